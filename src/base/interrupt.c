@@ -24,14 +24,14 @@ static const int handled_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
 #define SAME_REQUEST_MILLISECONDS 100
 
-struct entry {
+struct leftover_file {
     _Atomic(char *) path; /* NULL: free to use */
-    struct entry *next;
+    struct leftover_file *next;
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_once_t at_exit_once = PTHREAD_ONCE_INIT;
-static _Atomic(struct entry *) entries;
+static _Atomic(struct leftover_file *) entries;
 static _Atomic pid_t groups[256];
 static _Atomic(const char *) last_words;
 static atomic_int last_words_to;
@@ -45,7 +45,7 @@ static bool has_last_call, ignores_alarms;
 void interrupt_remove_registered(void)
 {
     pthread_mutex_lock(&mutex);
-    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+    for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next) {
         char *path = atomic_exchange(&entry->path, NULL);
         if (path)
             unlink(path);
@@ -73,7 +73,7 @@ static void remove_everything(void)
 static void forget_everything(void)
 {
     mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next)
+    for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next)
         free(atomic_exchange(&entry->path, NULL));
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
         atomic_store(&groups[i], 0);
@@ -89,7 +89,7 @@ static void prepare_exit(void)
 void interrupt_remove_at_exit(const char *path)
 {
     char *copy = memory_strdup(path);
-    struct entry *entry;
+    struct leftover_file *entry;
 
     pthread_once(&at_exit_once, prepare_exit);
     pthread_mutex_lock(&mutex);
@@ -110,7 +110,7 @@ void interrupt_remove_at_exit(const char *path)
 void interrupt_keep(const char *path)
 {
     pthread_mutex_lock(&mutex);
-    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+    for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next) {
         char *registered = atomic_load(&entry->path);
         if (registered && strcmp(registered, path) == 0) {
             free(atomic_exchange(&entry->path, NULL));
@@ -160,7 +160,7 @@ void interrupt_leave_nothing(void)
 {
     kill_groups();
     say_last_words();
-    for (struct entry *entry = atomic_load(&entries); entry; entry = entry->next) {
+    for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next) {
         char *path = atomic_exchange(&entry->path, NULL);
         if (path)
             unlink(path); /* a handler may not free it */

@@ -38,7 +38,7 @@ void engine_request_release(struct engine_request *request)
 }
 
 /* Room for so many more behind the words that are there. */
-static const char **make_room(struct words *words, size_t more, struct arena *arena)
+static const char **enlarge_word_list(struct words *words, size_t more, struct arena *arena)
 {
     const char **items = arena_alloc_zero(arena, words->count + more + 1, sizeof(*items));
 
@@ -53,9 +53,9 @@ int engine_request_switch_off(struct engine_request *request, struct words names
 {
     struct words *of_network = &request->network.disabled, *sources = &request->builder.sources_off;
     struct words *barriers = &request->network.barriers;
-    const char **disabled = make_room(of_network, names.count, arena);
-    const char **off = make_room(sources, names.count, arena);
-    const char **across = make_room(barriers, names.count, arena);
+    const char **disabled = enlarge_word_list(of_network, names.count, arena);
+    const char **off = enlarge_word_list(sources, names.count, arena);
+    const char **across = enlarge_word_list(barriers, names.count, arena);
 
     for (size_t i = 0; i < names.count; i++) {
         struct text name = text_of(names.items[i] + (*names.items[i] == NAME_MAY_MISS));
@@ -79,7 +79,7 @@ int engine_request_switch_off(struct engine_request *request, struct words names
 }
 
 /* The engine owns its network. */
-static int build(const struct backend_request *request, struct engine **ret, struct error *err)
+static int build_requested_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
     struct engine_request *wish = request->engine;
     struct network *network = NULL;
@@ -114,7 +114,7 @@ static bool is_plan(const struct backend_request *request)
                                        : plan_is_bytes((struct span){request->model_data, request->model_size});
 }
 
-static int load_plan(const struct backend_request *request, struct engine **ret, struct error *err)
+static int load_requested_plan(const struct backend_request *request, struct engine **ret, struct error *err)
 {
     struct provider_settings settings = {.request = *request, .threads = request->intra_threads, .log = request->log};
     const struct provider_settings *providers = request->engine != NULL ? &request->engine->providers : &settings;
@@ -133,8 +133,8 @@ static int obtain_engine(const struct backend_request *request, struct engine **
     if (request->model_path != NULL && !file_exists(request->model_path))
         return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
     if (is_plan(request) || request->engine == NULL || request->engine->is_built)
-        return load_plan(request, ret, err);
-    return build(request, ret, err);
+        return load_requested_plan(request, ret, err);
+    return build_requested_engine(request, ret, err);
 }
 
 static void engine_close(struct backend_session *session)

@@ -20,7 +20,7 @@ _Static_assert((int)POLYGRAPHY_ERROR_EXISTS == (int)ERR_EXISTS, "another number"
 _Static_assert(sizeof(((struct polygraphy_error *)0)->message) == sizeof(((struct error *)0)->message), "another size");
 
 /* A search that runs. */
-struct run {
+struct checked_run {
     const struct checked_search *search;
     struct name_map verdicts; /* by the hash of a set */
     struct arena memory;      /* of these hashes */
@@ -35,7 +35,7 @@ static struct hash identity_of(const struct bitset *set)
 }
 
 /* The verdict on a set that has one. */
-static bool find_verdict(const struct run *run, const struct hash *identity, enum verdict *ret)
+static bool find_verdict(const struct checked_run *run, const struct hash *identity, enum verdict *ret)
 {
     uint32_t found = name_map_find(&run->verdicts, (struct text){(const char *)identity, sizeof(*identity)});
 
@@ -44,7 +44,7 @@ static bool find_verdict(const struct run *run, const struct hash *identity, enu
     return found != NAME_MAP_NONE;
 }
 
-static void remember(struct run *run, const struct hash *identity, enum verdict verdict)
+static void remember(struct checked_run *run, const struct hash *identity, enum verdict verdict)
 {
     const char *copy = arena_copy(&run->memory, identity, sizeof(*identity));
 
@@ -74,8 +74,8 @@ static int verdict_of(int32_t answer, uint64_t check, enum verdict *ret, struct 
 
 /* The verdict on a set: from the oracle, unless it has been asked. Sets run->ended when the budget or the oracle ends
  * the search. */
-static int check(struct run *run, const struct bitset *set, size_t smallest, size_t remaining, enum verdict *ret,
-                 struct error *err)
+static int check(struct checked_run *run, const struct bitset *set, size_t smallest, size_t remaining,
+                 enum verdict *ret, struct error *err)
 {
     const struct checked_search *search = run->search;
     const struct polygraphy_progress progress = {
@@ -108,7 +108,7 @@ static int check(struct run *run, const struct bitset *set, size_t smallest, siz
 }
 
 /* What is left of `all`, which fails. */
-static int shrink(struct run *run, const struct bitset *all, struct bitset *ret, struct error *err)
+static int shrink(struct checked_run *run, const struct bitset *all, struct bitset *ret, struct error *err)
 {
     struct minimal_search search;
     bool more = minimal_search_start(&search, run->search->dag, all);
@@ -128,7 +128,8 @@ static int shrink(struct run *run, const struct bitset *all, struct bitset *ret,
     return rc;
 }
 
-static int check_whole_and_shrink(struct run *run, const struct bitset *all, struct bitset *ret, struct error *err)
+static int check_whole_and_shrink(struct checked_run *run, const struct bitset *all, struct bitset *ret,
+                                  struct error *err)
 {
     enum verdict verdict = VERDICT_SKIP;
     int rc = check(run, all, 0, 0, &verdict, err);
@@ -144,7 +145,7 @@ static int check_whole_and_shrink(struct run *run, const struct bitset *all, str
 
 int checked_search_run(const struct checked_search *search, struct checked_result *ret, struct error *err)
 {
-    struct run run = {.search = search};
+    struct checked_run run = {.search = search};
     struct bitset all;
     int rc;
 

@@ -10,10 +10,10 @@
 #define STATES_PER_ITEM 16
 
 /* The search after some verdicts, real or supposed ones. */
-struct decision {
-    struct decision *parent;      /* NULL: the root */
-    struct decision *branches[3]; /* by enum verdict */
-    enum verdict verdict;         /* the one that leads here from the parent */
+struct lookahead_state {
+    struct lookahead_state *parent;      /* NULL: the root */
+    struct lookahead_state *branches[3]; /* by enum verdict */
+    enum verdict verdict;                /* the one that leads here from the parent */
     int64_t index;
     void *search; /* NULL: not made yet */
     bool over;    /* it asks for nothing any more */
@@ -29,7 +29,7 @@ struct learned_verdict {
 };
 
 struct waiting_decision {
-    struct decision *decision;
+    struct lookahead_state *decision;
     double probability;
     size_t order; /* in which they were found */
 };
@@ -38,7 +38,7 @@ struct lookahead {
     const struct search_ops *ops;
     lookahead_describe *describe;
     void *data; /* its */
-    struct decision *root;
+    struct lookahead_state *root;
     size_t decisions; /* in the tree */
     size_t verdicts, failures;
     size_t list;  /* counts them */
@@ -55,9 +55,10 @@ struct lookahead {
 
 /* ---- The tree ---- */
 
-static struct decision *add_decision(struct lookahead *lookahead, struct decision *parent, enum verdict verdict)
+static struct lookahead_state *add_decision(struct lookahead *lookahead, struct lookahead_state *parent,
+                                            enum verdict verdict)
 {
-    struct decision *ret = memory_alloc_zero(1, sizeof(*ret));
+    struct lookahead_state *ret = memory_alloc_zero(1, sizeof(*ret));
 
     ret->parent = parent;
     ret->verdict = verdict;
@@ -67,7 +68,7 @@ static struct decision *add_decision(struct lookahead *lookahead, struct decisio
     return ret;
 }
 
-static struct decision *first_branch(const struct decision *decision)
+static struct lookahead_state *first_branch(const struct lookahead_state *decision)
 {
     for (size_t i = 0; i < ARRAY_LEN(decision->branches); i++)
         if (decision->branches[i])
@@ -76,12 +77,12 @@ static struct decision *first_branch(const struct decision *decision)
 }
 
 /* Removes a decision with all behind it. Trees can be deep: no recursion. */
-static void drop(struct lookahead *lookahead, struct decision *top)
+static void drop(struct lookahead *lookahead, struct lookahead_state *top)
 {
-    struct decision *at = top;
+    struct lookahead_state *at = top;
 
     while (at) {
-        struct decision *branch = first_branch(at), *parent = at->parent;
+        struct lookahead_state *branch = first_branch(at), *parent = at->parent;
 
         if (branch) {
             at = branch;
@@ -100,9 +101,9 @@ static void drop(struct lookahead *lookahead, struct decision *top)
 }
 
 /* The decision that follows in a walk over the tree: the first branch, or else the next one of whatever is above. */
-static struct decision *next_decision(const struct decision *at)
+static struct lookahead_state *next_decision(const struct lookahead_state *at)
 {
-    struct decision *branch = first_branch(at);
+    struct lookahead_state *branch = first_branch(at);
 
     for (; !branch && at->parent; at = at->parent)
         for (size_t i = at->verdict + 1; !branch && i < ARRAY_LEN(at->branches); i++)
@@ -115,7 +116,7 @@ static void drop_unlikely(struct lookahead *lookahead)
 {
     if (lookahead->decisions <= lookahead->limit)
         return;
-    for (struct decision *at = lookahead->root; at; at = next_decision(at))
+    for (struct lookahead_state *at = lookahead->root; at; at = next_decision(at))
         for (size_t i = 0; i < ARRAY_LEN(at->branches); i++)
             if (at->branches[i] && at->branches[i]->list != lookahead->list)
                 drop(lookahead, at->branches[i]);
@@ -133,11 +134,11 @@ static void *copy_search(const struct search_ops *ops, const void *search)
 
 /* The program checks a candidate once: the verdict it has got on this way, or is supposed to have, is the one that it
  * has again. */
-static void take_verdict_from_above(struct decision *decision)
+static void take_verdict_from_above(struct lookahead_state *decision)
 {
     const struct hash identity = decision->foreseen.identity;
 
-    for (const struct decision *at = decision; at->parent; at = at->parent)
+    for (const struct lookahead_state *at = decision; at->parent; at = at->parent)
         if (hash_equal(at->parent->foreseen.identity, identity)) {
             decision->foreseen.known = true;
             decision->foreseen.verdict = at->verdict;
@@ -145,7 +146,7 @@ static void take_verdict_from_above(struct decision *decision)
         }
 }
 
-static void take_learned_verdict(const struct lookahead *lookahead, struct decision *decision)
+static void take_learned_verdict(const struct lookahead *lookahead, struct lookahead_state *decision)
 {
     for (size_t i = 0; i < lookahead->learned.count; i++) {
         const struct learned_verdict *learned = &lookahead->learned.items[i];
@@ -159,7 +160,7 @@ static void take_learned_verdict(const struct lookahead *lookahead, struct decis
 
 /* Makes the search as it is there, unless it was made before, and asks what its candidate is. False: nothing is behind
  * it. */
-static bool look_at(struct lookahead *lookahead, struct decision *decision)
+static bool look_at(struct lookahead *lookahead, struct lookahead_state *decision)
 {
     const struct search_ops *ops = lookahead->ops;
 
@@ -189,7 +190,7 @@ static bool is_before(const struct waiting_decision *a, const struct waiting_dec
     return a->probability > b->probability || (a->probability == b->probability && a->order < b->order);
 }
 
-static void wait_for(struct lookahead *lookahead, struct decision *decision, double probability, size_t order)
+static void wait_for(struct lookahead *lookahead, struct lookahead_state *decision, double probability, size_t order)
 {
     struct waiting_list *waiting = &lookahead->waiting;
     struct waiting_decision added = {decision, probability, order};
@@ -220,7 +221,8 @@ static struct waiting_decision take_first(struct waiting_list *waiting)
 
 /* Adds a check to the list. One that comes on another branch, too, is that much more probable. Returns the new
  * length. */
-static size_t list_check(const struct decision *decision, double probability, struct lookahead_item *ret, size_t count)
+static size_t list_check(const struct lookahead_state *decision, double probability, struct lookahead_item *ret,
+                         size_t count)
 {
     size_t at = 0;
 
@@ -239,10 +241,10 @@ static size_t list_check(const struct decision *decision, double probability, st
     return count;
 }
 
-static void follow(struct lookahead *lookahead, struct decision *decision, enum verdict verdict, double probability,
-                   size_t *order)
+static void follow(struct lookahead *lookahead, struct lookahead_state *decision, enum verdict verdict,
+                   double probability, size_t *order)
 {
-    struct decision *branch = decision->branches[verdict];
+    struct lookahead_state *branch = decision->branches[verdict];
 
     if (!branch)
         branch = add_decision(lookahead, decision, verdict);
@@ -298,7 +300,7 @@ static void forget_learned(struct lookahead *lookahead, int64_t before)
 
 void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict verdict)
 {
-    struct decision *root = lookahead->root, *branch = root->branches[verdict];
+    struct lookahead_state *root = lookahead->root, *branch = root->branches[verdict];
 
     if (root->over)
         return;

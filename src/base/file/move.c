@@ -102,25 +102,25 @@ static int copy_link(const char *from, const char *to, struct error *err)
     return 0;
 }
 
-struct copy {
+struct tree_copy {
     const char *from, *to;
     int depth;
 };
 
-static int copy_tree(const struct copy *copy, struct error *err);
+static int copy_tree(const struct tree_copy *copy, struct error *err);
 
 static int copy_entry(const char *name, void *data, struct error *err)
 {
-    const struct copy *folder = data;
+    const struct tree_copy *folder = data;
     char *from = file_join(folder->from, name), *to = file_join(folder->to, name);
-    int rc = copy_tree(&(struct copy){from, to, folder->depth + 1}, err);
+    int rc = copy_tree(&(struct tree_copy){from, to, folder->depth + 1}, err);
 
     free(from);
     free(to);
     return rc;
 }
 
-static int copy_folder(const struct copy *copy, const struct stat *status, struct error *err)
+static int copy_folder(const struct tree_copy *copy, const struct stat *status, struct error *err)
 {
     if (copy->depth > DEEPEST_FOLDER)
         return error_set(err, ERR_UNSUPPORTED, "'%s' has more than %d folders inside each other", copy->from,
@@ -133,7 +133,7 @@ static int copy_folder(const struct copy *copy, const struct stat *status, struc
     return rc;
 }
 
-static int copy_tree(const struct copy *copy, struct error *err)
+static int copy_tree(const struct tree_copy *copy, struct error *err)
 {
     struct stat status;
 
@@ -154,7 +154,7 @@ static int move_across(const char *from, const char *to, struct error *err)
 {
     char *temporary = file_temporary_name(to);
 
-    int rc = copy_tree(&(struct copy){from, temporary, 0}, err);
+    int rc = copy_tree(&(struct tree_copy){from, temporary, 0}, err);
     if (rc == 0 && rename_to_new(temporary, to) != 0)
         rc = error_set_errno(err, errno == EEXIST ? ERR_EXISTS : ERR_IO, "cannot move '%s' to '%s'", from, to);
     if (rc == 0)

@@ -42,7 +42,7 @@ struct server {
     bool ignored[ARRAY_LEN(ended_by)]; /* already when this program was started */
 };
 
-struct request {
+struct fork_request {
     char text[LARGEST_REQUEST];
     size_t size;
     int outputs[2];
@@ -50,7 +50,7 @@ struct request {
 
 /* ---- The server ---- */
 
-static bool receive(int socket, struct request *ret)
+static bool receive(int socket, struct fork_request *ret)
 {
     union {
         struct cmsghdr header;
@@ -91,7 +91,7 @@ static void restore_signals(const struct server *server)
 
 /* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the
  * process. */
-static _Noreturn void run(const struct server *server, struct request *request)
+static _Noreturn void run(const struct server *server, struct fork_request *request)
 {
     char **arguments = memory_alloc_zero(request->size + 1, sizeof(*arguments));
     char *word = request->text;
@@ -119,7 +119,7 @@ static _Noreturn void run(const struct server *server, struct request *request)
 }
 
 /* The process in between ends at once, which makes an orphan of the child. */
-static pid_t fork_orphan(const struct server *server, struct request *request)
+static pid_t fork_orphan(const struct server *server, struct fork_request *request)
 {
     int numbers[2];
     pid_t middle, child = -1;
@@ -147,7 +147,7 @@ static pid_t fork_orphan(const struct server *server, struct request *request)
 
 static _Noreturn void serve(struct server *server, void (*prepare)(void *data), void *data)
 {
-    static struct request request;
+    static struct fork_request request;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
 
     sigemptyset(&ignore.sa_mask);

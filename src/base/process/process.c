@@ -27,7 +27,7 @@ enum phase {
     PHASE_KILLED, /* SIGKILL was sent */
 };
 
-struct run {
+struct process_run {
     pid_t leader;
     struct capture out, error_out;
     struct child_waiter *waiter;
@@ -40,12 +40,12 @@ struct run {
     const int *stop; /* NULL: none */
 };
 
-static void signal_group(const struct run *run, int signal_number)
+static void signal_group(const struct process_run *run, int signal_number)
 {
     kill(-run->leader, signal_number);
 }
 
-static void look_at_leader(struct run *run)
+static void look_at_leader(struct process_run *run)
 {
     siginfo_t info = {0};
 
@@ -67,7 +67,7 @@ static void look_at_leader(struct run *run)
     }
 }
 
-static void send_request_to_end(struct run *run, enum phase phase)
+static void send_request_to_end(struct process_run *run, enum phase phase)
 {
     run->phase = phase;
     run->deadline = stopwatch_now() + (interrupt_pending() ? GRACE_OF_INTERRUPTED : GRACE) / 2;
@@ -75,14 +75,14 @@ static void send_request_to_end(struct run *run, enum phase phase)
     signal_group(run, SIGCONT); /* a stopped process does not see the other */
 }
 
-static void ask_to_end(struct run *run)
+static void ask_to_end(struct process_run *run)
 {
     if (run->phase == PHASE_RUNNING)
         send_request_to_end(run, PHASE_ASKED);
 }
 
 /* Returns true when the deadline has passed and something was done about it. */
-static bool look_at_clock(struct run *run)
+static bool look_at_clock(struct process_run *run)
 {
     if (stopwatch_now() < run->deadline)
         return false;
@@ -99,7 +99,7 @@ static bool look_at_clock(struct run *run)
     return true;
 }
 
-static bool is_over(const struct run *run)
+static bool is_over(const struct process_run *run)
 {
     bool asked = run->phase == PHASE_ASKED || run->phase == PHASE_ASKED_AGAIN;
 
@@ -107,7 +107,7 @@ static bool is_over(const struct run *run)
 }
 
 /* Until the deadline, in milliseconds, rounded up; -1: for ever. */
-static int poll_timeout(const struct run *run)
+static int poll_timeout(const struct process_run *run)
 {
     double left = ceil((run->deadline - stopwatch_now()) * 1000);
 
@@ -116,7 +116,7 @@ static int poll_timeout(const struct run *run)
     return left < 0 ? 0 : left < 1e9 ? (int)left : 1000000000;
 }
 
-static void wait_for_event(struct run *run)
+static void wait_for_event(struct process_run *run)
 {
     struct pollfd events[] = {
         {.fd = run->waiter->pipe[0], .events = POLLIN},
@@ -140,7 +140,7 @@ static void wait_for_event(struct run *run)
     }
 }
 
-static void follow(struct run *run)
+static void follow(struct process_run *run)
 {
     for (;;) {
         look_at_leader(run);
@@ -155,7 +155,7 @@ static void follow(struct run *run)
     }
 }
 
-static void describe_end(const struct run *run, struct process_result *ret)
+static void describe_end(const struct process_run *run, struct process_result *ret)
 {
     ret->code = run->status.si_status;
     ret->end = run->status.si_code == CLD_EXITED ? PROCESS_EXITED : PROCESS_SIGNALED;
@@ -178,7 +178,8 @@ static int interrupted(const struct process_request *request, struct error *err)
 int process_run(const struct process_request *request, struct process_result *ret, struct error *err)
 {
     double begin = stopwatch_now();
-    struct run run = {.deadline = request->timeout > 0 ? begin + request->timeout : INFINITY, .stop = request->stop};
+    struct process_run run = {.deadline = request->timeout > 0 ? begin + request->timeout : INFINITY,
+                              .stop = request->stop};
     struct process_result result = {0};
     int out = -1, error_out = -1, rc;
 

@@ -16,7 +16,7 @@
 #include "engine/precision/words.h"
 
 /* One line for each precision that was asked for and that no layer has: what follows is not what was asked for. */
-static void warn_of_unused_precisions(const struct build *build, const struct layer_precision *precisions)
+static void warn_of_unused_precisions(const struct engine_builder *build, const struct layer_precision *precisions)
 {
     const struct precision_settings *settings = &build->settings->precision;
     const struct network *network = build->engine->network;
@@ -38,7 +38,7 @@ static void warn_of_unused_precisions(const struct build *build, const struct la
     }
 }
 
-static int assign_precisions(struct build *build, struct error *err)
+static int assign_precisions(struct engine_builder *build, struct error *err)
 {
     struct engine *engine = build->engine;
     size_t count = engine->network->layers.count;
@@ -55,7 +55,7 @@ static int assign_precisions(struct build *build, struct error *err)
 
 /* ---- What layers hold ---- */
 
-static enum data_type wider(enum data_type a, enum data_type b)
+static enum data_type widen_float_type(enum data_type a, enum data_type b)
 {
     if (!data_type_is_float(b))
         return a;
@@ -64,7 +64,7 @@ static enum data_type wider(enum data_type a, enum data_type b)
 
 /* The widest floating type among the tensors that the layer has read and made, unless it rounds them; DATA_UNDEFINED
  * when there is none. */
-static enum data_type held_type(const struct build *build, size_t number)
+static enum data_type find_held_type(const struct engine_builder *build, size_t number)
 {
     const struct network *network = build->engine->network;
     const struct layer *layer = &network->layers.items[number];
@@ -79,16 +79,16 @@ static enum data_type held_type(const struct build *build, size_t number)
             uint32_t value = lists[i]->items[k];
 
             if (value != VALUE_NONE)
-                type = wider(type, build->walk.values[value].exists ? build->walk.values[value].tensor.type
-                                                                    : network_type(network, value));
+                type = widen_float_type(type, build->walk.values[value].exists ? build->walk.values[value].tensor.type
+                                                                               : network_type(network, value));
         }
     return type;
 }
 
 /* While the tensors of the layer exist. */
-static void count_layer(struct build *build, size_t layer)
+static void count_layer_by_type(struct engine_builder *build, size_t layer)
 {
-    enum data_type type = held_type(build, layer);
+    enum data_type type = find_held_type(build, layer);
 
     if (build->engine->network->layers.items[layer].moves_data)
         build->moving++;
@@ -98,7 +98,7 @@ static void count_layer(struct build *build, size_t layer)
         build->held[type]++;
 }
 
-static void add_count(struct string_builder *text, const char **separator, size_t count, const char *what)
+static void add_layer_count(struct string_builder *text, const char **separator, size_t count, const char *what)
 {
     if (count == 0)
         return;
@@ -106,21 +106,21 @@ static void add_count(struct string_builder *text, const char **separator, size_
     *separator = ", ";
 }
 
-static void add_held(struct string_builder *text, const struct build *build)
+static void add_held_types(struct string_builder *text, const struct engine_builder *build)
 {
     const char *separator = ": ";
 
     for (int bits = 4; bits <= 64; bits *= 2)
         for (int type = 0; type < DATA_TYPE_COUNT; type++)
             if (data_type_bits((enum data_type)type) == (unsigned)bits)
-                add_count(text, &separator, build->held[type], data_type_name((enum data_type)type));
-    add_count(text, &separator, build->moving, "that only move data");
-    add_count(text, &separator, build->other, "without floating-point numbers");
+                add_layer_count(text, &separator, build->held[type], data_type_name((enum data_type)type));
+    add_layer_count(text, &separator, build->moving, "that only move data");
+    add_layer_count(text, &separator, build->other, "without floating-point numbers");
 }
 
 /* ---- All layers ---- */
 
-static int build_layers(struct build *build, struct tensor_list *feed, struct error *err)
+static int build_all_layers(struct engine_builder *build, struct tensor_list *feed, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     const struct network *network = build->engine->network;
@@ -131,21 +131,21 @@ static int build_layers(struct build *build, struct tensor_list *feed, struct er
             settings->progress(settings->progress_context, network->layers.items[i].name, i, network->layers.count);
         rc = interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : build_layer(build, i, err);
         if (rc == 0) {
-            count_layer(build, i);
+            count_layer_by_type(build, i);
             layer_walk_leave(&build->walk, i);
         }
     }
     return rc;
 }
 
-static const char *title_of(const struct tactic_provider *provider)
+static const char *provider_title(const struct tactic_provider *provider)
 {
     if (strcmp(provider->name, "onednn") == 0)
         return "oneDNN";
     return strcmp(provider->name, "onnxrt") == 0 ? "ONNX Runtime" : provider->name;
 }
 
-static void log_summary(const struct build *build, double seconds)
+static void log_build_summary(const struct engine_builder *build, double seconds)
 {
     const struct engine *engine = build->engine;
     const char *separator = "; ";
@@ -154,7 +154,7 @@ static void log_summary(const struct build *build, double seconds)
     string_init(&text);
     string_add_format(&text, "Built %zu layer%s", engine->network->layers.count,
                       engine->network->layers.count == 1 ? "" : "s");
-    add_held(&text, build);
+    add_held_types(&text, build);
     for (size_t i = 0; i < engine->providers.count; i++) {
         size_t count = 0;
 
@@ -162,7 +162,7 @@ static void log_summary(const struct build *build, double seconds)
             count += engine->layers[j].tactic.provider == engine->providers.items[i];
         if (count == 0)
             continue;
-        string_add_format(&text, "%s%zu with %s", separator, count, title_of(engine->providers.items[i]));
+        string_add_format(&text, "%s%zu with %s", separator, count, provider_title(engine->providers.items[i]));
         separator = ", ";
     }
     string_add_format(&text, "; %.2f s", seconds);
@@ -174,14 +174,14 @@ static void log_summary(const struct build *build, double seconds)
 
 /* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's
  * own making, that is worth a line. */
-static void log_sources(const struct build *build)
+static void log_tactic_sources(const struct engine_builder *build)
 {
     const struct engine *engine = build->engine;
 
     for (size_t i = 0; i < engine->providers.count; i++) {
         const struct tactic_provider *provider = engine->providers.items[i];
         const struct source_use *source = &build->sources[i];
-        enum log_level level = title_of(provider) == provider->name ? LOG_INFO : LOG_VERBOSE;
+        enum log_level level = provider_title(provider) == provider->name ? LOG_INFO : LOG_VERBOSE;
         struct string_builder text;
         size_t taken = 0;
 
@@ -205,7 +205,7 @@ static void log_sources(const struct build *build)
 }
 
 /* A tactic that was to be left out, and was not, may be the one that is at fault. */
-static void log_exclusions(const struct build *build)
+static void log_tactic_exclusions(const struct engine_builder *build)
 {
     const struct words *rules = &build->settings->excluded;
 
@@ -222,7 +222,7 @@ static void log_exclusions(const struct build *build)
 }
 
 /* Of interest to who asks for details, and where something is not as it usually is. */
-static void log_decisions(const struct build *build)
+static void log_engine_decisions(const struct engine_builder *build)
 {
     struct decision_list decisions = {0};
     struct string_builder text;
@@ -282,7 +282,7 @@ static void warn_of_foreign_replay(const struct network *network, const struct b
                     "The tactic replay names %zu layer(s) that this network does not have, such as '%s'", count, first);
 }
 
-static struct engine *new_engine(const struct network *network, const struct builder_settings *settings)
+static struct engine *create_empty_engine(const struct network *network, const struct builder_settings *settings)
 {
     struct engine *engine = memory_alloc_zero(1, sizeof(*engine));
 
@@ -297,9 +297,9 @@ static struct engine *new_engine(const struct network *network, const struct bui
 int engine_build(const struct network *network, const struct builder_settings *settings, struct engine **ret,
                  struct error *err)
 {
-    struct build build = {
+    struct engine_builder build = {
         .settings = settings,
-        .engine = new_engine(network, settings),
+        .engine = create_empty_engine(network, settings),
         .cache = settings->cache ? settings->cache : timing_cache_new(),
         .sources = memory_alloc_zero(settings->providers.count, sizeof(*build.sources)),
         .exclusions = memory_alloc_zero(settings->excluded.count, sizeof(*build.exclusions)),
@@ -329,15 +329,15 @@ int engine_build(const struct network *network, const struct builder_settings *s
     rc = builder_calibrate(&build, &feed, err);
     if (rc < 0)
         goto done;
-    rc = build_layers(&build, &feed, err);
+    rc = build_all_layers(&build, &feed, err);
 done:
     if (settings->progress)
         settings->progress(settings->progress_context, NULL, network->layers.count, network->layers.count);
     if (rc == 0) {
-        log_summary(&build, stopwatch_now() - start);
-        log_sources(&build);
-        log_exclusions(&build);
-        log_decisions(&build);
+        log_build_summary(&build, stopwatch_now() - start);
+        log_tactic_sources(&build);
+        log_tactic_exclusions(&build);
+        log_engine_decisions(&build);
         *ret = build.engine;
     } else {
         engine_free(build.engine);

@@ -17,12 +17,12 @@
 /* Tensors that are named; of the others there is a number. */
 #define CLIPPING_LINES 8
 
-static bool is_int8(const struct build *build, size_t layer)
+static bool layer_is_int8(const struct engine_builder *build, size_t layer)
 {
     return build->engine->layers[layer].precision.precision == PRECISION_INT8;
 }
 
-static bool is_quantized(const struct build *build, size_t layer, size_t input)
+static bool layer_input_is_quantized(const struct engine_builder *build, size_t layer, size_t input)
 {
     const struct network *network = build->engine->network;
     uint32_t value = network->layers.items[layer].inputs.items[input];
@@ -32,7 +32,7 @@ static bool is_quantized(const struct build *build, size_t layer, size_t input)
 }
 
 /* There is no scale for a tensor without values, and any would be made up. */
-static int keep_in_float32(struct build *build, size_t layer, struct text tensor, struct error *err)
+static int keep_layer_in_float32(struct engine_builder *build, size_t layer, struct text tensor, struct error *err)
 {
     struct engine_layer *choice = &build->engine->layers[layer];
     const char *name = build->engine->network->layers.items[layer].name;
@@ -54,7 +54,7 @@ static int keep_in_float32(struct build *build, size_t layer, struct text tensor
 }
 
 /* Scales for all that is quantized. Without `err` it only tries: returns ERR_INVALID when one is missing. */
-static int set_scales(struct build *build, struct error *err)
+static int set_int8_scales(struct engine_builder *build, struct error *err)
 {
     const struct network *network = build->engine->network;
 
@@ -62,17 +62,17 @@ static int set_scales(struct build *build, struct error *err)
         const struct value_list *inputs = &network->layers.items[i].inputs;
         struct engine_layer *choice = &build->engine->layers[i];
 
-        if (!is_int8(build, i))
+        if (!layer_is_int8(build, i))
             continue;
         free(choice->input_scales);
         choice->input_scales = memory_alloc_zero(inputs->count, sizeof(*choice->input_scales));
-        for (size_t j = 0; is_int8(build, i) && j < inputs->count; j++) {
-            if (!is_quantized(build, i, j))
+        for (size_t j = 0; layer_is_int8(build, i) && j < inputs->count; j++) {
+            if (!layer_input_is_quantized(build, i, j))
                 continue;
             struct text name = network->model->values.items[inputs->items[j]].name;
 
             if (calibration_saw_nothing(build->settings->calibration, name)) {
-                int rc = keep_in_float32(build, i, name, err);
+                int rc = keep_layer_in_float32(build, i, name, err);
 
                 if (rc < 0)
                     return rc;
@@ -89,14 +89,14 @@ static int set_scales(struct build *build, struct error *err)
 }
 
 /* Each tensor is seen once in an iteration, however many layers read it. */
-static void observe(struct build *build, size_t layer, struct bitset *seen)
+static void observe_layer_inputs(struct engine_builder *build, size_t layer, struct bitset *seen)
 {
     const struct value_list *inputs = &build->engine->network->layers.items[layer].inputs;
 
-    for (size_t i = 0; is_int8(build, layer) && i < inputs->count; i++) {
+    for (size_t i = 0; layer_is_int8(build, layer) && i < inputs->count; i++) {
         uint32_t value = inputs->items[i];
 
-        if (!is_quantized(build, layer, i) || bitset_has(seen, value))
+        if (!layer_input_is_quantized(build, layer, i) || bitset_has(seen, value))
             continue;
         const struct layer_values *has = &build->walk.values[value];
         bitset_add(seen, value);
@@ -106,7 +106,7 @@ static void observe(struct build *build, size_t layer, struct bitset *seen)
     }
 }
 
-static int run_layer(struct build *build, size_t layer, struct layer_step **step, struct error *err)
+static int run_float32_layer(struct engine_builder *build, size_t layer, struct layer_step **step, struct error *err)
 {
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
@@ -118,16 +118,16 @@ static int run_layer(struct build *build, size_t layer, struct layer_step **step
 }
 
 /* Runs the first `count` layers. */
-static int run_iteration(struct build *build, struct tensor_list *feed, struct layer_step **steps, size_t count,
-                         struct error *err)
+static int run_calibration_iteration(struct engine_builder *build, struct tensor_list *feed, struct layer_step **steps,
+                                     size_t count, struct error *err)
 {
     struct bitset seen;
     int rc = layer_walk_feed(&build->walk, feed, err);
 
     bitset_init(&seen, build->engine->network->model->values.count);
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        observe(build, i, &seen);
-        rc = run_layer(build, i, &steps[i], err);
+        observe_layer_inputs(build, i, &seen);
+        rc = run_float32_layer(build, i, &steps[i], err);
         if (rc == 0)
             layer_walk_leave(&build->walk, i);
     }
@@ -135,18 +135,19 @@ static int run_iteration(struct build *build, struct tensor_list *feed, struct l
     return rc;
 }
 
-static int run_iterations(struct build *build, struct tensor_list *first, size_t count, struct error *err)
+static int run_calibration_iterations(struct engine_builder *build, struct tensor_list *first, size_t count,
+                                      struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     struct layer_step **steps = memory_alloc_zero(count, sizeof(struct layer_step *));
-    int rc = run_iteration(build, first, steps, count, err);
+    int rc = run_calibration_iteration(build, first, steps, count, err);
 
     for (int64_t i = 1; rc == 0 && i < settings->sample.iterations; i++) {
         struct tensor_list feed = {0};
 
         rc = builder_feed(build->engine->network, settings, i, &feed, err);
         if (rc == 0)
-            rc = run_iteration(build, &feed, steps, count, err);
+            rc = run_calibration_iteration(build, &feed, steps, count, err);
         tensor_list_release(&feed);
     }
     for (size_t i = 0; i < count; i++)
@@ -167,7 +168,7 @@ static void warn_of_generated_data(struct log *log, const char *source, const ch
 }
 
 /* Products of a tensor whose larger values are cut off can have any sign: they are not what the model computes. */
-static void warn_of_clipping(struct build *build)
+static void warn_of_clipping(struct engine_builder *build)
 {
     const struct network *network = build->engine->network;
     struct bitset seen;
@@ -175,11 +176,11 @@ static void warn_of_clipping(struct build *build)
 
     bitset_init(&seen, network->model->values.count);
     for (size_t i = 0; i < network->layers.count; i++)
-        for (size_t j = 0; is_int8(build, i) && j < network->layers.items[i].inputs.count; j++) {
+        for (size_t j = 0; layer_is_int8(build, i) && j < network->layers.items[i].inputs.count; j++) {
             uint32_t value = network->layers.items[i].inputs.items[j];
             struct calibration_clipping clipping;
 
-            if (!is_quantized(build, i, j) || bitset_has(&seen, value))
+            if (!layer_input_is_quantized(build, i, j) || bitset_has(&seen, value))
                 continue;
             bitset_add(&seen, value);
             if (!calibration_clipping(build->settings->calibration, network->model->values.items[value].name,
@@ -202,12 +203,12 @@ static void warn_of_clipping(struct build *build)
     bitset_release(&seen);
 }
 
-int builder_calibrate(struct build *build, struct tensor_list *feed, struct error *err)
+int builder_calibrate(struct engine_builder *build, struct tensor_list *feed, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     size_t count = build->engine->network->layers.count;
 
-    while (count > 0 && !is_int8(build, count - 1))
+    while (count > 0 && !layer_is_int8(build, count - 1))
         count--;
     if (count == 0)
         return 0;
@@ -217,9 +218,9 @@ int builder_calibrate(struct build *build, struct tensor_list *feed, struct erro
         if (calibration_is_generated(settings->calibration))
             warn_of_generated_data(settings->log, "a calibration cache that was made with ",
                                    ", and removing the cache");
-        return set_scales(build, err);
+        return set_int8_scales(build, err);
     }
-    if (set_scales(build, NULL) == 0)
+    if (set_int8_scales(build, NULL) == 0)
         return 0;
     if (settings->sample.generated) {
         warn_of_generated_data(settings->log, "", "");
@@ -227,9 +228,9 @@ int builder_calibrate(struct build *build, struct tensor_list *feed, struct erro
     }
     log_message(settings->log, LOG_INFO, "Calibrating with %lld iterations of the sample data",
                 (long long)(settings->sample.iterations > 1 ? settings->sample.iterations : 1));
-    int rc = run_iterations(build, feed, count, err);
+    int rc = run_calibration_iterations(build, feed, count, err);
     if (rc == 0)
-        rc = set_scales(build, err);
+        rc = set_int8_scales(build, err);
     if (rc == 0)
         warn_of_clipping(build);
     return rc;

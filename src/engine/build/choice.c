@@ -25,7 +25,7 @@
 /* A layer may take that much longer for a kernel that is to be avoided. */
 #define BEARABLE_SECONDS 0.01
 
-struct candidate {
+struct tactic_candidate {
     const struct tactic *tactic;
     double seconds; /* TIMING_FAILED: it does not work; 0: not timed */
     double later;   /* what its output layouts will cost the next layers, about */
@@ -33,29 +33,29 @@ struct candidate {
 };
 
 /* The tactics of one layer. */
-struct candidates {
+struct tactic_candidates {
     size_t layer;
     bool timed;
     struct tactic_list tactics;
-    struct candidate *items; /* those that are considered */
+    struct tactic_candidate *items; /* those that are considered */
     size_t count;
     struct error last; /* why the last one that does not work does not */
 };
 
-static void release_candidates(struct candidates *candidates)
+static void release_candidates(struct tactic_candidates *candidates)
 {
     tactic_list_release(&candidates->tactics);
     free(candidates->items);
 }
 
-static const struct layer *layer_of(const struct build *build, size_t layer)
+static const struct layer *layer_of_build(const struct engine_builder *build, size_t layer)
 {
     return &build->engine->network->layers.items[layer];
 }
 
 /* Notes what a source made of the layer. */
-static void note_source(struct source_use *source, const struct tactic_provider *provider, const char *layer,
-                        bool has_tactics)
+static void count_source_use(struct source_use *source, const struct tactic_provider *provider, const char *layer,
+                             bool has_tactics)
 {
     source->offered += has_tactics;
     if (provider->obstacle == NULL || source->refused++ > 0)
@@ -64,8 +64,8 @@ static void note_source(struct source_use *source, const struct tactic_provider 
     source->layer = layer;
 }
 
-static int list_tactics(const struct build *build, const struct kernel_request *request, struct tactic_list *ret,
-                        bool counts, struct error *err)
+static int list_tactics(const struct engine_builder *build, const struct kernel_request *request,
+                        struct tactic_list *ret, bool counts, struct error *err)
 {
     const struct provider_list *providers = &build->engine->providers;
 
@@ -76,7 +76,7 @@ static int list_tactics(const struct build *build, const struct kernel_request *
         if (rc < 0)
             return error_context(err, "layer '%s'", request->layer->name);
         if (counts)
-            note_source(&build->sources[i], providers->items[i], request->layer->name, ret->count > before);
+            count_source_use(&build->sources[i], providers->items[i], request->layer->name, ret->count > before);
     }
     if (ret->count == 0) {
         const struct model *model = request->network->model;
@@ -89,7 +89,7 @@ static int list_tactics(const struct build *build, const struct kernel_request *
 }
 
 /* The names of a layer's tactics, for a message. */
-static void name_all(const struct tactic_list *tactics, struct string_builder *ret)
+static void name_tactics(const struct tactic_list *tactics, struct string_builder *ret)
 {
     for (size_t i = 0; i < tactics->count; i++)
         string_add_format(ret, "%s'%s:%s'", i > 0 ? ", " : "", tactics->items[i].provider->name,
@@ -97,7 +97,8 @@ static void name_all(const struct tactic_list *tactics, struct string_builder *r
 }
 
 /* Whether a decision that is switched off would be one for this tactic. */
-static bool is_switched_off(const struct build *build, const struct layer *layer, const struct tactic *tactic)
+static bool tactic_is_switched_off(const struct engine_builder *build, const struct layer *layer,
+                                   const struct tactic *tactic)
 {
     const struct builder_settings *settings = build->settings;
 
@@ -107,19 +108,20 @@ static bool is_switched_off(const struct build *build, const struct layer *layer
     return settings->plain_layouts && !tactic_is_plain(tactic, build->engine->network, layer);
 }
 
-static void leave_out_switched_off(const struct build *build, const struct layer *layer, struct tactic_list *tactics)
+static void drop_switched_off_tactics(const struct engine_builder *build, const struct layer *layer,
+                                      struct tactic_list *tactics)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < tactics->count; i++)
-        if (is_switched_off(build, layer, &tactics->items[i]))
+        if (tactic_is_switched_off(build, layer, &tactics->items[i]))
             tactic_release(&tactics->items[i]);
         else
             tactics->items[kept++] = tactics->items[i];
     tactics->count = kept;
 }
 
-static const char *what_leaves_out(const struct builder_settings *settings)
+static const char *name_excluding_option(const struct builder_settings *settings)
 {
     if (settings->sources_off.count == 0 && !settings->plain_layouts)
         return "--exclude-tactics";
@@ -127,7 +129,8 @@ static const char *what_leaves_out(const struct builder_settings *settings)
 }
 
 /* Leaves out what nobody wants to be taken. A layer that has nothing else cannot be built. */
-static int exclude(const struct build *build, const struct layer *layer, struct tactic_list *tactics, struct error *err)
+static int exclude_unwanted_tactics(const struct engine_builder *build, const struct layer *layer,
+                                    struct tactic_list *tactics, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     struct string_builder names;
@@ -136,20 +139,20 @@ static int exclude(const struct build *build, const struct layer *layer, struct 
     if (settings->excluded.count == 0 && settings->sources_off.count == 0 && !settings->plain_layouts)
         return 0;
     string_init(&names);
-    name_all(tactics, &names);
+    name_tactics(tactics, &names);
     tactic_list_exclude(tactics, &settings->excluded, build->exclusions);
-    leave_out_switched_off(build, layer, tactics);
+    drop_switched_off_tactics(build, layer, tactics);
     rc = tactics->count > 0
              ? 0
              : error_set(err, ERR_BACKEND,
                          "layer '%s': %s leaves no tactic; it has %s: name fewer, or add tactics with --plugins",
-                         layer->name, what_leaves_out(settings), names.data);
+                         layer->name, name_excluding_option(settings), names.data);
     string_release(&names);
     return rc;
 }
 
 /* All of them, or the best guesses of each provider. */
-static void consider(struct candidates *candidates, size_t per_provider)
+static void select_candidates(struct tactic_candidates *candidates, size_t per_provider)
 {
     const struct tactic_list *tactics = &candidates->tactics;
     const struct tactic_provider *provider = NULL;
@@ -164,17 +167,18 @@ static void consider(struct candidates *candidates, size_t per_provider)
     }
 }
 
-static void give_up(const struct build *build, struct candidates *candidates, size_t number, const struct error *why)
+static void reject_candidate(const struct engine_builder *build, struct tactic_candidates *candidates, size_t number,
+                             const struct error *why)
 {
     const struct tactic *tactic = candidates->items[number].tactic;
 
     candidates->items[number].seconds = TIMING_FAILED;
     candidates->last = *why;
     log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': tactic '%s:%s' is skipped: %s",
-                layer_of(build, candidates->layer)->name, tactic->provider->name, tactic->name, why->message);
+                layer_of_build(build, candidates->layer)->name, tactic->provider->name, tactic->name, why->message);
 }
 
-static bool is_fatal(int code)
+static bool error_ends_build(int code)
 {
     return code == ERR_INTERRUPTED || code == ERR_MEMORY;
 }
@@ -182,15 +186,17 @@ static bool is_fatal(int code)
 /* ---- Replays ---- */
 
 /* The replay's tactic becomes the only candidate; if it is excluded, there is none so far. */
-static int pin(struct build *build, const struct kernel_request *request, const struct tactic_algorithm *wanted,
-               struct candidates *candidates, struct error *err)
+static int pin_replayed_tactic(struct engine_builder *build, const struct kernel_request *request,
+                               const struct tactic_algorithm *wanted, struct tactic_candidates *candidates,
+                               struct error *err)
 {
     const struct tactic *tactic = NULL;
     int rc = replay_tactic_find(&build->engine->providers, request, wanted, &candidates->tactics, &tactic, err);
 
     if (rc < 0)
         return rc;
-    if (tactic_is_excluded(tactic, &build->settings->excluded) || is_switched_off(build, request->layer, tactic)) {
+    if (tactic_is_excluded(tactic, &build->settings->excluded) ||
+        tactic_is_switched_off(build, request->layer, tactic)) {
         build->freed++;
         tactic_list_release(&candidates->tactics); /* they may be for inputs in other layouts */
         return list_tactics(build, request, &candidates->tactics, false, err);
@@ -209,36 +215,36 @@ static double hopeless_factor(const struct builder_settings *settings)
     return settings->explore ? fmax(HOPELESS, 2 * settings->explore_within) : HOPELESS;
 }
 
-struct timing {
-    struct build *build;
+struct layer_timing {
+    struct engine_builder *build;
     const struct layer_request *request;
     struct layer_timer *timer;
-    struct candidates *candidates;
+    struct tactic_candidates *candidates;
     double best, hopeless; /* seconds; factor */
 };
 
-static int measure_candidate(struct timing *timing, size_t number, struct hash key, struct error *err)
+static int measure_candidate(struct layer_timing *timing, size_t number, struct hash key, struct error *err)
 {
-    struct candidate *candidate = &timing->candidates->items[number];
-    struct build *build = timing->build;
+    struct tactic_candidate *candidate = &timing->candidates->items[number];
+    struct engine_builder *build = timing->build;
     struct error failure = {0};
     bool made = false;
     int rc;
 
     if (build->settings->cache && build->settings->error_on_cache_miss)
         return error_set(err, ERR_MISSING, "layer '%s': the timing cache has no time for tactic '%s:%s'",
-                         layer_of(build, timing->candidates->layer)->name, candidate->tactic->provider->name,
+                         layer_of_build(build, timing->candidates->layer)->name, candidate->tactic->provider->name,
                          candidate->tactic->name);
     rc = interrupt_pending() ? error_set(&failure, ERR_INTERRUPTED, "interrupted")
                              : layer_timer_measure(timing->timer, candidate->tactic, timing->best * timing->hopeless,
                                                    &candidate->seconds, &made, &failure);
-    if (is_fatal(rc)) {
+    if (error_ends_build(rc)) {
         if (err)
             *err = failure;
         return rc;
     }
     if (rc < 0)
-        give_up(build, timing->candidates, number, &failure);
+        reject_candidate(build, timing->candidates, number, &failure);
     build->measured++;
     candidate->fresh = rc == 0;
     if (rc == 0 || !made) /* a run may fail because of what it is fed with; the next build has other data */
@@ -247,9 +253,9 @@ static int measure_candidate(struct timing *timing, size_t number, struct hash k
 }
 
 /* NULL when nothing bad is known of the algorithm. The highest level tries everything. */
-static const struct slow_algorithm *find_slow(const struct timing *timing, const struct tactic *tactic)
+static const struct slow_algorithm *find_slow_algorithm(const struct layer_timing *timing, const struct tactic *tactic)
 {
-    const struct build *build = timing->build;
+    const struct engine_builder *build = timing->build;
 
     for (size_t i = 0; i < build->slow.count && build->settings->optimization_level < MOST_EFFORT; i++)
         if (build->slow.items[i].kind == timing->request->kernel.layer->kind &&
@@ -258,24 +264,25 @@ static const struct slow_algorithm *find_slow(const struct timing *timing, const
     return NULL;
 }
 
-static void note_slow(struct timing *timing, const struct candidate *candidate)
+static void note_slow_algorithm(struct layer_timing *timing, const struct tactic_candidate *candidate)
 {
     double ratio = candidate->seconds / timing->best;
 
-    if (isfinite(ratio) && ratio > fmax(SLOW_ALGORITHM, timing->hopeless) && !find_slow(timing, candidate->tactic))
+    if (isfinite(ratio) && ratio > fmax(SLOW_ALGORITHM, timing->hopeless) &&
+        !find_slow_algorithm(timing, candidate->tactic))
         *VECTOR_APPEND(&timing->build->slow) =
             (struct slow_algorithm){timing->request->kernel.layer->kind, candidate->tactic->implementation, ratio};
 }
 
 /* What is skipped here is skipped with a warm cache, too: that depends on nothing but times, which are in the cache. */
-static int time_candidates(struct timing *timing, struct error *err)
+static int time_all_candidates(struct layer_timing *timing, struct error *err)
 {
     const struct kernel_request *request = &timing->request->kernel;
 
     for (size_t i = 0; i < timing->candidates->count; i++) {
-        struct candidate *candidate = &timing->candidates->items[i];
+        struct tactic_candidate *candidate = &timing->candidates->items[i];
         struct hash key = timing_cache_key(request, candidate->tactic);
-        const struct slow_algorithm *slow = find_slow(timing, candidate->tactic);
+        const struct slow_algorithm *slow = find_slow_algorithm(timing, candidate->tactic);
         int rc = 0;
 
         if (slow && isfinite(timing->best)) {
@@ -289,14 +296,14 @@ static int time_candidates(struct timing *timing, struct error *err)
         if (rc < 0)
             return rc;
         timing->best = fmin(timing->best, candidate->seconds);
-        note_slow(timing, candidate);
+        note_slow_algorithm(timing, candidate);
     }
     return 0;
 }
 
 /* As the model says; where it does not, about as large as what is read. Nothing that only a run tells: a build with a
  * warm cache has to come to the same result. */
-static size_t output_bytes(const struct kernel_request *request, uint32_t value)
+static size_t estimate_output_bytes(const struct kernel_request *request, uint32_t value)
 {
     struct value_type type;
     size_t bytes = 0;
@@ -313,16 +320,16 @@ static size_t output_bytes(const struct kernel_request *request, uint32_t value)
     return bytes;
 }
 
-static void look_ahead(const struct timing *timing)
+static void add_reorder_costs(const struct layer_timing *timing)
 {
     const struct kernel_request *request = &timing->request->kernel;
     const struct value_list *outputs = &request->layer->outputs;
 
     for (size_t k = 0; k < outputs->count; k++) {
-        size_t bytes = outputs->items[k] != VALUE_NONE ? output_bytes(request, outputs->items[k]) : 0;
+        size_t bytes = outputs->items[k] != VALUE_NONE ? estimate_output_bytes(request, outputs->items[k]) : 0;
 
         for (size_t i = 0; bytes > 0 && i < timing->candidates->count; i++) {
-            struct candidate *candidate = &timing->candidates->items[i];
+            struct tactic_candidate *candidate = &timing->candidates->items[i];
 
             candidate->later += layout_wishes_cost(&timing->build->wishes, outputs->items[k],
                                                    &candidate->tactic->output_layouts[k], bytes);
@@ -331,7 +338,7 @@ static void look_ahead(const struct timing *timing)
 }
 
 /* Whether more than one tactic, at least one of them timed just now, may well be the fastest. */
-static bool is_open(const struct timing *timing)
+static bool fastest_is_undecided(const struct layer_timing *timing)
 {
     size_t contenders = 0, fresh = 0;
 
@@ -345,12 +352,12 @@ static bool is_open(const struct timing *timing)
 
 /* Those that are close to the fastest get a second look, a while later: what else ran on the machine in the meantime
  * is less likely to decide. The better time counts. */
-static int look_again(struct timing *timing, struct error *err)
+static int remeasure_contenders(struct layer_timing *timing, struct error *err)
 {
     double best = timing->best;
 
-    for (size_t i = 0; is_open(timing) && i < timing->candidates->count; i++) {
-        struct candidate *candidate = &timing->candidates->items[i];
+    for (size_t i = 0; fastest_is_undecided(timing) && i < timing->candidates->count; i++) {
+        struct tactic_candidate *candidate = &timing->candidates->items[i];
         double before = candidate->seconds, again;
         bool made;
         int rc;
@@ -360,7 +367,7 @@ static int look_again(struct timing *timing, struct error *err)
         rc = interrupt_pending()
                  ? error_set(err, ERR_INTERRUPTED, "interrupted")
                  : layer_timer_measure(timing->timer, candidate->tactic, best * timing->hopeless, &again, &made, err);
-        if (is_fatal(rc))
+        if (error_ends_build(rc))
             return rc;
         if (rc == 0 && again < before) {
             candidate->seconds = again;
@@ -372,11 +379,11 @@ static int look_again(struct timing *timing, struct error *err)
     return 0;
 }
 
-static int time_layer(struct build *build, const struct layer_request *request, struct candidates *candidates,
-                      struct error *err)
+static int time_layer(struct engine_builder *build, const struct layer_request *request,
+                      struct tactic_candidates *candidates, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
-    struct timing timing = {
+    struct layer_timing timing = {
         .build = build,
         .request = request,
         .timer = layer_timer_new(request, timing_effort_of(settings->optimization_level)),
@@ -384,18 +391,18 @@ static int time_layer(struct build *build, const struct layer_request *request, 
         .best = INFINITY,
         .hopeless = hopeless_factor(settings),
     };
-    int rc = time_candidates(&timing, err);
+    int rc = time_all_candidates(&timing, err);
 
     if (rc == 0)
-        rc = look_again(&timing, err);
-    look_ahead(&timing);
+        rc = remeasure_contenders(&timing, err);
+    add_reorder_costs(&timing);
     layer_timer_free(timing.timer);
-    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of(build, candidates->layer)->name) : rc;
+    return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of_build(build, candidates->layer)->name) : rc;
 }
 
 /* ---- Which one ---- */
 
-static double fastest(const struct candidates *candidates)
+static double find_fastest_seconds(const struct tactic_candidates *candidates)
 {
     double best = TIMING_FAILED;
 
@@ -405,7 +412,7 @@ static double fastest(const struct candidates *candidates)
 }
 
 /* Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators" (OOPSLA 2014), as SplitMix64. */
-static uint64_t scramble(uint64_t x)
+static uint64_t scramble_bits(uint64_t x)
 {
     x += UINT64_C(0x9e3779b97f4a7c15);
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -416,34 +423,38 @@ static uint64_t scramble(uint64_t x)
 /* A kernel in many layers is nearly always drawn for one of them, so that no build would clear the others. Therefore
  * builds with an odd seed avoid half of the kernels in all layers, by lot; and of two such builds with seeds 4k + 1 and
  * 4k + 3, one avoids those that the other does not. */
-static bool is_avoided(const struct build *build, const struct tactic *tactic)
+static bool tactic_is_avoided(const struct engine_builder *build, const struct tactic *tactic)
 {
     uint64_t seed = build->settings->seed;
-    uint64_t random = scramble(scramble(seed / 4) ^ (uint64_t)tactic->implementation);
+    uint64_t random = scramble_bits(scramble_bits(seed / 4) ^ (uint64_t)tactic->implementation);
 
     return seed % 2 == 1 && (random ^ seed / 2) % 2 == 1;
 }
 
-static bool is_eligible(const struct build *build, const struct candidate *candidate, double bound, bool avoiding)
+static bool candidate_is_eligible(const struct engine_builder *build, const struct tactic_candidate *candidate,
+                                  double bound, bool avoiding)
 {
-    return candidate->seconds <= bound && !(avoiding && is_avoided(build, candidate->tactic));
+    return candidate->seconds <= bound && !(avoiding && tactic_is_avoided(build, candidate->tactic));
 }
 
 /* Each layer draws on its own: from the seed and its name, whatever the other layers are. Each tactic has a lot of its
  * own, so that the order in which providers name them, and one that is fast enough this time and was not before, decide
  * nothing unless it wins. Returns SIZE_MAX when there is nothing to draw from. */
-static size_t draw_within(const struct build *build, const struct candidates *candidates, double bound, bool avoiding)
+static size_t draw_tactic_within(const struct engine_builder *build, const struct tactic_candidates *candidates,
+                                 double bound, bool avoiding)
 {
-    const char *name = layer_of(build, candidates->layer)->name;
-    uint64_t random = scramble(scramble(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
+    const char *name = layer_of_build(build, candidates->layer)->name;
+    uint64_t random = scramble_bits(scramble_bits(build->settings->seed) ^ hash_bytes(name, strlen(name)).low);
     uint64_t highest = 0;
     size_t ret = SIZE_MAX;
 
     for (size_t i = 0; i < candidates->count; i++) {
         const struct tactic *tactic = candidates->items[i].tactic;
-        uint64_t lot = scramble(scramble(random ^ (uint64_t)tactic->implementation) ^ (uint64_t)tactic->number);
+        uint64_t lot =
+            scramble_bits(scramble_bits(random ^ (uint64_t)tactic->implementation) ^ (uint64_t)tactic->number);
 
-        if (is_eligible(build, &candidates->items[i], bound, avoiding) && (ret == SIZE_MAX || lot > highest)) {
+        if (candidate_is_eligible(build, &candidates->items[i], bound, avoiding) &&
+            (ret == SIZE_MAX || lot > highest)) {
             ret = i;
             highest = lot;
         }
@@ -453,29 +464,29 @@ static size_t draw_within(const struct build *build, const struct candidates *ca
 
 /* What is avoided is so even where the others are too slow, as long as they are not hopeless, or nobody feels it: of a
  * layer that takes a microsecond everything else may be many times as slow. */
-static size_t draw(const struct build *build, const struct candidates *candidates, double best)
+static size_t draw_tactic(const struct engine_builder *build, const struct tactic_candidates *candidates, double best)
 {
     double within = fmax(build->settings->explore_within, 1);
     double bearable = fmax(best * hopeless_factor(build->settings), best + BEARABLE_SECONDS);
-    size_t chosen = draw_within(build, candidates, best * within, true);
+    size_t chosen = draw_tactic_within(build, candidates, best * within, true);
 
     if (chosen == SIZE_MAX)
-        chosen = draw_within(build, candidates, bearable, true);
-    return chosen != SIZE_MAX ? chosen : draw_within(build, candidates, best * within, false);
+        chosen = draw_tactic_within(build, candidates, bearable, true);
+    return chosen != SIZE_MAX ? chosen : draw_tactic_within(build, candidates, best * within, false);
 }
 
 /* The number of the candidate to take, or SIZE_MAX when none works. The first one of those that are equally good. */
-static size_t pick(const struct build *build, const struct candidates *candidates)
+static size_t pick_candidate(const struct engine_builder *build, const struct tactic_candidates *candidates)
 {
-    double best = fastest(candidates);
+    double best = find_fastest_seconds(candidates);
     size_t chosen = 0;
 
     if (!(best < TIMING_FAILED))
         return SIZE_MAX;
     if (candidates->timed && build->settings->explore)
-        return draw(build, candidates, best);
+        return draw_tactic(build, candidates, best);
     for (size_t i = 1; i < candidates->count; i++) {
-        const struct candidate *it = &candidates->items[i], *so_far = &candidates->items[chosen];
+        const struct tactic_candidate *it = &candidates->items[i], *so_far = &candidates->items[chosen];
 
         if (it->seconds + it->later < so_far->seconds + so_far->later)
             chosen = i;
@@ -485,23 +496,23 @@ static size_t pick(const struct build *build, const struct candidates *candidate
 
 /* ---- Taking it ---- */
 
-static void choose(struct engine_layer *choice, const struct layer *layer, const struct candidates *candidates,
-                   size_t number)
+static void record_choice(struct engine_layer *choice, const struct layer *layer,
+                          const struct tactic_candidates *candidates, size_t number)
 {
-    const struct candidate *candidate = &candidates->items[number];
+    const struct tactic_candidate *candidate = &candidates->items[number];
 
     tactic_release(&choice->tactic);
     tactic_copy(&choice->tactic, candidate->tactic, layer);
     choice->seconds = candidate->seconds;
-    choice->share_of_fastest = candidate->seconds > 0 ? candidate->seconds / fastest(candidates) : 0;
+    choice->share_of_fastest = candidate->seconds > 0 ? candidate->seconds / find_fastest_seconds(candidates) : 0;
     choice->tactic_count = candidates->tactics.count;
 }
 
-static int run_step(struct build *build, size_t layer, const struct engine_layer *choice, struct layer_step **ret,
-                    struct error *err)
+static int run_chosen_step(struct engine_builder *build, size_t layer, const struct engine_layer *choice,
+                           struct layer_step **ret, struct error *err)
 {
     struct layer_step *step = NULL;
-    int rc = layer_step_new(build->engine, layer_of(build, layer), choice, build->walk.values, &step, err);
+    int rc = layer_step_new(build->engine, layer_of_build(build, layer), choice, build->walk.values, &step, err);
 
     if (rc == 0)
         rc = layer_step_run(step, build->walk.values, err);
@@ -513,9 +524,9 @@ static int run_step(struct build *build, size_t layer, const struct engine_layer
 }
 
 /* A failed run may have left some of its outputs. */
-static void drop_outputs(struct build *build, size_t layer)
+static void drop_layer_outputs(struct engine_builder *build, size_t layer)
 {
-    const struct value_list *outputs = &layer_of(build, layer)->outputs;
+    const struct value_list *outputs = &layer_of_build(build, layer)->outputs;
 
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->items[i] != VALUE_NONE) {
@@ -525,7 +536,7 @@ static void drop_outputs(struct build *build, size_t layer)
 }
 
 /* Why the last tactic did not work, without the layer's name, which stands in front of it already. */
-static const char *last_reason(const struct layer *layer, const struct candidates *candidates)
+static const char *find_last_failure(const struct layer *layer, const struct tactic_candidates *candidates)
 {
     const char *message = candidates->last.message;
     size_t length = strlen(layer->name);
@@ -539,36 +550,36 @@ static const char *last_reason(const struct layer *layer, const struct candidate
 }
 
 /* Goes on until one works. */
-static int take(struct build *build, struct candidates *candidates, struct engine_layer *choice,
-                struct layer_step **ret_step, struct error *err)
+static int take_working_candidate(struct engine_builder *build, struct tactic_candidates *candidates,
+                                  struct engine_layer *choice, struct layer_step **ret_step, struct error *err)
 {
-    const struct layer *layer = layer_of(build, candidates->layer);
+    const struct layer *layer = layer_of_build(build, candidates->layer);
     size_t number;
 
-    while ((number = pick(build, candidates)) != SIZE_MAX) {
+    while ((number = pick_candidate(build, candidates)) != SIZE_MAX) {
         struct error failure = {0};
         int rc;
 
-        choose(choice, layer, candidates, number);
-        rc = run_step(build, candidates->layer, choice, ret_step, &failure);
+        record_choice(choice, layer, candidates, number);
+        rc = run_chosen_step(build, candidates->layer, choice, ret_step, &failure);
         if (rc == 0)
             return 0;
-        drop_outputs(build, candidates->layer);
-        if (is_fatal(rc)) {
+        drop_layer_outputs(build, candidates->layer);
+        if (error_ends_build(rc)) {
             if (err)
                 *err = failure;
             return rc;
         }
-        give_up(build, candidates, number, &failure);
+        reject_candidate(build, candidates, number, &failure);
     }
     return error_set(err, ERR_BACKEND, "layer '%s': %s: %s", layer->name,
                      candidates->count == 1 ? "its only tactic does not work" : "none of its tactics works",
-                     last_reason(layer, candidates));
+                     find_last_failure(layer, candidates));
 }
 
-static void note_shapes(struct build *build, size_t layer)
+static void record_built_shapes(struct engine_builder *build, size_t layer)
 {
-    const struct layer *described = layer_of(build, layer);
+    const struct layer *described = layer_of_build(build, layer);
     struct engine_layer *choice = &build->engine->layers[layer];
 
     choice->input_shapes = memory_alloc_zero(described->inputs.count, sizeof(*choice->input_shapes));
@@ -581,7 +592,7 @@ static void note_shapes(struct build *build, size_t layer)
             choice->output_shapes[i] = build->walk.values[described->outputs.items[i]].tensor.shape;
 }
 
-static void log_choice(const struct build *build, size_t layer)
+static void log_chosen_tactic(const struct engine_builder *build, size_t layer)
 {
     const struct engine_layer *choice = &build->engine->layers[layer];
     char time[96] = "";
@@ -589,26 +600,27 @@ static void log_choice(const struct build *build, size_t layer)
     if (choice->seconds > 0)
         snprintf(time, sizeof(time), ", %.3f ms, %.2f times the fastest", choice->seconds * 1e3,
                  choice->share_of_fastest);
-    log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': %s:%s%s (%zu tactics)", layer_of(build, layer)->name,
-                choice->tactic.provider->name, choice->tactic.name, time, choice->tactic_count);
+    log_message(build->settings->log, LOG_VERBOSE, "Layer '%s': %s:%s%s (%zu tactics)",
+                layer_of_build(build, layer)->name, choice->tactic.provider->name, choice->tactic.name, time,
+                choice->tactic_count);
 }
 
 /* All that were timed, for who asks for a lot: what the choice is between. */
-static void log_candidates(const struct build *build, const struct candidates *candidates)
+static void log_timed_candidates(const struct engine_builder *build, const struct tactic_candidates *candidates)
 {
     for (size_t i = 0; candidates->timed && i < candidates->count; i++) {
-        const struct candidate *candidate = &candidates->items[i];
+        const struct tactic_candidate *candidate = &candidates->items[i];
 
         if (candidate->seconds < TIMING_FAILED)
             log_message(build->settings->log, LOG_EXTRA_VERBOSE, "Tactic %lld of layer '%s': %s:%s, %.6f ms",
-                        (long long)candidate->tactic->number, layer_of(build, candidates->layer)->name,
+                        (long long)candidate->tactic->number, layer_of_build(build, candidates->layer)->name,
                         candidate->tactic->provider->name, candidate->tactic->name, candidate->seconds * 1e3);
     }
 }
 
 /* Which tactics there are, which of them are considered and how long they take. */
-static int assess(struct build *build, const struct layer_request *request, struct candidates *candidates,
-                  struct error *err)
+static int assess_tactics(struct engine_builder *build, const struct layer_request *request,
+                          struct tactic_candidates *candidates, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
     const struct tactic_algorithm *pinned =
@@ -617,58 +629,59 @@ static int assess(struct build *build, const struct layer_request *request, stru
     int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
 
     if (rc == 0 && pinned)
-        rc = pin(build, &request->kernel, pinned, candidates, err);
+        rc = pin_replayed_tactic(build, &request->kernel, pinned, candidates, err);
     if (rc < 0 || candidates->count > 0)
         return rc;
-    rc = exclude(build, request->kernel.layer, &candidates->tactics, err);
+    rc = exclude_unwanted_tactics(build, request->kernel.layer, &candidates->tactics, err);
     if (rc < 0)
         return rc;
-    consider(candidates, timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
+    select_candidates(candidates,
+                      timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
     candidates->timed = timing && candidates->count > 1;
     rc = candidates->timed ? time_layer(build, request, candidates, err) : 0;
     if (rc == 0)
-        log_candidates(build, candidates);
+        log_timed_candidates(build, candidates);
     return rc;
 }
 
-int build_layer(struct build *build, size_t layer, struct error *err)
+int build_layer(struct engine_builder *build, size_t layer, struct error *err)
 {
     struct engine_layer *choice = &build->engine->layers[layer];
     struct layer_request request;
-    struct candidates candidates = {.layer = layer};
-    int rc = layer_request_make(build->engine, layer_of(build, layer), choice->precision.precision, build->walk.values,
-                                &request, err);
+    struct tactic_candidates candidates = {.layer = layer};
+    int rc = layer_request_make(build->engine, layer_of_build(build, layer), choice->precision.precision,
+                                build->walk.values, &request, err);
 
     if (rc < 0)
-        return error_context(err, "layer '%s'", layer_of(build, layer)->name);
-    rc = assess(build, &request, &candidates, err);
+        return error_context(err, "layer '%s'", layer_of_build(build, layer)->name);
+    rc = assess_tactics(build, &request, &candidates, err);
     layer_request_release(&request); /* of weights that were rounded there is one copy at a time */
     if (rc == 0)
-        rc = take(build, &candidates, choice, NULL, err);
+        rc = take_working_candidate(build, &candidates, choice, NULL, err);
     if (rc == 0) {
-        note_shapes(build, layer);
-        log_choice(build, layer);
+        record_built_shapes(build, layer);
+        log_chosen_tactic(build, layer);
     }
     release_candidates(&candidates);
     return rc;
 }
 
-int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_step, struct error *err)
+int build_plain_step(struct engine_builder *build, size_t layer, struct layer_step **ret_step, struct error *err)
 {
     struct engine_layer choice = {.precision = {.precision = PRECISION_FLOAT32}};
     struct layer_request request;
-    struct candidates candidates = {.layer = layer};
-    int rc =
-        layer_request_make(build->engine, layer_of(build, layer), PRECISION_FLOAT32, build->walk.values, &request, err);
+    struct tactic_candidates candidates = {.layer = layer};
+    int rc = layer_request_make(build->engine, layer_of_build(build, layer), PRECISION_FLOAT32, build->walk.values,
+                                &request, err);
 
     if (rc < 0)
-        return error_context(err, "layer '%s'", layer_of(build, layer)->name);
+        return error_context(err, "layer '%s'", layer_of_build(build, layer)->name);
     rc = list_tactics(build, &request.kernel, &candidates.tactics, false, err);
     if (rc == 0)
-        rc = exclude(build, request.kernel.layer, &candidates.tactics, err);
+        rc = exclude_unwanted_tactics(build, request.kernel.layer, &candidates.tactics, err);
     if (rc == 0) {
-        consider(&candidates, SIZE_MAX);
-        rc = take(build, &candidates, &choice, ret_step, err);
+        select_candidates(&candidates, SIZE_MAX);
+        rc = take_working_candidate(build, &candidates, &choice, ret_step, err);
     }
     layer_request_release(&request);
     release_candidates(&candidates);

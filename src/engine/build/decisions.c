@@ -8,7 +8,7 @@
 
 #define MOST_NAMES 8 /* of what is off, in a line */
 
-static bool are_plain(const struct model *model, const struct value_list *values, const struct layout *layouts)
+static bool layouts_are_plain(const struct model *model, const struct value_list *values, const struct layout *layouts)
 {
     for (size_t i = 0; i < values->count; i++)
         if (values->items[i] != VALUE_NONE && model->values.items[values->items[i]].initializer == INITIALIZER_NONE &&
@@ -19,17 +19,17 @@ static bool are_plain(const struct model *model, const struct value_list *values
 
 bool tactic_is_plain(const struct tactic *tactic, const struct network *network, const struct layer *layer)
 {
-    return are_plain(network->model, &layer->inputs, tactic->input_layouts) &&
-           are_plain(network->model, &layer->outputs, tactic->output_layouts);
+    return layouts_are_plain(network->model, &layer->inputs, tactic->input_layouts) &&
+           layouts_are_plain(network->model, &layer->outputs, tactic->output_layouts);
 }
 
-static void add(struct decision_list *list, const char *name, enum decision_state state)
+static void add_decision(struct decision_list *list, const char *name, enum decision_state state)
 {
     *VECTOR_APPEND(list) = (struct decision){.name = name, .kind = name, .state = state};
 }
 
-static void add_sources(const struct engine *engine, const struct builder_settings *settings, struct arena *arena,
-                        struct decision_list *ret)
+static void add_source_decisions(const struct engine *engine, const struct builder_settings *settings,
+                                 struct arena *arena, struct decision_list *ret)
 {
     for (size_t i = 0; i < engine->providers.count; i++) {
         const struct tactic_provider *provider = engine->providers.items[i];
@@ -38,10 +38,10 @@ static void add_sources(const struct engine *engine, const struct builder_settin
         for (size_t k = 0; !taken && k < engine->network->layers.count; k++)
             taken = engine->layers[k].tactic.provider == provider;
         if (taken)
-            add(ret, arena_printf(arena, TACTICS_OF "%s", provider->name), DECISION_TAKEN);
+            add_decision(ret, arena_printf(arena, TACTICS_OF "%s", provider->name), DECISION_TAKEN);
     }
     for (size_t i = 0; i < settings->sources_off.count; i++)
-        add(ret, arena_printf(arena, TACTICS_OF "%s", settings->sources_off.items[i]), DECISION_OFF);
+        add_decision(ret, arena_printf(arena, TACTICS_OF "%s", settings->sources_off.items[i]), DECISION_OFF);
 }
 
 static bool has_blocked_layouts(const struct engine *engine)
@@ -59,11 +59,11 @@ void engine_decisions(const struct engine *engine, const struct builder_settings
 {
     const struct network_decisions *decisions = &engine->network->decisions;
 
-    add_sources(engine, settings, arena, ret);
+    add_source_decisions(engine, settings, arena, ret);
     if (settings->plain_layouts)
-        add(ret, BLOCKED_LAYOUTS, DECISION_OFF);
+        add_decision(ret, BLOCKED_LAYOUTS, DECISION_OFF);
     else if (has_blocked_layouts(engine))
-        add(ret, BLOCKED_LAYOUTS, DECISION_TAKEN);
+        add_decision(ret, BLOCKED_LAYOUTS, DECISION_TAKEN);
     for (size_t i = 0; i < decisions->count; i++)
         *VECTOR_APPEND(ret) = decisions->items[i];
 }
@@ -71,7 +71,7 @@ void engine_decisions(const struct engine *engine, const struct builder_settings
 /* ---- As a line ---- */
 
 /* How many of the kind were taken; 0 unless this is the first of them. */
-static size_t count_kind(const struct decision_list *decisions, size_t first)
+static size_t count_decisions_of_kind(const struct decision_list *decisions, size_t first)
 {
     size_t count = 0;
 
@@ -93,7 +93,7 @@ void engine_decisions_text(const struct decision_list *decisions, struct string_
 
     for (size_t i = 0; i < decisions->count; i++) {
         const struct decision *decision = &decisions->items[i];
-        size_t count = decision->state == DECISION_TAKEN ? count_kind(decisions, i) : 0;
+        size_t count = decision->state == DECISION_TAKEN ? count_decisions_of_kind(decisions, i) : 0;
 
         if (count == 0)
             continue;

@@ -8,30 +8,31 @@
 #include "base/text/names.h"
 #include "onnx/proto/value_info.h"
 
-static struct text input_name(const struct network *network, size_t input)
+static struct text network_input_name(const struct network *network, size_t input)
 {
     return network->model->values.items[network->inputs.items[input]].name;
 }
 
-static void describe_input(const struct network *network, size_t input, struct value_type *ret)
+static void read_input_type(const struct network *network, size_t input, struct value_type *ret)
 {
     value_info_decode(network->model->values.items[network->inputs.items[input]].info, ret);
 }
 
 /* NULL when the profile does not name the input. */
-static const struct input_profile *find_profile(const struct network *network, const struct builder_settings *settings,
-                                                size_t profile, size_t input)
+static const struct input_profile *find_input_profile(const struct network *network,
+                                                      const struct builder_settings *settings, size_t profile,
+                                                      size_t input)
 {
     for (size_t i = 0; i < settings->profile_sizes[profile]; i++)
-        if (text_equal_string(input_name(network, input), settings->profiles[profile][i].name))
+        if (text_equal_string(network_input_name(network, input), settings->profiles[profile][i].name))
             return &settings->profiles[profile][i];
     return NULL;
 }
 
 /* ---- Checks ---- */
 
-static int wrong_shape(struct error *err, const char *name, const char *what, const struct shape *shape,
-                       const char *why)
+static int refuse_profile_shape(struct error *err, const char *name, const char *what, const struct shape *shape,
+                                const char *why)
 {
     struct string_builder text;
 
@@ -42,7 +43,7 @@ static int wrong_shape(struct error *err, const char *name, const char *what, co
     return ERR_INVALID;
 }
 
-static bool is_below(const struct shape *a, const struct shape *b)
+static bool shape_is_below(const struct shape *a, const struct shape *b)
 {
     for (size_t i = 0; i < a->rank; i++)
         if (a->dims[i] > b->dims[i])
@@ -51,7 +52,7 @@ static bool is_below(const struct shape *a, const struct shape *b)
 }
 
 /* Where the model knows a dimension, it has to be that. */
-static bool fits_model(const struct value_type *type, const struct shape *shape)
+static bool shape_fits_model(const struct value_type *type, const struct shape *shape)
 {
     if (!type->has_shape)
         return true;
@@ -61,14 +62,14 @@ static bool fits_model(const struct value_type *type, const struct shape *shape)
     return type->shape.rank == shape->rank;
 }
 
-static int check_input(const struct network *network, const struct input_profile *profile, struct error *err)
+static int check_input_profile(const struct network *network, const struct input_profile *profile, struct error *err)
 {
     const struct shape *shapes[] = {&profile->minimum, &profile->optimum, &profile->maximum};
     static const char *const names[] = {"minimum", "optimum", "maximum"};
     struct value_type type;
     size_t input = 0;
 
-    while (input < network->inputs.count && !text_equal_string(input_name(network, input), profile->name))
+    while (input < network->inputs.count && !text_equal_string(network_input_name(network, input), profile->name))
         input++;
     if (input == network->inputs.count) {
         struct close_names close;
@@ -76,7 +77,7 @@ static int check_input(const struct network *network, const struct input_profile
 
         close_names_start(&close, text_of(profile->name));
         for (size_t i = 0; i < network->inputs.count; i++)
-            close_names_offer(&close, input_name(network, i));
+            close_names_offer(&close, network_input_name(network, i));
         string_init(&text);
         close_names_add_to(&close, &text);
         error_set(err, ERR_INVALID, "a profile names '%s', which is no input of the network%s", profile->name,
@@ -84,15 +85,15 @@ static int check_input(const struct network *network, const struct input_profile
         string_release(&text);
         return ERR_INVALID;
     }
-    describe_input(network, input, &type);
+    read_input_type(network, input, &type);
     for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
         if (!shape_is_static(shapes[i]))
-            return wrong_shape(err, profile->name, names[i], shapes[i], "has a dimension that is not known");
-        if (!fits_model(&type, shapes[i]))
-            return wrong_shape(err, profile->name, names[i], shapes[i], "is none that the model allows");
-        if (i > 0 && (shapes[i]->rank != shapes[i - 1]->rank || !is_below(shapes[i - 1], shapes[i])))
-            return wrong_shape(err, profile->name, names[i], shapes[i],
-                               i == 1 ? "is smaller than the minimum" : "is smaller than the optimum");
+            return refuse_profile_shape(err, profile->name, names[i], shapes[i], "has a dimension that is not known");
+        if (!shape_fits_model(&type, shapes[i]))
+            return refuse_profile_shape(err, profile->name, names[i], shapes[i], "is none that the model allows");
+        if (i > 0 && (shapes[i]->rank != shapes[i - 1]->rank || !shape_is_below(shapes[i - 1], shapes[i])))
+            return refuse_profile_shape(err, profile->name, names[i], shapes[i],
+                                        i == 1 ? "is smaller than the minimum" : "is smaller than the optimum");
     }
     return 0;
 }
@@ -103,19 +104,19 @@ int builder_check_profiles(const struct network *network, const struct builder_s
 
     for (size_t i = 0; i < settings->profile_count; i++)
         for (size_t j = 0; rc == 0 && j < settings->profile_sizes[i]; j++)
-            rc = check_input(network, &settings->profiles[i][j], err);
+            rc = check_input_profile(network, &settings->profiles[i][j], err);
     return rc;
 }
 
 /* ---- The sample ---- */
 
 /* The inputs as the source is to see them: in the first profile's optimal shapes. */
-static struct backend_io *describe_inputs(const struct network *network, const struct builder_settings *settings)
+static struct backend_io *describe_sample_inputs(const struct network *network, const struct builder_settings *settings)
 {
     struct backend_io *inputs = model_io_new(network->model, NULL, &network->inputs);
 
     for (size_t i = 0; settings->profile_count > 0 && i < network->inputs.count; i++) {
-        const struct input_profile *profile = find_profile(network, settings, 0, i);
+        const struct input_profile *profile = find_input_profile(network, settings, 0, i);
 
         if (profile == NULL)
             continue;
@@ -129,27 +130,28 @@ static struct backend_io *describe_inputs(const struct network *network, const s
     return inputs;
 }
 
-static int check_sample(const struct network *network, const struct builder_settings *settings, size_t input,
-                        const struct tensor *tensor, struct error *err)
+static int check_sample_tensor(const struct network *network, const struct builder_settings *settings, size_t input,
+                               const struct tensor *tensor, struct error *err)
 {
-    struct text name = input_name(network, input);
+    struct text name = network_input_name(network, input);
     const struct input_profile *profile =
-        settings->profile_count > 0 ? find_profile(network, settings, 0, input) : NULL;
+        settings->profile_count > 0 ? find_input_profile(network, settings, 0, input) : NULL;
     struct string_builder text;
     struct value_type type;
     int rc = 0;
 
     string_init(&text);
     shape_to_text(&tensor->shape, &text);
-    describe_input(network, input, &type);
+    read_input_type(network, input, &type);
     if (type.element != DATA_UNDEFINED && type.element != tensor->type)
         rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is %s, but the sample data are %s", TEXT_ARGS(name),
                        data_type_name(type.element), data_type_name(tensor->type));
-    else if (!fits_model(&type, &tensor->shape))
+    else if (!shape_fits_model(&type, &tensor->shape))
         rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "': the model does not allow the sample data's shape %s",
                        TEXT_ARGS(name), text.data);
-    else if (profile && (tensor->shape.rank != profile->minimum.rank || !is_below(&profile->minimum, &tensor->shape) ||
-                         !is_below(&tensor->shape, &profile->maximum)))
+    else if (profile &&
+             (tensor->shape.rank != profile->minimum.rank || !shape_is_below(&profile->minimum, &tensor->shape) ||
+              !shape_is_below(&tensor->shape, &profile->maximum)))
         rc = error_set(err, ERR_INVALID,
                        "input '" TEXT_FORMAT "': the sample data's shape %s is outside of the first profile",
                        TEXT_ARGS(name), text.data);
@@ -161,7 +163,7 @@ int builder_feed(const struct network *network, const struct builder_settings *s
                  struct tensor_list *ret, struct error *err)
 {
     size_t count = network->inputs.count;
-    struct backend_io *inputs = describe_inputs(network, settings);
+    struct backend_io *inputs = describe_sample_inputs(network, settings);
     int rc = 0;
 
     for (size_t i = 0; i < count; i++)
@@ -177,7 +179,7 @@ int builder_feed(const struct network *network, const struct builder_settings *s
     if (ret->count != count)
         rc = error_set(err, ERR_INVALID, "the sample data are %zu tensors for %zu inputs", ret->count, count);
     for (size_t i = 0; rc == 0 && i < count; i++)
-        rc = check_sample(network, settings, i, &ret->items[i].tensor, err);
+        rc = check_sample_tensor(network, settings, i, &ret->items[i].tensor, err);
 done:
     model_io_free(inputs, count);
     if (rc < 0)
@@ -187,12 +189,12 @@ done:
 
 /* ---- Profiles of the engine ---- */
 
-static void set_bounds(const struct network *network, size_t input, const struct shape *sample,
-                       const struct engine_profile *ret)
+static void set_profile_bounds(const struct network *network, size_t input, const struct shape *sample,
+                               const struct engine_profile *ret)
 {
     struct value_type type;
 
-    describe_input(network, input, &type);
+    read_input_type(network, input, &type);
     ret->minimum[input] = ret->optimum[input] = ret->maximum[input] = *sample;
     for (size_t i = 0; i < sample->rank; i++)
         if (!type.has_shape || type.shape.dims[i] < 0) {
@@ -216,10 +218,10 @@ void builder_add_profiles(struct engine *engine, const struct builder_settings *
         for (size_t j = 0; j < inputs; j++) {
             const struct shape *sample = &feed->items[j].tensor.shape;
             const struct input_profile *given =
-                settings->profile_count > 0 ? find_profile(network, settings, i, j) : NULL;
+                settings->profile_count > 0 ? find_input_profile(network, settings, i, j) : NULL;
 
             if (settings->profile_count == 0) {
-                set_bounds(network, j, sample, profile);
+                set_profile_bounds(network, j, sample, profile);
             } else {
                 profile->minimum[j] = given ? given->minimum : *sample;
                 profile->optimum[j] = given ? given->optimum : *sample;

@@ -12,7 +12,7 @@
 
 enum wish { WISH_ROW_MAJOR, WISH_BLOCKED, WISH_AS_IT_COMES };
 
-static enum wish wish_of(enum layer_kind kind)
+static enum wish layout_wish_of(enum layer_kind kind)
 {
     switch (kind) {
     case LAYER_CONVOLUTION:
@@ -32,9 +32,9 @@ static enum wish wish_of(enum layer_kind kind)
 }
 
 /* What passes a layout on wants what the readers of its result want, which have been asked already. */
-static bool wants_blocked(const struct layout_wishes *wishes, const struct layer *layer)
+static bool node_wants_blocked(const struct layout_wishes *wishes, const struct layer *layer)
 {
-    enum wish wish = wish_of(layer->kind);
+    enum wish wish = layout_wish_of(layer->kind);
     uint32_t output = layer->outputs.items[0];
 
     return wish == WISH_BLOCKED || (wish == WISH_AS_IT_COMES && output != VALUE_NONE &&
@@ -49,7 +49,7 @@ void layout_wishes_init(struct layout_wishes *wishes, const struct network *netw
         wishes->values[network->outputs.items[i]].row_major++;
     for (size_t i = network->layers.count; i-- > 0;) {
         const struct layer *layer = &network->layers.items[i];
-        bool blocked = wants_blocked(wishes, layer);
+        bool blocked = node_wants_blocked(wishes, layer);
 
         for (size_t k = 0; k < layer->inputs.count; k++) {
             if (layer->inputs.items[k] == VALUE_NONE)

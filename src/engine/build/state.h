@@ -15,7 +15,7 @@ struct slow_algorithm {
 };
 
 /* An engine that is being built. */
-struct build {
+struct engine_builder {
     const struct builder_settings *settings;
     struct engine *engine;
     struct timing_cache *cache; /* the settings' one, or one of this build's own */
@@ -39,15 +39,15 @@ struct build {
 /* Gives int8 layers their input_scales. Where the calibration lacks one and was not loaded from a file, the network
  * is run in float32 on all iterations of the sample source first. `feed` is its first one. ERR_INVALID names a tensor
  * that has no scale. */
-int builder_calibrate(struct build *build, struct tensor_list *feed, struct error *err);
+int builder_calibrate(struct engine_builder *build, struct tensor_list *feed, struct error *err);
 
 /* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its
  * precision and scales, which are there already, and runs it. ERR_BACKEND when no provider has a tactic,
  * or none works, with the last one's reason; ERR_MISSING when the replay wants what is not there, or a
  * time is missing that has to be in the cache. */
-int build_layer(struct build *build, size_t layer, struct error *err);
+int build_layer(struct engine_builder *build, size_t layer, struct error *err);
 
 /* The same for values alone: the first tactic that works, in float32. `ret_step` is the caller's, and runs again. */
-int build_plain_step(struct build *build, size_t layer, struct layer_step **ret_step, struct error *err);
+int build_plain_step(struct engine_builder *build, size_t layer, struct layer_step **ret_step, struct error *err);
 
 #endif

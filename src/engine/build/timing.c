@@ -78,13 +78,13 @@ static int compare_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median(double *seconds, size_t count)
+static double median_of_seconds(double *seconds, size_t count)
 {
     qsort(seconds, count, sizeof(*seconds), compare_seconds);
     return count % 2 == 1 ? seconds[count / 2] : (seconds[count / 2 - 1] + seconds[count / 2]) / 2;
 }
 
-static int run_once(const struct measured *measured, double *ret_seconds, struct error *err)
+static int time_one_run(const struct measured *measured, double *ret_seconds, struct error *err)
 {
     double start = stopwatch_now();
     int rc = measured->run(measured->context, err);
@@ -95,7 +95,7 @@ static int run_once(const struct measured *measured, double *ret_seconds, struct
     return rc;
 }
 
-static bool is_enough(const struct layer_timer *timer, size_t runs, double spent)
+static bool has_run_enough(const struct layer_timer *timer, size_t runs, double spent)
 {
     const struct timing_effort *effort = timer->effort;
 
@@ -104,12 +104,12 @@ static bool is_enough(const struct layer_timer *timer, size_t runs, double spent
     return runs >= effort->minimum_runs && (spent >= effort->seconds_per_tactic || runs >= effort->maximum_runs);
 }
 
-static int measure(struct layer_timer *timer, const struct measured *measured, double limit, double *ret,
-                   struct error *err)
+static int measure_median(struct layer_timer *timer, const struct measured *measured, double limit, double *ret,
+                          struct error *err)
 {
     double seconds[MOST_RUNS], spent = 0;
     size_t runs = 0;
-    int rc = run_once(measured, ret, err);
+    int rc = time_one_run(measured, ret, err);
 
     if (rc < 0)
         return rc;
@@ -117,18 +117,18 @@ static int measure(struct layer_timer *timer, const struct measured *measured, d
     if (*ret > limit && *ret > COLD_START)
         return 0;
     do {
-        rc = run_once(measured, &seconds[runs], err);
+        rc = time_one_run(measured, &seconds[runs], err);
         if (rc < 0)
             return rc;
         spent += seconds[runs++];
-    } while (runs < MOST_RUNS && seconds[0] <= limit && !is_enough(timer, runs, spent));
+    } while (runs < MOST_RUNS && seconds[0] <= limit && !has_run_enough(timer, runs, spent));
     timer->spent += spent;
-    *ret = median(seconds, runs);
+    *ret = median_of_seconds(seconds, runs);
     return 0;
 }
 
-static int allocate(enum data_type type, const struct shape *shape, const struct layout *layout, struct tensor *ret,
-                    struct error *err)
+static int allocate_in_layout(enum data_type type, const struct shape *shape, const struct layout *layout,
+                              struct tensor *ret, struct error *err)
 {
     return layer_tensor_allocate(type, shape, layout_bytes(layout, type, shape), ret, err);
 }
@@ -142,37 +142,37 @@ struct reorder_run {
     void *target;
 };
 
-static int reorder_once(void *context, struct error *err)
+static int run_reorder_once(void *context, struct error *err)
 {
     struct reorder_run *run = context;
 
     return reorder_run(&run->state, &run->change, run->source, run->target, err);
 }
 
-static int make_reordered(struct layer_timer *timer, size_t input, const struct layout *layout, struct reordered *ret,
-                          struct error *err)
+static int make_reordered_input(struct layer_timer *timer, size_t input, const struct layout *layout,
+                                struct reordered *ret, struct error *err)
 {
     const struct tensor *source = &timer->request->tensors[input];
     struct reorder_run run = {
         .change = {source->type, &source->shape, &timer->request->inputs[input].layout, layout},
         .source = source->data,
     };
-    struct measured measured = {reorder_once, &run};
-    int rc = allocate(source->type, &source->shape, layout, &ret->tensor, err);
+    struct measured measured = {run_reorder_once, &run};
+    int rc = allocate_in_layout(source->type, &source->shape, layout, &ret->tensor, err);
 
     ret->input = input;
     ret->layout = *layout;
     run.target = ret->tensor.owner;
     if (rc == 0)
-        rc = measure(timer, &measured, INFINITY, &ret->seconds, err);
+        rc = measure_median(timer, &measured, INFINITY, &ret->seconds, err);
     reorder_free(run.state);
     if (rc < 0)
         tensor_release(&ret->tensor);
     return rc;
 }
 
-static const struct reordered *find_reordered(const struct layer_timer *timer, size_t input,
-                                              const struct layout *layout)
+static const struct reordered *find_reordered_input(const struct layer_timer *timer, size_t input,
+                                                    const struct layout *layout)
 {
     for (size_t i = 0; i < timer->reordered.count; i++)
         if (timer->reordered.items[i].input == input && layout_equal(&timer->reordered.items[i].layout, layout))
@@ -181,8 +181,8 @@ static const struct reordered *find_reordered(const struct layer_timer *timer, s
 }
 
 /* The input in the layout that the tactic wants; what getting it there costs is added to `seconds`. */
-static int prepare_input(struct layer_timer *timer, size_t input, const struct layout *layout, struct tensor *ret,
-                         double *seconds, struct error *err)
+static int prepare_timed_input(struct layer_timer *timer, size_t input, const struct layout *layout, struct tensor *ret,
+                               double *seconds, struct error *err)
 {
     const struct kernel_input *is = &timer->request->inputs[input];
     const struct reordered *found;
@@ -191,9 +191,9 @@ static int prepare_input(struct layer_timer *timer, size_t input, const struct l
     *ret = timer->request->tensors[input];
     if (!is->present || is->constant || layout_equal(&is->layout, layout))
         return 0;
-    found = find_reordered(timer, input, layout);
+    found = find_reordered_input(timer, input, layout);
     if (!found) {
-        int rc = make_reordered(timer, input, layout, &made, err);
+        int rc = make_reordered_input(timer, input, layout, &made, err);
 
         if (rc < 0)
             return rc;
@@ -214,7 +214,7 @@ struct kernel_run {
 };
 
 /* What the kernel made itself is given back within the time: the next run could not do without. */
-static int kernel_once(void *context, struct error *err)
+static int run_kernel_once(void *context, struct error *err)
 {
     struct kernel_run *run = context;
     int rc = run->kernel->functions->run(run->kernel, run->inputs, run->outputs, err);
@@ -225,7 +225,7 @@ static int kernel_once(void *context, struct error *err)
 }
 
 /* As the model says, else that of what is read: a kernel that knows its outputs beforehand computes in one type. */
-static enum data_type output_type(const struct kernel_request *request, uint32_t value)
+static enum data_type timed_output_type(const struct kernel_request *request, uint32_t value)
 {
     enum data_type type = network_type(request->network, value);
 
@@ -240,7 +240,7 @@ int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, 
     const struct kernel_request *request = &timer->request->kernel;
     const struct layer *layer = request->layer;
     struct kernel_run run = {.output_count = layer->outputs.count};
-    struct measured measured = {kernel_once, &run};
+    struct measured measured = {run_kernel_once, &run};
     double reorders = 0;
     int rc = tactic->provider->create(tactic->provider, request, tactic, &run.kernel, err);
 
@@ -250,7 +250,7 @@ int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, 
     run.inputs = memory_alloc_zero(layer->inputs.count, sizeof(*run.inputs));
     run.outputs = memory_alloc_zero(layer->outputs.count, sizeof(*run.outputs));
     for (size_t i = 0; i < layer->inputs.count; i++) {
-        rc = prepare_input(timer, i, &tactic->input_layouts[i], &run.inputs[i], &reorders, err);
+        rc = prepare_timed_input(timer, i, &tactic->input_layouts[i], &run.inputs[i], &reorders, err);
         if (rc < 0)
             goto done;
     }
@@ -259,12 +259,12 @@ int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, 
 
         if (value == VALUE_NONE)
             continue;
-        rc = allocate(output_type(request, value), &run.kernel->output_shapes[i], &tactic->output_layouts[i],
-                      &run.outputs[i], err);
+        rc = allocate_in_layout(timed_output_type(request, value), &run.kernel->output_shapes[i],
+                                &tactic->output_layouts[i], &run.outputs[i], err);
         if (rc < 0)
             goto done;
     }
-    rc = measure(timer, &measured, limit, ret_seconds, err);
+    rc = measure_median(timer, &measured, limit, ret_seconds, err);
     if (rc < 0)
         goto done;
     *ret_seconds += reorders;

@@ -15,13 +15,13 @@
 #define MAGIC_KEY "polygraphy_timing_cache"
 #define VERSION 1
 
-struct timing {
+struct cached_timing {
     struct hash key;
     double seconds;
 };
 
 struct timing_cache {
-    struct timing *items; /* in the order in which they came */
+    struct cached_timing *items; /* in the order in which they came */
     size_t count, capacity;
     size_t *slots;     /* number of an item plus 1; 0: free. Open addressing */
     size_t slot_count; /* a power of two, or 0 */
@@ -44,7 +44,7 @@ void timing_cache_free(struct timing_cache *cache)
 /* ---- The table ---- */
 
 /* Where the key is, or the free slot where it would be put. There is always a free one. */
-static size_t find_slot(const struct timing_cache *cache, struct hash key)
+static size_t find_timing_slot(const struct timing_cache *cache, struct hash key)
 {
     size_t mask = cache->slot_count - 1;
     size_t slot = (size_t)key.low & mask;
@@ -54,18 +54,18 @@ static size_t find_slot(const struct timing_cache *cache, struct hash key)
     return slot;
 }
 
-static void enlarge(struct timing_cache *cache)
+static void enlarge_slots(struct timing_cache *cache)
 {
     free(cache->slots);
     cache->slot_count = cache->slot_count ? 2 * cache->slot_count : 64;
     cache->slots = memory_alloc_zero(cache->slot_count, sizeof(*cache->slots));
     for (size_t i = 0; i < cache->count; i++)
-        cache->slots[find_slot(cache, cache->items[i].key)] = i + 1;
+        cache->slots[find_timing_slot(cache, cache->items[i].key)] = i + 1;
 }
 
 bool timing_cache_find(const struct timing_cache *cache, struct hash key, double *ret_seconds)
 {
-    size_t slot = cache->slot_count > 0 ? find_slot(cache, key) : 0;
+    size_t slot = cache->slot_count > 0 ? find_timing_slot(cache, key) : 0;
 
     if (cache->slot_count == 0 || cache->slots[slot] == 0)
         return false;
@@ -78,10 +78,10 @@ void timing_cache_add(struct timing_cache *cache, struct hash key, double second
     size_t slot;
 
     if (2 * (cache->count + 1) > cache->slot_count)
-        enlarge(cache);
-    slot = find_slot(cache, key);
+        enlarge_slots(cache);
+    slot = find_timing_slot(cache, key);
     if (cache->slots[slot] == 0) {
-        struct timing *timing = VECTOR_APPEND(cache);
+        struct cached_timing *timing = VECTOR_APPEND(cache);
 
         timing->key = key;
         cache->slots[slot] = cache->count;
@@ -96,7 +96,7 @@ size_t timing_cache_count(const struct timing_cache *cache)
 
 /* ---- The file ---- */
 
-static bool parse_digits(const char *text, uint64_t *ret)
+static bool parse_hex_digits(const char *text, uint64_t *ret)
 {
     *ret = 0;
     for (size_t i = 0; i < 16; i++) {
@@ -113,12 +113,13 @@ static bool parse_digits(const char *text, uint64_t *ret)
 }
 
 /* What hash_to_text() writes. */
-static bool parse_key(const char *text, struct hash *ret)
+static bool parse_timing_key(const char *text, struct hash *ret)
 {
-    return strlen(text) == HASH_TEXT_SIZE - 1 && parse_digits(text, &ret->high) && parse_digits(text + 16, &ret->low);
+    return strlen(text) == HASH_TEXT_SIZE - 1 && parse_hex_digits(text, &ret->high) &&
+           parse_hex_digits(text + 16, &ret->low);
 }
 
-static int read_seconds(struct json_reader *reader, json_t *value, double *ret, struct error *err)
+static int read_timing_seconds(struct json_reader *reader, json_t *value, double *ret, struct error *err)
 {
     if (json_is_null(value)) {
         *ret = TIMING_FAILED;
@@ -129,7 +130,7 @@ static int read_seconds(struct json_reader *reader, json_t *value, double *ret, 
     return 0;
 }
 
-static int check_magic(struct json_reader *reader, struct error *err)
+static int check_timing_version(struct json_reader *reader, struct error *err)
 {
     json_t *version = json_is_object(reader->root) ? json_object_get(reader->root, MAGIC_KEY) : NULL;
 
@@ -144,11 +145,11 @@ static int check_magic(struct json_reader *reader, struct error *err)
 }
 
 /* Into a cache of its own first: a damaged file adds nothing. */
-static int read_cache(struct json_reader *reader, struct timing_cache *ret, struct error *err)
+static int read_timings(struct json_reader *reader, struct timing_cache *ret, struct error *err)
 {
     const char *text;
     json_t *times, *value;
-    int rc = check_magic(reader, err);
+    int rc = check_timing_version(reader, err);
 
     if (rc < 0)
         return rc;
@@ -159,41 +160,41 @@ static int read_cache(struct json_reader *reader, struct timing_cache *ret, stru
         struct hash key;
         double seconds = 0;
 
-        if (!parse_key(text, &key))
+        if (!parse_timing_key(text, &key))
             return error_set(err, ERR_CORRUPT, "'%s': '%.40s' is no key: 32 hexadecimal digits are expected",
                              reader->name, text);
-        if (read_seconds(reader, value, &seconds, err) < 0)
+        if (read_timing_seconds(reader, value, &seconds, err) < 0)
             return error_context(err, "'%s': key '%s'", reader->name, text);
         timing_cache_add(ret, key, seconds);
     }
     return 0;
 }
 
-static void add_all(struct timing_cache *cache, const struct timing_cache *from)
+static void merge_timings(struct timing_cache *cache, const struct timing_cache *from)
 {
     for (size_t i = 0; i < from->count; i++)
         timing_cache_add(cache, from->items[i].key, from->items[i].seconds);
 }
 
 /* `rc` is what opening the reader gave. */
-static int read_and_close(struct timing_cache *cache, struct json_reader *reader, int rc, struct error *err)
+static int read_timings_and_close(struct timing_cache *cache, struct json_reader *reader, int rc, struct error *err)
 {
     struct timing_cache *loaded;
 
     if (rc < 0)
         return rc;
     loaded = timing_cache_new();
-    rc = read_cache(reader, loaded, err);
+    rc = read_timings(reader, loaded, err);
     json_reader_release(reader);
     if (rc == 0)
-        add_all(cache, loaded);
+        merge_timings(cache, loaded);
     timing_cache_free(loaded);
     return rc;
 }
 
 /* Of a regular file, only while its lock is held: an empty one is about to be filled, or belonged to a process that was
  * killed before it came to that. */
-static int read_file(struct timing_cache *cache, const char *path, struct error *err)
+static int read_timing_file(struct timing_cache *cache, const char *path, struct error *err)
 {
     struct json_reader reader;
     struct stat status;
@@ -202,11 +203,11 @@ static int read_file(struct timing_cache *cache, const char *path, struct error 
     if (stat(path, &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0)
         return 0;
     rc = json_reader_open(&reader, path, err);
-    return read_and_close(cache, &reader, rc, err);
+    return read_timings_and_close(cache, &reader, rc, err);
 }
 
 /* Whether it is, or can become, a file that keeps its content: not a device or a pipe. */
-static bool keeps_content(const char *path)
+static bool file_keeps_content(const char *path)
 {
     struct stat status;
 
@@ -216,10 +217,10 @@ static bool keeps_content(const char *path)
 int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err)
 {
     int lock = -1;
-    int rc = keeps_content(path) ? file_lock(path, FILE_LOCK_TO_READ, &lock, err) : 0;
+    int rc = file_keeps_content(path) ? file_lock(path, FILE_LOCK_TO_READ, &lock, err) : 0;
 
     if (rc == 0)
-        rc = read_file(cache, path, err);
+        rc = read_timing_file(cache, path, err);
     if (lock >= 0)
         close(lock);
     return rc;
@@ -230,7 +231,7 @@ int timing_cache_parse(struct timing_cache *cache, struct span bytes, const char
     struct json_reader reader;
     int rc = json_reader_open_memory(&reader, bytes.data, bytes.size, display_name, err);
 
-    return read_and_close(cache, &reader, rc, err);
+    return read_timings_and_close(cache, &reader, rc, err);
 }
 
 void timing_cache_write(const struct timing_cache *cache, struct json_writer *writer)
@@ -270,7 +271,7 @@ int timing_cache_check(const char *path, struct error *err)
     return rc;
 }
 
-static int write_file(const struct timing_cache *cache, const char *path, struct error *err)
+static int write_timing_file(const struct timing_cache *cache, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -289,16 +290,16 @@ int timing_cache_save(const struct timing_cache *cache, const char *path, struct
     int lock;
     int rc;
 
-    if (!keeps_content(path))
-        return write_file(cache, path, err);
+    if (!file_keeps_content(path))
+        return write_timing_file(cache, path, err);
     rc = file_lock(path, FILE_LOCK_TO_CHANGE, &lock, err);
     if (rc < 0)
         return rc;
     all = timing_cache_new();
-    rc = read_file(all, path, err);
-    add_all(all, cache);
+    rc = read_timing_file(all, path, err);
+    merge_timings(all, cache);
     if (rc == 0)
-        rc = write_file(all, path, err);
+        rc = write_timing_file(all, path, err);
     timing_cache_free(all);
     close(lock);
     return rc;

@@ -21,7 +21,7 @@
 #include "tensor/values/elements.h"
 
 /* A node, and those behind it that scale and shift its result. */
-struct chain {
+struct affine_chain {
     uint32_t head;
     enum layer_kind kind;    /* of the head */
     struct value_list nodes; /* behind the head */
@@ -50,13 +50,14 @@ struct folding_state {
 
 /* ---- Constants ---- */
 
-static uint32_t input_of(const struct model *model, uint32_t node, size_t i)
+static uint32_t node_input_of(const struct model *model, uint32_t node, size_t i)
 {
     return node_input(model, &model->nodes.items[node], i);
 }
 
 /* Where a float32 constant is written; NULL when `value` is none. */
-static const struct initializer *find_constant(const struct model *model, uint32_t value, struct tensor_header *ret)
+static const struct initializer *find_constant_operand(const struct model *model, uint32_t value,
+                                                       struct tensor_header *ret)
 {
     const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
     const struct initializer *initializer;
@@ -70,30 +71,30 @@ static const struct initializer *find_constant(const struct model *model, uint32
     return initializer;
 }
 
-static bool read_constant(const struct model *model, uint32_t value, struct tensor *ret)
+static bool read_float_constant(const struct model *model, uint32_t value, struct tensor *ret)
 {
     struct tensor_header header;
-    const struct initializer *initializer = find_constant(model, value, &header);
+    const struct initializer *initializer = find_constant_operand(model, value, &header);
 
     return initializer != NULL && external_tensor_read(model, initializer->message, ret, NULL) == 0;
 }
 
 /* A number for each channel: the constant has that many, all in dimension `axis` of a result of `rank`, or one for
  * all. */
-static bool read_channels(const struct model *model, uint32_t value, const struct chain *chain, size_t axis,
+static bool read_channels(const struct model *model, uint32_t value, const struct affine_chain *chain, size_t axis,
                           size_t rank, double *ret)
 {
     struct tensor_header header;
     struct tensor tensor;
     size_t count, offset;
 
-    if (find_constant(model, value, &header) == NULL || header.shape.rank > rank)
+    if (find_constant_operand(model, value, &header) == NULL || header.shape.rank > rank)
         return false;
     offset = rank - header.shape.rank;
     for (size_t i = 0; i < header.shape.rank; i++)
         if (header.shape.dims[i] != 1 && (i + offset != axis || header.shape.dims[i] != (int64_t)chain->channels))
             return false;
-    if (!read_constant(model, value, &tensor))
+    if (!read_float_constant(model, value, &tensor))
         return false;
     count = tensor_elements(&tensor);
     for (size_t i = 0; i < count; i += ELEMENTS_RUN)
@@ -106,7 +107,7 @@ static bool read_channels(const struct model *model, uint32_t value, const struc
 
 /* ---- The head of a chain ---- */
 
-static bool find_gemm_channels(const struct node *node, struct chain *chain)
+static bool find_gemm_channels(const struct node *node, struct affine_chain *chain)
 {
     const struct shape *shape = &chain->weight.shape;
 
@@ -119,7 +120,7 @@ static bool find_gemm_channels(const struct node *node, struct chain *chain)
     return true;
 }
 
-static bool find_deconvolution_channels(const struct node *node, struct chain *chain)
+static bool find_deconvolution_channels(const struct node *node, struct affine_chain *chain)
 {
     const struct shape *shape = &chain->weight.shape;
     int64_t groups = node_attribute_integer(node->message, "group", 1);
@@ -134,7 +135,7 @@ static bool find_deconvolution_channels(const struct node *node, struct chain *c
 }
 
 /* How many channels the result has, and where those of the weight are. */
-static bool find_channels(const struct model *model, struct chain *chain)
+static bool find_channels(const struct model *model, struct affine_chain *chain)
 {
     const struct node *node = &model->nodes.items[chain->head];
     const struct shape *shape = &chain->weight.shape;
@@ -160,7 +161,7 @@ static bool find_channels(const struct model *model, struct chain *chain)
 }
 
 /* The bias has a number for each channel in its last dimension, or one for all. */
-static bool bias_fits(const struct chain *chain)
+static bool bias_fits_channels(const struct affine_chain *chain)
 {
     const struct shape *shape = &chain->bias.shape;
     size_t count = tensor_elements(&chain->bias);
@@ -169,14 +170,14 @@ static bool bias_fits(const struct chain *chain)
            (count == chain->channels && shape->rank > 0 && shape->dims[shape->rank - 1] == (int64_t)count);
 }
 
-static bool read_head(const struct model *model, struct chain *chain)
+static bool read_chain_head(const struct model *model, struct affine_chain *chain)
 {
-    uint32_t bias = input_of(model, chain->head, 2);
+    uint32_t bias = node_input_of(model, chain->head, 2);
 
-    if (!read_constant(model, input_of(model, chain->head, 1), &chain->weight) || !find_channels(model, chain) ||
-        chain->channels == 0 || tensor_elements(&chain->weight) == 0)
+    if (!read_float_constant(model, node_input_of(model, chain->head, 1), &chain->weight) ||
+        !find_channels(model, chain) || chain->channels == 0 || tensor_elements(&chain->weight) == 0)
         return false;
-    if (bias != VALUE_NONE && (!read_constant(model, bias, &chain->bias) || !bias_fits(chain)))
+    if (bias != VALUE_NONE && (!read_float_constant(model, bias, &chain->bias) || !bias_fits_channels(chain)))
         return false;
     chain->scale = memory_alloc_zero(chain->channels, sizeof(double));
     chain->shift = memory_alloc_zero(chain->channels, sizeof(double));
@@ -185,7 +186,7 @@ static bool read_head(const struct model *model, struct chain *chain)
     return true;
 }
 
-static bool is_head(const struct model *model, uint32_t node, enum layer_kind *ret)
+static bool node_is_chain_head(const struct model *model, uint32_t node, enum layer_kind *ret)
 {
     const struct node *n = &model->nodes.items[node];
     struct layer layer;
@@ -197,7 +198,7 @@ static bool is_head(const struct model *model, uint32_t node, enum layer_kind *r
            n->outputs.count > 0 && model_edge(model, n->outputs, 0) != VALUE_NONE;
 }
 
-static void chain_release(struct chain *chain)
+static void chain_release(struct affine_chain *chain)
 {
     free(chain->nodes.items);
     free(chain->scale);
@@ -208,18 +209,19 @@ static void chain_release(struct chain *chain)
 
 /* ---- What follows it ---- */
 
-static bool read_norm(const struct model *model, uint32_t node, const struct chain *chain, double *scale, double *shift)
+static bool read_batch_norm(const struct model *model, uint32_t node, const struct affine_chain *chain, double *scale,
+                            double *shift)
 {
     const struct node *norm = &model->nodes.items[node];
     double epsilon = (double)node_attribute_float(norm->message, "epsilon", 1e-5F);
     double *mean = memory_alloc_zero(chain->channels, sizeof(*mean));
     double *variance = memory_alloc_zero(chain->channels, sizeof(*variance));
-    bool complete = input_of(model, node, 0) == chain->result;
+    bool complete = node_input_of(model, node, 0) == chain->result;
 
-    complete = complete && read_channels(model, input_of(model, node, 1), chain, 0, 1, scale) &&
-               read_channels(model, input_of(model, node, 2), chain, 0, 1, shift) &&
-               read_channels(model, input_of(model, node, 3), chain, 0, 1, mean) &&
-               read_channels(model, input_of(model, node, 4), chain, 0, 1, variance);
+    complete = complete && read_channels(model, node_input_of(model, node, 1), chain, 0, 1, scale) &&
+               read_channels(model, node_input_of(model, node, 2), chain, 0, 1, shift) &&
+               read_channels(model, node_input_of(model, node, 3), chain, 0, 1, mean) &&
+               read_channels(model, node_input_of(model, node, 4), chain, 0, 1, variance);
     for (size_t i = 0; complete && i < chain->channels; i++) {
         scale[i] /= sqrt(variance[i] + epsilon);
         shift[i] -= mean[i] * scale[i];
@@ -230,8 +232,8 @@ static bool read_norm(const struct model *model, uint32_t node, const struct cha
 }
 
 /* What `node` does to the chain's result, if it is a scale and a shift for each channel. */
-static bool read_affine(const struct model *model, uint32_t node, const struct chain *chain, double *scale,
-                        double *shift)
+static bool read_affine_node(const struct model *model, uint32_t node, const struct affine_chain *chain, double *scale,
+                             double *shift)
 {
     const struct node *n = &model->nodes.items[node];
     struct layer layer;
@@ -240,11 +242,11 @@ static bool read_affine(const struct model *model, uint32_t node, const struct c
 
     layer_classify(model, n, &layer);
     if (layer.kind == LAYER_BATCH_NORMALIZATION)
-        return read_norm(model, node, chain, scale, shift);
+        return read_batch_norm(model, node, chain, scale, shift);
     multiplies = node_is(n, "Mul");
     if (layer.kind != LAYER_BINARY || (!multiplies && !node_is(n, "Add")))
         return false;
-    other = input_of(model, node, input_of(model, node, 0) == chain->result ? 1 : 0);
+    other = node_input_of(model, node, node_input_of(model, node, 0) == chain->result ? 1 : 0);
     for (size_t i = 0; i < chain->channels; i++) {
         scale[i] = 1;
         shift[i] = 0;
@@ -253,7 +255,7 @@ static bool read_affine(const struct model *model, uint32_t node, const struct c
 }
 
 /* Adds the next node to the chain, if there is one. */
-static bool extend_chain(const struct folding_state *state, struct chain *chain, double *scale, double *shift)
+static bool extend_chain(const struct folding_state *state, struct affine_chain *chain, double *scale, double *shift)
 {
     const struct model *model = state->model;
     const struct fusion *fusion = &state->fusion;
@@ -265,7 +267,7 @@ static bool extend_chain(const struct folding_state *state, struct chain *chain,
     next = fusion->users[fusion->first_use[value]];
     result = model->nodes.items[next].outputs.count > 0 ? model_edge(model, model->nodes.items[next].outputs, 0)
                                                         : VALUE_NONE;
-    if (result == VALUE_NONE || !read_affine(model, next, chain, scale, shift))
+    if (result == VALUE_NONE || !read_affine_node(model, next, chain, scale, shift))
         return false;
     possible = !bitset_has(&fusion->kept, value);
     for (size_t i = 0; possible && i < chain->channels; i++)
@@ -288,7 +290,7 @@ static bool extend_chain(const struct folding_state *state, struct chain *chain,
 /* ---- The new constants ---- */
 
 /* The channel of the result to which an element of the weight contributes. */
-static size_t channel_of(const struct chain *chain, size_t element, size_t inner)
+static size_t channel_of_element(const struct affine_chain *chain, size_t element, size_t inner)
 {
     const int64_t *dims = chain->weight.shape.dims;
     size_t length = (size_t)dims[chain->weight_axis], channel = element / inner % length;
@@ -298,14 +300,14 @@ static size_t channel_of(const struct chain *chain, size_t element, size_t inner
     return channel;
 }
 
-static void scale_weight(const struct chain *chain, void *ret)
+static void scale_weight(const struct affine_chain *chain, void *ret)
 {
     size_t count = tensor_elements(&chain->weight), inner = 1;
 
     for (size_t i = chain->weight_axis + 1; i < chain->weight.shape.rank; i++)
         inner *= (size_t)chain->weight.shape.dims[i];
     for (size_t first = 0; first < count; first += inner) {
-        double scale = chain->scale[channel_of(chain, first, inner)];
+        double scale = chain->scale[channel_of_element(chain, first, inner)];
 
         for (size_t i = first; i < first + inner; i++) {
             float weight;
@@ -317,7 +319,7 @@ static void scale_weight(const struct chain *chain, void *ret)
     }
 }
 
-static void shift_bias(const struct chain *chain, void *ret)
+static void shift_bias(const struct affine_chain *chain, void *ret)
 {
     size_t count = chain->bias.data != NULL ? tensor_elements(&chain->bias) : 0;
 
@@ -332,7 +334,8 @@ static void shift_bias(const struct chain *chain, void *ret)
     }
 }
 
-static int make_constants(struct folding_state *state, struct chain *chain, struct text label, struct error *err)
+static int make_folded_constants(struct folding_state *state, struct affine_chain *chain, struct text label,
+                                 struct error *err)
 {
     struct model *model = state->model;
     struct shape channels = {.rank = 1, .dims = {(int64_t)chain->channels}};
@@ -351,13 +354,13 @@ static int make_constants(struct folding_state *state, struct chain *chain, stru
     return rc;
 }
 
-static void write_name(const struct model *model, struct string_builder *out, uint32_t field, uint32_t value)
+static void write_node_name(const struct model *model, struct string_builder *out, uint32_t field, uint32_t value)
 {
     wire_write_text(out, field, value != VALUE_NONE ? model->values.items[value].name : TEXT(""));
 }
 
 /* The head with the new constants and the chain's result. */
-static struct span rewrite_head(struct model *model, const struct chain *chain)
+static struct span rewrite_chain_head(struct model *model, const struct affine_chain *chain)
 {
     const struct node *node = &model->nodes.items[chain->head];
     struct wire_reader reader = wire_reader_of(node->message);
@@ -367,12 +370,12 @@ static struct span rewrite_head(struct model *model, const struct chain *chain)
 
     string_init(&message);
     string_init(&field);
-    write_name(model, &message, NODE_INPUT, input_of(model, chain->head, 0));
-    write_name(model, &message, NODE_INPUT, chain->new_weight);
-    write_name(model, &message, NODE_INPUT, chain->new_bias);
+    write_node_name(model, &message, NODE_INPUT, node_input_of(model, chain->head, 0));
+    write_node_name(model, &message, NODE_INPUT, chain->new_weight);
+    write_node_name(model, &message, NODE_INPUT, chain->new_bias);
     for (size_t i = 3; i < node->inputs.count; i++)
-        write_name(model, &message, NODE_INPUT, input_of(model, chain->head, i));
-    write_name(model, &message, NODE_OUTPUT, chain->result);
+        write_node_name(model, &message, NODE_INPUT, node_input_of(model, chain->head, i));
+    write_node_name(model, &message, NODE_OUTPUT, chain->result);
     while (wire_next(&reader, &part))
         if (part.number != NODE_INPUT && part.number != NODE_OUTPUT)
             string_add_bytes(&message, part.whole.data, part.whole.size);
@@ -383,7 +386,7 @@ static struct span rewrite_head(struct model *model, const struct chain *chain)
     return result;
 }
 
-static struct text join_labels(struct folding_state *state, const struct chain *chain)
+static struct text join_chain_labels(struct folding_state *state, const struct affine_chain *chain)
 {
     struct text label = state->labels->items[chain->head];
 
@@ -395,12 +398,12 @@ static struct text join_labels(struct folding_state *state, const struct chain *
 
 /* ---- All of them ---- */
 
-static int fold_chain(struct folding_state *state, struct chain *chain, struct error *err)
+static int fold_chain(struct folding_state *state, struct affine_chain *chain, struct error *err)
 {
     double *scale, *shift;
     int rc;
 
-    if (!read_head(state->model, chain))
+    if (!read_chain_head(state->model, chain))
         return 0;
     scale = memory_alloc_zero(chain->channels, sizeof(*scale));
     shift = memory_alloc_zero(chain->channels, sizeof(*shift));
@@ -410,26 +413,26 @@ static int fold_chain(struct folding_state *state, struct chain *chain, struct e
     free(shift);
     if (chain->nodes.count == 0)
         return 0;
-    state->labels->items[chain->head] = join_labels(state, chain);
-    rc = make_constants(state, chain, state->labels->items[chain->head], err);
+    state->labels->items[chain->head] = join_chain_labels(state, chain);
+    rc = make_folded_constants(state, chain, state->labels->items[chain->head], err);
     if (rc < 0)
         return rc;
-    state->fields[chain->head] = rewrite_head(state->model, chain);
+    state->fields[chain->head] = rewrite_chain_head(state->model, chain);
     for (size_t i = 0; i < chain->nodes.count; i++)
         state->fields[chain->nodes.items[i]].size = 0;
     state->folded++;
     return 0;
 }
 
-static int fold_all(struct folding_state *state, struct error *err)
+static int fold_all_chains(struct folding_state *state, struct error *err)
 {
     struct model *model = state->model;
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
-        struct chain chain = {.head = i};
+        struct affine_chain chain = {.head = i};
 
-        if (state->fields[i].size == 0 || !is_head(model, i, &chain.kind))
+        if (state->fields[i].size == 0 || !node_is_chain_head(model, i, &chain.kind))
             continue;
         chain.result = model_edge(model, model->nodes.items[i].outputs, 0);
         rc = fold_chain(state, &chain, err);
@@ -438,7 +441,7 @@ static int fold_all(struct folding_state *state, struct error *err)
     return rc;
 }
 
-static int put_together(struct folding_state *state, struct error *err)
+static int apply_foldings(struct folding_state *state, struct error *err)
 {
     struct span_list fields = {0};
     size_t kept = 0;
@@ -468,9 +471,9 @@ int affine_nodes_fold(struct model *model, const struct bitset *own_outputs, str
     state.fields = memory_alloc_zero(model->nodes.count + 1, sizeof(*state.fields));
     for (size_t i = 0; i < model->nodes.count; i++)
         state.fields[i] = model->nodes.items[i].field;
-    rc = fold_all(&state, err);
+    rc = fold_all_chains(&state, err);
     if (rc == 0 && state.folded > 0)
-        rc = put_together(&state, err);
+        rc = apply_foldings(&state, err);
     fusion_release(&state.fusion);
     unused_names_release(&state.names);
     free(state.fields);

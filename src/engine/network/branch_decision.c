@@ -13,7 +13,7 @@
 #include "onnx/proto/value_info.h"
 #include "onnx/edit/node.h"
 
-struct decision {
+struct branch_decision {
     struct model *model;
     const struct folding_settings *folding;
     const struct sample_source *sample;
@@ -27,14 +27,14 @@ struct decision {
 
 /* ---- Which ---- */
 
-static bool is_constant(const struct model *model, uint32_t value)
+static bool value_is_initializer(const struct model *model, uint32_t value)
 {
     return model->values.items[value].producer == NODE_NONE &&
            model->values.items[value].initializer != INITIALIZER_NONE;
 }
 
 /* Whether an input may decide: a number that is no measurement. */
-static bool is_control_input(const struct model *model, uint32_t value)
+static bool value_is_control_input(const struct model *model, uint32_t value)
 {
     struct value_type type;
 
@@ -42,7 +42,8 @@ static bool is_control_input(const struct model *model, uint32_t value)
     return type.not_a_tensor == NULL && (data_type_is_integer(type.element) || type.element == DATA_BOOL);
 }
 
-static void follow(const struct model *model, struct edge_range range, struct bitset *seen, struct value_list *pending)
+static void follow_edges(const struct model *model, struct edge_range range, struct bitset *seen,
+                         struct value_list *pending)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -55,7 +56,7 @@ static void follow(const struct model *model, struct edge_range range, struct bi
 }
 
 /* Whether a value depends on constants, sizes and control inputs only. */
-static bool is_control(const struct model *model, uint32_t value)
+static bool node_is_control(const struct model *model, uint32_t value)
 {
     struct value_list pending = {0};
     struct bitset seen;
@@ -68,10 +69,10 @@ static bool is_control(const struct model *model, uint32_t value)
         const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
 
         if (node == NULL) {
-            control = is_constant(model, next) || is_control_input(model, next);
+            control = value_is_initializer(model, next) || value_is_control_input(model, next);
         } else if (!node_is(node, "Shape") && !node_is(node, "Size")) {
             control = !node->has_subgraphs && node_is_foldable(model, NULL, node);
-            follow(model, node->inputs, &seen, &pending);
+            follow_edges(model, node->inputs, &seen, &pending);
         }
     }
     bitset_release(&seen);
@@ -79,7 +80,7 @@ static bool is_control(const struct model *model, uint32_t value)
     return control;
 }
 
-static void find_nodes(struct decision *decision)
+static void find_condition_nodes(struct branch_decision *decision)
 {
     const struct model *model = decision->model;
     struct bitset control, other; /* values that were looked at */
@@ -91,9 +92,9 @@ static void find_nodes(struct decision *decision)
         uint32_t condition =
             node_is(node, "If") && node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
 
-        if (condition == VALUE_NONE || is_constant(model, condition) || bitset_has(&other, condition))
+        if (condition == VALUE_NONE || value_is_initializer(model, condition) || bitset_has(&other, condition))
             continue;
-        if (!bitset_has(&control, condition) && !is_control(model, condition)) {
+        if (!bitset_has(&control, condition) && !node_is_control(model, condition)) {
             bitset_add(&other, condition);
             continue;
         }
@@ -108,7 +109,7 @@ static void find_nodes(struct decision *decision)
 
 /* ---- With which values ---- */
 
-static int compute(struct decision *decision, const struct tensor_list *feed, struct error *err)
+static int compute_condition(struct branch_decision *decision, const struct tensor_list *feed, struct error *err)
 {
     const struct folding_settings *folding = decision->folding;
     struct backend_request request = folding->request;
@@ -128,7 +129,7 @@ static int compute(struct decision *decision, const struct tensor_list *feed, st
     return rc < 0 ? error_context(err, "the conditions of If nodes cannot be computed") : 0;
 }
 
-static int find_values(struct decision *decision, struct error *err)
+static int find_condition_values(struct branch_decision *decision, struct error *err)
 {
     const struct model *model = decision->model;
     const struct sample_source *sample = decision->sample;
@@ -139,7 +140,7 @@ static int find_values(struct decision *decision, struct error *err)
     if (model->inputs.count > 0)
         rc = sample->feed(sample->context, inputs, model->inputs.count, 0, &feed, err);
     if (rc == 0)
-        rc = compute(decision, &feed, err);
+        rc = compute_condition(decision, &feed, err);
     for (size_t i = 0; rc == 0 && i < decision->values.count; i++)
         if (decision->values.items[i].tensor.type != DATA_BOOL || decision->values.items[i].tensor.size != 1)
             rc = error_set(err, ERR_CORRUPT, "%s: the condition '%s' of an If node is not one boolean",
@@ -151,19 +152,19 @@ static int find_values(struct decision *decision, struct error *err)
 
 /* ---- The new nodes ---- */
 
-static struct text name_of(const struct decision *decision, uint32_t value)
+static struct text value_name_of(const struct branch_decision *decision, uint32_t value)
 {
     return decision->model->values.items[value].name;
 }
 
-static struct text guard_name(const struct decision *decision, uint32_t condition, const char *suffix)
+static struct text guard_name(const struct branch_decision *decision, uint32_t condition, const char *suffix)
 {
     return text_of(
-        arena_printf(&decision->model->arena, TEXT_FORMAT "%s", TEXT_ARGS(name_of(decision, condition)), suffix));
+        arena_printf(&decision->model->arena, TEXT_FORMAT "%s", TEXT_ARGS(value_name_of(decision, condition)), suffix));
 }
 
 /* A node with a new output of the same name, which becomes an output of the model. */
-static struct text add_guard_node(struct decision *decision, struct text label, const char *op_type,
+static struct text add_guard_node(struct branch_decision *decision, struct text label, const char *op_type,
                                   const struct text *inputs, size_t input_count, const struct node_attribute *attribute)
 {
     struct model *model = decision->model;
@@ -185,12 +186,12 @@ static struct text add_guard_node(struct decision *decision, struct text label, 
 }
 
 /* Nodes that fail when the condition is another one: they look up element 0 of one element, or else element 1. */
-static int add_guard(struct decision *decision, const char *label, uint32_t condition, uint32_t decided,
+static int add_guard(struct branch_decision *decision, const char *label, uint32_t condition, uint32_t decided,
                      struct error *err)
 {
     struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = DATA_INT64};
     struct shape one = {.rank = 1, .dims = {1}};
-    struct text inputs[2] = {name_of(decision, condition), name_of(decision, decided)};
+    struct text inputs[2] = {value_name_of(decision, condition), value_name_of(decision, decided)};
     struct model *model = decision->model;
     uint32_t table = model_add_value(model, unused_names_make(&decision->names, inputs[1], "_table"));
     struct tensor tensor;
@@ -203,19 +204,19 @@ static int add_guard(struct decision *decision, const char *label, uint32_t cond
         return rc;
     inputs[1] = add_guard_node(decision, guard_name(decision, condition, "_differs"), "Xor", inputs, 2, NULL);
     inputs[1] = add_guard_node(decision, guard_name(decision, condition, "_index"), "Cast", &inputs[1], 1, &to);
-    inputs[0] = name_of(decision, table);
+    inputs[0] = value_name_of(decision, table);
     add_guard_node(decision, text_of(label), "Gather", inputs, 2, NULL);
     return 0;
 }
 
-static int decide_node(struct decision *decision, uint32_t number, struct error *err)
+static int decide_branch_node(struct branch_decision *decision, uint32_t number, struct error *err)
 {
     struct model *model = decision->model;
     uint32_t condition = model_edge(model, model->nodes.items[number].inputs, 0);
-    const struct named_tensor *value = tensor_list_find(&decision->values, name_of(decision, condition));
+    const struct named_tensor *value = tensor_list_find(&decision->values, value_name_of(decision, condition));
     bool taken = *(const unsigned char *)value->tensor.data != 0;
     uint32_t decided =
-        model_add_value(model, unused_names_make(&decision->names, name_of(decision, condition), "_decided"));
+        model_add_value(model, unused_names_make(&decision->names, value_name_of(decision, condition), "_decided"));
     struct rename_map inputs;
     struct span field;
     int rc = model_set_tensor(model, decided, &value->tensor, err);
@@ -228,7 +229,7 @@ static int decide_node(struct decision *decision, uint32_t number, struct error 
     if (rc < 0)
         return rc;
     rename_map_init(&inputs);
-    rename_map_add(&inputs, name_of(decision, condition), name_of(decision, decided));
+    rename_map_add(&inputs, value_name_of(decision, condition), value_name_of(decision, decided));
     rc = node_rename(&model->arena, model->nodes.items[number].field, &inputs, NULL, &field, err);
     rename_map_release(&inputs);
     if (rc == 0)
@@ -239,21 +240,21 @@ static int decide_node(struct decision *decision, uint32_t number, struct error 
 int branches_decide(struct model *model, const struct folding_settings *folding, const struct sample_source *sample,
                     struct value_list *guards, bool *ret_any, struct error *err)
 {
-    struct decision decision = {.model = model, .folding = folding, .sample = sample, .guards = guards};
+    struct branch_decision decision = {.model = model, .folding = folding, .sample = sample, .guards = guards};
     int rc = 0;
 
     bitset_init(&decision.nodes, model->nodes.count);
-    find_nodes(&decision);
+    find_condition_nodes(&decision);
     *ret_any = decision.conditions.count > 0;
     if (!*ret_any)
         goto done;
-    rc = find_values(&decision, err);
+    rc = find_condition_values(&decision, err);
     if (rc < 0)
         goto done;
     unused_names_init(&decision.names, model, &model->arena);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         if (bitset_has(&decision.nodes, i))
-            rc = decide_node(&decision, i, err);
+            rc = decide_branch_node(&decision, i, err);
         else
             *VECTOR_APPEND(&decision.fields) = model->nodes.items[i].field;
         if (rc < 0)

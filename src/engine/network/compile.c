@@ -29,14 +29,14 @@ struct network_builder {
 
 /* ---- Preparing the model ---- */
 
-static void add_all(const struct value_list *values, struct bitset *ret)
+static void add_values_to_set(const struct value_list *values, struct bitset *ret)
 {
     for (size_t i = 0; i < values->count; i++)
         if (values->items[i] < ret->size)
             bitset_add(ret, values->items[i]);
 }
 
-static int refuse_output(const struct model *model, const char *name, struct error *err)
+static int refuse_wanted_output(const struct model *model, const char *name, struct error *err)
 {
     struct string_builder close;
     int rc;
@@ -50,7 +50,7 @@ static int refuse_output(const struct model *model, const char *name, struct err
 }
 
 /* --trt-outputs with names, and barriers, while all of them are still there. */
-static int name_outputs(struct model *model, const struct network_settings *settings, struct error *err)
+static int mark_named_outputs(struct model *model, const struct network_settings *settings, struct error *err)
 {
     size_t count = settings->outputs.mark_all ? 0 : settings->outputs.names.count;
     struct subgraph whole;
@@ -60,7 +60,7 @@ static int name_outputs(struct model *model, const struct network_settings *sett
         return 0;
     for (size_t i = 0; i < count; i++)
         if (model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
-            return refuse_output(model, settings->outputs.names.items[i], err);
+            return refuse_wanted_output(model, settings->outputs.names.items[i], err);
     subgraph_init_whole(&whole, model);
     if (count > 0)
         rc = outputs_mark_named(&whole, settings->outputs.names.items, count, err);
@@ -73,8 +73,8 @@ static int name_outputs(struct model *model, const struct network_settings *sett
 }
 
 /* What folding reports is of interest to who asks for details only. */
-static int fold_constants(struct model *model, const struct network_settings *settings, bool *ret_any,
-                          struct error *err)
+static int fold_network_constants(struct model *model, const struct network_settings *settings, bool *ret_any,
+                                  struct error *err)
 {
     struct folding_settings folding = settings->folding;
     struct folding_counts counts = {0};
@@ -99,7 +99,7 @@ static int fold_constants(struct model *model, const struct network_settings *se
 }
 
 /* Whether anything can be folded is known only once it has been; switched off, it counts as a decision all the same. */
-static int fold_unless_off(struct network_builder *builder, struct error *err)
+static int fold_constants_unless_off(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     struct network_decisions *decisions = &builder->network->decisions;
@@ -116,14 +116,14 @@ static int fold_unless_off(struct network_builder *builder, struct error *err)
         rc = model_lower_constants(model, err);
         return rc == 0 ? model_sort_nodes(model, err) : rc;
     }
-    rc = fold_constants(model, builder->settings, &any, err);
+    rc = fold_network_constants(model, builder->settings, &any, err);
     if (rc == 0 && any)
         network_decisions_allow(decisions, FOLDING_OF_CONSTANTS, TEXT(""));
     return rc;
 }
 
 /* Each round brings to light what was inside the branches of the one before. */
-static int decide_branches(struct network_builder *builder, struct error *err)
+static int decide_network_branches(struct network_builder *builder, struct error *err)
 {
     const struct network_settings *settings = builder->settings;
     struct model *model = builder->network->model;
@@ -133,12 +133,12 @@ static int decide_branches(struct network_builder *builder, struct error *err)
     while (rc == 0 && any) {
         rc = branches_decide(model, &settings->folding, settings->branch_sample, &builder->guards, &any, err);
         if (rc == 0 && any)
-            rc = fold_constants(model, settings, &folded, err);
+            rc = fold_network_constants(model, settings, &folded, err);
     }
     return rc;
 }
 
-static int infer_types(struct network_builder *builder, struct error *err)
+static int infer_network_types(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct folding_settings *folding = &builder->settings->folding;
@@ -154,7 +154,7 @@ static int infer_types(struct network_builder *builder, struct error *err)
     return rc;
 }
 
-static void find_described(struct network_builder *builder)
+static void find_described_value(struct network_builder *builder)
 {
     const struct model *model = builder->network->model;
 
@@ -168,7 +168,7 @@ static void find_described(struct network_builder *builder)
 }
 
 /* Before nodes are removed: one of two that make the same tensor may not be needed for anything. */
-static int check_producers(const struct model *model, struct error *err)
+static int check_value_producers(const struct model *model, struct error *err)
 {
     for (uint32_t i = 0; i < model->nodes.count; i++)
         for (size_t k = 0; k < model->nodes.items[i].outputs.count; k++) {
@@ -182,16 +182,16 @@ static int check_producers(const struct model *model, struct error *err)
 }
 
 /* Constants become initializers, types known, nodes sorted, each needed for an output. */
-static int prepare(struct network_builder *builder, struct error *err)
+static int prepare_network_model(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
     bool computes = settings->folding.backend != NULL;
-    int rc = check_producers(model, err);
+    int rc = check_value_producers(model, err);
 
     if (rc < 0)
         return rc;
-    rc = name_outputs(model, settings, err);
+    rc = mark_named_outputs(model, settings, err);
     if (rc < 0)
         return rc;
     rc = model_make_constants_dense(model, err);
@@ -200,10 +200,10 @@ static int prepare(struct network_builder *builder, struct error *err)
     rc = model_respell_four_bit_identities(model, NULL, err);
     if (rc < 0)
         return rc;
-    rc = computes ? fold_unless_off(builder, err) : model_lower_constants(model, err);
+    rc = computes ? fold_constants_unless_off(builder, err) : model_lower_constants(model, err);
     if (rc < 0)
         return rc;
-    rc = computes ? decide_branches(builder, err) : model_sort_nodes(model, err);
+    rc = computes ? decide_network_branches(builder, err) : model_sort_nodes(model, err);
     if (rc < 0)
         return rc;
     rc = settings->outputs.mark_all ? 0 : model_remove_unneeded_nodes(model, err);
@@ -214,13 +214,13 @@ static int prepare(struct network_builder *builder, struct error *err)
         return rc;
     bitset_init(&builder->not_tensors, model->values.count);
     if (computes)
-        rc = infer_types(builder, err);
-    find_described(builder);
+        rc = infer_network_types(builder, err);
+    find_described_value(builder);
     return rc;
 }
 
 /* The nodes that check branches stay from here on without being needed for an output. */
-static void hide_guards(struct network_builder *builder)
+static void hide_guard_outputs(struct network_builder *builder)
 {
     struct model *model = builder->network->model;
     struct bitset guards;
@@ -235,7 +235,7 @@ static void hide_guards(struct network_builder *builder)
 }
 
 /* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
-static void leave_out_not_tensors(const struct network_builder *builder, struct value_list *outputs)
+static void drop_non_tensor_outputs(const struct network_builder *builder, struct value_list *outputs)
 {
     const struct model *model = builder->network->model;
     struct string_builder names;
@@ -262,7 +262,7 @@ static void leave_out_not_tensors(const struct network_builder *builder, struct 
 }
 
 /* All that nodes make, tensors or not, and the model's own outputs, those that have become constants, too. */
-static void mark_all(const struct model *model, struct subgraph *whole)
+static void mark_all_values(const struct model *model, struct subgraph *whole)
 {
     struct value_list others = {0};
     struct bitset listed;
@@ -281,7 +281,7 @@ static void mark_all(const struct model *model, struct subgraph *whole)
 }
 
 /* --trt-outputs mark all, and --trt-exclude-outputs. */
-static int mark_outputs(struct network_builder *builder, struct error *err)
+static int mark_requested_outputs(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
@@ -290,8 +290,8 @@ static int mark_outputs(struct network_builder *builder, struct error *err)
 
     subgraph_init_whole(&whole, model);
     if (settings->outputs.mark_all)
-        mark_all(model, &whole);
-    leave_out_not_tensors(builder, &whole.outputs);
+        mark_all_values(model, &whole);
+    drop_non_tensor_outputs(builder, &whole.outputs);
     if (settings->excluded.count > 0)
         rc = outputs_exclude(&whole, settings->excluded.items, settings->excluded.count, err);
     if (rc == 0)
@@ -299,11 +299,11 @@ static int mark_outputs(struct network_builder *builder, struct error *err)
     subgraph_release(&whole);
     if (rc == 0)
         rc = model_remove_unneeded_nodes(model, err);
-    hide_guards(builder);
+    hide_guard_outputs(builder);
     return rc;
 }
 
-static int refuse_not_tensors(const struct network_builder *builder, struct error *err)
+static int refuse_non_tensor_inputs(const struct network_builder *builder, struct error *err)
 {
     const struct model *model = builder->network->model;
 
@@ -325,7 +325,7 @@ static int refuse_not_tensors(const struct network_builder *builder, struct erro
 /* ---- Layers ---- */
 
 /* Makes layers of parts with several nodes. */
-static void add_parts(struct network_builder *builder, struct fusion *fusion)
+static void add_part_layers(struct network_builder *builder, struct fusion *fusion)
 {
     struct network *network = builder->network;
     uint32_t count = (uint32_t)network->model->nodes.count, *parts;
@@ -357,7 +357,7 @@ static void add_parts(struct network_builder *builder, struct fusion *fusion)
 }
 
 /* Convolutions and products first: what they cannot take is left to the others. */
-static bool is_in_round(const struct layer *layer, size_t round)
+static bool node_is_in_round(const struct layer *layer, size_t round)
 {
     bool multiplies =
         layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_DECONVOLUTION || layer->kind == LAYER_MATMUL;
@@ -365,12 +365,12 @@ static bool is_in_round(const struct layer *layer, size_t round)
     return multiplies == (round < 2);
 }
 
-static void add_layers(struct network_builder *builder, struct fusion *fusion)
+static void add_network_layers(struct network_builder *builder, struct fusion *fusion)
 {
     struct network *network = builder->network;
     bool fuse = !builder->settings->keep_nodes_apart;
 
-    add_parts(builder, fusion);
+    add_part_layers(builder, fusion);
     for (size_t round = 0; round < 3; round++) {
         for (size_t i = 0; round == 1 && fuse && i < network->layers.count; i++)
             while (network->layers.items[i].nodes.count > 0 && fusion_extend(fusion, &network->layers.items[i], true))
@@ -381,7 +381,7 @@ static void add_layers(struct network_builder *builder, struct fusion *fusion)
             if (bitset_has(&fusion->taken, i))
                 continue;
             fusion_begin(fusion, i, &layer);
-            if (!is_in_round(&layer, round)) {
+            if (!node_is_in_round(&layer, round)) {
                 bitset_remove(&fusion->taken, i);
                 layer_release(&layer);
                 continue;
@@ -393,15 +393,15 @@ static void add_layers(struct network_builder *builder, struct fusion *fusion)
     }
 }
 
-static void fuse_layers(struct network_builder *builder, struct fusion *fusion)
+static void fuse_network_layers(struct network_builder *builder, struct fusion *fusion)
 {
     fusion->decisions = &builder->network->decisions;
     fusion->labels = &builder->labels;
-    add_layers(builder, fusion);
+    add_network_layers(builder, fusion);
 }
 
 /* What would be fused if nothing were off and no output marked: names of decisions that depend on one another. */
-static void rehearse_fusion(struct network_builder *builder)
+static void rehearse_layer_fusion(struct network_builder *builder)
 {
     struct network *network = builder->network;
     struct fusion fusion;
@@ -409,7 +409,7 @@ static void rehearse_fusion(struct network_builder *builder)
     fusion_init(&fusion, network->model, &builder->own_outputs);
     bitset_subtract(&fusion.kept, &fusion.marked);
     network_decisions_rehearse(&network->decisions, true);
-    fuse_layers(builder, &fusion);
+    fuse_network_layers(builder, &fusion);
     network_decisions_rehearse(&network->decisions, false);
     fusion_release(&fusion);
     for (size_t i = 0; i < network->layers.count; i++)
@@ -418,7 +418,7 @@ static void rehearse_fusion(struct network_builder *builder)
 }
 
 /* Which layer each decision was about. */
-static void place_decisions(struct network *network)
+static void place_network_decisions(struct network *network)
 {
     struct layer_names names;
 
@@ -432,7 +432,7 @@ static void place_decisions(struct network *network)
     layer_names_release(&names);
 }
 
-static int make_layers(struct network_builder *builder, struct error *err)
+static int make_network_layers(struct network_builder *builder, struct error *err)
 {
     struct network *network = builder->network;
     struct fusion fusion;
@@ -440,9 +440,9 @@ static int make_layers(struct network_builder *builder, struct error *err)
     int rc;
 
     if (builder->settings->disabled.count > 0)
-        rehearse_fusion(builder);
+        rehearse_layer_fusion(builder);
     fusion_init(&fusion, network->model, &builder->own_outputs);
-    fuse_layers(builder, &fusion);
+    fuse_network_layers(builder, &fusion);
     builder->prevented += fusion.prevented;
     fusion_release(&fusion);
     rc = layers_sort(network, err);
@@ -452,7 +452,7 @@ static int make_layers(struct network_builder *builder, struct error *err)
     name_map_release(&names);
     if (rc < 0)
         return rc;
-    place_decisions(network);
+    place_network_decisions(network);
     if (!builder->settings->keep_nodes_apart)
         rc = network_decisions_check(&network->decisions, builder->settings->log, err);
     return rc == 0 ? layers_check(network, err) : rc;
@@ -476,17 +476,17 @@ int network_build(struct model *model, const struct network_settings *settings, 
 
     network->model = model;
     bitset_init(&builder.own_outputs, model->values.count);
-    add_all(&model->outputs, &builder.own_outputs);
+    add_values_to_set(&model->outputs, &builder.own_outputs);
     rc = network_decisions_init(&network->decisions, model, settings->disabled, err);
     if (rc < 0)
         goto done;
-    rc = prepare(&builder, err);
+    rc = prepare_network_model(&builder, err);
     if (rc < 0)
         goto done;
-    rc = mark_outputs(&builder, err);
+    rc = mark_requested_outputs(&builder, err);
     if (rc < 0)
         goto done;
-    rc = refuse_not_tensors(&builder, err);
+    rc = refuse_non_tensor_inputs(&builder, err);
     if (rc < 0)
         goto done;
     node_labels_init(&builder.labels, model);
@@ -496,7 +496,7 @@ int network_build(struct model *model, const struct network_settings *settings, 
         goto done;
     value_list_assign(&network->inputs, &model->inputs);
     value_list_assign(&network->outputs, &model->outputs);
-    rc = make_layers(&builder, err);
+    rc = make_network_layers(&builder, err);
     if (rc < 0)
         goto done;
     if (builder.prevented > 0)

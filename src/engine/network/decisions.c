@@ -22,7 +22,7 @@ struct decision_rule {
     bool used;
 };
 
-static bool is_pattern(struct text text)
+static bool rule_is_pattern(struct text text)
 {
     for (size_t i = 0; i < text.size; i++)
         if (strchr("*?[", text.data[i]) != NULL)
@@ -33,7 +33,7 @@ static bool is_pattern(struct text text)
 /* ---- Labels ---- */
 
 /* Names become part of JSON files, and end with a NUL: bytes that are neither UTF-8 nor visible become '?'. */
-static struct text make_visible(struct model *model, struct text label)
+static struct text make_word_visible(struct model *model, struct text label)
 {
     char *copy = arena_text(&model->arena, label);
 
@@ -63,7 +63,7 @@ void node_labels_init(struct node_labels *labels, struct model *model)
         }
         if (label.size == 0)
             label = text_of(model_node_label(model, (uint32_t)i));
-        *VECTOR_APPEND(labels) = make_visible(model, label);
+        *VECTOR_APPEND(labels) = make_word_visible(model, label);
     }
 }
 
@@ -75,7 +75,7 @@ void node_labels_release(struct node_labels *labels)
 
 /* ---- What is to be off ---- */
 
-static int refuse_word(const char *word, const char *why, const struct close_names *close, struct error *err)
+static int refuse_decision_word(const char *word, const char *why, const struct close_names *close, struct error *err)
 {
     struct string_builder hint;
     int rc;
@@ -87,7 +87,7 @@ static int refuse_word(const char *word, const char *why, const struct close_nam
     return rc;
 }
 
-static int read_rule(const char *word, struct decision_rule *ret, struct error *err)
+static int read_decision_rule(const char *word, struct decision_rule *ret, struct error *err)
 {
     bool may_miss = *word == NAME_MAY_MISS;
     size_t size;
@@ -104,7 +104,7 @@ static int read_rule(const char *word, struct decision_rule *ret, struct error *
             return 0;
         close_names_offer(&close, text_of(kinds[i]));
     }
-    return refuse_word(word, "the engine decides nothing of that kind", &close, err);
+    return refuse_decision_word(word, "the engine decides nothing of that kind", &close, err);
 }
 
 int network_decisions_init(struct network_decisions *decisions, struct model *model, struct words disabled,
@@ -116,7 +116,7 @@ int network_decisions_init(struct network_decisions *decisions, struct model *mo
     name_map_init(&decisions->names);
     decisions->rules = memory_alloc_zero(disabled.count, sizeof(*decisions->rules));
     for (size_t i = 0; rc == 0 && i < disabled.count; i++)
-        rc = read_rule(disabled.items[i], &decisions->rules[i], err);
+        rc = read_decision_rule(disabled.items[i], &decisions->rules[i], err);
     return rc;
 }
 
@@ -128,14 +128,14 @@ void network_decisions_release(struct network_decisions *decisions)
     *decisions = (struct network_decisions){0};
 }
 
-static int refuse_label(const struct decision_rule *rule, const struct node_labels *labels, struct error *err)
+static int refuse_unknown_label(const struct decision_rule *rule, const struct node_labels *labels, struct error *err)
 {
     struct close_names close;
 
     close_names_start(&close, rule->label);
     for (size_t i = 0; i < labels->count; i++)
         close_names_offer(&close, labels->items[i]);
-    return refuse_word(rule->word, "no node of the engine's network has that name", &close, err);
+    return refuse_decision_word(rule->word, "no node of the engine's network has that name", &close, err);
 }
 
 int network_decisions_set_labels(struct network_decisions *decisions, const struct node_labels *labels,
@@ -152,16 +152,16 @@ int network_decisions_set_labels(struct network_decisions *decisions, const stru
         bool covers = rule->label.data == NULL;
 
         rule->is_exact = rule->label.data != NULL && name_map_find(&map, rule->label) != NAME_MAP_NONE;
-        for (size_t k = 0; !covers && !rule->is_exact && k < labels->count && is_pattern(rule->label); k++)
+        for (size_t k = 0; !covers && !rule->is_exact && k < labels->count && rule_is_pattern(rule->label); k++)
             covers = text_matches_pattern(labels->items[k], rule->label);
         if (!covers && !rule->is_exact && !rule->may_miss)
-            rc = refuse_label(rule, labels, err);
+            rc = refuse_unknown_label(rule, labels, err);
     }
     name_map_release(&map);
     return rc;
 }
 
-static bool rule_covers(const struct decision_rule *rule, const char *kind, struct text label)
+static bool rule_covers_decision(const struct decision_rule *rule, const char *kind, struct text label)
 {
     if (rule->is_exact && !text_equal(label, rule->label))
         return false;
@@ -171,8 +171,8 @@ static bool rule_covers(const struct decision_rule *rule, const char *kind, stru
 
 /* ---- Deciding ---- */
 
-static struct decision *find_or_add(struct network_decisions *decisions, const char *kind, struct text label,
-                                    bool *ret_added)
+static struct decision *find_or_add_decision(struct network_decisions *decisions, const char *kind, struct text label,
+                                             bool *ret_added)
 {
     struct arena *arena = &decisions->model->arena;
     const char *name =
@@ -188,7 +188,7 @@ static struct decision *find_or_add(struct network_decisions *decisions, const c
 bool network_decisions_are_off(const struct network_decisions *decisions, const char *kind, struct text label)
 {
     for (size_t i = 0; i < decisions->rule_count; i++)
-        if (rule_covers(&decisions->rules[i], kind, label))
+        if (rule_covers_decision(&decisions->rules[i], kind, label))
             return true;
     return false;
 }
@@ -196,10 +196,10 @@ bool network_decisions_are_off(const struct network_decisions *decisions, const 
 bool network_decisions_allow(struct network_decisions *decisions, const char *kind, struct text label)
 {
     bool is_off = false, is_new;
-    struct decision *decision = find_or_add(decisions, kind, label, &is_new);
+    struct decision *decision = find_or_add_decision(decisions, kind, label, &is_new);
 
     for (size_t i = 0; i < decisions->rule_count; i++)
-        if (rule_covers(&decisions->rules[i], kind, label))
+        if (rule_covers_decision(&decisions->rules[i], kind, label))
             is_off = decisions->rules[i].used = true;
     if (is_off)
         decision->state = DECISION_OFF;
@@ -217,7 +217,7 @@ void network_decisions_rehearse(struct network_decisions *decisions, bool rehear
 
 /* ---- In the end ---- */
 
-static bool has_folding_off(const struct network_decisions *decisions)
+static bool decisions_disable_folding(const struct network_decisions *decisions)
 {
     for (size_t i = 0; i < decisions->count; i++)
         if (decisions->items[i].state == DECISION_OFF &&
@@ -227,7 +227,7 @@ static bool has_folding_off(const struct network_decisions *decisions)
 }
 
 /* "fusion:*" asks for none of them, whether there are any or not. */
-static bool is_whole_family(const struct decision_rule *rule)
+static bool rule_is_whole_family(const struct decision_rule *rule)
 {
     return rule->label.data == NULL &&
            (text_equal(rule->kind, TEXT("fusion:*")) || text_equal(rule->kind, TEXT("folding:*")));
@@ -241,7 +241,7 @@ static int refuse_idle_rule(const struct network_decisions *decisions, const str
     close_names_start(&close, text_of(rule->word));
     for (size_t i = 0; i < decisions->count; i++)
         close_names_offer(&close, text_of(decisions->items[i].name));
-    return refuse_word(rule->word, "nothing like that is decided for this model", &close, err);
+    return refuse_decision_word(rule->word, "nothing like that is decided for this model", &close, err);
 }
 
 int network_decisions_check(const struct network_decisions *decisions, struct log *log, struct error *err)
@@ -252,9 +252,9 @@ int network_decisions_check(const struct network_decisions *decisions, struct lo
     for (size_t i = 0; i < decisions->rule_count; i++) {
         const struct decision_rule *rule = &decisions->rules[i];
 
-        if (rule->used || rule->may_miss || is_whole_family(rule))
+        if (rule->used || rule->may_miss || rule_is_whole_family(rule))
             continue;
-        if (!has_folding_off(decisions))
+        if (!decisions_disable_folding(decisions))
             return refuse_idle_rule(decisions, rule, err);
         first = idle++ == 0 ? rule : first;
     }

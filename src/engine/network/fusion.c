@@ -29,14 +29,14 @@ struct extension {
 
 /* ---- Who uses what ---- */
 
-static void count_uses(const struct model *model, struct edge_range range, uint32_t *counts)
+static void count_edge_uses(const struct model *model, struct edge_range range, uint32_t *counts)
 {
     for (size_t i = 0; i < range.count; i++)
         if (model_edge(model, range, i) != VALUE_NONE)
             counts[model_edge(model, range, i)]++;
 }
 
-static void list_uses(struct fusion *fusion, struct edge_range range, uint32_t node, uint32_t *next)
+static void list_value_uses(struct fusion *fusion, struct edge_range range, uint32_t node, uint32_t *next)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(fusion->model, range, i);
@@ -46,7 +46,7 @@ static void list_uses(struct fusion *fusion, struct edge_range range, uint32_t n
     }
 }
 
-static void index_uses(struct fusion *fusion)
+static void index_value_uses(struct fusion *fusion)
 {
     const struct model *model = fusion->model;
     size_t count = model->values.count;
@@ -55,8 +55,8 @@ static void index_uses(struct fusion *fusion)
 
     fusion->first_use = memory_alloc_zero(count + 1, sizeof(*fusion->first_use));
     for (size_t i = 0; i < model->nodes.count; i++) {
-        count_uses(model, model->nodes.items[i].inputs, next);
-        count_uses(model, model->nodes.items[i].captures, next);
+        count_edge_uses(model, model->nodes.items[i].inputs, next);
+        count_edge_uses(model, model->nodes.items[i].captures, next);
     }
     for (size_t i = 0; i <= count; i++) {
         uint32_t uses = next[i];
@@ -66,8 +66,8 @@ static void index_uses(struct fusion *fusion)
     }
     fusion->users = memory_alloc_zero((size_t)total + 1, sizeof(*fusion->users));
     for (uint32_t i = 0; i < model->nodes.count; i++) {
-        list_uses(fusion, model->nodes.items[i].inputs, i, next);
-        list_uses(fusion, model->nodes.items[i].captures, i, next);
+        list_value_uses(fusion, model->nodes.items[i].inputs, i, next);
+        list_value_uses(fusion, model->nodes.items[i].captures, i, next);
     }
     free(next);
 }
@@ -86,7 +86,7 @@ void fusion_init(struct fusion *fusion, const struct model *model, const struct 
         if (own_outputs == NULL || (value < own_outputs->size && bitset_has(own_outputs, value)))
             bitset_remove(&fusion->marked, value);
     }
-    index_uses(fusion);
+    index_value_uses(fusion);
 }
 
 void fusion_release(struct fusion *fusion)
@@ -99,45 +99,45 @@ void fusion_release(struct fusion *fusion)
     *fusion = (struct fusion){0};
 }
 
-static size_t uses_of(const struct fusion *fusion, uint32_t value)
+static size_t find_value_uses(const struct fusion *fusion, uint32_t value)
 {
     return fusion->first_use[value + 1] - fusion->first_use[value];
 }
 
-static uint32_t user_of(const struct fusion *fusion, uint32_t value, size_t i)
+static uint32_t find_only_user(const struct fusion *fusion, uint32_t value, size_t i)
 {
     return fusion->users[fusion->first_use[value] + i];
 }
 
-static const struct node *node_at(const struct fusion *fusion, uint32_t node)
+static const struct node *fusion_node_at(const struct fusion *fusion, uint32_t node)
 {
     return &fusion->model->nodes.items[node];
 }
 
-static uint32_t input_of(const struct fusion *fusion, uint32_t node, size_t i)
+static uint32_t fusion_node_input(const struct fusion *fusion, uint32_t node, size_t i)
 {
-    return node_input(fusion->model, node_at(fusion, node), i);
+    return node_input(fusion->model, fusion_node_at(fusion, node), i);
 }
 
 /* The only output of a node; VALUE_NONE when it has others. */
-static uint32_t result_of(const struct fusion *fusion, uint32_t node)
+static uint32_t extension_result(const struct fusion *fusion, uint32_t node)
 {
-    const struct node *n = node_at(fusion, node);
+    const struct node *n = fusion_node_at(fusion, node);
 
     return n->outputs.count == 1 ? model_edge(fusion->model, n->outputs, 0) : VALUE_NONE;
 }
 
-static bool is_constant(const struct model *model, uint32_t value)
+static bool value_is_folded_constant(const struct model *model, uint32_t value)
 {
     return model->values.items[value].initializer != INITIALIZER_NONE &&
            model->values.items[value].producer == NODE_NONE;
 }
 
-static bool shape_of(const struct model *model, uint32_t value, struct value_type *ret)
+static bool read_value_shape(const struct model *model, uint32_t value, struct value_type *ret)
 {
     struct tensor_header header;
 
-    if (is_constant(model, value)) {
+    if (value_is_folded_constant(model, value)) {
         const struct initializer *initializer = &model->initializers.items[model->values.items[value].initializer];
 
         if (initializer->sparse || tensor_proto_read(initializer->message, &header, NULL) < 0)
@@ -151,12 +151,12 @@ static bool shape_of(const struct model *model, uint32_t value, struct value_typ
 
 /* ---- Operations ---- */
 
-static void add_node(struct extension *extension, uint32_t node)
+static void append_extension_node(struct extension *extension, uint32_t node)
 {
     extension->nodes[extension->node_count++] = node;
 }
 
-static void add_inner(struct extension *extension, uint32_t value)
+static void mark_inner_value(struct extension *extension, uint32_t value)
 {
     extension->inner[extension->inner_count++] = value;
 }
@@ -173,8 +173,8 @@ static bool shapes_agree(const struct model *model, uint32_t a, uint32_t b)
 {
     struct value_type types[2];
 
-    if (!shape_of(model, a, &types[0]) || !shape_of(model, b, &types[1]) || types[0].element != types[1].element ||
-        types[0].shape.rank != types[1].shape.rank)
+    if (!read_value_shape(model, a, &types[0]) || !read_value_shape(model, b, &types[1]) ||
+        types[0].element != types[1].element || types[0].shape.rank != types[1].shape.rank)
         return false;
     for (size_t i = 0; i < types[0].shape.rank; i++)
         if (!dimensions_agree(&types[0], &types[1], i))
@@ -183,12 +183,12 @@ static bool shapes_agree(const struct model *model, uint32_t a, uint32_t b)
 }
 
 /* Whether `constant` has a number for each output channel of `result`, or one for all. */
-static bool is_bias(const struct fusion *fusion, const struct layer *layer, uint32_t constant, uint32_t result)
+static bool value_is_bias(const struct fusion *fusion, const struct layer *layer, uint32_t constant, uint32_t result)
 {
     struct value_type type, of_result;
     size_t channel, offset;
 
-    if (!shape_of(fusion->model, constant, &type) || !shape_of(fusion->model, result, &of_result) ||
+    if (!read_value_shape(fusion->model, constant, &type) || !read_value_shape(fusion->model, result, &of_result) ||
         type.element != DATA_FLOAT32 || type.shape.rank > of_result.shape.rank || of_result.shape.rank == 0)
         return false;
     channel = layer->kind == LAYER_MATMUL ? of_result.shape.rank - 1 : 1;
@@ -199,9 +199,9 @@ static bool is_bias(const struct fusion *fusion, const struct layer *layer, uint
     return true;
 }
 
-static bool has_bias(const struct fusion *fusion, const struct layer *layer)
+static bool layer_has_bias(const struct fusion *fusion, const struct layer *layer)
 {
-    return input_of(fusion, layer->nodes.items[0], 2) != VALUE_NONE;
+    return fusion_node_input(fusion, layer->nodes.items[0], 2) != VALUE_NONE;
 }
 
 static bool may_add_tensor(const struct fusion *fusion, const struct layer *layer, uint32_t result, uint32_t other,
@@ -210,7 +210,7 @@ static bool may_add_tensor(const struct fusion *fusion, const struct layer *laye
     uint32_t producer = fusion->model->values.items[other].producer;
 
     for (size_t i = 0; i < layer->fused.count; i++)
-        if (!is_constant(fusion->model, layer->inputs.items[layer->fused.items[i].operand]))
+        if (!value_is_folded_constant(fusion->model, layer->inputs.items[layer->fused.items[i].operand]))
             return false;
     return (layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_MATMUL) &&
            (any_order || producer == NODE_NONE || producer < layer->nodes.items[layer->nodes.count - 1]) &&
@@ -221,30 +221,32 @@ static bool may_add_tensor(const struct fusion *fusion, const struct layer *laye
 static bool match_add(const struct fusion *fusion, const struct layer *layer, uint32_t value, bool any_order,
                       struct extension *ret)
 {
-    uint32_t node = user_of(fusion, value, 0), other;
-    const struct node *n = node_at(fusion, node);
+    uint32_t node = find_only_user(fusion, value, 0), other;
+    const struct node *n = fusion_node_at(fusion, node);
 
-    if (uses_of(fusion, value) != 1 || !node_is(n, "Add") || n->inputs.count != 2 ||
-        node_attribute_integer(n->message, "broadcast", 0) != 0 || result_of(fusion, node) == VALUE_NONE)
+    if (find_value_uses(fusion, value) != 1 || !node_is(n, "Add") || n->inputs.count != 2 ||
+        node_attribute_integer(n->message, "broadcast", 0) != 0 || extension_result(fusion, node) == VALUE_NONE)
         return false; /* before operator set 7, shapes were matched by rules of their own */
-    other = input_of(fusion, node, 0) == value ? input_of(fusion, node, 1) : input_of(fusion, node, 0);
+    other = fusion_node_input(fusion, node, 0) == value ? fusion_node_input(fusion, node, 1)
+                                                        : fusion_node_input(fusion, node, 0);
     if (other == VALUE_NONE || other == value)
         return false;
-    if (is_constant(fusion->model, other) && layer->kind != LAYER_BATCH_NORMALIZATION && layer->kind != LAYER_BINARY) {
-        if (layer->fused.count > 0 || has_bias(fusion, layer) || !is_bias(fusion, layer, other, value))
+    if (value_is_folded_constant(fusion->model, other) && layer->kind != LAYER_BATCH_NORMALIZATION &&
+        layer->kind != LAYER_BINARY) {
+        if (layer->fused.count > 0 || layer_has_bias(fusion, layer) || !value_is_bias(fusion, layer, other, value))
             return false;
     } else if (!may_add_tensor(fusion, layer, value, other, any_order)) {
         return false;
     }
     ret->operation = (struct fused_operation){.kind = FUSED_ADD};
     ret->operand = other;
-    add_node(ret, node);
-    add_inner(ret, value);
-    ret->result = result_of(fusion, node);
+    append_extension_node(ret, node);
+    mark_inner_value(ret, value);
+    ret->result = extension_result(fusion, node);
     return true;
 }
 
-static bool is_fusable(enum activation activation)
+static bool layer_is_fusable(enum activation activation)
 {
     switch (activation) {
     case ACTIVATION_RELU:
@@ -264,33 +266,35 @@ static bool is_fusable(enum activation activation)
 
 static bool match_activation(const struct fusion *fusion, uint32_t value, struct extension *ret)
 {
-    uint32_t node = user_of(fusion, value, 0);
+    uint32_t node = find_only_user(fusion, value, 0);
     struct layer layer;
 
-    if (uses_of(fusion, value) != 1 || input_of(fusion, node, 0) != value || result_of(fusion, node) == VALUE_NONE)
+    if (find_value_uses(fusion, value) != 1 || fusion_node_input(fusion, node, 0) != value ||
+        extension_result(fusion, node) == VALUE_NONE)
         return false;
-    layer_classify(fusion->model, node_at(fusion, node), &layer);
-    if (layer.kind != LAYER_ACTIVATION || !is_fusable(layer.activation))
+    layer_classify(fusion->model, fusion_node_at(fusion, node), &layer);
+    if (layer.kind != LAYER_ACTIVATION || !layer_is_fusable(layer.activation))
         return false;
     ret->operation = (struct fused_operation){
         .kind = FUSED_ACTIVATION, .activation = layer.activation, .alpha = layer.alpha, .beta = layer.beta};
-    add_node(ret, node);
-    add_inner(ret, value);
-    ret->result = result_of(fusion, node);
+    append_extension_node(ret, node);
+    mark_inner_value(ret, value);
+    ret->result = extension_result(fusion, node);
     return true;
 }
 
 /* Whether `node` is `op_type` of two tensors, in any order. */
-static bool combines(const struct fusion *fusion, uint32_t node, const char *op_type, uint32_t a, uint32_t b)
+static bool node_combines_values(const struct fusion *fusion, uint32_t node, const char *op_type, uint32_t a,
+                                 uint32_t b)
 {
-    const struct node *n = node_at(fusion, node);
+    const struct node *n = fusion_node_at(fusion, node);
 
-    return node_is(n, op_type) && n->inputs.count == 2 && result_of(fusion, node) != VALUE_NONE &&
-           ((input_of(fusion, node, 0) == a && input_of(fusion, node, 1) == b) ||
-            (input_of(fusion, node, 0) == b && input_of(fusion, node, 1) == a));
+    return node_is(n, op_type) && n->inputs.count == 2 && extension_result(fusion, node) != VALUE_NONE &&
+           ((fusion_node_input(fusion, node, 0) == a && fusion_node_input(fusion, node, 1) == b) ||
+            (fusion_node_input(fusion, node, 0) == b && fusion_node_input(fusion, node, 1) == a));
 }
 
-static bool is_near(float a, double b)
+static bool number_is_near(float a, double b)
 {
     return fabs((double)a - b) <= 1e-6 * fabs(b);
 }
@@ -298,27 +302,27 @@ static bool is_near(float a, double b)
 /* x * sigmoid(x), or x * hardsigmoid(x). */
 static bool match_gate(const struct fusion *fusion, uint32_t value, size_t gate_use, struct extension *ret)
 {
-    uint32_t gate = user_of(fusion, value, gate_use), product = user_of(fusion, value, 1 - gate_use);
-    const struct node *n = node_at(fusion, gate);
+    uint32_t gate = find_only_user(fusion, value, gate_use), product = find_only_user(fusion, value, 1 - gate_use);
+    const struct node *n = fusion_node_at(fusion, gate);
     enum activation activation = ACTIVATION_NONE;
-    uint32_t gated = result_of(fusion, gate);
+    uint32_t gated = extension_result(fusion, gate);
 
     if (node_is(n, "Sigmoid"))
         activation = ACTIVATION_SWISH;
-    else if (node_is(n, "HardSigmoid") && is_near(node_attribute_float(n->message, "alpha", 0.2F), 1.0 / 6) &&
-             is_near(node_attribute_float(n->message, "beta", 0.5F), 0.5))
+    else if (node_is(n, "HardSigmoid") && number_is_near(node_attribute_float(n->message, "alpha", 0.2F), 1.0 / 6) &&
+             number_is_near(node_attribute_float(n->message, "beta", 0.5F), 0.5))
         activation = ACTIVATION_HARD_SWISH;
-    if (activation == ACTIVATION_NONE || gated == VALUE_NONE || uses_of(fusion, gated) != 1 ||
-        !combines(fusion, product, "Mul", value, gated))
+    if (activation == ACTIVATION_NONE || gated == VALUE_NONE || find_value_uses(fusion, gated) != 1 ||
+        !node_combines_values(fusion, product, "Mul", value, gated))
         return false;
     ret->operation = (struct fused_operation){.kind = FUSED_ACTIVATION, .activation = activation, .alpha = 1};
     if (activation == ACTIVATION_HARD_SWISH)
         ret->operation.alpha = 0;
-    add_node(ret, gate);
-    add_node(ret, product);
-    add_inner(ret, value);
-    add_inner(ret, gated);
-    ret->result = result_of(fusion, product);
+    append_extension_node(ret, gate);
+    append_extension_node(ret, product);
+    mark_inner_value(ret, value);
+    mark_inner_value(ret, gated);
+    ret->result = extension_result(fusion, product);
     return true;
 }
 
@@ -326,67 +330,68 @@ static bool match_gate(const struct fusion *fusion, uint32_t value, size_t gate_
 static bool applies_constant(const struct fusion *fusion, uint32_t node, const char *op_type, uint32_t value,
                              double expected)
 {
-    const struct node *n = node_at(fusion, node);
+    const struct node *n = fusion_node_at(fusion, node);
     struct value_type type;
     struct shape shape;
     uint32_t other;
     float number;
 
-    if (!node_is(n, op_type) || n->inputs.count != 2 || result_of(fusion, node) == VALUE_NONE)
+    if (!node_is(n, op_type) || n->inputs.count != 2 || extension_result(fusion, node) == VALUE_NONE)
         return false;
-    other = input_of(fusion, node, 0) == value ? input_of(fusion, node, 1) : input_of(fusion, node, 0);
-    return (input_of(fusion, node, 0) == value ||
-            (input_of(fusion, node, 1) == value && strcmp(op_type, "Div") != 0)) &&
-           constant_scalar(fusion->model, other, &number, &shape) && is_near(number, expected) &&
-           (shape.rank == 0 || (shape_of(fusion->model, value, &type) && shape.rank <= type.shape.rank));
+    other = fusion_node_input(fusion, node, 0) == value ? fusion_node_input(fusion, node, 1)
+                                                        : fusion_node_input(fusion, node, 0);
+    return (fusion_node_input(fusion, node, 0) == value ||
+            (fusion_node_input(fusion, node, 1) == value && strcmp(op_type, "Div") != 0)) &&
+           constant_scalar(fusion->model, other, &number, &shape) && number_is_near(number, expected) &&
+           (shape.rank == 0 || (read_value_shape(fusion->model, value, &type) && shape.rank <= type.shape.rank));
 }
 
 /* The only user of the result of the extension's last node; NODE_NONE when there are others. The result becomes an
  * inner value. */
-static uint32_t follow(const struct fusion *fusion, struct extension *extension)
+static uint32_t follow_only_user(const struct fusion *fusion, struct extension *extension)
 {
-    uint32_t value = result_of(fusion, extension->nodes[extension->node_count - 1]);
+    uint32_t value = extension_result(fusion, extension->nodes[extension->node_count - 1]);
 
-    if (value == VALUE_NONE || uses_of(fusion, value) != 1)
+    if (value == VALUE_NONE || find_value_uses(fusion, value) != 1)
         return NODE_NONE;
-    add_inner(extension, value);
+    mark_inner_value(extension, value);
     extension->result = value;
-    return user_of(fusion, value, 0);
+    return find_only_user(fusion, value, 0);
 }
 
 /* x / sqrt(2) -> Erf -> + 1 -> * x -> * 0.5, as it is exported by frameworks without a Gelu operator. */
 static bool match_gelu(const struct fusion *fusion, uint32_t value, size_t first_use, struct extension *ret)
 {
-    uint32_t node = user_of(fusion, value, first_use), product = user_of(fusion, value, 1 - first_use);
+    uint32_t node = find_only_user(fusion, value, first_use), product = find_only_user(fusion, value, 1 - first_use);
 
     if (!applies_constant(fusion, node, "Div", value, 1.4142135623730951) &&
         !applies_constant(fusion, node, "Mul", value, 0.7071067811865476))
         return false;
-    add_inner(ret, value);
-    add_node(ret, node);
-    node = follow(fusion, ret);
-    if (node == NODE_NONE || !node_is(node_at(fusion, node), "Erf"))
+    mark_inner_value(ret, value);
+    append_extension_node(ret, node);
+    node = follow_only_user(fusion, ret);
+    if (node == NODE_NONE || !node_is(fusion_node_at(fusion, node), "Erf"))
         return false;
-    add_node(ret, node);
-    node = follow(fusion, ret);
+    append_extension_node(ret, node);
+    node = follow_only_user(fusion, ret);
     if (node == NODE_NONE || !applies_constant(fusion, node, "Add", ret->result, 1))
         return false;
-    add_node(ret, node);
-    node = follow(fusion, ret);
-    if (node == NODE_NONE || node != product || !combines(fusion, node, "Mul", value, ret->result))
+    append_extension_node(ret, node);
+    node = follow_only_user(fusion, ret);
+    if (node == NODE_NONE || node != product || !node_combines_values(fusion, node, "Mul", value, ret->result))
         return false;
-    add_node(ret, node);
-    node = follow(fusion, ret);
+    append_extension_node(ret, node);
+    node = follow_only_user(fusion, ret);
     if (node == NODE_NONE || !applies_constant(fusion, node, "Mul", ret->result, 0.5))
         return false;
-    add_node(ret, node);
-    ret->result = result_of(fusion, node);
+    append_extension_node(ret, node);
+    ret->result = extension_result(fusion, node);
     ret->operation = (struct fused_operation){.kind = FUSED_ACTIVATION, .activation = ACTIVATION_GELU_ERF};
     return true;
 }
 
-static bool match_one(const struct fusion *fusion, const struct layer *layer, uint32_t value, size_t way,
-                      bool any_order, struct extension *ret)
+static bool match_extension_way(const struct fusion *fusion, const struct layer *layer, uint32_t value, size_t way,
+                                bool any_order, struct extension *ret)
 {
     *ret = (struct extension){0};
     switch (way) {
@@ -396,24 +401,24 @@ static bool match_one(const struct fusion *fusion, const struct layer *layer, ui
         return match_activation(fusion, value, ret);
     case 2:
     case 3:
-        return uses_of(fusion, value) == 2 && match_gate(fusion, value, way - 2, ret);
+        return find_value_uses(fusion, value) == 2 && match_gate(fusion, value, way - 2, ret);
     default:
-        return uses_of(fusion, value) == 2 && match_gelu(fusion, value, way - 4, ret);
+        return find_value_uses(fusion, value) == 2 && match_gelu(fusion, value, way - 4, ret);
     }
 }
 
-static bool match_any(const struct fusion *fusion, const struct layer *layer, uint32_t value, bool any_order,
-                      struct extension *ret)
+static bool match_extension(const struct fusion *fusion, const struct layer *layer, uint32_t value, bool any_order,
+                            struct extension *ret)
 {
-    for (size_t way = 0; uses_of(fusion, value) > 0 && way < 6; way++)
-        if (match_one(fusion, layer, value, way, any_order, ret))
+    for (size_t way = 0; find_value_uses(fusion, value) > 0 && way < 6; way++)
+        if (match_extension_way(fusion, layer, value, way, any_order, ret))
             return true;
     return false;
 }
 
 /* ---- Layers ---- */
 
-static void append_range(const struct model *model, struct edge_range range, struct value_list *ret)
+static void append_edge_range(const struct model *model, struct edge_range range, struct value_list *ret)
 {
     for (size_t i = 0; i < range.count; i++)
         value_list_add(ret, model_edge(model, range, i));
@@ -421,20 +426,20 @@ static void append_range(const struct model *model, struct edge_range range, str
 
 void fusion_begin(struct fusion *fusion, uint32_t node, struct layer *ret)
 {
-    const struct node *n = node_at(fusion, node);
+    const struct node *n = fusion_node_at(fusion, node);
 
     *ret = (struct layer){0};
     layer_classify(fusion->model, n, ret);
     *VECTOR_APPEND(&ret->nodes) = node;
-    append_range(fusion->model, n->inputs, &ret->inputs);
-    append_range(fusion->model, n->captures, &ret->inputs);
-    append_range(fusion->model, n->outputs, &ret->outputs);
+    append_edge_range(fusion->model, n->inputs, &ret->inputs);
+    append_edge_range(fusion->model, n->captures, &ret->inputs);
+    append_edge_range(fusion->model, n->outputs, &ret->outputs);
     bitset_add(&fusion->taken, node);
 }
 
-static bool is_extensible(const struct fusion *fusion, const struct layer *layer)
+static bool layer_is_extensible(const struct fusion *fusion, const struct layer *layer)
 {
-    const struct node *first = node_at(fusion, layer->nodes.items[0]);
+    const struct node *first = fusion_node_at(fusion, layer->nodes.items[0]);
     bool kind_is = layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_DECONVOLUTION ||
                    layer->kind == LAYER_MATMUL || layer->kind == LAYER_BATCH_NORMALIZATION ||
                    (layer->kind == LAYER_BINARY && node_is(first, "Add"));
@@ -445,7 +450,7 @@ static bool is_extensible(const struct fusion *fusion, const struct layer *layer
 }
 
 /* Whether nothing stands in the way: no other layer, and no output. */
-static bool is_free(struct fusion *fusion, const struct extension *extension, bool counts)
+static bool extension_is_free(struct fusion *fusion, const struct extension *extension, bool counts)
 {
     bool hidden = true, marked_only = true;
 
@@ -462,7 +467,7 @@ static bool is_free(struct fusion *fusion, const struct extension *extension, bo
 }
 
 /* "fusion:bias" and so on. */
-static const char *kind_of(const struct fusion *fusion, const struct extension *extension)
+static const char *name_fusion_kind(const struct fusion *fusion, const struct extension *extension)
 {
     static const char *const activations[] = {
         [ACTIVATION_RELU] = "fusion:relu",    [ACTIVATION_LEAKY_RELU] = "fusion:leaky_relu",
@@ -472,17 +477,17 @@ static const char *kind_of(const struct fusion *fusion, const struct extension *
         [ACTIVATION_GELU_ERF] = "fusion:gelu"};
 
     if (extension->operation.kind == FUSED_ADD)
-        return is_constant(fusion->model, extension->operand) ? "fusion:bias" : "fusion:sum";
+        return value_is_folded_constant(fusion->model, extension->operand) ? "fusion:bias" : "fusion:sum";
     return activations[extension->operation.activation];
 }
 
 /* By the last of its nodes, whose result is that of the layer. */
-static bool is_allowed(struct fusion *fusion, const struct extension *extension)
+static bool fusion_is_allowed(struct fusion *fusion, const struct extension *extension)
 {
     uint32_t last = extension->nodes[extension->node_count - 1];
 
     return fusion->decisions == NULL ||
-           network_decisions_allow(fusion->decisions, kind_of(fusion, extension), fusion->labels->items[last]);
+           network_decisions_allow(fusion->decisions, name_fusion_kind(fusion, extension), fusion->labels->items[last]);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -496,8 +501,9 @@ bool fusion_extend(struct fusion *fusion, struct layer *layer, bool any_order)
 {
     struct extension extension;
 
-    if (!is_extensible(fusion, layer) || !match_any(fusion, layer, layer->outputs.items[0], any_order, &extension) ||
-        !is_free(fusion, &extension, any_order) || !is_allowed(fusion, &extension))
+    if (!layer_is_extensible(fusion, layer) ||
+        !match_extension(fusion, layer, layer->outputs.items[0], any_order, &extension) ||
+        !extension_is_free(fusion, &extension, any_order) || !fusion_is_allowed(fusion, &extension))
         return false;
     if (extension.operation.kind == FUSED_ADD) {
         extension.operation.operand = layer->inputs.count;

@@ -10,7 +10,7 @@
 #include "onnx/proto/node_attribute.h"
 #include "tensor/values/elements.h"
 
-/* Operators of ONNX's own domain that are a kind in each of their forms, or nearly so: see is_covered(). */
+/* Operators of ONNX's own domain that are a kind in each of their forms, or nearly so: see axes_are_covered(). */
 static const struct {
     const char *op_type;
     enum layer_kind kind;
@@ -105,7 +105,7 @@ bool constant_scalar(const struct model *model, uint32_t value, float *ret, stru
 }
 
 /* The bounds of a Clip: attributes before operator set 11, inputs since. */
-static bool read_bounds(const struct model *model, const struct node *node, float *minimum, float *maximum)
+static bool read_clip_bounds(const struct model *model, const struct node *node, float *minimum, float *maximum)
 {
     struct shape shape;
 
@@ -123,7 +123,7 @@ static bool read_activation(const struct model *model, const struct node *node, 
     *alpha = *beta = 0;
     switch (activation) {
     case ACTIVATION_CLIP:
-        return read_bounds(model, node, alpha, beta);
+        return read_clip_bounds(model, node, alpha, beta);
     case ACTIVATION_LEAKY_RELU:
         *alpha = node_attribute_float(node->message, "alpha", 0.01F);
         return true;
@@ -149,7 +149,7 @@ static bool normalizes_for_inference(const struct model *model, const struct nod
            node_attribute_integer(node->message, "spatial", 1) == 1;
 }
 
-static bool is_covered(const struct model *model, const struct node *node, struct layer *layer)
+static bool axes_are_covered(const struct model *model, const struct node *node, struct layer *layer)
 {
     if (layer->kind == LAYER_ACTIVATION)
         return read_activation(model, node, layer->activation, &layer->alpha, &layer->beta);
@@ -160,7 +160,7 @@ static bool is_covered(const struct model *model, const struct node *node, struc
     return true;
 }
 
-static bool is_false_constant(const struct model *model, uint32_t value)
+static bool value_is_false_constant(const struct model *model, uint32_t value)
 {
     const struct value *v = &model->values.items[value];
     struct tensor tensor;
@@ -174,10 +174,10 @@ static bool is_false_constant(const struct model *model, uint32_t value)
     return is_false;
 }
 
-static bool moves_data(const struct model *model, const struct node *node)
+static bool node_moves_data(const struct model *model, const struct node *node)
 {
     if (node_is(node, "Dropout")) /* told to train, it throws dice; else it does nothing */
-        return node_input(model, node, 2) == VALUE_NONE || is_false_constant(model, node_input(model, node, 2));
+        return node_input(model, node, 2) == VALUE_NONE || value_is_false_constant(model, node_input(model, node, 2));
     if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
         !attribute_is_text(node->message, "reduction", "none"))
         return false;
@@ -197,10 +197,10 @@ void layer_classify(const struct model *model, const struct node *node, struct l
             ret->kind = kinds[i].kind;
             ret->activation = kinds[i].activation;
         }
-    if (ret->kind != LAYER_OTHER && !is_covered(model, node, ret)) {
+    if (ret->kind != LAYER_OTHER && !axes_are_covered(model, node, ret)) {
         ret->kind = LAYER_OTHER;
         ret->activation = ACTIVATION_NONE;
         ret->alpha = ret->beta = 0;
     }
-    ret->moves_data = moves_data(model, node);
+    ret->moves_data = node_moves_data(model, node);
 }

@@ -28,7 +28,7 @@ char *layer_name(const struct node_labels *labels, const struct layer *layer, st
 }
 
 /* The values that exist before any layer has run. */
-static void add_sources(const struct network *network, struct bitset *ret)
+static void add_source_values(const struct network *network, struct bitset *ret)
 {
     const struct model *model = network->model;
 
@@ -40,7 +40,7 @@ static void add_sources(const struct network *network, struct bitset *ret)
 }
 
 /* The first input that does not exist; VALUE_NONE when all do. */
-static uint32_t missing_input(const struct layer *layer, const struct bitset *exists)
+static uint32_t find_missing_input(const struct layer *layer, const struct bitset *exists)
 {
     for (size_t i = 0; i < layer->inputs.count; i++)
         if (layer->inputs.items[i] != VALUE_NONE && !bitset_has(exists, layer->inputs.items[i]))
@@ -48,20 +48,20 @@ static uint32_t missing_input(const struct layer *layer, const struct bitset *ex
     return VALUE_NONE;
 }
 
-static void add_outputs(const struct layer *layer, struct bitset *exists)
+static void add_layer_outputs(const struct layer *layer, struct bitset *exists)
 {
     for (size_t i = 0; i < layer->outputs.count; i++)
         if (layer->outputs.items[i] != VALUE_NONE)
             bitset_add(exists, layer->outputs.items[i]);
 }
 
-static int refuse_missing(const struct network *network, const char *what, uint32_t value, struct error *err)
+static int refuse_missing_value(const struct network *network, const char *what, uint32_t value, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "%s: %s '" TEXT_FORMAT "', which nothing has made by then",
                      network->model->display_name, what, TEXT_ARGS(network->model->values.items[value].name));
 }
 
-static int compare_layers(const void *a, const void *b)
+static int compare_layer_order(const void *a, const void *b)
 {
     const struct layer *x = a, *y = b;
     uint32_t last_of_x = x->nodes.items[x->nodes.count - 1], last_of_y = y->nodes.items[y->nodes.count - 1];
@@ -79,15 +79,15 @@ int layers_sort(struct network *network, struct error *err)
 
     bitset_init(&exists, network->model->values.count);
     bitset_init(&done, count);
-    add_sources(network, &exists);
+    add_source_values(network, &exists);
     if (count > 0)
-        qsort(layers, count, sizeof(*layers), compare_layers);
+        qsort(layers, count, sizeof(*layers), compare_layer_order);
     do { /* once, but for layers that are made of nodes which lie far apart */
         before = placed;
         for (size_t i = 0; i < count; i++) {
-            if (bitset_has(&done, i) || missing_input(&layers[i], &exists) != VALUE_NONE)
+            if (bitset_has(&done, i) || find_missing_input(&layers[i], &exists) != VALUE_NONE)
                 continue;
-            add_outputs(&layers[i], &exists);
+            add_layer_outputs(&layers[i], &exists);
             bitset_add(&done, i);
             sorted[placed++] = layers[i];
         }
@@ -97,7 +97,7 @@ int layers_sort(struct network *network, struct error *err)
 
         while (bitset_has(&done, left))
             left++;
-        rc = refuse_missing(network, "a node reads", missing_input(&layers[left], &exists), err);
+        rc = refuse_missing_value(network, "a node reads", find_missing_input(&layers[left], &exists), err);
         free(sorted);
     } else {
         free(network->layers.items);
@@ -109,7 +109,7 @@ int layers_sort(struct network *network, struct error *err)
     return rc;
 }
 
-static bool is_made_twice(const struct network *network, uint32_t value, const struct bitset *exists)
+static bool output_is_made_twice(const struct network *network, uint32_t value, const struct bitset *exists)
 {
     return bitset_has(exists, value) || network->model->values.items[value].initializer != INITIALIZER_NONE;
 }
@@ -120,25 +120,26 @@ int layers_check(const struct network *network, struct error *err)
     int rc = 0;
 
     bitset_init(&exists, network->model->values.count);
-    add_sources(network, &exists);
+    add_source_values(network, &exists);
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
-        if (missing_input(layer, &exists) != VALUE_NONE) {
-            rc = refuse_missing(network, "a layer reads", missing_input(layer, &exists), err);
+        if (find_missing_input(layer, &exists) != VALUE_NONE) {
+            rc = refuse_missing_value(network, "a layer reads", find_missing_input(layer, &exists), err);
             goto done;
         }
         for (size_t k = 0; k < layer->outputs.count; k++)
-            if (layer->outputs.items[k] != VALUE_NONE && is_made_twice(network, layer->outputs.items[k], &exists)) {
+            if (layer->outputs.items[k] != VALUE_NONE &&
+                output_is_made_twice(network, layer->outputs.items[k], &exists)) {
                 rc = error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
                                TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
                 goto done;
             }
-        add_outputs(layer, &exists);
+        add_layer_outputs(layer, &exists);
     }
     for (size_t i = 0; rc == 0 && i < network->outputs.count; i++)
         if (!bitset_has(&exists, network->outputs.items[i]))
-            rc = refuse_missing(network, "an output is", network->outputs.items[i], err);
+            rc = refuse_missing_value(network, "an output is", network->outputs.items[i], err);
 done:
     bitset_release(&exists);
     return rc;

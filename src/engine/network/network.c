@@ -57,7 +57,7 @@ enum data_type network_type(const struct network *network, uint32_t value)
 }
 
 /* The parts that the name consists of: "conv1 + bn1" of two. Nodes that are gone have left theirs there. */
-static void add_parts(struct name_map *map, const char *name, uint32_t layer)
+static void add_name_parts(struct name_map *map, const char *name, uint32_t layer)
 {
     struct text rest = text_of(name);
 
@@ -84,7 +84,7 @@ void layer_names_init(struct layer_names *names, const struct network *network)
         for (size_t k = 0; k < network->layers.items[i].nodes.count; k++)
             name_map_add(&names->layers, nodes[network->layers.items[i].nodes.items[k]].name, (uint32_t)i);
     for (size_t i = 0; i < network->layers.count; i++)
-        add_parts(&names->layers, network->layers.items[i].name, (uint32_t)i);
+        add_name_parts(&names->layers, network->layers.items[i].name, (uint32_t)i);
 }
 
 void layer_names_release(struct layer_names *names)

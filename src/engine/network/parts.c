@@ -6,30 +6,30 @@
 #include "onnx/model/subgraph.h"
 
 /* While parts are found: each node points to another one of its part, or to itself. */
-struct parts {
+struct part_forest {
     const struct model *model;
     uint32_t *of;
     uint32_t *size; /* of the part, at its root */
 };
 
-static uint32_t root_of(struct parts *parts, uint32_t node)
+static uint32_t find_part_root(struct part_forest *parts, uint32_t node)
 {
     while (parts->of[node] != node)
         node = parts->of[node] = parts->of[parts->of[node]];
     return node;
 }
 
-static void join(struct parts *parts, uint32_t a, uint32_t b)
+static void join_part_nodes(struct part_forest *parts, uint32_t a, uint32_t b)
 {
-    a = root_of(parts, a);
-    b = root_of(parts, b);
+    a = find_part_root(parts, a);
+    b = find_part_root(parts, b);
     if (a == b)
         return;
     parts->of[b] = a;
     parts->size[a] += parts->size[b];
 }
 
-static bool join_by_values(struct parts *parts, const struct bitset *not_tensors)
+static bool join_nodes_by_values(struct part_forest *parts, const struct bitset *not_tensors)
 {
     const struct model *model = parts->model;
     bool any = false;
@@ -44,7 +44,7 @@ static bool join_by_values(struct parts *parts, const struct bitset *not_tensors
             if (value == VALUE_NONE || model->values.items[value].producer == NODE_NONE || value >= not_tensors->size ||
                 !bitset_has(not_tensors, value))
                 continue;
-            join(parts, model->values.items[value].producer, i);
+            join_part_nodes(parts, model->values.items[value].producer, i);
             any = true;
         }
     }
@@ -52,7 +52,7 @@ static bool join_by_values(struct parts *parts, const struct bitset *not_tensors
 }
 
 /* Spreads membership of `reached` (roots) from producers to readers, or the other way. */
-static void spread(struct parts *parts, bool forward, struct bitset *reached)
+static void spread_membership(struct part_forest *parts, bool forward, struct bitset *reached)
 {
     const struct model *model = parts->model;
     bool changed = true;
@@ -61,7 +61,7 @@ static void spread(struct parts *parts, bool forward, struct bitset *reached)
         changed = false;
         for (uint32_t i = 0; i < model->nodes.count; i++) {
             const struct node *node = &model->nodes.items[i];
-            uint32_t reader = root_of(parts, i);
+            uint32_t reader = find_part_root(parts, i);
 
             for (size_t k = 0; k < (size_t)node->inputs.count + node->captures.count; k++) {
                 uint32_t value = k < node->inputs.count ? model_edge(model, node->inputs, k)
@@ -71,8 +71,8 @@ static void spread(struct parts *parts, bool forward, struct bitset *reached)
 
                 if (producer == NODE_NONE)
                     continue;
-                from = forward ? root_of(parts, producer) : reader;
-                to = forward ? reader : root_of(parts, producer);
+                from = forward ? find_part_root(parts, producer) : reader;
+                to = forward ? reader : find_part_root(parts, producer);
                 if (from != to && bitset_has(reached, from) && !bitset_has(reached, to)) {
                     bitset_add(reached, to);
                     changed = true;
@@ -83,7 +83,7 @@ static void spread(struct parts *parts, bool forward, struct bitset *reached)
 }
 
 /* Whatever lies between two nodes of the part of `root` joins it. */
-static bool close_part(struct parts *parts, uint32_t root)
+static bool close_node_part(struct part_forest *parts, uint32_t root)
 {
     size_t count = parts->model->nodes.count;
     struct bitset after, before;
@@ -93,12 +93,12 @@ static bool close_part(struct parts *parts, uint32_t root)
     bitset_init(&before, count);
     bitset_add(&after, root);
     bitset_add(&before, root);
-    spread(parts, true, &after);
-    spread(parts, false, &before);
+    spread_membership(parts, true, &after);
+    spread_membership(parts, false, &before);
     for (uint32_t i = 0; i < count; i++)
-        if (bitset_has(&after, root_of(parts, i)) && bitset_has(&before, root_of(parts, i)) &&
-            root_of(parts, i) != root_of(parts, root)) {
-            join(parts, root, i);
+        if (bitset_has(&after, find_part_root(parts, i)) && bitset_has(&before, find_part_root(parts, i)) &&
+            find_part_root(parts, i) != find_part_root(parts, root)) {
+            join_part_nodes(parts, root, i);
             changed = true;
         }
     bitset_release(&after);
@@ -108,7 +108,7 @@ static bool close_part(struct parts *parts, uint32_t root)
 
 void node_parts(const struct model *model, const struct bitset *not_tensors, uint32_t **ret)
 {
-    struct parts parts = {.model = model};
+    struct part_forest parts = {.model = model};
     bool changed;
 
     parts.of = memory_alloc_zero(model->nodes.count + 1, sizeof(*parts.of));
@@ -117,24 +117,24 @@ void node_parts(const struct model *model, const struct bitset *not_tensors, uin
         parts.of[i] = i;
         parts.size[i] = 1;
     }
-    changed = join_by_values(&parts, not_tensors);
+    changed = join_nodes_by_values(&parts, not_tensors);
     *ret = NULL;
     if (changed)
         *ret = parts.of;
     while (changed) {
         changed = false;
         for (uint32_t i = 0; i < model->nodes.count; i++)
-            if (root_of(&parts, i) == i && parts.size[i] > 1)
-                changed |= close_part(&parts, i);
+            if (find_part_root(&parts, i) == i && parts.size[i] > 1)
+                changed |= close_node_part(&parts, i);
     }
     for (uint32_t i = 0; *ret != NULL && i < model->nodes.count; i++)
-        parts.of[i] = root_of(&parts, i);
+        parts.of[i] = find_part_root(&parts, i);
     if (*ret == NULL)
         free(parts.of);
     free(parts.size);
 }
 
-static void add_once(struct value_list *list, struct bitset *seen, uint32_t value)
+static void add_value_once(struct value_list *list, struct bitset *seen, uint32_t value)
 {
     if (value == VALUE_NONE || bitset_has(seen, value))
         return;
@@ -169,9 +169,9 @@ void layer_of_part(struct fusion *fusion, const uint32_t *nodes, size_t count, s
         const struct node *node = &model->nodes.items[nodes[i]];
 
         for (size_t k = 0; k < node->inputs.count; k++)
-            add_once(&ret->inputs, &made, model_edge(model, node->inputs, k));
+            add_value_once(&ret->inputs, &made, model_edge(model, node->inputs, k));
         for (size_t k = 0; k < node->captures.count; k++)
-            add_once(&ret->inputs, &made, model_edge(model, node->captures, k));
+            add_value_once(&ret->inputs, &made, model_edge(model, node->captures, k));
         for (size_t k = 0; k < node->outputs.count; k++) {
             uint32_t value = model_edge(model, node->outputs, k);
 

@@ -14,30 +14,30 @@ struct restoration {
     struct name_map names;
 };
 
-static int refuse(const struct restoration *restoration, size_t group, const char *why, struct error *err)
+static int refuse_group(const struct restoration *restoration, size_t group, const char *why, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "%s: layer %zu %s", restoration->network->model->display_name, group, why);
 }
 
-static int check_group(struct restoration *restoration, const struct node_group *group, size_t number,
-                       struct error *err)
+static int check_layer_group(struct restoration *restoration, const struct node_group *group, size_t number,
+                             struct error *err)
 {
     const struct model *model = restoration->network->model;
 
     if (group->name.size == 0 || name_map_find(&restoration->names, group->name) != NAME_MAP_NONE)
-        return refuse(restoration, number, "has no name of its own", err);
+        return refuse_group(restoration, number, "has no name of its own", err);
     if (group->count == 0)
-        return refuse(restoration, number, "has no nodes", err);
+        return refuse_group(restoration, number, "has no nodes", err);
     for (size_t i = 0; i < group->count; i++) {
         if (group->nodes[i] >= model->nodes.count || (i > 0 && group->nodes[i] <= group->nodes[i - 1]))
-            return refuse(restoration, number, "has nodes that do not exist or are out of order", err);
+            return refuse_group(restoration, number, "has nodes that do not exist or are out of order", err);
         if (bitset_has(&restoration->fusion.taken, group->nodes[i]))
-            return refuse(restoration, number, "has nodes of another layer", err);
+            return refuse_group(restoration, number, "has nodes of another layer", err);
     }
     return 0;
 }
 
-static bool has_nodes(const struct layer *layer, const struct node_group *group)
+static bool group_has_nodes(const struct layer *layer, const struct node_group *group)
 {
     for (size_t i = 0; i < group->count; i++)
         if (layer->nodes.count != group->count || layer->nodes.items[i] != group->nodes[i])
@@ -47,7 +47,7 @@ static bool has_nodes(const struct layer *layer, const struct node_group *group)
 
 /* Whether the nodes form a layer because of what they exchange. What the model does not describe is made by operators
  * that are no kind of layer. */
-static bool is_part(const struct model *model, const struct layer *layer, const struct node_group *group)
+static bool name_is_part(const struct model *model, const struct layer *layer, const struct node_group *group)
 {
     struct value_type type;
 
@@ -70,7 +70,7 @@ static int restore_layer(struct restoration *restoration, const struct node_grou
 {
     struct network *network = restoration->network;
     struct layer *layer;
-    int rc = check_group(restoration, group, number, err);
+    int rc = check_layer_group(restoration, group, number, err);
 
     if (rc < 0)
         return rc;
@@ -78,7 +78,7 @@ static int restore_layer(struct restoration *restoration, const struct node_grou
     fusion_begin(&restoration->fusion, group->nodes[0], layer);
     layer->name = memory_copy(group->name.data, group->name.size);
     name_map_add(&restoration->names, group->name, 0);
-    if (is_part(network->model, layer, group)) {
+    if (name_is_part(network->model, layer, group)) {
         char *name = layer->name;
 
         layer->name = NULL;
@@ -88,7 +88,8 @@ static int restore_layer(struct restoration *restoration, const struct node_grou
     }
     while (layer->nodes.count < group->count && fusion_extend(&restoration->fusion, layer, true))
         ;
-    return has_nodes(layer, group) ? 0 : refuse(restoration, number, "has nodes that do not form a layer", err);
+    return group_has_nodes(layer, group) ? 0
+                                         : refuse_group(restoration, number, "has nodes that do not form a layer", err);
 }
 
 int network_restore(struct model *model, const struct node_group *groups, size_t count, struct network **ret,

@@ -27,7 +27,7 @@ struct sparse_constant {
     struct shape shape;
 };
 
-static int read_dimensions(struct sparse_constant *constant, const struct wire_field *field)
+static int read_sparse_dimensions(struct sparse_constant *constant, const struct wire_field *field)
 {
     struct span cursor = field->bytes;
     uint64_t value = field->value;
@@ -42,7 +42,8 @@ static int read_dimensions(struct sparse_constant *constant, const struct wire_f
     return damaged ? ERR_CORRUPT : 0;
 }
 
-static int read_sparse(const struct model *model, struct span message, struct sparse_constant *ret, struct error *err)
+static int read_sparse_constant(const struct model *model, struct span message, struct sparse_constant *ret,
+                                struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -53,7 +54,7 @@ static int read_sparse(const struct model *model, struct span message, struct sp
             rc = external_tensor_read(model, field.bytes, &ret->values, err);
         else if (field.number == SPARSE_INDICES && field.type == WIRE_BYTES && ret->indices.data == NULL)
             rc = external_tensor_read(model, field.bytes, &ret->indices, err);
-        else if (field.number == SPARSE_TENSOR_DIMS && read_dimensions(ret, &field) < 0)
+        else if (field.number == SPARSE_TENSOR_DIMS && read_sparse_dimensions(ret, &field) < 0)
             rc = error_set(err, ERR_CORRUPT, "a sparse constant has a damaged shape");
     if (rc == 0 && (ret->values.data == NULL || ret->indices.data == NULL))
         rc = error_set(err, ERR_CORRUPT, "a sparse constant has no values or no positions");
@@ -61,7 +62,7 @@ static int read_sparse(const struct model *model, struct span message, struct sp
 }
 
 /* The row-major number of the element that a value is; SIZE_MAX when it is outside. */
-static size_t position_of(const struct sparse_constant *constant, size_t value)
+static size_t sparse_value_position(const struct sparse_constant *constant, size_t value)
 {
     size_t position = 0, elements = shape_elements(&constant->shape), rank = constant->shape.rank;
     uint64_t coordinate;
@@ -79,7 +80,7 @@ static size_t position_of(const struct sparse_constant *constant, size_t value)
     return position;
 }
 
-static int check_sparse(const struct sparse_constant *constant, struct error *err)
+static int check_sparse_constant(const struct sparse_constant *constant, struct error *err)
 {
     size_t count = tensor_elements(&constant->values), places = tensor_elements(&constant->indices);
     unsigned bits = data_type_bits(constant->values.type);
@@ -93,16 +94,17 @@ static int check_sparse(const struct sparse_constant *constant, struct error *er
     if (tensor_bytes(constant->values.type, shape_elements(&constant->shape)) > LARGEST_DENSE)
         return error_set(err, ERR_UNSUPPORTED, "a sparse constant is larger than 1 GiB when it is written out");
     for (size_t i = 0; i < count; i++)
-        if (position_of(constant, i) == SIZE_MAX)
+        if (sparse_value_position(constant, i) == SIZE_MAX)
             return error_set(err, ERR_CORRUPT, "a sparse constant has a value outside of its shape");
     return 0;
 }
 
-static int make_dense(struct model *model, uint32_t value, const struct sparse_constant *constant, struct error *err)
+static int make_dense_tensor(struct model *model, uint32_t value, const struct sparse_constant *constant,
+                             struct error *err)
 {
     size_t width = data_type_bits(constant->values.type) / 8;
     void *data;
-    int rc = check_sparse(constant, err);
+    int rc = check_sparse_constant(constant, err);
 
     if (rc == 0)
         rc = model_new_tensor(model, value, constant->values.type, &constant->shape, &data, err);
@@ -110,7 +112,8 @@ static int make_dense(struct model *model, uint32_t value, const struct sparse_c
         return rc;
     memset(data, 0, tensor_bytes(constant->values.type, shape_elements(&constant->shape)));
     for (size_t i = 0; i < tensor_elements(&constant->values); i++)
-        memcpy((char *)data + position_of(constant, i) * width, (const char *)constant->values.data + i * width, width);
+        memcpy((char *)data + sparse_value_position(constant, i) * width,
+               (const char *)constant->values.data + i * width, width);
     return 0;
 }
 
@@ -118,10 +121,10 @@ static int make_dense(struct model *model, uint32_t value, const struct sparse_c
 static int replace_sparse(struct model *model, uint32_t value, struct span message, struct error *err)
 {
     struct sparse_constant constant = {0};
-    int rc = read_sparse(model, message, &constant, err);
+    int rc = read_sparse_constant(model, message, &constant, err);
 
     if (rc == 0)
-        rc = make_dense(model, value, &constant, err);
+        rc = make_dense_tensor(model, value, &constant, err);
     if (rc < 0)
         error_context(err, "%s: '" TEXT_FORMAT "'", model->display_name, TEXT_ARGS(model->values.items[value].name));
     tensor_release(&constant.values);
@@ -130,7 +133,7 @@ static int replace_sparse(struct model *model, uint32_t value, struct span messa
 }
 
 /* Whether a node is a constant with a sparse value, which `ret` is then. */
-static bool is_sparse_node(const struct model *model, const struct node *node, struct span *ret)
+static bool node_is_sparse_constant(const struct model *model, const struct node *node, struct span *ret)
 {
     struct span message;
     struct attribute attribute;
@@ -143,7 +146,7 @@ static bool is_sparse_node(const struct model *model, const struct node *node, s
     return attribute.type == ATTRIBUTE_ONE_SPARSE_TENSOR;
 }
 
-static int replace_nodes(struct model *model, struct error *err)
+static int replace_sparse_nodes(struct model *model, struct error *err)
 {
     struct span_list kept = {0};
     size_t count = model->nodes.count;
@@ -153,7 +156,7 @@ static int replace_nodes(struct model *model, struct error *err)
         const struct node *node = &model->nodes.items[i];
         struct span message;
 
-        if (is_sparse_node(model, node, &message))
+        if (node_is_sparse_constant(model, node, &message))
             rc = replace_sparse(model, model_edge(model, node->outputs, 0), message, err);
         else
             *VECTOR_APPEND(&kept) = node->field;
@@ -171,19 +174,19 @@ int model_make_constants_dense(struct model *model, struct error *err)
     for (size_t i = 0; rc == 0 && i < model->initializers.count; i++)
         if (model->initializers.items[i].sparse)
             rc = replace_sparse(model, model->initializers.items[i].value, model->initializers.items[i].message, err);
-    return rc == 0 ? replace_nodes(model, err) : rc;
+    return rc == 0 ? replace_sparse_nodes(model, err) : rc;
 }
 
 /* ---- Sums ---- */
 
-static bool is_sum_of_two(const struct model *model, const struct node *node)
+static bool node_is_sum_of_two(const struct model *model, const struct node *node)
 {
     return node_is(node, "Sum") && node->inputs.count == 2 && model_edge(model, node->inputs, 0) != VALUE_NONE &&
            model_edge(model, node->inputs, 1) != VALUE_NONE;
 }
 
 /* The node, as an Add. */
-static struct span respell(struct model *model, struct span node)
+static struct span respell_sum(struct model *model, struct span node)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field part;
@@ -211,9 +214,9 @@ int model_respell_sums(struct model *model, struct error *err)
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        bool is_sum = is_sum_of_two(model, node);
+        bool is_sum = node_is_sum_of_two(model, node);
 
-        *VECTOR_APPEND(&fields) = is_sum ? respell(model, node->message) : node->field;
+        *VECTOR_APPEND(&fields) = is_sum ? respell_sum(model, node->message) : node->field;
         any |= is_sum;
     }
     if (any)

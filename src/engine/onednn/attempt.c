@@ -14,7 +14,7 @@ void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *on
     attempt->request = request;
 }
 
-/* Forgets what the last describe() said. */
+/* Forgets what the last set_single_operation() said. */
 static void attempt_clear(struct onednn_attempt *attempt)
 {
     for (size_t i = 0; i < attempt->arguments.count; i++)
@@ -33,7 +33,7 @@ void onednn_attempt_release(struct onednn_attempt *attempt)
     memset(attempt, 0, sizeof(*attempt));
 }
 
-static bool describe(struct onednn_attempt *attempt, const struct onednn_operation *operation)
+static bool set_single_operation(struct onednn_attempt *attempt, const struct onednn_operation *operation)
 {
     const struct layer *layer = attempt->request->layer;
 
@@ -71,7 +71,7 @@ void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_ope
 {
     struct implementation_visit implementation = {attempt, operation, visit, context};
 
-    if (describe(attempt, operation))
+    if (set_single_operation(attempt, operation))
         onednn_computation_each(attempt->onednn, &attempt->computation, visit_implementation, &implementation);
 }
 
@@ -142,8 +142,8 @@ static const struct kernel_input *float_input(const struct onednn_attempt *attem
     return onednn_has_input(attempt, position) && input->type == DATA_FLOAT32 ? input : NULL;
 }
 
-static struct onednn_argument *add_argument(struct onednn_attempt *attempt, enum onednn_use use, int arg,
-                                            size_t position)
+static struct onednn_argument *add_attempt_argument(struct onednn_attempt *attempt, enum onednn_use use, int arg,
+                                                    size_t position)
 {
     struct onednn_argument *argument = VECTOR_APPEND(&attempt->arguments);
 
@@ -155,10 +155,10 @@ static struct onednn_argument *add_argument(struct onednn_attempt *attempt, enum
 }
 
 /* A constant is given as `given` and wanted as `wanted`. */
-static void add_constant(struct onednn_attempt *attempt, size_t position, int arg,
-                         const struct onednn_memory_desc *given)
+static void add_constant_argument(struct onednn_attempt *attempt, size_t position, int arg,
+                                  const struct onednn_memory_desc *given)
 {
-    struct onednn_argument *argument = add_argument(attempt, ONEDNN_FROM_CONSTANT, arg, position);
+    struct onednn_argument *argument = add_attempt_argument(attempt, ONEDNN_FROM_CONSTANT, arg, position);
 
     argument->given = *given;
     argument->values = attempt->request->inputs[position].constant;
@@ -174,10 +174,10 @@ bool onednn_use_input(struct onednn_attempt *attempt, size_t position, int arg, 
     if (input->constant) {
         if (!onednn_memory_of(&(struct layout){""}, &input->shape, &given) || !open_memory(&input->shape, ret))
             return false;
-        add_constant(attempt, position, arg, &given);
+        add_constant_argument(attempt, position, arg, &given);
         return true;
     }
-    add_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
+    add_attempt_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
     if (attempt->tactic)
         return onednn_memory_of(&attempt->tactic->input_layouts[position], &input->shape, ret);
     return tried_memory(attempt, &input->shape, &input->layout, ret);
@@ -197,9 +197,9 @@ bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int ar
         !onednn_memory_of(&(struct layout){""}, &input->shape, &given))
         return false;
     if (input->constant)
-        add_constant(attempt, position, arg, &given);
+        add_constant_argument(attempt, position, arg, &given);
     else
-        add_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
+        add_attempt_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
     return true;
 }
 
@@ -228,12 +228,12 @@ bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, c
     if (!input || !view_memory(view, ret))
         return false;
     if (input->constant) {
-        add_constant(attempt, position, arg, ret);
+        add_constant_argument(attempt, position, arg, ret);
         if (view->pack)
             ret->kind = ONEDNN_MEMORY_OPEN;
         return true;
     }
-    argument = add_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
+    argument = add_attempt_argument(attempt, ONEDNN_FROM_INPUT, arg, position);
     argument->fixed = true;
     argument->given = *ret;
     return true;
@@ -242,7 +242,7 @@ bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, c
 bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct onednn_view *view, float *values,
                        struct onednn_memory_desc *ret)
 {
-    struct onednn_argument *argument = add_argument(attempt, ONEDNN_FROM_CONSTANT, arg, 0);
+    struct onednn_argument *argument = add_attempt_argument(attempt, ONEDNN_FROM_CONSTANT, arg, 0);
 
     argument->values = argument->owned_values = values;
     if (!view_memory(view, ret))
@@ -257,7 +257,7 @@ bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct one
 
 /* The layer has one output, and it is described once. A model that says it were no float32 tensor is wrong, and has
  * made the caller provide room for something else. */
-static bool add_output(struct onednn_attempt *attempt, int arg, const struct shape *shape)
+static bool add_output_argument(struct onednn_attempt *attempt, int arg, const struct shape *shape)
 {
     const struct layer *layer = attempt->request->layer;
     enum data_type type;
@@ -271,7 +271,7 @@ static bool add_output(struct onednn_attempt *attempt, int arg, const struct sha
     type = network_type(attempt->request->network, layer->outputs.items[0]);
     if (type != DATA_FLOAT32 && type != DATA_UNDEFINED)
         return false;
-    add_argument(attempt, ONEDNN_TO_OUTPUT, arg, 0);
+    add_attempt_argument(attempt, ONEDNN_TO_OUTPUT, arg, 0);
     attempt->output_shape = *shape;
     attempt->output_known = true;
     return true;
@@ -280,7 +280,7 @@ static bool add_output(struct onednn_attempt *attempt, int arg, const struct sha
 static bool output_as(struct onednn_attempt *attempt, int arg, const struct shape *shape, const struct layout *as_is,
                       struct onednn_memory_desc *ret)
 {
-    if (!add_output(attempt, arg, shape))
+    if (!add_output_argument(attempt, arg, shape))
         return false;
     if (attempt->tactic ? !onednn_memory_of(&attempt->tactic->output_layouts[0], shape, ret)
                         : !tried_memory(attempt, shape, as_is, ret))
@@ -304,7 +304,7 @@ bool onednn_use_output_like(struct onednn_attempt *attempt, int arg, const struc
 bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struct shape *shape,
                             const struct onednn_view *view, struct onednn_memory_desc *ret)
 {
-    if (!add_output(attempt, arg, shape) || !view_memory(view, ret))
+    if (!add_output_argument(attempt, arg, shape) || !view_memory(view, ret))
         return false;
     attempt->arguments.items[attempt->arguments.count - 1].fixed = true;
     attempt->arguments.items[attempt->arguments.count - 1].given = *ret;

@@ -10,7 +10,7 @@
 #define NEEDED_ALIGNMENT                                                                                               \
     16 /* SSE 4.1's implementations read operands of instructions, which have to be aligned, from tensors */
 
-static bool is_aligned(const void *data)
+static bool pointer_is_aligned(const void *data)
 {
     return (uintptr_t)data % NEEDED_ALIGNMENT == 0;
 }
@@ -97,10 +97,10 @@ static void onednn_kernel_free(struct kernel *kernel)
 }
 
 /* The address for an argument: the tensor's own, or that of a copy. */
-static int place_tensor(struct run_argument *run, const struct tensor *tensor, const void **ret, struct error *err)
+static int set_tensor_memory(struct run_argument *run, const struct tensor *tensor, const void **ret, struct error *err)
 {
     *ret = tensor->data;
-    if (is_aligned(tensor->data))
+    if (pointer_is_aligned(tensor->data))
         return 0;
     if (!run->aligned)
         run->aligned = onednn_allocate(run->bytes);
@@ -114,14 +114,14 @@ static int place_tensor(struct run_argument *run, const struct tensor *tensor, c
 
 /* In version 2, setting an address also clears the padding behind it, so that is only done when it is another one;
  * primitives leave the padding of what they write cleared themselves. */
-static int place_arguments(struct onednn_kernel *self, const struct tensor *inputs, const struct tensor *outputs,
-                           struct error *err)
+static int set_argument_memories(struct onednn_kernel *self, const struct tensor *inputs, const struct tensor *outputs,
+                                 struct error *err)
 {
     for (size_t i = 0; i < self->run_count; i++) {
         struct run_argument *run = &self->run[i];
         const struct tensor *tensor = run->is_output ? &outputs[run->position] : &inputs[run->position];
         const void *data;
-        int rc = place_tensor(run, tensor, &data, err);
+        int rc = set_tensor_memory(run, tensor, &data, err);
 
         if (rc < 0)
             return rc;
@@ -141,7 +141,7 @@ static int onednn_kernel_run(struct kernel *kernel, const struct tensor *inputs,
 {
     struct onednn_kernel *self = (struct onednn_kernel *)kernel;
     const struct onednn *onednn = self->onednn;
-    int rc = place_arguments(self, inputs, outputs, err);
+    int rc = set_argument_memories(self, inputs, outputs, err);
 
     if (rc < 0)
         return rc;
@@ -162,7 +162,7 @@ static int onednn_kernel_run(struct kernel *kernel, const struct tensor *inputs,
 static const struct kernel_functions functions = {onednn_kernel_run, onednn_kernel_free};
 
 /* A buffer that lives as long as the kernel. */
-static void *add_buffer(struct onednn_kernel *self, size_t size)
+static void *add_kernel_buffer(struct onednn_kernel *self, size_t size)
 {
     void *buffer = onednn_allocate(size);
 
@@ -173,8 +173,8 @@ static void *add_buffer(struct onednn_kernel *self, size_t size)
     return buffer;
 }
 
-static int create_memory(struct onednn_kernel *self, int arg, const struct dnnl_memory_desc *memory, void *data,
-                         struct error *err)
+static int create_kernel_memory(struct onednn_kernel *self, int arg, const struct dnnl_memory_desc *memory, void *data,
+                                struct error *err)
 {
     struct onednn_exec_arg *added = &self->args[self->arg_count];
 
@@ -187,25 +187,26 @@ static int create_memory(struct onednn_kernel *self, int arg, const struct dnnl_
 
 /* The values of a constant in the descriptor that the primitive wants. They are used where they are when that is
  * possible. */
-static int add_constant(struct onednn_kernel *self, const struct onednn_argument *argument,
-                        const struct dnnl_memory_desc *wanted, struct error *err)
+static int add_kernel_constant(struct onednn_kernel *self, const struct onednn_argument *argument,
+                               const struct dnnl_memory_desc *wanted, struct error *err)
 {
     const struct onednn *onednn = self->onednn;
-    bool borrowed = !argument->owned_values && is_aligned(argument->values);
+    bool borrowed = !argument->owned_values && pointer_is_aligned(argument->values);
     void *packed;
 
     if (borrowed && onednn_memory_equal(onednn, &argument->given, wanted))
-        return create_memory(self, argument->arg, wanted, (void *)(uintptr_t)argument->values, err);
-    packed = add_buffer(self, onednn->memory_desc_get_size(wanted));
+        return create_kernel_memory(self, argument->arg, wanted, (void *)(uintptr_t)argument->values, err);
+    packed = add_kernel_buffer(self, onednn->memory_desc_get_size(wanted));
     if (!packed)
         return error_set(err, ERR_MEMORY, "there is no memory for %zu bytes of packed weights",
                          onednn->memory_desc_get_size(wanted));
     if (!copy_memory(onednn, &argument->given, argument->values, wanted, packed))
         return error_set(err, ERR_UNSUPPORTED, "oneDNN cannot bring weights into the layout that a kernel wants");
-    return create_memory(self, argument->arg, wanted, packed, err);
+    return create_kernel_memory(self, argument->arg, wanted, packed, err);
 }
 
-static int add_scratchpad(struct onednn_kernel *self, const struct dnnl_primitive_desc *descriptor, struct error *err)
+static int add_kernel_scratchpad(struct onednn_kernel *self, const struct dnnl_primitive_desc *descriptor,
+                                 struct error *err)
 {
     const struct onednn *onednn = self->onednn;
     const struct dnnl_memory_desc *memory = onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
@@ -214,15 +215,15 @@ static int add_scratchpad(struct onednn_kernel *self, const struct dnnl_primitiv
 
     if (size == 0)
         return 0;
-    buffer = add_buffer(self, size);
+    buffer = add_kernel_buffer(self, size);
     if (!buffer)
         return error_set(err, ERR_MEMORY, "there is no memory for %zu bytes that a kernel works in", size);
-    return create_memory(self, ONEDNN_ARG_SCRATCHPAD, memory, buffer, err);
+    return create_kernel_memory(self, ONEDNN_ARG_SCRATCHPAD, memory, buffer, err);
 }
 
 /* Those that are given at run time come first. */
-static int add_arguments(struct onednn_kernel *self, const struct onednn_attempt *attempt,
-                         const struct dnnl_primitive_desc *descriptor, bool constants, struct error *err)
+static int add_kernel_arguments(struct onednn_kernel *self, const struct onednn_attempt *attempt,
+                                const struct dnnl_primitive_desc *descriptor, bool constants, struct error *err)
 {
     int rc = 0;
 
@@ -239,13 +240,13 @@ static int add_arguments(struct onednn_kernel *self, const struct onednn_attempt
             continue;
         memory = self->onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_EXEC_ARG_MD, argument->arg);
         if (constants) {
-            rc = add_constant(self, argument, memory, err);
+            rc = add_kernel_constant(self, argument, memory, err);
             continue;
         }
         self->run[self->run_count++] = (struct run_argument){.is_output = argument->use == ONEDNN_TO_OUTPUT,
                                                              .position = argument->position,
                                                              .bytes = self->onednn->memory_desc_get_size(memory)};
-        rc = create_memory(self, argument->arg, memory, NULL, err);
+        rc = create_kernel_memory(self, argument->arg, memory, NULL, err);
     }
     return rc;
 }
@@ -266,13 +267,13 @@ int onednn_kernel_new(const struct onednn_attempt *attempt, const struct dnnl_pr
     self->args = memory_alloc_zero(attempt->arguments.count + 1, sizeof(*self->args)); /* and the scratchpad */
     self->run = memory_alloc_zero(attempt->arguments.count, sizeof(*self->run));
 
-    rc = add_arguments(self, attempt, descriptor, false, err);
+    rc = add_kernel_arguments(self, attempt, descriptor, false, err);
     if (rc < 0)
         goto done;
-    rc = add_arguments(self, attempt, descriptor, true, err);
+    rc = add_kernel_arguments(self, attempt, descriptor, true, err);
     if (rc < 0)
         goto done;
-    rc = add_scratchpad(self, descriptor, err);
+    rc = add_kernel_scratchpad(self, descriptor, err);
     if (rc < 0)
         goto done;
     if (attempt->onednn->primitive_create(&self->primitive, descriptor) != ONEDNN_SUCCESS)

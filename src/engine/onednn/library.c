@@ -47,7 +47,7 @@ static int choose_dialect(void *handle, struct onednn *onednn, struct error *err
                      onednn->version_text);
 }
 
-static int find_functions(void *handle, struct onednn *onednn, struct error *err)
+static int find_common_functions(void *handle, struct onednn *onednn, struct error *err)
 {
     const char *missing = NULL;
 
@@ -66,7 +66,7 @@ static int find_functions(void *handle, struct onednn *onednn, struct error *err
 
 /* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. Of two versions the older
  * one is taken: it has more kernels. Debian 13 and later have the minor version in the library's name. */
-static int open_library(void **ret, struct error *err)
+static int open_onednn_library(void **ret, struct error *err)
 {
     static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
     const char *wanted = getenv("POLYGRAPHY_ONEDNN");
@@ -101,14 +101,14 @@ static int open_library(void **ret, struct error *err)
 static int open_library_spinning_little(void **ret, struct error *err)
 {
     bool ours = !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && setenv("GOMP_SPINCOUNT", "1000", 1) == 0;
-    int rc = open_library(ret, err);
+    int rc = open_onednn_library(ret, err);
 
     if (ours)
         unsetenv("GOMP_SPINCOUNT");
     return rc;
 }
 
-static int load(struct onednn *ret, struct error *err)
+static int load_onednn(struct onednn *ret, struct error *err)
 {
     struct onednn onednn = {0};
     void *handle;
@@ -118,7 +118,7 @@ static int load(struct onednn *ret, struct error *err)
         return rc;
     rc = choose_dialect(handle, &onednn, err);
     if (rc == 0)
-        rc = find_functions(handle, &onednn, err);
+        rc = find_common_functions(handle, &onednn, err);
     if (rc < 0) {
         dlclose(handle);
         return rc;
@@ -140,7 +140,7 @@ int onednn_load(const struct onednn **ret, struct error *err)
 
     pthread_mutex_lock(&mutex);
     if (!loaded.engine)
-        rc = load(&loaded, err);
+        rc = load_onednn(&loaded, err);
     if (rc == 0)
         *ret = &loaded;
     pthread_mutex_unlock(&mutex);
@@ -195,8 +195,8 @@ static void free_memories(const struct onednn_dialect *dialect, size_t source_co
     dialect->memory_desc_free(memories->target);
 }
 
-static bool append_post_ops(const struct onednn_dialect *dialect, const struct onednn_computation *computation,
-                            struct dnnl_post_ops *post_ops)
+static bool append_all_post_ops(const struct onednn_dialect *dialect, const struct onednn_computation *computation,
+                                struct dnnl_post_ops *post_ops)
 {
     bool done = true;
 
@@ -211,8 +211,8 @@ static bool append_post_ops(const struct onednn_dialect *dialect, const struct o
     return done;
 }
 
-static bool make_attributes(const struct onednn *onednn, const struct onednn_computation *computation,
-                            struct dnnl_primitive_attr *attributes)
+static bool make_primitive_attributes(const struct onednn *onednn, const struct onednn_computation *computation,
+                                      struct dnnl_primitive_attr *attributes)
 {
     struct dnnl_post_ops *post_ops;
     bool done;
@@ -221,7 +221,7 @@ static bool make_attributes(const struct onednn *onednn, const struct onednn_com
         onednn->primitive_attr_set_fpmath_mode(attributes, ONEDNN_FPMATH_MODE_STRICT) != ONEDNN_SUCCESS ||
         onednn->post_ops_create(&post_ops) != ONEDNN_SUCCESS)
         return false;
-    done = append_post_ops(onednn->dialect, computation, post_ops) &&
+    done = append_all_post_ops(onednn->dialect, computation, post_ops) &&
            onednn->primitive_attr_set_post_ops(attributes, post_ops) == ONEDNN_SUCCESS;
     onednn->post_ops_destroy(post_ops);
     return done;
@@ -235,7 +235,8 @@ void onednn_computation_each(const struct onednn *onednn, const struct onednn_co
 
     if (onednn->primitive_attr_create(&attributes) != ONEDNN_SUCCESS)
         return;
-    if (make_attributes(onednn, computation, attributes) && make_memories(onednn->dialect, computation, &memories))
+    if (make_primitive_attributes(onednn, computation, attributes) &&
+        make_memories(onednn->dialect, computation, &memories))
         onednn->dialect->each_implementation(onednn->engine, computation, &memories, attributes, visit, context);
     free_memories(onednn->dialect, memories.sources ? computation->source_count : 0, &memories);
     onednn->primitive_attr_destroy(attributes);

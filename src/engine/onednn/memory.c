@@ -45,7 +45,8 @@ static void sort_dimensions(const struct onednn_blocked_memory *memory, size_t *
 
 /* Whether the tensor lies as the text says. `outer`: how many blocks each dimension has; the stride of a single one
  * does not matter. NULL: all strides do. */
-static bool is_faithful(const struct onednn_blocked_memory *memory, const struct layout *layout, const int64_t *outer)
+static bool layout_is_faithful(const struct onednn_blocked_memory *memory, const struct layout *layout,
+                               const int64_t *outer)
 {
     struct layout_strides strides;
 
@@ -60,18 +61,18 @@ static bool is_faithful(const struct onednn_blocked_memory *memory, const struct
 }
 
 /* Row-major, or "acdb" and the like. */
-static bool is_plain(const struct onednn_blocked_memory *memory, struct layout *ret)
+static bool blocked_memory_is_plain(const struct onednn_blocked_memory *memory, struct layout *ret)
 {
     size_t rank = memory->shape.rank;
     struct layout layout = {""};
 
-    if (is_faithful(memory, &layout, NULL)) {
+    if (layout_is_faithful(memory, &layout, NULL)) {
         *ret = layout;
         return true;
     }
     for (size_t i = 0; i < rank; i++)
         layout.text[i] = (char)('a' + (i == 0 ? 0 : i + 1 == rank ? 1 : (int)i + 1));
-    if (!is_faithful(memory, &layout, NULL))
+    if (!layout_is_faithful(memory, &layout, NULL))
         return false;
     *ret = layout;
     return true;
@@ -91,7 +92,7 @@ static bool spell_layout(const struct onednn_blocked_memory *memory, struct layo
     for (size_t i = 0; i < rank; i++)
         outer[i] = strides->padded[i] / blocks[i];
     /* oneDNN looks at the strides of single elements, too, when it asks whether a tensor is channels-last. */
-    if (strides->block_count == 0 && is_plain(memory, ret))
+    if (strides->block_count == 0 && blocked_memory_is_plain(memory, ret))
         return true;
     sort_dimensions(memory, order);
 
@@ -105,7 +106,7 @@ static bool spell_layout(const struct onednn_blocked_memory *memory, struct layo
             return false;
         size += (size_t)written;
     }
-    if (!is_faithful(memory, &layout, outer))
+    if (!layout_is_faithful(memory, &layout, outer))
         return false;
     *ret = layout;
     return true;

@@ -6,7 +6,7 @@
 #include "engine/onednn/onednn.h"
 
 /* One kind of copy. Elements of 4 bytes only: they are moved as float32, whatever they are. */
-struct copy {
+struct reorder_copy {
     struct shape shape;
     struct layout from, to;
     struct dnnl_primitive *primitive; /* NULL: oneDNN cannot do it */
@@ -18,12 +18,12 @@ struct copy {
 struct reorder {
     const struct onednn *onednn; /* NULL: there is none */
     struct {
-        struct copy *items;
+        struct reorder_copy *items;
         size_t count, capacity;
     } copies;
 };
 
-static void copy_release(const struct onednn *onednn, struct copy *copy)
+static void release_reorder_copy(const struct onednn *onednn, struct reorder_copy *copy)
 {
     for (size_t i = 0; i < copy->arg_count; i++) {
         if (copy->args[i].memory)
@@ -34,8 +34,8 @@ static void copy_release(const struct onednn *onednn, struct copy *copy)
     free(copy->scratchpad);
 }
 
-static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, const struct dnnl_memory_desc *memory,
-                       void *data)
+static bool add_copy_memory(const struct onednn *onednn, struct reorder_copy *copy, int arg,
+                            const struct dnnl_memory_desc *memory, void *data)
 {
     struct onednn_exec_arg *added = &copy->args[copy->arg_count];
 
@@ -46,7 +46,8 @@ static bool add_memory(const struct onednn *onednn, struct copy *copy, int arg, 
     return true;
 }
 
-static bool add_scratchpad(const struct onednn *onednn, struct copy *copy, const struct dnnl_primitive_desc *descriptor)
+static bool add_copy_scratchpad(const struct onednn *onednn, struct reorder_copy *copy,
+                                const struct dnnl_primitive_desc *descriptor)
 {
     const struct dnnl_memory_desc *memory = onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_SCRATCHPAD_MD, 0);
     size_t size = memory ? onednn->memory_desc_get_size(memory) : 0;
@@ -54,12 +55,12 @@ static bool add_scratchpad(const struct onednn *onednn, struct copy *copy, const
     if (size == 0)
         return true;
     copy->scratchpad = onednn_allocate(size);
-    return copy->scratchpad && add_memory(onednn, copy, ONEDNN_ARG_SCRATCHPAD, memory, copy->scratchpad);
+    return copy->scratchpad && add_copy_memory(onednn, copy, ONEDNN_ARG_SCRATCHPAD, memory, copy->scratchpad);
 }
 
 /* NULL when it cannot be described. */
-static struct dnnl_memory_desc *describe(const struct onednn *onednn, const struct layout *layout,
-                                         const struct shape *shape)
+static struct dnnl_memory_desc *create_layout_descriptor(const struct onednn *onednn, const struct layout *layout,
+                                                         const struct shape *shape)
 {
     struct onednn_memory_desc memory;
 
@@ -67,18 +68,19 @@ static struct dnnl_memory_desc *describe(const struct onednn *onednn, const stru
 }
 
 /* False when oneDNN cannot; what was made stays in `copy`. */
-static bool make_primitive(const struct onednn *onednn, struct copy *copy)
+static bool make_reorder_primitive(const struct onednn *onednn, struct reorder_copy *copy)
 {
-    struct dnnl_memory_desc *from = describe(onednn, &copy->from, &copy->shape);
-    struct dnnl_memory_desc *to = describe(onednn, &copy->to, &copy->shape);
+    struct dnnl_memory_desc *from = create_layout_descriptor(onednn, &copy->from, &copy->shape);
+    struct dnnl_memory_desc *to = create_layout_descriptor(onednn, &copy->to, &copy->shape);
     struct dnnl_primitive_attr *attributes = NULL;
     struct dnnl_primitive_desc *descriptor = NULL;
     bool made = from && to && onednn->primitive_attr_create(&attributes) == ONEDNN_SUCCESS &&
                 onednn->primitive_attr_set_scratchpad_mode(attributes, ONEDNN_SCRATCHPAD_MODE_USER) == ONEDNN_SUCCESS &&
                 onednn->reorder_primitive_desc_create(&descriptor, from, onednn->engine, to, onednn->engine,
                                                       attributes) == ONEDNN_SUCCESS &&
-                add_memory(onednn, copy, ONEDNN_ARG_SRC, from, NULL) &&
-                add_memory(onednn, copy, ONEDNN_ARG_DST, to, NULL) && add_scratchpad(onednn, copy, descriptor) &&
+                add_copy_memory(onednn, copy, ONEDNN_ARG_SRC, from, NULL) &&
+                add_copy_memory(onednn, copy, ONEDNN_ARG_DST, to, NULL) &&
+                add_copy_scratchpad(onednn, copy, descriptor) &&
                 onednn->primitive_create(&copy->primitive, descriptor) == ONEDNN_SUCCESS;
 
     if (descriptor)
@@ -90,9 +92,9 @@ static bool make_primitive(const struct onednn *onednn, struct copy *copy)
     return made;
 }
 
-static struct copy *find_copy(struct reorder *reorder, const struct layout_change *change)
+static struct reorder_copy *find_reorder_copy(struct reorder *reorder, const struct layout_change *change)
 {
-    struct copy *copy;
+    struct reorder_copy *copy;
 
     for (size_t i = 0; i < reorder->copies.count; i++) {
         copy = &reorder->copies.items[i];
@@ -101,15 +103,15 @@ static struct copy *find_copy(struct reorder *reorder, const struct layout_chang
             return copy;
     }
     copy = VECTOR_APPEND(&reorder->copies);
-    *copy = (struct copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
-    if (!make_primitive(reorder->onednn, copy)) {
-        copy_release(reorder->onednn, copy);
-        *copy = (struct copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
+    *copy = (struct reorder_copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
+    if (!make_reorder_primitive(reorder->onednn, copy)) {
+        release_reorder_copy(reorder->onednn, copy);
+        *copy = (struct reorder_copy){.shape = *change->shape, .from = *change->from, .to = *change->to};
     }
     return copy;
 }
 
-static struct reorder *reorder_new(void)
+static struct reorder *create_reorder(void)
 {
     struct reorder *reorder = memory_alloc_zero(1, sizeof(*reorder));
     struct error ignored;
@@ -123,14 +125,14 @@ int reorder_run(struct reorder **state, const struct layout_change *change, cons
                 struct error *err)
 {
     const struct onednn *onednn;
-    struct copy *copy;
+    struct reorder_copy *copy;
 
     if (!*state)
-        *state = reorder_new();
+        *state = create_reorder();
     onednn = (*state)->onednn;
     if (!onednn || change->type != DATA_FLOAT32 || layout_equal(change->from, change->to))
         return layout_convert(change, source, target, err);
-    copy = find_copy(*state, change);
+    copy = find_reorder_copy(*state, change);
     if (!copy->primitive)
         return layout_convert(change, source, target, err);
     if (onednn->memory_set_data_handle(copy->args[0].memory, (void *)(uintptr_t)source) != ONEDNN_SUCCESS ||
@@ -148,7 +150,7 @@ void reorder_free(struct reorder *reorder)
     if (!reorder)
         return;
     for (size_t i = 0; i < reorder->copies.count; i++)
-        copy_release(reorder->onednn, &reorder->copies.items[i]);
+        release_reorder_copy(reorder->onednn, &reorder->copies.items[i]);
     free(reorder->copies.items);
     free(reorder);
 }

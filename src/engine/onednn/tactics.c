@@ -38,7 +38,7 @@ static const char *const nameless[] = {"", NULL};
 
 /* ---- names ---- */
 
-static void add_layout(struct string_builder *text, const struct layout *layout, size_t rank)
+static void add_layout_text(struct string_builder *text, const struct layout *layout, size_t rank)
 {
     if (layout->text[0] != '\0') {
         string_add(text, layout->text);
@@ -52,22 +52,22 @@ static void add_layout(struct string_builder *text, const struct layout *layout,
 
 /* Appends the layouts of inputs that come at run time, and of the output: all of them, or one when they are the same.
  * */
-static void add_layouts(struct string_builder *text, const struct kernel_request *request, const struct layout *inputs,
-                        const struct layout *output, size_t output_rank)
+static void add_layout_texts(struct string_builder *text, const struct kernel_request *request,
+                             const struct layout *inputs, const struct layout *output, size_t output_rank)
 {
     struct string_builder first, next;
     bool same = true;
 
     string_init(&first);
     string_init(&next);
-    add_layout(&first, output, output_rank);
+    add_layout_text(&first, output, output_rank);
     for (size_t i = 0; i < request->layer->inputs.count; i++) {
         if (!request->inputs[i].present || request->inputs[i].constant)
             continue;
         if (next.size > 0)
             string_add_char(&next, ',');
         size_t before = next.size;
-        add_layout(&next, &inputs[i], request->inputs[i].shape.rank);
+        add_layout_text(&next, &inputs[i], request->inputs[i].shape.rank);
         if (strcmp(next.data + before, first.data) != 0)
             same = false;
     }
@@ -81,7 +81,7 @@ static void add_layouts(struct string_builder *text, const struct kernel_request
 }
 
 /* Replaces the end of a name that is too long with its hash. */
-static void limit_name(struct string_builder *name)
+static void limit_tactic_name(struct string_builder *name)
 {
     char digits[HASH_TEXT_SIZE];
 
@@ -93,7 +93,7 @@ static void limit_name(struct string_builder *name)
 }
 
 /* "<variant>/<implementation>". Names of implementations have no blanks; should one have, it is replaced. */
-static void add_implementation(struct string_builder *text, const char *variant, const char *implementation)
+static void add_implementation_name(struct string_builder *text, const char *variant, const char *implementation)
 {
     if (*variant)
         string_add_format(text, "%s/", variant);
@@ -101,22 +101,22 @@ static void add_implementation(struct string_builder *text, const char *variant,
         string_add_char(text, *implementation == ' ' ? '_' : *implementation);
 }
 
-static void name_tactic(const struct onednn_attempt *attempt, const char *variant, const char *implementation,
-                        const struct layout *inputs, const struct layout *output, struct string_builder *ret)
+static void name_onednn_tactic(const struct onednn_attempt *attempt, const char *variant, const char *implementation,
+                               const struct layout *inputs, const struct layout *output, struct string_builder *ret)
 {
     string_clear(ret);
-    add_implementation(ret, variant, implementation);
+    add_implementation_name(ret, variant, implementation);
     string_add_char(ret, ' ');
-    add_layouts(ret, attempt->request, inputs, output, attempt->output_shape.rank);
+    add_layout_texts(ret, attempt->request, inputs, output, attempt->output_shape.rank);
     if (attempt->add_as_sum)
         string_add(ret, " sum");
-    limit_name(ret);
+    limit_tactic_name(ret);
 }
 
 /* ---- going through all that oneDNN has ---- */
 
 /* Whether a tactic could differ with `add_as_sum`. */
-static bool layer_adds(const struct layer *layer)
+static bool layer_adds_operands(const struct layer *layer)
 {
     for (size_t i = 0; i < layer->fused.count; i++) {
         if (layer->fused.items[i].kind == FUSED_ADD)
@@ -139,16 +139,17 @@ struct visitor {
 };
 
 /* Describes the operation in all its variants, until a kernel is made. */
-static void visit_variants(struct visitor *visitor, struct onednn_attempt *attempt,
-                           const struct onednn_operation *operation,
-                           bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
-                                         const char *))
+static void visit_layout_variants(struct visitor *visitor, struct onednn_attempt *attempt,
+                                  const struct onednn_operation *operation,
+                                  bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
+                                                const char *))
 {
     const char *const *variants = operation->variants ? operation->variants : nameless;
 
     for (attempt->variant = 0; variants[attempt->variant]; attempt->variant++) {
         visitor->variant = variants[attempt->variant];
-        for (int sum = 0; sum <= (layer_adds(visitor->request->layer) ? 1 : 0) && !visitor->kernel && visitor->rc == 0;
+        for (int sum = 0;
+             sum <= (layer_adds_operands(visitor->request->layer) ? 1 : 0) && !visitor->kernel && visitor->rc == 0;
              sum++) {
             attempt->add_as_sum = sum != 0;
             onednn_attempt_each(attempt, operation, visit, visitor);
@@ -157,9 +158,9 @@ static void visit_variants(struct visitor *visitor, struct onednn_attempt *attem
 }
 
 /* Describes the layer in all the layouts that are tried when tactics are listed. */
-static void visit_choices(struct visitor *visitor, struct onednn_attempt *attempt,
-                          bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
-                                        const char *))
+static void visit_layout_choices(struct visitor *visitor, struct onednn_attempt *attempt,
+                                 bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
+                                               const char *))
 {
     for (size_t i = 0; i < ARRAY_LEN(operations); i++) {
         if (operations[i]->kind != visitor->request->layer->kind)
@@ -167,12 +168,12 @@ static void visit_choices(struct visitor *visitor, struct onednn_attempt *attemp
         for (unsigned choice = 1; choice <= operations[i]->layouts; choice <<= 1) {
             attempt->layouts = (enum onednn_layouts)choice;
             if (operations[i]->layouts & choice)
-                visit_variants(visitor, attempt, operations[i], visit);
+                visit_layout_variants(visitor, attempt, operations[i], visit);
         }
     }
 }
 
-static bool reads_operands(const struct onednn_computation *computation)
+static bool attempt_reads_operands(const struct onednn_computation *computation)
 {
     for (size_t i = 0; i < computation->post_ops.count; i++)
         if (computation->post_ops.items[i].kind == ONEDNN_POST_BINARY)
@@ -184,12 +185,13 @@ static bool reads_operands(const struct onednn_computation *computation)
  * through a matrix product ("x64:gemm:jit") read operands as if the output were row-major, and of single numbers only
  * the first one; convolutions by channel ("brdgmm_dw:...") leave the last channels of a single pixel out; those of SSE
  * 4.1 end the process when they add to pixels that are not aligned. */
-static bool is_wrong(const struct onednn_attempt *attempt, const char *implementation, const struct layout *output)
+static bool implementation_is_wrong(const struct onednn_attempt *attempt, const char *implementation,
+                                    const struct layout *output)
 {
     const struct shape *shape = &attempt->output_shape;
 
     if (strstr(implementation, "gemm:"))
-        return reads_operands(&attempt->computation) &&
+        return attempt_reads_operands(&attempt->computation) &&
                (!layout_is_row_major(output) || (onednn_is_one_pixel(shape) && shape->dims[1] == 1));
     if (strstr(implementation, "brdgmm_dw:"))
         return attempt->adds_tensor && onednn_is_one_pixel(shape);
@@ -199,19 +201,20 @@ static bool is_wrong(const struct onednn_attempt *attempt, const char *implement
 }
 
 /* Names what is described; false when its layouts are none, or it is not to be used. */
-static bool look(struct visitor *visitor, struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
-                 const char *implementation, struct layout *ret_output)
+static bool visit_described_tactic(struct visitor *visitor, struct onednn_attempt *attempt,
+                                   const struct dnnl_primitive_desc *descriptor, const char *implementation,
+                                   struct layout *ret_output)
 {
     memset(visitor->inputs, 0, visitor->request->layer->inputs.count * sizeof(*visitor->inputs));
     if (!onednn_attempt_layouts(attempt, descriptor, visitor->inputs, ret_output) ||
-        is_wrong(attempt, implementation, ret_output))
+        implementation_is_wrong(attempt, implementation, ret_output))
         return false;
-    name_tactic(attempt, visitor->variant, implementation, visitor->inputs, ret_output, &visitor->name);
+    name_onednn_tactic(attempt, visitor->variant, implementation, visitor->inputs, ret_output, &visitor->name);
     return true;
 }
 
-static bool add_tactic(void *context, struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
-                       const char *implementation)
+static bool add_onednn_tactic(void *context, struct onednn_attempt *attempt,
+                              const struct dnnl_primitive_desc *descriptor, const char *implementation)
 {
     struct visitor *visitor = context;
     const struct layer *layer = visitor->request->layer;
@@ -219,7 +222,7 @@ static bool add_tactic(void *context, struct onednn_attempt *attempt, const stru
     struct layout output;
     struct tactic *tactic;
 
-    if (!look(visitor, attempt, descriptor, implementation, &output))
+    if (!visit_described_tactic(visitor, attempt, descriptor, implementation, &output))
         return true;
     for (size_t i = 0; i < visitor->tactics->count; i++) {
         tactic = &visitor->tactics->items[i];
@@ -227,7 +230,7 @@ static bool add_tactic(void *context, struct onednn_attempt *attempt, const stru
             return true;
     }
     string_init(&algorithm);
-    add_implementation(&algorithm, visitor->variant, implementation);
+    add_implementation_name(&algorithm, visitor->variant, implementation);
     tactic = tactic_list_add(visitor->tactics, &visitor->self->provider, layer, text_of(algorithm.data),
                              text_of(visitor->name.data));
     memcpy(tactic->input_layouts, visitor->inputs, layer->inputs.count * sizeof(*tactic->input_layouts));
@@ -238,7 +241,7 @@ static bool add_tactic(void *context, struct onednn_attempt *attempt, const stru
 
 /* Whether the caller brings inputs and provides the output as the kernel expects them: it goes by what the tactic says,
  * which may come from a file. */
-static bool has_layouts(const struct visitor *visitor, const struct layout *output)
+static bool descriptor_has_layouts(const struct visitor *visitor, const struct layout *output)
 {
     for (size_t i = 0; i < visitor->request->layer->inputs.count; i++)
         if (visitor->request->inputs[i].present && !visitor->request->inputs[i].constant &&
@@ -247,14 +250,14 @@ static bool has_layouts(const struct visitor *visitor, const struct layout *outp
     return layout_equal(&visitor->wanted->output_layouts[0], output);
 }
 
-static bool make_kernel(void *context, struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
-                        const char *implementation)
+static bool make_matching_kernel(void *context, struct onednn_attempt *attempt,
+                                 const struct dnnl_primitive_desc *descriptor, const char *implementation)
 {
     struct visitor *visitor = context;
     struct layout output;
 
-    if (!look(visitor, attempt, descriptor, implementation, &output) ||
-        strcmp(visitor->name.data, visitor->wanted->name) != 0 || !has_layouts(visitor, &output))
+    if (!visit_described_tactic(visitor, attempt, descriptor, implementation, &output) ||
+        strcmp(visitor->name.data, visitor->wanted->name) != 0 || !descriptor_has_layouts(visitor, &output))
         return true;
     visitor->rc = onednn_kernel_new(attempt, descriptor, &visitor->kernel, visitor->err);
     return false;
@@ -262,8 +265,8 @@ static bool make_kernel(void *context, struct onednn_attempt *attempt, const str
 
 /* ---- the provider ---- */
 
-static int onednn_list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,
-                       struct error *err)
+static int list_onednn_tactics(struct tactic_provider *provider, const struct kernel_request *request,
+                               struct tactic_list *ret, struct error *err)
 {
     struct onednn_provider *self = (struct onednn_provider *)provider;
     struct visitor visitor = {.self = self, .request = request, .tactics = ret};
@@ -274,15 +277,15 @@ static int onednn_list(struct tactic_provider *provider, const struct kernel_req
     onednn_attempt_init(&attempt, self->onednn, request);
     visitor.inputs = memory_alloc_zero(request->layer->inputs.count, sizeof(*visitor.inputs));
     string_init(&visitor.name);
-    visit_choices(&visitor, &attempt, add_tactic);
+    visit_layout_choices(&visitor, &attempt, add_onednn_tactic);
     onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
     return 0;
 }
 
-static int onednn_create(struct tactic_provider *provider, const struct kernel_request *request,
-                         const struct tactic *tactic, struct kernel **ret, struct error *err)
+static int create_onednn_kernel(struct tactic_provider *provider, const struct kernel_request *request,
+                                const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     struct onednn_provider *self = (struct onednn_provider *)provider;
     struct kernel_request with_threads = *request;
@@ -298,13 +301,13 @@ static int onednn_create(struct tactic_provider *provider, const struct kernel_r
     string_init(&visitor.name);
     for (size_t i = 0; i < ARRAY_LEN(operations) && !visitor.kernel && visitor.rc == 0; i++) {
         if (operations[i]->kind == request->layer->kind)
-            visit_variants(&visitor, &attempt, operations[i], make_kernel);
+            visit_layout_variants(&visitor, &attempt, operations[i], make_matching_kernel);
     }
     /* Of the layouts that oneDNN had chosen itself, it may have another implementation when it is told them: version 3
      * then makes a transposed convolution of the next one. So it is asked again as for the list. */
     attempt.tactic = NULL;
     if (!visitor.kernel && visitor.rc == 0)
-        visit_choices(&visitor, &attempt, make_kernel);
+        visit_layout_choices(&visitor, &attempt, make_matching_kernel);
     onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
@@ -317,7 +320,7 @@ static int onednn_create(struct tactic_provider *provider, const struct kernel_r
     return 0;
 }
 
-static void onednn_free(struct tactic_provider *provider)
+static void free_onednn_provider(struct tactic_provider *provider)
 {
     free(provider);
 }
@@ -333,9 +336,9 @@ int onednn_provider_new(int threads, struct log *log, struct tactic_provider **r
     self = memory_alloc_zero(1, sizeof(*self));
     self->provider = (struct tactic_provider){.name = "onednn",
                                               .version = onednn->version_text,
-                                              .list = onednn_list,
-                                              .create = onednn_create,
-                                              .free = onednn_free};
+                                              .list = list_onednn_tactics,
+                                              .create = create_onednn_kernel,
+                                              .free = free_onednn_provider};
     self->onednn = onednn;
     self->threads = threads;
     log_message(log, LOG_VERBOSE, "Using oneDNN %s", onednn->version_text);

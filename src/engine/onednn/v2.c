@@ -13,7 +13,7 @@ ONEDNN_V2_FUNCTIONS(ONEDNN_POINTER)
 
 static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V2_ELTWISE_ALGORITHMS(NUMBER)};
 
-static const char *find_functions(void *library)
+static const char *find_v2_functions(void *library)
 {
     ONEDNN_V2_FUNCTIONS(ONEDNN_FIND)
     return NULL;
@@ -21,7 +21,7 @@ static const char *find_functions(void *library)
 
 /* ---- memory ---- */
 
-static bool describe_memory(const struct onednn_memory_desc *memory, struct dnnl_memory_desc *ret)
+static bool describe_v2_memory(const struct onednn_memory_desc *memory, struct dnnl_memory_desc *ret)
 {
     struct onednn_v2_blocking *blocking = &ret->format_desc.blocking;
     struct layout_strides strides;
@@ -48,20 +48,21 @@ static bool describe_memory(const struct onednn_memory_desc *memory, struct dnnl
     return true;
 }
 
-static struct dnnl_memory_desc *memory_desc_new(const struct onednn_memory_desc *memory)
+static struct dnnl_memory_desc *create_v2_memory_desc(const struct onednn_memory_desc *memory)
 {
     struct dnnl_memory_desc described;
 
-    return describe_memory(memory, &described) ? memcpy(memory_alloc(sizeof(described)), &described, sizeof(described))
-                                               : NULL;
+    return describe_v2_memory(memory, &described)
+               ? memcpy(memory_alloc(sizeof(described)), &described, sizeof(described))
+               : NULL;
 }
 
-static void memory_desc_free(struct dnnl_memory_desc *memory)
+static void free_v2_memory_desc(struct dnnl_memory_desc *memory)
 {
     free(memory);
 }
 
-static bool memory_desc_read(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret)
+static bool read_v2_memory_desc(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret)
 {
     const struct onednn_v2_blocking *blocking = &memory->format_desc.blocking;
     struct onednn_blocked_memory read = {.shape.rank = (size_t)memory->ndims, .strides.rank = (size_t)memory->ndims};
@@ -87,8 +88,8 @@ static bool memory_desc_read(const struct dnnl_memory_desc *memory, struct onedn
 
 /* ---- computations ---- */
 
-static bool append_post_op(struct dnnl_post_ops *post_ops, const struct onednn_post_op *post_op,
-                           const struct dnnl_memory_desc *operand)
+static bool append_v2_post_op(struct dnnl_post_ops *post_ops, const struct onednn_post_op *post_op,
+                              const struct dnnl_memory_desc *operand)
 {
     unsigned status = ONEDNN_SUCCESS;
 
@@ -107,8 +108,8 @@ static bool append_post_op(struct dnnl_post_ops *post_ops, const struct onednn_p
 }
 
 /* What has an operation descriptor: all but concatenation. */
-static unsigned describe(const struct onednn_computation *computation, const struct onednn_memories *memories,
-                         union onednn_v2_op_desc *ret)
+static unsigned describe_v2_operation(const struct onednn_computation *computation,
+                                      const struct onednn_memories *memories, union onednn_v2_op_desc *ret)
 {
     const struct onednn_window *window = &computation->window;
     unsigned algorithm = algorithms[computation->algorithm], kind = ONEDNN_FORWARD_INFERENCE, flags;
@@ -156,10 +157,10 @@ static unsigned describe(const struct onednn_computation *computation, const str
 }
 
 /* It has one implementation for each choice of layouts. */
-static void visit_concatenation(struct dnnl_engine *engine, const struct onednn_computation *computation,
-                                const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
-                                bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
-                                void *context)
+static void visit_v2_concatenation(struct dnnl_engine *engine, const struct onednn_computation *computation,
+                                   const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
+                                   bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
+                                   void *context)
 {
     struct dnnl_memory_desc *sources = memory_alloc_zero(computation->source_count, sizeof(*sources));
     struct dnnl_primitive_desc *descriptor;
@@ -174,20 +175,21 @@ static void visit_concatenation(struct dnnl_engine *engine, const struct onednn_
     free(sources);
 }
 
-static void each_implementation(struct dnnl_engine *engine, const struct onednn_computation *computation,
-                                const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
-                                bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
-                                void *context)
+static void visit_v2_implementations(struct dnnl_engine *engine, const struct onednn_computation *computation,
+                                     const struct onednn_memories *memories,
+                                     const struct dnnl_primitive_attr *attributes,
+                                     bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
+                                     void *context)
 {
     struct dnnl_primitive_desc_iterator *iterator;
     union onednn_v2_op_desc op;
     bool more = true;
 
     if (computation->primitive == ONEDNN_CONCAT) {
-        visit_concatenation(engine, computation, memories, attributes, visit, context);
+        visit_v2_concatenation(engine, computation, memories, attributes, visit, context);
         return;
     }
-    if (describe(computation, memories, &op) != ONEDNN_SUCCESS ||
+    if (describe_v2_operation(computation, memories, &op) != ONEDNN_SUCCESS ||
         primitive_desc_iterator_create(&iterator, &op, attributes, engine, NULL) != ONEDNN_SUCCESS)
         return;
     while (more) {
@@ -206,10 +208,10 @@ const struct onednn_dialect onednn_v2 = {
     .major = 2,
     .oldest_minor = 6,
     .post_op_argument = ONEDNN_V2_POST_OP_BASE,
-    .find_functions = find_functions,
-    .memory_desc_new = memory_desc_new,
-    .memory_desc_free = memory_desc_free,
-    .memory_desc_read = memory_desc_read,
-    .post_ops_append = append_post_op,
-    .each_implementation = each_implementation,
+    .find_functions = find_v2_functions,
+    .memory_desc_new = create_v2_memory_desc,
+    .memory_desc_free = free_v2_memory_desc,
+    .memory_desc_read = read_v2_memory_desc,
+    .post_ops_append = append_v2_post_op,
+    .each_implementation = visit_v2_implementations,
 };

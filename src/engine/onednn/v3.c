@@ -19,7 +19,7 @@ static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V3_ELTWIS
 static const char *tag_names[MAX_TAGS];
 static unsigned tag_count;
 
-static void read_tags(void)
+static void read_v3_layout_tags(void)
 {
     for (tag_count = 0; tag_count < MAX_TAGS; tag_count++) {
         tag_names[tag_count] = fmt_tag2str(tag_count);
@@ -28,17 +28,17 @@ static void read_tags(void)
     }
 }
 
-static const char *find_functions(void *library)
+static const char *find_v3_functions(void *library)
 {
     ONEDNN_V3_FUNCTIONS(ONEDNN_FIND)
-    read_tags();
+    read_v3_layout_tags();
     return NULL;
 }
 
 /* ---- memory ---- */
 
 /* Only a tag can say that there are blocks. */
-static unsigned create_blocked(struct dnnl_memory_desc **ret, const struct onednn_memory_desc *memory)
+static unsigned create_blocked_memory_desc(struct dnnl_memory_desc **ret, const struct onednn_memory_desc *memory)
 {
     for (unsigned tag = ONEDNN_V3_FORMAT_TAG_ANY + 1; tag < tag_count; tag++)
         if (strcmp(tag_names[tag], memory->layout.text) == 0)
@@ -46,7 +46,7 @@ static unsigned create_blocked(struct dnnl_memory_desc **ret, const struct onedn
     return ~0U;
 }
 
-static struct dnnl_memory_desc *memory_desc_new(const struct onednn_memory_desc *memory)
+static struct dnnl_memory_desc *create_v3_memory_desc(const struct onednn_memory_desc *memory)
 {
     int rank = (int)memory->shape.rank;
     const int64_t *dims = memory->shape.dims;
@@ -65,26 +65,26 @@ static struct dnnl_memory_desc *memory_desc_new(const struct onednn_memory_desc 
         if (!layout_resolve(&memory->layout, &memory->shape, &strides))
             return NULL;
         status = strides.block_count > 0
-                     ? create_blocked(&ret, memory)
+                     ? create_blocked_memory_desc(&ret, memory)
                      : memory_desc_create_with_strides(&ret, rank, dims, ONEDNN_F32, strides.strides);
         break;
     }
     return status == ONEDNN_SUCCESS ? ret : NULL;
 }
 
-static void memory_desc_free(struct dnnl_memory_desc *memory)
+static void free_v3_memory_desc(struct dnnl_memory_desc *memory)
 {
     if (memory)
         memory_desc_destroy(memory);
 }
 
 /* `ret` is a pointer to what the query gives. */
-static bool query(const struct dnnl_memory_desc *memory, unsigned what, void *ret)
+static bool query_memory_desc(const struct dnnl_memory_desc *memory, unsigned what, void *ret)
 {
     return memory_desc_query(memory, what, ret) == ONEDNN_SUCCESS;
 }
 
-static bool memory_desc_read(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret)
+static bool read_v3_memory_desc(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret)
 {
     const onednn_dims *dims, *padded, *offsets, *strides, *blocks, *block_dimensions;
     struct onednn_blocked_memory read = {0};
@@ -92,16 +92,19 @@ static bool memory_desc_read(const struct dnnl_memory_desc *memory, struct onedn
     int32_t rank, count;
     int64_t offset;
 
-    if (!query(memory, ONEDNN_V3_QUERY_NDIMS_S32, &rank) || !query(memory, ONEDNN_V3_QUERY_DATA_TYPE, &type) ||
-        !query(memory, ONEDNN_V3_QUERY_FORMAT_KIND, &format) ||
-        !query(memory, ONEDNN_V3_QUERY_SUBMEMORY_OFFSET_S64, &offset) || rank == 0 || type != ONEDNN_F32 ||
+    if (!query_memory_desc(memory, ONEDNN_V3_QUERY_NDIMS_S32, &rank) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_DATA_TYPE, &type) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_FORMAT_KIND, &format) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_SUBMEMORY_OFFSET_S64, &offset) || rank == 0 || type != ONEDNN_F32 ||
         format != ONEDNN_BLOCKED || offset != 0)
         return false;
-    if (!query(memory, ONEDNN_V3_QUERY_DIMS, &dims) || !query(memory, ONEDNN_V3_QUERY_PADDED_DIMS, &padded) ||
-        !query(memory, ONEDNN_V3_QUERY_PADDED_OFFSETS, &offsets) || !query(memory, ONEDNN_V3_QUERY_STRIDES, &strides) ||
-        !query(memory, ONEDNN_V3_QUERY_INNER_NBLKS_S32, &count) ||
-        !query(memory, ONEDNN_V3_QUERY_INNER_BLKS, &blocks) ||
-        !query(memory, ONEDNN_V3_QUERY_INNER_IDXS, &block_dimensions) || count > LAYOUT_MAX_BLOCKS)
+    if (!query_memory_desc(memory, ONEDNN_V3_QUERY_DIMS, &dims) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_PADDED_DIMS, &padded) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_PADDED_OFFSETS, &offsets) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_STRIDES, &strides) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_INNER_NBLKS_S32, &count) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_INNER_BLKS, &blocks) ||
+        !query_memory_desc(memory, ONEDNN_V3_QUERY_INNER_IDXS, &block_dimensions) || count > LAYOUT_MAX_BLOCKS)
         return false;
     read.shape.rank = read.strides.rank = (size_t)rank;
     for (size_t i = 0; i < read.shape.rank; i++) {
@@ -122,8 +125,8 @@ static bool memory_desc_read(const struct dnnl_memory_desc *memory, struct onedn
 
 /* ---- computations ---- */
 
-static bool append_post_op(struct dnnl_post_ops *post_ops, const struct onednn_post_op *post_op,
-                           const struct dnnl_memory_desc *operand)
+static bool append_v3_post_op(struct dnnl_post_ops *post_ops, const struct onednn_post_op *post_op,
+                              const struct dnnl_memory_desc *operand)
 {
     unsigned status = ONEDNN_SUCCESS;
 
@@ -142,9 +145,9 @@ static bool append_post_op(struct dnnl_post_ops *post_ops, const struct onednn_p
 }
 
 /* Makes a descriptor of the first implementation. */
-static unsigned describe(struct dnnl_engine *engine, const struct onednn_computation *computation,
-                         const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
-                         struct dnnl_primitive_desc **ret)
+static unsigned create_v3_primitive_desc(struct dnnl_engine *engine, const struct onednn_computation *computation,
+                                         const struct onednn_memories *memories,
+                                         const struct dnnl_primitive_attr *attributes, struct dnnl_primitive_desc **ret)
 {
     const struct onednn_window *window = &computation->window;
     unsigned algorithm = algorithms[computation->algorithm], kind = ONEDNN_FORWARD_INFERENCE, flags;
@@ -199,14 +202,15 @@ static unsigned describe(struct dnnl_engine *engine, const struct onednn_computa
     return ~0U;
 }
 
-static void each_implementation(struct dnnl_engine *engine, const struct onednn_computation *computation,
-                                const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
-                                bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
-                                void *context)
+static void visit_v3_implementations(struct dnnl_engine *engine, const struct onednn_computation *computation,
+                                     const struct onednn_memories *memories,
+                                     const struct dnnl_primitive_attr *attributes,
+                                     bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
+                                     void *context)
 {
     struct dnnl_primitive_desc *descriptor;
 
-    if (describe(engine, computation, memories, attributes, &descriptor) != ONEDNN_SUCCESS)
+    if (create_v3_primitive_desc(engine, computation, memories, attributes, &descriptor) != ONEDNN_SUCCESS)
         return;
     while (visit(context, descriptor) && primitive_desc_next_impl(descriptor) == ONEDNN_SUCCESS)
         continue;
@@ -217,10 +221,10 @@ const struct onednn_dialect onednn_v3 = {
     .major = 3,
     .oldest_minor = 0,
     .post_op_argument = ONEDNN_V3_POST_OP_BASE,
-    .find_functions = find_functions,
-    .memory_desc_new = memory_desc_new,
-    .memory_desc_free = memory_desc_free,
-    .memory_desc_read = memory_desc_read,
-    .post_ops_append = append_post_op,
-    .each_implementation = each_implementation,
+    .find_functions = find_v3_functions,
+    .memory_desc_new = create_v3_memory_desc,
+    .memory_desc_free = free_v3_memory_desc,
+    .memory_desc_read = read_v3_memory_desc,
+    .post_ops_append = append_v3_post_op,
+    .each_implementation = visit_v3_implementations,
 };

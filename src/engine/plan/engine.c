@@ -5,7 +5,7 @@
 
 #include "backend/model_io.h"
 
-static void release_layer(struct engine_layer *layer)
+static void release_engine_layer(struct engine_layer *layer)
 {
     tactic_release(&layer->tactic);
     free(layer->precision.outputs);
@@ -19,7 +19,7 @@ void engine_free(struct engine *engine)
     if (!engine)
         return;
     for (size_t i = 0; engine->layers && i < engine->network->layers.count; i++)
-        release_layer(&engine->layers[i]);
+        release_engine_layer(&engine->layers[i]);
     free(engine->layers);
     for (size_t i = 0; i < engine->profiles.count; i++) {
         free(engine->profiles.items[i].minimum);
@@ -37,7 +37,7 @@ void engine_free(struct engine *engine)
 /* ---- Inputs and outputs ---- */
 
 /* What the profiles leave no choice about. */
-static void apply_profiles(const struct engine *engine, size_t input, struct backend_io *ret)
+static void apply_profile_shapes(const struct engine *engine, size_t input, struct backend_io *ret)
 {
     const struct shape *first = &engine->profiles.items[0].minimum[input];
 
@@ -65,7 +65,7 @@ static void apply_profiles(const struct engine *engine, size_t input, struct bac
     }
 }
 
-static struct backend_io *describe(const struct network *network, const struct value_list *values)
+static struct backend_io *describe_engine_values(const struct network *network, const struct value_list *values)
 {
     struct backend_io *items = model_io_new(network->model, NULL, values);
 
@@ -77,15 +77,15 @@ static struct backend_io *describe(const struct network *network, const struct v
 
 struct backend_io *engine_inputs_new(const struct engine *engine)
 {
-    struct backend_io *items = describe(engine->network, &engine->network->inputs);
+    struct backend_io *items = describe_engine_values(engine->network, &engine->network->inputs);
 
     for (size_t i = 0; i < engine->network->inputs.count; i++)
         if (engine->profiles.count > 0 && items[i].not_a_tensor == NULL)
-            apply_profiles(engine, i, &items[i]);
+            apply_profile_shapes(engine, i, &items[i]);
     return items;
 }
 
 struct backend_io *engine_outputs_new(const struct engine *engine)
 {
-    return describe(engine->network, &engine->network->outputs);
+    return describe_engine_values(engine->network, &engine->network->outputs);
 }

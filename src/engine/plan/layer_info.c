@@ -6,14 +6,14 @@
 
 /* ---- Tensors ---- */
 
-static struct text value_name(const struct engine *engine, uint32_t value)
+static struct text engine_value_name(const struct engine *engine, uint32_t value)
 {
     return engine->network->model->values.items[value].name;
 }
 
 /* Shapes as it was built for, else as the model says. */
-static void describe(const struct engine *engine, uint32_t value, const struct shape *built, enum data_type type,
-                     struct layer_info *info, struct layer_info_tensor *ret)
+static void describe_layer_tensor(const struct engine *engine, uint32_t value, const struct shape *built,
+                                  enum data_type type, struct layer_info *info, struct layer_info_tensor *ret)
 {
     struct value_type declared;
 
@@ -42,8 +42,8 @@ static void name_layout(const struct layout *layout, struct layer_info *info, st
 }
 
 /* Constants are parts of a layer. */
-static void add_tensors(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                        struct layer_info *info, struct layer_info_layer *ret)
+static void add_layer_tensors(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
+                              struct layer_info *info, struct layer_info_layer *ret)
 {
     const struct model *model = engine->network->model;
 
@@ -53,9 +53,9 @@ static void add_tensors(const struct engine *engine, const struct layer *layer, 
 
         if (value == VALUE_NONE || model->values.items[value].initializer != INITIALIZER_NONE)
             continue;
-        tensor = layer_info_add_tensor(info, &ret->inputs, value_name(engine, value));
-        describe(engine, value, choice->input_shapes ? &choice->input_shapes[i] : NULL,
-                 stored_type(engine, value, choice->precision.precision), info, tensor);
+        tensor = layer_info_add_tensor(info, &ret->inputs, engine_value_name(engine, value));
+        describe_layer_tensor(engine, value, choice->input_shapes ? &choice->input_shapes[i] : NULL,
+                              stored_type(engine, value, choice->precision.precision), info, tensor);
         name_layout(&choice->tactic.input_layouts[i], info, tensor);
     }
     for (size_t i = 0; i < layer->outputs.count; i++) {
@@ -64,17 +64,17 @@ static void add_tensors(const struct engine *engine, const struct layer *layer, 
 
         if (value == VALUE_NONE)
             continue;
-        tensor = layer_info_add_tensor(info, &ret->outputs, value_name(engine, value));
-        describe(engine, value, choice->output_shapes ? &choice->output_shapes[i] : NULL,
-                 stored_type(engine, value, choice->precision.outputs[i]), info, tensor);
+        tensor = layer_info_add_tensor(info, &ret->outputs, engine_value_name(engine, value));
+        describe_layer_tensor(engine, value, choice->output_shapes ? &choice->output_shapes[i] : NULL,
+                              stored_type(engine, value, choice->precision.outputs[i]), info, tensor);
         name_layout(&choice->tactic.output_layouts[i], info, tensor);
     }
 }
 
 /* ---- Layers ---- */
 
-static void add_layer(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                      struct layer_info *info)
+static void add_layer_entry(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
+                            struct layer_info *info)
 {
     struct model *model = engine->network->model;
     struct layer_info_layer *ret = layer_info_add_layer(info, text_of(layer->name));
@@ -88,17 +88,17 @@ static void add_layer(const struct engine *engine, const struct layer *layer, co
     ret->nodes.told = true;
     for (size_t i = 0; i < layer->nodes.count; i++)
         layer_info_add_node(info, ret, text_of(model_node_label(model, layer->nodes.items[i])));
-    add_tensors(engine, layer, choice, info, ret);
+    add_layer_tensors(engine, layer, choice, info, ret);
 }
 
-static void add_bindings(const struct engine *engine, const struct value_list *values, enum layer_info_mode mode,
-                         struct layer_info *info)
+static void add_engine_bindings(const struct engine *engine, const struct value_list *values, enum layer_info_mode mode,
+                                struct layer_info *info)
 {
     for (size_t i = 0; i < values->count; i++) {
         uint32_t value = values->items[i];
-        struct layer_info_binding *binding = layer_info_add_binding(info, value_name(engine, value), mode);
+        struct layer_info_binding *binding = layer_info_add_binding(info, engine_value_name(engine, value), mode);
 
-        describe(engine, value, NULL, network_type(engine->network, value), info, &binding->tensor);
+        describe_layer_tensor(engine, value, NULL, network_type(engine->network, value), info, &binding->tensor);
     }
 }
 
@@ -108,9 +108,9 @@ void engine_layer_info_make(const struct engine *engine, struct layer_info *ret)
 
     layer_info_init(ret);
     for (size_t i = 0; i < network->layers.count; i++)
-        add_layer(engine, &network->layers.items[i], &engine->layers[i], ret);
-    add_bindings(engine, &network->inputs, LAYER_INFO_INPUT, ret);
-    add_bindings(engine, &network->outputs, LAYER_INFO_OUTPUT, ret);
+        add_layer_entry(engine, &network->layers.items[i], &engine->layers[i], ret);
+    add_engine_bindings(engine, &network->inputs, LAYER_INFO_INPUT, ret);
+    add_engine_bindings(engine, &network->outputs, LAYER_INFO_OUTPUT, ret);
 }
 
 int engine_layer_info_save(const struct engine *engine, const char *path, struct error *err)

@@ -37,7 +37,7 @@ void plan_hash_init(struct plan_hash *state)
     *state = (struct plan_hash){.run = memory_alloc(PLAN_HASH_RUN)};
 }
 
-static void finish_run(struct plan_hash *state, const void *run, size_t size)
+static void finish_hash_run(struct plan_hash *state, const void *run, size_t size)
 {
     state->hash = hash_combine(state->hash, hash_bytes(run, size));
 }
@@ -56,7 +56,7 @@ void plan_hash_add(struct plan_hash *state, const void *data, size_t size)
         size -= part;
         if (state->size < PLAN_HASH_RUN)
             continue;
-        finish_run(state, state->run, state->size);
+        finish_hash_run(state, state->run, state->size);
         state->size = 0;
     }
 }
@@ -64,7 +64,7 @@ void plan_hash_add(struct plan_hash *state, const void *data, size_t size)
 struct hash plan_hash_finish(struct plan_hash *state)
 {
     if (state->size > 0)
-        finish_run(state, state->run, state->size);
+        finish_hash_run(state, state->run, state->size);
     free(state->run);
     return state->hash;
 }
@@ -74,7 +74,7 @@ struct hash plan_hash_bytes(const uint8_t *data, size_t size)
     struct plan_hash state = {0};
 
     for (size_t done = 0; done < size; done += PLAN_HASH_RUN)
-        finish_run(&state, data + done, size - done < PLAN_HASH_RUN ? size - done : PLAN_HASH_RUN);
+        finish_hash_run(&state, data + done, size - done < PLAN_HASH_RUN ? size - done : PLAN_HASH_RUN);
     return state.hash;
 }
 

@@ -22,7 +22,7 @@ struct plan_parts {
     struct hash model_hash;
 };
 
-static int check_kind(struct span bytes, struct error *err)
+static int check_plan_header(struct span bytes, struct error *err)
 {
     size_t known = bytes.size < PLAN_MAGIC_SIZE ? bytes.size : PLAN_MAGIC_SIZE;
     uint64_t version;
@@ -45,10 +45,10 @@ static int check_kind(struct span bytes, struct error *err)
     return 0;
 }
 
-static int split(struct span bytes, struct plan_parts *ret, struct error *err)
+static int split_plan_parts(struct span bytes, struct plan_parts *ret, struct error *err)
 {
     uint64_t described, offset, size;
-    int rc = check_kind(bytes, err);
+    int rc = check_plan_header(bytes, err);
 
     if (rc < 0)
         return rc;
@@ -78,22 +78,22 @@ struct stand_in {
     char *name, *version;
 };
 
-static int stand_in_list(struct tactic_provider *provider, const struct kernel_request *request,
-                         struct tactic_list *ret, struct error *err)
+static int list_no_tactics(struct tactic_provider *provider, const struct kernel_request *request,
+                           struct tactic_list *ret, struct error *err)
 {
     (void)provider, (void)request, (void)ret, (void)err;
     return 0;
 }
 
-static int stand_in_create(struct tactic_provider *provider, const struct kernel_request *request,
-                           const struct tactic *tactic, struct kernel **ret, struct error *err)
+static int refuse_stand_in_kernel(struct tactic_provider *provider, const struct kernel_request *request,
+                                  const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     (void)ret;
     return error_set(err, ERR_MISSING, "layer '%s': the provider '%s' of its tactic '%s' was not opened",
                      request->layer->name, provider->name, tactic->name);
 }
 
-static void stand_in_free(struct tactic_provider *provider)
+static void free_stand_in(struct tactic_provider *provider)
 {
     struct stand_in *stand_in = (struct stand_in *)provider;
 
@@ -116,17 +116,17 @@ static int make_stand_ins(struct plan_description *description, struct provider_
         stand_in->version = memory_copy(version.data, version.size);
         stand_in->base = (struct tactic_provider){.name = stand_in->name,
                                                   .version = stand_in->version,
-                                                  .list = stand_in_list,
-                                                  .create = stand_in_create,
-                                                  .free = stand_in_free};
+                                                  .list = list_no_tactics,
+                                                  .create = refuse_stand_in_kernel,
+                                                  .free = free_stand_in};
         *VECTOR_APPEND(ret) = &stand_in->base;
     }
     return 0;
 }
 
 /* Another version may have other kernels of the same name. */
-static int compare_versions(struct plan_description *description, const struct provider_list *providers,
-                            const char *display_name, struct log *log, struct error *err)
+static int compare_provider_versions(struct plan_description *description, const struct provider_list *providers,
+                                     const char *display_name, struct log *log, struct error *err)
 {
     for (size_t i = 0; i < plan_provider_count(description); i++) {
         const struct tactic_provider *provider;
@@ -148,8 +148,8 @@ static int compare_versions(struct plan_description *description, const struct p
 /* --- the engine --- */
 
 /* A plan is self-contained: whatever else its model refers to, nobody has put there. */
-static int restore_network(const struct plan_description *description, struct span bytes, const char *display_name,
-                           struct engine *engine, struct error *err)
+static int restore_plan_network(const struct plan_description *description, struct span bytes, const char *display_name,
+                                struct engine *engine, struct error *err)
 {
     struct text_list locations = {0};
     struct subgraph whole;
@@ -185,7 +185,7 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
     struct plan_description description = {0};
     int usable = system_processors();
     struct plan_parts parts = {0};
-    int rc = split(bytes, &parts, err); /* before libraries are loaded */
+    int rc = split_plan_parts(bytes, &parts, err); /* before libraries are loaded */
 
     if (rc < 0)
         goto done;
@@ -205,11 +205,12 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
         goto done;
     /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
     engine->threads = description.threads < usable ? description.threads : usable;
-    rc = settings != NULL ? compare_versions(&description, &engine->providers, display_name, settings->log, err)
-                          : make_stand_ins(&description, &engine->providers, err);
+    rc = settings != NULL
+             ? compare_provider_versions(&description, &engine->providers, display_name, settings->log, err)
+             : make_stand_ins(&description, &engine->providers, err);
     if (rc < 0)
         goto done;
-    rc = restore_network(&description, parts.model, display_name, engine, err);
+    rc = restore_plan_network(&description, parts.model, display_name, engine, err);
     if (rc < 0)
         goto done;
     rc = plan_layers_read(&description, engine, err);

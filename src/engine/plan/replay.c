@@ -12,7 +12,7 @@
 /* The layouts that providers are asked about: row-major, channels last, channels in blocks. */
 enum { ROW_MAJOR, CHANNELS_LAST, BLOCKS_OF_4, BLOCKS_OF_8, BLOCKS_OF_16, LAYOUT_CHOICES };
 
-static void make_layout(int choice, size_t rank, struct layout *ret)
+static void make_replay_layout(int choice, size_t rank, struct layout *ret)
 {
     static const int block_sizes[LAYOUT_CHOICES] = {[BLOCKS_OF_4] = 4, [BLOCKS_OF_8] = 8, [BLOCKS_OF_16] = 16};
     char middle[16] = "";
@@ -30,7 +30,7 @@ static void make_layout(int choice, size_t rank, struct layout *ret)
 
 /* ---- In a list ---- */
 
-static const struct tactic *find_by_name(const struct tactic_list *tactics, const char *name)
+static const struct tactic *find_tactic_by_name(const struct tactic_list *tactics, const char *name)
 {
     for (size_t i = 0; name && i < tactics->count; i++) {
         const struct tactic *tactic = &tactics->items[i];
@@ -43,9 +43,9 @@ static const struct tactic *find_by_name(const struct tactic_list *tactics, cons
     return NULL;
 }
 
-static const struct tactic *find_in(const struct tactic_list *tactics, const struct tactic_algorithm *wanted)
+static const struct tactic *find_listed_tactic(const struct tactic_list *tactics, const struct tactic_algorithm *wanted)
 {
-    const struct tactic *tactic = find_by_name(tactics, wanted->name);
+    const struct tactic *tactic = find_tactic_by_name(tactics, wanted->name);
 
     for (size_t i = 0; !tactic && i < tactics->count; i++)
         if (tactics->items[i].implementation == wanted->implementation && tactics->items[i].number == wanted->tactic)
@@ -55,7 +55,8 @@ static const struct tactic *find_in(const struct tactic_list *tactics, const str
 
 /* ---- With other layouts ---- */
 
-static bool has_layout(const struct tactic_tensor *tensor, const struct layout *layout, const struct shape *shape)
+static bool tensor_has_layout(const struct tactic_tensor *tensor, const struct layout *layout,
+                              const struct shape *shape)
 {
     struct layout_strides strides;
     bool blocked;
@@ -71,20 +72,20 @@ static bool has_layout(const struct tactic_tensor *tensor, const struct layout *
 }
 
 /* The layout that a replay describes by strides; what is none of ours is left as it is. */
-static void read_layout(const struct tactic_tensor *tensor, struct kernel_input *input)
+static void read_replay_layout(const struct tactic_tensor *tensor, struct kernel_input *input)
 {
     for (int choice = 0; choice < LAYOUT_CHOICES; choice++) {
         struct layout layout;
 
-        make_layout(choice, input->shape.rank, &layout);
-        if (has_layout(tensor, &layout, &input->shape)) {
+        make_replay_layout(choice, input->shape.rank, &layout);
+        if (tensor_has_layout(tensor, &layout, &input->shape)) {
             input->layout = layout;
             return;
         }
     }
 }
 
-static bool comes_at_run_time(const struct kernel_request *request, size_t input)
+static bool value_comes_at_run_time(const struct kernel_request *request, size_t input)
 {
     return request->inputs[input].present && !request->inputs[input].constant;
 }
@@ -96,19 +97,19 @@ static void take_layouts_of_replay(const struct kernel_request *request, const s
     size_t next = 0;
 
     for (size_t i = 0; i < request->layer->inputs.count; i++)
-        if (comes_at_run_time(request, i) && next < wanted->inputs.count)
-            read_layout(&wanted->inputs.items[next++], &inputs[i]);
+        if (value_comes_at_run_time(request, i) && next < wanted->inputs.count)
+            read_replay_layout(&wanted->inputs.items[next++], &inputs[i]);
 }
 
-static void take_layout(const struct kernel_request *request, int choice, struct kernel_input *inputs)
+static void take_replay_layout(const struct kernel_request *request, int choice, struct kernel_input *inputs)
 {
     for (size_t i = 0; i < request->layer->inputs.count; i++)
-        if (comes_at_run_time(request, i))
-            make_layout(choice, inputs[i].shape.rank, &inputs[i].layout);
+        if (value_comes_at_run_time(request, i))
+            make_replay_layout(choice, inputs[i].shape.rank, &inputs[i].layout);
 }
 
-static int list(const struct provider_list *providers, const struct kernel_request *request, struct tactic_list *ret,
-                struct error *err)
+static int list_all_tactics(const struct provider_list *providers, const struct kernel_request *request,
+                            struct tactic_list *ret, struct error *err)
 {
     int rc = 0;
 
@@ -118,9 +119,9 @@ static int list(const struct provider_list *providers, const struct kernel_reque
     return rc;
 }
 
-static int find_elsewhere(const struct provider_list *providers, const struct kernel_request *request,
-                          const struct tactic_algorithm *wanted, struct tactic_list *tactics, const struct tactic **ret,
-                          struct error *err)
+static int find_tactic_in_layouts(const struct provider_list *providers, const struct kernel_request *request,
+                                  const struct tactic_algorithm *wanted, struct tactic_list *tactics,
+                                  const struct tactic **ret, struct error *err)
 {
     size_t count = request->layer->inputs.count;
     struct kernel_input *inputs = memory_alloc_zero(count, sizeof(*inputs));
@@ -134,10 +135,10 @@ static int find_elsewhere(const struct provider_list *providers, const struct ke
         if (choice < 0)
             take_layouts_of_replay(request, wanted, inputs);
         else
-            take_layout(request, choice, inputs);
-        rc = list(providers, &other, tactics, err);
+            take_replay_layout(request, choice, inputs);
+        rc = list_all_tactics(providers, &other, tactics, err);
         if (rc == 0)
-            *ret = find_in(tactics, wanted);
+            *ret = find_listed_tactic(tactics, wanted);
     }
     free(inputs);
     return rc;
@@ -147,8 +148,8 @@ int replay_tactic_find(const struct provider_list *providers, const struct kerne
                        const struct tactic_algorithm *wanted, struct tactic_list *tactics, const struct tactic **ret,
                        struct error *err)
 {
-    const struct tactic *tactic = find_in(tactics, wanted);
-    int rc = tactic ? 0 : find_elsewhere(providers, request, wanted, tactics, &tactic, err);
+    const struct tactic *tactic = find_listed_tactic(tactics, wanted);
+    int rc = tactic ? 0 : find_tactic_in_layouts(providers, request, wanted, tactics, &tactic, err);
 
     if (rc < 0)
         return error_context(err, "layer '%s'", request->layer->name);
@@ -165,7 +166,7 @@ int replay_tactic_find(const struct provider_list *providers, const struct kerne
 /* ---- What was chosen ---- */
 
 /* TensorRT's spelling of types that no precision stands for. */
-static void add_type_name(struct string_builder *text, enum data_type type, enum precision precision)
+static void add_tensorrt_type_name(struct string_builder *text, enum data_type type, enum precision precision)
 {
     static const struct {
         enum data_type type;
@@ -190,7 +191,7 @@ static void add_type_name(struct string_builder *text, enum data_type type, enum
 }
 
 /* As it was built, else as the model says; false when it is not known. */
-static bool find_shape(const struct engine *engine, uint32_t value, const struct shape *built, struct shape *ret)
+static bool find_built_shape(const struct engine *engine, uint32_t value, const struct shape *built, struct shape *ret)
 {
     struct value_type type;
 
@@ -203,18 +204,18 @@ static bool find_shape(const struct engine *engine, uint32_t value, const struct
     return type.not_a_tensor == NULL && type.has_shape && shape_is_static(&type.shape);
 }
 
-static void add_tensor(const struct engine *engine, uint32_t value, enum precision precision,
-                       const struct layout *layout, const struct shape *built, struct tactic_tensors *ret)
+static void add_replay_tensor(const struct engine *engine, uint32_t value, enum precision precision,
+                              const struct layout *layout, const struct shape *built, struct tactic_tensors *ret)
 {
     struct layout_strides strides = {0};
     struct tactic_tensor *tensor;
     struct string_builder name;
     struct shape shape;
 
-    if (!find_shape(engine, value, built, &shape) || !layout_resolve(layout, &shape, &strides))
+    if (!find_built_shape(engine, value, built, &shape) || !layout_resolve(layout, &shape, &strides))
         strides = (struct layout_strides){0};
     string_init(&name);
-    add_type_name(&name, network_type(engine->network, value), precision);
+    add_tensorrt_type_name(&name, network_type(engine->network, value), precision);
     tensor = tactic_tensors_add(ret, (struct text){name.data, name.size}, strides.strides, strides.rank);
     if (strides.block_count > 0) {
         tensor->vectorized_dim.value = strides.block_dimensions[strides.block_count - 1];
@@ -224,8 +225,8 @@ static void add_tensor(const struct engine *engine, uint32_t value, enum precisi
 }
 
 /* Constants are not listed, as TensorRT does not list them. */
-static void add_algorithm(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
-                          struct tactic_algorithm *ret)
+static void set_replay_algorithm(const struct engine *engine, const struct layer *layer,
+                                 const struct engine_layer *choice, struct tactic_algorithm *ret)
 {
     const struct model *model = engine->network->model;
     struct string_builder name;
@@ -240,13 +241,14 @@ static void add_algorithm(const struct engine *engine, const struct layer *layer
         uint32_t value = layer->inputs.items[i];
 
         if (value != VALUE_NONE && model->values.items[value].initializer == INITIALIZER_NONE)
-            add_tensor(engine, value, choice->precision.precision, &choice->tactic.input_layouts[i],
-                       choice->input_shapes ? &choice->input_shapes[i] : NULL, &ret->inputs);
+            add_replay_tensor(engine, value, choice->precision.precision, &choice->tactic.input_layouts[i],
+                              choice->input_shapes ? &choice->input_shapes[i] : NULL, &ret->inputs);
     }
     for (size_t i = 0; i < layer->outputs.count; i++)
         if (layer->outputs.items[i] != VALUE_NONE)
-            add_tensor(engine, layer->outputs.items[i], choice->precision.outputs[i], &choice->tactic.output_layouts[i],
-                       choice->output_shapes ? &choice->output_shapes[i] : NULL, &ret->outputs);
+            add_replay_tensor(engine, layer->outputs.items[i], choice->precision.outputs[i],
+                              &choice->tactic.output_layouts[i],
+                              choice->output_shapes ? &choice->output_shapes[i] : NULL, &ret->outputs);
 }
 
 void engine_replay(const struct engine *engine, struct tactic_replay *ret)
@@ -254,7 +256,7 @@ void engine_replay(const struct engine *engine, struct tactic_replay *ret)
     for (size_t i = 0; i < engine->network->layers.count; i++) {
         const struct layer *layer = &engine->network->layers.items[i];
 
-        add_algorithm(engine, layer, &engine->layers[i], tactic_replay_set(ret, layer->name));
+        set_replay_algorithm(engine, layer, &engine->layers[i], tactic_replay_set(ret, layer->name));
     }
     tactic_options_release(&ret->precision);
     tactic_options_copy(&engine->precision, &ret->precision);

@@ -15,7 +15,7 @@
 
 /* --- the description --- */
 
-static void write_text(struct json_writer *json, struct text text)
+static void write_json_text(struct json_writer *json, struct text text)
 {
     char *copy = memory_copy(text.data, text.size);
 
@@ -23,7 +23,7 @@ static void write_text(struct json_writer *json, struct text text)
     free(copy);
 }
 
-static void write_shape(struct json_writer *json, const struct shape *shape)
+static void write_json_shape(struct json_writer *json, const struct shape *shape)
 {
     json_writer_begin_array(json);
     for (size_t i = 0; i < shape->rank; i++)
@@ -31,18 +31,18 @@ static void write_shape(struct json_writer *json, const struct shape *shape)
     json_writer_end_array(json);
 }
 
-static void write_shapes(struct json_writer *json, const char *key, const struct shape *shapes, size_t count)
+static void write_json_shapes(struct json_writer *json, const char *key, const struct shape *shapes, size_t count)
 {
     if (shapes == NULL)
         return;
     json_writer_key(json, key);
     json_writer_begin_array(json);
     for (size_t i = 0; i < count; i++)
-        write_shape(json, &shapes[i]);
+        write_json_shape(json, &shapes[i]);
     json_writer_end_array(json);
 }
 
-static void write_providers(struct json_writer *json, const struct engine *engine)
+static void write_plan_providers(struct json_writer *json, const struct engine *engine)
 {
     json_writer_key(json, "providers");
     json_writer_begin_array(json);
@@ -59,7 +59,7 @@ static void write_providers(struct json_writer *json, const struct engine *engin
     json_writer_end_array(json);
 }
 
-static void write_profiles(struct json_writer *json, const struct engine *engine)
+static void write_plan_profiles(struct json_writer *json, const struct engine *engine)
 {
     size_t inputs = engine->network->inputs.count;
 
@@ -69,15 +69,15 @@ static void write_profiles(struct json_writer *json, const struct engine *engine
         const struct engine_profile *profile = &engine->profiles.items[i];
 
         json_writer_begin_object(json);
-        write_shapes(json, "minimum", profile->minimum, inputs);
-        write_shapes(json, "optimum", profile->optimum, inputs);
-        write_shapes(json, "maximum", profile->maximum, inputs);
+        write_json_shapes(json, "minimum", profile->minimum, inputs);
+        write_json_shapes(json, "optimum", profile->optimum, inputs);
+        write_json_shapes(json, "maximum", profile->maximum, inputs);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
 }
 
-static void write_layouts(struct json_writer *json, const char *key, const struct layout *layouts, size_t count)
+static void write_plan_layouts(struct json_writer *json, const char *key, const struct layout *layouts, size_t count)
 {
     json_writer_key(json, key);
     json_writer_begin_array(json);
@@ -86,7 +86,7 @@ static void write_layouts(struct json_writer *json, const char *key, const struc
     json_writer_end_array(json);
 }
 
-static void write_tactic(struct json_writer *json, const struct layer *layer, const struct tactic *tactic)
+static void write_plan_tactic(struct json_writer *json, const struct layer *layer, const struct tactic *tactic)
 {
     json_writer_key(json, "provider");
     json_writer_string(json, tactic->provider->name);
@@ -96,11 +96,11 @@ static void write_tactic(struct json_writer *json, const struct layer *layer, co
     json_writer_integer(json, tactic->implementation);
     json_writer_key(json, "number");
     json_writer_integer(json, tactic->number);
-    write_layouts(json, "input_layouts", tactic->input_layouts, layer->inputs.count);
-    write_layouts(json, "output_layouts", tactic->output_layouts, layer->outputs.count);
+    write_plan_layouts(json, "input_layouts", tactic->input_layouts, layer->inputs.count);
+    write_plan_layouts(json, "output_layouts", tactic->output_layouts, layer->outputs.count);
 }
 
-static void write_precision(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice)
+static void write_plan_precision(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice)
 {
     json_writer_key(json, "precision");
     json_writer_string(json, precision_name(choice->precision.precision));
@@ -121,8 +121,8 @@ static void write_precision(struct json_writer *json, const struct layer *layer,
 }
 
 /* `position`: of each node of the model among those that are written. */
-static void write_layer(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice,
-                        const uint32_t *position)
+static void write_plan_layer(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice,
+                             const uint32_t *position)
 {
     json_writer_begin_object(json);
     json_writer_key(json, "name");
@@ -134,37 +134,37 @@ static void write_layer(struct json_writer *json, const struct layer *layer, con
     for (size_t i = 0; i < layer->nodes.count; i++)
         json_writer_integer(json, position[layer->nodes.items[i]]);
     json_writer_end_array(json);
-    write_tactic(json, layer, &choice->tactic);
-    write_precision(json, layer, choice);
+    write_plan_tactic(json, layer, &choice->tactic);
+    write_plan_precision(json, layer, choice);
     json_writer_key(json, "seconds");
     json_writer_number(json, choice->seconds);
     json_writer_key(json, "share_of_fastest");
     json_writer_number(json, choice->share_of_fastest);
     json_writer_key(json, "tactics");
     json_writer_integer(json, (int64_t)choice->tactic_count);
-    write_shapes(json, "input_shapes", choice->input_shapes, layer->inputs.count);
-    write_shapes(json, "output_shapes", choice->output_shapes, layer->outputs.count);
+    write_json_shapes(json, "input_shapes", choice->input_shapes, layer->inputs.count);
+    write_json_shapes(json, "output_shapes", choice->output_shapes, layer->outputs.count);
     json_writer_end_object(json);
 }
 
-static void write_description(struct json_writer *json, const struct engine *engine, const uint32_t *position)
+static void write_plan_description(struct json_writer *json, const struct engine *engine, const uint32_t *position)
 {
     const struct network *network = engine->network;
 
     json_writer_begin_object(json);
     json_writer_key(json, "threads");
     json_writer_integer(json, engine->threads);
-    write_providers(json, engine);
+    write_plan_providers(json, engine);
     json_writer_key(json, "inputs");
     json_writer_begin_array(json);
     for (size_t i = 0; i < network->inputs.count; i++)
-        write_text(json, network->model->values.items[network->inputs.items[i]].name);
+        write_json_text(json, network->model->values.items[network->inputs.items[i]].name);
     json_writer_end_array(json);
-    write_profiles(json, engine);
+    write_plan_profiles(json, engine);
     json_writer_key(json, "layers");
     json_writer_begin_array(json);
     for (size_t i = 0; i < network->layers.count; i++)
-        write_layer(json, &network->layers.items[i], &engine->layers[i], position);
+        write_plan_layer(json, &network->layers.items[i], &engine->layers[i], position);
     json_writer_end_array(json);
     json_writer_end_object(json);
 }
@@ -237,7 +237,7 @@ static int place_weight(void *data, const struct initializer *initializer, struc
 }
 
 /* Weights lie in the plan; but tensors inside of nodes that lie elsewhere cannot be put there. */
-static int check_external(const struct subgraph *subgraph, struct error *err)
+static int check_external_tensors(const struct subgraph *subgraph, struct error *err)
 {
     struct model nodes_only = *subgraph->model;
     struct subgraph part = *subgraph;
@@ -257,8 +257,8 @@ static int check_external(const struct subgraph *subgraph, struct error *err)
 
 /* The graph's length stands before it, and how many bytes that takes decides about where its weights lie: guessed, and
  * corrected. Should no guess come true, weights are not aligned, which costs readers a copy. */
-static int write_model(const struct subgraph *subgraph, struct weight_placer *placer, struct piece_list *graph,
-                       struct piece_list *ret, struct error *err)
+static int write_aligned_model(const struct subgraph *subgraph, struct weight_placer *placer, struct piece_list *graph,
+                               struct piece_list *ret, struct error *err)
 {
     struct initializer_writer writer = {place_weight, placer};
     size_t length_size = wire_varint_size(subgraph->model->file.size);
@@ -294,8 +294,8 @@ static struct hash hash_pieces(const struct piece_list *pieces)
     return plan_hash_finish(&state);
 }
 
-static int write_file(const char *path, const struct string_builder *description, const struct piece_list *model,
-                      const struct file_map *map, struct error *err)
+static int write_plan_file(const char *path, const struct string_builder *description, const struct piece_list *model,
+                           const struct file_map *map, struct error *err)
 {
     uint64_t described = PLAN_HEADER_SIZE + (uint64_t)description->size;
     uint64_t offset = (described + PLAN_ALIGNMENT - 1) / PLAN_ALIGNMENT * PLAN_ALIGNMENT;
@@ -333,7 +333,7 @@ done:
 }
 
 /* The model as the network has it: its inputs and outputs, and the nodes that are in layers. */
-static void init_subgraph(struct subgraph *subgraph, const struct network *network)
+static void init_network_subgraph(struct subgraph *subgraph, const struct network *network)
 {
     subgraph_init_whole(subgraph, network->model);
     bitset_release(&subgraph->nodes);
@@ -345,7 +345,7 @@ static void init_subgraph(struct subgraph *subgraph, const struct network *netwo
     value_list_assign(&subgraph->outputs, &network->outputs);
 }
 
-static uint32_t *number_nodes(const struct bitset *nodes)
+static uint32_t *number_written_nodes(const struct bitset *nodes)
 {
     uint32_t *position = memory_alloc_zero(nodes->size, sizeof(*position)), next = 0;
 
@@ -367,16 +367,16 @@ int plan_save(const struct engine *engine, const char *path, struct error *err)
     pieces_init(&model);
     json_writer_init(&json);
     json.compact = true;
-    init_subgraph(&subgraph, engine->network);
-    position = number_nodes(&subgraph.nodes);
-    rc = check_external(&subgraph, err);
+    init_network_subgraph(&subgraph, engine->network);
+    position = number_written_nodes(&subgraph.nodes);
+    rc = check_external_tensors(&subgraph, err);
     if (rc < 0)
         goto done;
-    rc = write_model(&subgraph, &placer, &graph, &model, err);
+    rc = write_aligned_model(&subgraph, &placer, &graph, &model, err);
     if (rc < 0)
         goto done;
-    write_description(&json, engine, position);
-    rc = write_file(path, &json.text, &model, &engine->network->model->map, err);
+    write_plan_description(&json, engine, position);
+    rc = write_plan_file(path, &json.text, &model, &engine->network->model->map, err);
 done:
     free(position);
     subgraph_release(&subgraph);

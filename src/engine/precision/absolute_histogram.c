@@ -12,7 +12,7 @@
 
 /* ---- Counting ---- */
 
-static float largest_finite(const float *values, size_t count)
+static float largest_finite_absolute(const float *values, size_t count)
 {
     float ret = 0;
 
@@ -23,7 +23,7 @@ static float largest_finite(const float *values, size_t count)
     return ret;
 }
 
-static void double_width(struct absolute_histogram *histogram)
+static void double_bin_width(struct absolute_histogram *histogram)
 {
     for (size_t i = 0; i < BINS / 2; i++)
         histogram->bins[i] = histogram->bins[2 * i] + histogram->bins[2 * i + 1];
@@ -31,7 +31,7 @@ static void double_width(struct absolute_histogram *histogram)
     histogram->width *= 2;
 }
 
-static void make_room(struct absolute_histogram *histogram, float largest)
+static void widen_histogram(struct absolute_histogram *histogram, float largest)
 {
     if (largest <= histogram->largest)
         return;
@@ -42,12 +42,12 @@ static void make_room(struct absolute_histogram *histogram, float largest)
         histogram->zeros = 0;
     }
     while (histogram->width * BINS < (double)largest)
-        double_width(histogram);
+        double_bin_width(histogram);
 }
 
 void absolute_histogram_add(struct absolute_histogram *histogram, const float *values, size_t count)
 {
-    make_room(histogram, largest_finite(values, count));
+    widen_histogram(histogram, largest_finite_absolute(values, count));
     double bins_per_unit = histogram->width > 0 ? 1 / histogram->width : 0;
     for (size_t i = 0; i < count; i++) {
         float magnitude = fabsf(values[i]);
@@ -66,7 +66,7 @@ void absolute_histogram_add(struct absolute_histogram *histogram, const float *v
 
 /* ---- Ranges ---- */
 
-static double end_of(const struct absolute_histogram *histogram, size_t bins)
+static double histogram_bins_end(const struct absolute_histogram *histogram, size_t bins)
 {
     double end = histogram->width * (double)bins;
 
@@ -84,7 +84,7 @@ double absolute_histogram_quantile_range(const struct absolute_histogram *histog
         if (seen > 0 && (double)seen >= wanted)
             break;
     }
-    return end_of(histogram, bin);
+    return histogram_bins_end(histogram, bin);
 }
 
 struct absolute_histogram_clipping absolute_histogram_clipping(const struct absolute_histogram *histogram, double range)
@@ -110,7 +110,7 @@ struct absolute_histogram_clipping absolute_histogram_clipping(const struct abso
 }
 
 /* The first `count` bins as int8 keeps them: LEVELS groups, in each of which all bins that are used get the same. */
-static void quantize_bins(const double *bins, size_t count, double *ret)
+static void quantize_histogram_bins(const double *bins, size_t count, double *ret)
 {
     size_t begin = 0;
 
@@ -131,7 +131,7 @@ static void quantize_bins(const double *bins, size_t count, double *ret)
 
 /* What is 0 becomes a little, at the expense of the rest, so that relative entropies stay finite; and the sum becomes
  * 1. False when everything is 0. */
-static bool make_distribution(double *bins, size_t count)
+static bool make_bin_distribution(double *bins, size_t count)
 {
     size_t empty = 0;
     double sum = 0;
@@ -149,14 +149,14 @@ static bool make_distribution(double *bins, size_t count)
 }
 
 /* How much is lost when what lies behind the first `count` bins is counted in the last one of them. */
-static double divergence(const double *bins, size_t count, double beyond)
+static double find_clipping_divergence(const double *bins, size_t count, double beyond)
 {
     double reference[BINS], kept[BINS], ret = 0;
 
-    quantize_bins(bins, count, kept);
+    quantize_histogram_bins(bins, count, kept);
     memcpy(reference, bins, count * sizeof(*bins));
     reference[count - 1] += beyond;
-    if (!make_distribution(reference, count) || !make_distribution(kept, count))
+    if (!make_bin_distribution(reference, count) || !make_bin_distribution(kept, count))
         return INFINITY;
     for (size_t i = 0; i < count; i++)
         ret += reference[i] * log(reference[i] / kept[i]);
@@ -174,7 +174,7 @@ double absolute_histogram_entropy_range(const struct absolute_histogram *histogr
     while (used > LEVELS && bins[used - 1] == 0)
         used--;
     for (size_t count = used; count >= LEVELS; count--) {
-        double loss = divergence(bins, count, beyond);
+        double loss = find_clipping_divergence(bins, count, beyond);
 
         if (loss < best) {
             best = loss;
@@ -182,5 +182,5 @@ double absolute_histogram_entropy_range(const struct absolute_histogram *histogr
         }
         beyond += bins[count - 1];
     }
-    return end_of(histogram, best_count);
+    return histogram_bins_end(histogram, best_count);
 }

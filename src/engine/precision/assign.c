@@ -15,7 +15,7 @@ struct complaints {
     size_t count;
 };
 
-static void complain(struct complaints *complaints, const char *kind, const char *name, enum data_type type)
+static void note_complaint(struct complaints *complaints, const char *kind, const char *name, enum data_type type)
 {
     if (complaints->count < NAMED_LAYERS)
         string_add_format(&complaints->text, "%s%s '%s' (%s)", complaints->count > 0 ? ", " : "", kind, name,
@@ -29,7 +29,7 @@ static void end_complaints(struct complaints *complaints)
         string_add_format(&complaints->text, " and %zu more", complaints->count - NAMED_LAYERS);
 }
 
-static bool is_enabled(const struct precision_settings *settings, enum precision precision)
+static bool precision_is_enabled(const struct precision_settings *settings, enum precision precision)
 {
     return precision == PRECISION_FLOAT32 || settings->enabled[precision];
 }
@@ -37,7 +37,7 @@ static bool is_enabled(const struct precision_settings *settings, enum precision
 /* ---- Names ---- */
 
 /* From the names of tensors to the layers that make them. */
-static void index_outputs(const struct network *network, struct name_map *ret)
+static void index_layer_outputs(const struct network *network, struct name_map *ret)
 {
     name_map_init(ret);
     for (size_t i = 0; i < network->layers.count; i++) {
@@ -50,8 +50,8 @@ static void index_outputs(const struct network *network, struct name_map *ret)
 }
 
 /* The layer that makes a tensor, and which of its outputs that is. */
-static const struct layer *find_output(const struct network *network, const struct name_map *tensors, struct text name,
-                                       size_t *ret_output)
+static const struct layer *find_layer_of_output(const struct network *network, const struct name_map *tensors,
+                                                struct text name, size_t *ret_output)
 {
     uint32_t found = name_map_find(tensors, name);
     const struct layer *layer = found != NAME_MAP_NONE ? &network->layers.items[found] : NULL;
@@ -65,7 +65,7 @@ static const struct layer *find_output(const struct network *network, const stru
     return layer;
 }
 
-static int unknown_layer(const struct network *network, const char *name, struct error *err)
+static int refuse_unknown_layer(const struct network *network, const char *name, struct error *err)
 {
     struct close_names close;
     struct string_builder text;
@@ -86,7 +86,7 @@ static int unknown_layer(const struct network *network, const char *name, struct
     return rc;
 }
 
-static int unknown_tensor(const struct network *network, const char *name, struct error *err)
+static int refuse_unknown_tensor(const struct network *network, const char *name, struct error *err)
 {
     struct close_names close;
     struct string_builder text;
@@ -107,8 +107,8 @@ static int unknown_tensor(const struct network *network, const char *name, struc
     return rc;
 }
 
-static int read_type(const char *option, const struct precision_override *override, enum precision *ret,
-                     struct error *err)
+static int read_override_precision(const char *option, const struct precision_override *override, enum precision *ret,
+                                   struct error *err)
 {
     *ret = precision_of_type(override->type);
     if (*ret != PRECISION_COUNT)
@@ -119,8 +119,8 @@ static int read_type(const char *option, const struct precision_override *overri
 
 /* ---- Layers ---- */
 
-static enum precision lowest(const struct network *network, const struct layer *layer,
-                             const struct precision_settings *settings)
+static enum precision find_lowest_precision(const struct network *network, const struct layer *layer,
+                                            const struct precision_settings *settings)
 {
     if (settings->policy == PRECISION_POLICY_FASTEST)
         return PRECISION_FLOAT32;
@@ -138,16 +138,16 @@ static int constrain_layers(const struct network *network, const struct layer_na
         const struct precision_override *override = &settings->layers.items[i];
         const struct layer *layer = layer_names_find(names, text_of(override->name));
         enum precision precision;
-        int rc = read_type("--layer-precisions", override, &precision, err);
+        int rc = read_override_precision("--layer-precisions", override, &precision, err);
 
         if (rc == 0 && layer == NULL)
-            rc = unknown_layer(network, override->name, err);
+            rc = refuse_unknown_layer(network, override->name, err);
         if (rc < 0)
             return rc;
         if (settings->constraints == PRECISION_CONSTRAINTS_NONE)
             continue;
-        if (!is_enabled(settings, precision) || !precision_eligible(network, layer, precision)) {
-            complain(complaints, "layer", layer->name, override->type);
+        if (!precision_is_enabled(settings, precision) || !precision_eligible(network, layer, precision)) {
+            note_complaint(complaints, "layer", layer->name, override->type);
             continue;
         }
         ret[layer - network->layers.items].precision = precision;
@@ -165,18 +165,18 @@ static int constrain_tensors(const struct network *network, const struct name_ma
     for (size_t i = 0; i < settings->tensors.count; i++) {
         const struct precision_override *override = &settings->tensors.items[i];
         size_t output = 0;
-        const struct layer *layer = find_output(network, tensors, text_of(override->name), &output);
+        const struct layer *layer = find_layer_of_output(network, tensors, text_of(override->name), &output);
         enum precision precision;
-        int rc = read_type("--tensor-dtypes", override, &precision, err);
+        int rc = read_override_precision("--tensor-dtypes", override, &precision, err);
 
         if (rc == 0 && layer == NULL)
-            rc = unknown_tensor(network, override->name, err);
+            rc = refuse_unknown_tensor(network, override->name, err);
         if (rc < 0)
             return rc;
         /* A tensor at int8 would need a layer behind it that reads int8: those have float32 in front of them here. */
-        if (!is_enabled(settings, precision) || precision == PRECISION_INT8 ||
+        if (!precision_is_enabled(settings, precision) || precision == PRECISION_INT8 ||
             network_type(network, layer->outputs.items[output]) != DATA_FLOAT32) {
-            complain(complaints, "tensor", override->name, override->type);
+            note_complaint(complaints, "tensor", override->name, override->type);
             continue;
         }
         ret[layer - network->layers.items].outputs[output] = precision;
@@ -186,7 +186,7 @@ static int constrain_tensors(const struct network *network, const struct name_ma
 
 /* ---- All of it ---- */
 
-static void store_outputs(const struct network *network, struct layer_precision *precisions)
+static void store_output_precisions(const struct network *network, struct layer_precision *precisions)
 {
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
@@ -230,15 +230,15 @@ int precisions_assign(const struct network *network, const struct precision_sett
 
     string_init(&complaints.text);
     layer_names_init(&names, network);
-    index_outputs(network, &tensors);
+    index_layer_outputs(network, &tensors);
     for (size_t i = 0; i < count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
-        ret[i] = (struct layer_precision){.precision = lowest(network, layer, settings),
+        ret[i] = (struct layer_precision){.precision = find_lowest_precision(network, layer, settings),
                                           .outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret[i].outputs))};
     }
     int rc = constrain_layers(network, &names, settings, ret, &complaints, err);
-    store_outputs(network, ret);
+    store_output_precisions(network, ret);
     if (rc == 0)
         rc = constrain_tensors(network, &tensors, settings, ret, &complaints, err);
     if (rc == 0)
@@ -262,7 +262,7 @@ void precisions_release(struct layer_precision *precisions, size_t count)
 /* ---- What no layer has ---- */
 
 /* The layers that compute with float32 numbers, seen by somebody who looks for a precision. */
-struct candidates {
+struct precision_candidates {
     size_t count;
     size_t eligible, constrained; /* those that could have it; of them, those that the user wants otherwise */
     size_t untyped;               /* those with a tensor whose type is not known */
@@ -270,7 +270,7 @@ struct candidates {
     const struct layer *body;     /* the first of these */
 };
 
-static const struct node *node_with_body(const struct network *network, const struct layer *layer)
+static const struct node *find_node_with_body(const struct network *network, const struct layer *layer)
 {
     for (size_t i = 0; i < layer->nodes.count; i++) {
         const struct node *node = &network->model->nodes.items[layer->nodes.items[i]];
@@ -281,7 +281,7 @@ static const struct node *node_with_body(const struct network *network, const st
     return NULL;
 }
 
-static bool has_unknown_type(const struct network *network, const struct layer *layer)
+static bool layer_has_unknown_type(const struct network *network, const struct layer *layer)
 {
     const struct value_list *const lists[] = {&layer->inputs, &layer->outputs};
 
@@ -292,15 +292,16 @@ static bool has_unknown_type(const struct network *network, const struct layer *
     return false;
 }
 
-static struct candidates find_candidates(const struct network *network, const struct layer_precision *precisions,
-                                         enum precision precision)
+static struct precision_candidates find_precision_candidates(const struct network *network,
+                                                             const struct layer_precision *precisions,
+                                                             enum precision precision)
 {
-    struct candidates found = {0};
+    struct precision_candidates found = {0};
 
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
         bool eligible = precision_eligible(network, layer, precision);
-        bool has_body = node_with_body(network, layer) != NULL;
+        bool has_body = find_node_with_body(network, layer) != NULL;
 
         if (layer->moves_data || !(has_body || precision_eligible(network, layer, PRECISION_FLOAT32)))
             continue;
@@ -308,16 +309,17 @@ static struct candidates find_candidates(const struct network *network, const st
         found.eligible += eligible;
         found.constrained += eligible && precisions[i].constrained;
         found.with_bodies += has_body;
-        found.untyped += has_unknown_type(network, layer);
+        found.untyped += layer_has_unknown_type(network, layer);
         if (has_body && found.body == NULL)
             found.body = layer;
     }
     return found;
 }
 
-static void explain_bodies(const struct network *network, const struct candidates *found, struct string_builder *ret)
+static void explain_layers_with_bodies(const struct network *network, const struct precision_candidates *found,
+                                       struct string_builder *ret)
 {
-    const struct node *node = node_with_body(network, found->body);
+    const struct node *node = find_node_with_body(network, found->body);
 
     string_add_format(ret, "all that computes lies inside of '%s' (" TEXT_FORMAT ")", found->body->name,
                       TEXT_ARGS(node->op_type));
@@ -334,14 +336,14 @@ bool precision_explain_unused(const struct network *network, const struct precis
                               const struct layer_precision *precisions, enum precision precision,
                               struct string_builder *ret)
 {
-    struct candidates found = find_candidates(network, precisions, precision);
+    struct precision_candidates found = find_precision_candidates(network, precisions, precision);
 
     if (precision == PRECISION_TF32)
         string_add(ret, "it is a property of NVIDIA's matrix units, and computed in float32 here");
     else if (found.count == 0)
         string_add(ret, "no layer computes with float32 numbers");
     else if (found.with_bodies == found.count)
-        explain_bodies(network, &found, ret);
+        explain_layers_with_bodies(network, &found, ret);
     else if (found.eligible == 0 && found.untyped > 0)
         string_add(ret,
                    "types of tensors are not known, which ONNX Runtime infers, and without them no layer is lowered");

@@ -57,16 +57,16 @@ void calibration_free(struct calibration *calibration)
     free(calibration);
 }
 
-static struct calibrated_tensor *find(const struct calibration *calibration, struct text name)
+static struct calibrated_tensor *find_tensor_range(const struct calibration *calibration, struct text name)
 {
     uint32_t index = name_map_find(&calibration->indices, name);
 
     return index == NAME_MAP_NONE ? NULL : &calibration->tensors.items[index];
 }
 
-static struct calibrated_tensor *find_or_add(struct calibration *calibration, struct text name)
+static struct calibrated_tensor *find_or_add_tensor_range(struct calibration *calibration, struct text name)
 {
-    struct calibrated_tensor *tensor = find(calibration, name);
+    struct calibrated_tensor *tensor = find_tensor_range(calibration, name);
 
     if (tensor != NULL)
         return tensor;
@@ -81,7 +81,7 @@ static struct calibrated_tensor *find_or_add(struct calibration *calibration, st
 
 void calibration_observe(struct calibration *calibration, struct text name, const float *values, size_t count)
 {
-    struct calibrated_tensor *tensor = find_or_add(calibration, name);
+    struct calibrated_tensor *tensor = find_or_add_tensor_range(calibration, name);
 
     if (tensor->histogram == NULL)
         tensor->histogram = memory_alloc_zero(1, sizeof(*tensor->histogram));
@@ -89,7 +89,7 @@ void calibration_observe(struct calibration *calibration, struct text name, cons
     tensor->computed = 0;
 }
 
-static float compute_scale(const struct calibration *calibration, const struct absolute_histogram *histogram)
+static float compute_tensor_scale(const struct calibration *calibration, const struct absolute_histogram *histogram)
 {
     double range = (double)histogram->largest;
 
@@ -103,21 +103,21 @@ static float compute_scale(const struct calibration *calibration, const struct a
 }
 
 /* 0: nothing is known. */
-static float scale_of(const struct calibration *calibration, struct calibrated_tensor *tensor)
+static float find_tensor_scale(const struct calibration *calibration, struct calibrated_tensor *tensor)
 {
     if (tensor->loaded > 0)
         return tensor->loaded;
     if (tensor->histogram == NULL || tensor->histogram->total == 0)
         return 0;
     if (tensor->computed == 0)
-        tensor->computed = compute_scale(calibration, tensor->histogram);
+        tensor->computed = compute_tensor_scale(calibration, tensor->histogram);
     return tensor->computed;
 }
 
 bool calibration_scale(const struct calibration *calibration, struct text name, float *ret)
 {
-    struct calibrated_tensor *tensor = find(calibration, name);
-    float scale = tensor ? scale_of(calibration, tensor) : 0;
+    struct calibrated_tensor *tensor = find_tensor_range(calibration, name);
+    float scale = tensor ? find_tensor_scale(calibration, tensor) : 0;
 
     if (scale > 0)
         *ret = scale;
@@ -126,7 +126,7 @@ bool calibration_scale(const struct calibration *calibration, struct text name, 
 
 bool calibration_saw_nothing(const struct calibration *calibration, struct text name)
 {
-    const struct calibrated_tensor *tensor = find(calibration, name);
+    const struct calibrated_tensor *tensor = find_tensor_range(calibration, name);
 
     if (tensor == NULL || tensor->loaded > 0)
         return false;
@@ -135,9 +135,9 @@ bool calibration_saw_nothing(const struct calibration *calibration, struct text 
 
 bool calibration_clipping(const struct calibration *calibration, struct text name, struct calibration_clipping *ret)
 {
-    struct calibrated_tensor *tensor = find(calibration, name);
+    struct calibrated_tensor *tensor = find_tensor_range(calibration, name);
     struct absolute_histogram_clipping clipping;
-    float scale = tensor != NULL && tensor->loaded == 0 ? scale_of(calibration, tensor) : 0;
+    float scale = tensor != NULL && tensor->loaded == 0 ? find_tensor_scale(calibration, tensor) : 0;
 
     if (scale == 0)
         return false;
@@ -170,7 +170,7 @@ bool calibration_is_generated(const struct calibration *calibration)
 }
 
 /* Takes a line, without what ends it, off the front of `rest`. */
-static struct text next_line(struct text *rest)
+static struct text take_cache_line(struct text *rest)
 {
     const char *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;
     struct text line = {rest->data, end ? (size_t)(end - rest->data) : rest->size};
@@ -184,7 +184,7 @@ static struct text next_line(struct text *rest)
 }
 
 /* "<name>: <8 digits>". The name may hold anything else, colons too. */
-static bool parse_entry(struct text line, struct text *ret_name, float *ret_scale)
+static bool parse_scale_entry(struct text line, struct text *ret_name, float *ret_scale)
 {
     const size_t tail = sizeof(": 00000000") - 1;
     uint32_t bits = 0;
@@ -206,21 +206,22 @@ static bool parse_entry(struct text line, struct text *ret_name, float *ret_scal
     return isfinite(*ret_scale) && *ret_scale >= 0;
 }
 
-static bool is_cache(struct text first_line)
+static bool text_is_calibration_cache(struct text first_line)
 {
     return first_line.size >= 4 && memcmp(first_line.data, "TRT-", 4) == 0;
 }
 
 /* Reads all entries, to see that they can be read, or (`calibration` is not NULL) to take them. */
-static int read_entries(struct calibration *calibration, struct text rest, const char *display_name, struct error *err)
+static int read_scale_entries(struct calibration *calibration, struct text rest, const char *display_name,
+                              struct error *err)
 {
     for (size_t number = 2; rest.size > 0; number++) {
-        struct text line = next_line(&rest), name;
+        struct text line = take_cache_line(&rest), name;
         float scale;
 
         if (line.size == 0)
             continue;
-        if (!parse_entry(line, &name, &scale))
+        if (!parse_scale_entry(line, &name, &scale))
             return error_set(err, ERR_CORRUPT,
                              "'%s' is a damaged calibration cache: line %zu is not a name and the 8 hexadecimal digits "
                              "of a scale; remove the file to calibrate again",
@@ -231,8 +232,9 @@ static int read_entries(struct calibration *calibration, struct text rest, const
             calibration->generated = true;
             continue;
         }
-        find_or_add(calibration, name)->loaded = scale;
-        find_or_add(calibration, name)->loaded_nothing = scale == 0; /* TensorRT: a tensor that needs no scale */
+        find_or_add_tensor_range(calibration, name)->loaded = scale;
+        find_or_add_tensor_range(calibration, name)->loaded_nothing =
+            scale == 0; /* TensorRT: a tensor that needs no scale */
         calibration->loaded |= scale > 0;
     }
     return 0;
@@ -244,11 +246,11 @@ int calibration_parse(struct calibration *calibration, struct span bytes, const 
 
     if (rest.size == 0)
         return 0;
-    if (!is_cache(next_line(&rest)))
+    if (!text_is_calibration_cache(take_cache_line(&rest)))
         return error_set(err, ERR_INVALID, "'%s' is not a calibration cache: its first line does not begin with 'TRT-'",
                          display_name);
-    int rc = read_entries(NULL, rest, display_name, err);
-    return rc < 0 ? rc : read_entries(calibration, rest, display_name, err);
+    int rc = read_scale_entries(NULL, rest, display_name, err);
+    return rc < 0 ? rc : read_scale_entries(calibration, rest, display_name, err);
 }
 
 int calibration_load(struct calibration *calibration, const char *path, struct error *err)
@@ -278,7 +280,7 @@ int calibration_write(const struct calibration *calibration, struct string_build
         string_add_format(ret, "%s: 00000000\n", generated_mark);
     for (size_t i = 0; i < calibration->tensors.count; i++) {
         struct calibrated_tensor *tensor = &calibration->tensors.items[i];
-        float scale = scale_of(calibration, tensor);
+        float scale = find_tensor_scale(calibration, tensor);
         uint32_t bits;
 
         if (scale == 0 && !calibration_saw_nothing(calibration, tensor->name))

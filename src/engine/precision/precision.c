@@ -46,7 +46,7 @@ enum precision precision_of_type(enum data_type type)
 
 /* ---- Rounding ---- */
 
-static inline uint32_t bits_of(float value)
+static inline uint32_t float32_to_bits(float value)
 {
     uint32_t bits;
 
@@ -54,7 +54,7 @@ static inline uint32_t bits_of(float value)
     return bits;
 }
 
-static inline float float_of(uint32_t bits)
+static inline float float32_from_bits(uint32_t bits)
 {
     float value;
 
@@ -72,38 +72,38 @@ static inline uint32_t select_bits(int choose_a, uint32_t a, uint32_t b)
  * float16_to_float32(float32_to_float16()). Bits are compared as signed numbers, which vector units can do. */
 static inline float rounded_to_float16(float value)
 {
-    uint32_t bits = bits_of(value);
+    uint32_t bits = float32_to_bits(value);
     uint32_t sign = bits & 0x80000000, magnitude = bits & 0x7fffffff;
     /* Halfway cases go to the even neighbour. What carries into 2^16 or beyond has no float16. */
     uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) & ~(uint32_t)0x1fff;
     /* Multiples of 2^-24: the distance of the float32 numbers from 0.5 on, to which the addition rounds. */
-    uint32_t subnormal = bits_of((float_of(magnitude) + 0.5F) - 0.5F);
+    uint32_t subnormal = float32_to_bits((float32_from_bits(magnitude) + 0.5F) - 0.5F);
     uint32_t not_a_number = (magnitude & ~(uint32_t)0x1fff) | 0x400000;
     uint32_t ret = select_bits((int32_t)magnitude > 0x477fefff, 0x7f800000, normal); /* from 65520 on */
 
     ret = select_bits((int32_t)magnitude < 0x38800000, subnormal, ret); /* 2^-14 */
-    return float_of(sign | select_bits((int32_t)magnitude > 0x7f800000, not_a_number, ret));
+    return float32_from_bits(sign | select_bits((int32_t)magnitude > 0x7f800000, not_a_number, ret));
 }
 
 static inline float rounded_to_bfloat16(float value)
 {
-    uint32_t bits = bits_of(value);
+    uint32_t bits = float32_to_bits(value);
     uint32_t number = (bits + 0x7fff + (bits >> 16 & 1)) & 0xffff0000;
     uint32_t not_a_number = (bits & 0xffff0000) | 0x400000;
 
-    return float_of(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
+    return float32_from_bits(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
 }
 
 /* `limit` is 127 or 128, the least number's magnitude. */
-static inline float quantized(float value, float scale, float limit)
+static inline float quantize_float(float value, float scale, float limit)
 {
     float steps = value / scale;
-    uint32_t bits = bits_of(steps);
-    bits = select_bits(steps < -limit, bits_of(-limit), bits);
-    bits = select_bits(steps > 127, bits_of(127), bits);
+    uint32_t bits = float32_to_bits(steps);
+    bits = select_bits(steps < -limit, float32_to_bits(-limit), bits);
+    bits = select_bits(steps > 127, float32_to_bits(127), bits);
     bits = select_bits(steps == steps, bits, 0); /* NaN */
     /* float32 numbers of that size are whole, and the addition rounds to one of them, half to even. */
-    return ((float_of(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
+    return ((float32_from_bits(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
 }
 
 void precision_round(enum precision precision, float *values, size_t count)
@@ -125,53 +125,54 @@ void precision_round(enum precision precision, float *values, size_t count)
     }
 }
 
-static void quantize(float scale, float limit, float *values, size_t count)
+static void quantize_floats(float scale, float limit, float *values, size_t count)
 {
     size_t i = 0;
 
     for (; count - i >= BLOCK; i += BLOCK)
         for (size_t k = 0; k < BLOCK; k++)
-            values[i + k] = quantized(values[i + k], scale, limit);
+            values[i + k] = quantize_float(values[i + k], scale, limit);
     for (; i < count; i++)
-        values[i] = quantized(values[i], scale, limit);
+        values[i] = quantize_float(values[i], scale, limit);
 }
 
 void precision_quantize(float scale, float *values, size_t count)
 {
-    quantize(scale, 128, values, count);
+    quantize_floats(scale, 128, values, count);
 }
 
 /* ---- What is rounded ---- */
 
-static bool is_float32(const struct network *network, uint32_t value)
+static bool value_is_float32(const struct network *network, uint32_t value)
 {
     return value != VALUE_NONE && network_type(network, value) == DATA_FLOAT32;
 }
 
-static bool has_float32(const struct network *network, const struct layer *layer)
+static bool layer_has_float32(const struct network *network, const struct layer *layer)
 {
     for (size_t i = 0; i < layer->inputs.count; i++)
-        if (is_float32(network, layer->inputs.items[i]))
+        if (value_is_float32(network, layer->inputs.items[i]))
             return true;
     for (size_t i = 0; i < layer->outputs.count; i++)
-        if (is_float32(network, layer->outputs.items[i]))
+        if (value_is_float32(network, layer->outputs.items[i]))
             return true;
     return false;
 }
 
-static bool is_constant(const struct network *network, uint32_t value)
+static bool network_value_is_constant(const struct network *network, uint32_t value)
 {
     return value != VALUE_NONE && network->model->values.items[value].initializer != INITIALIZER_NONE;
 }
 
-static bool has_int8_form(const struct network *network, const struct layer *layer)
+static bool layer_has_int8_form(const struct network *network, const struct layer *layer)
 {
     return (layer->kind == LAYER_CONVOLUTION || layer->kind == LAYER_DECONVOLUTION || layer->kind == LAYER_MATMUL) &&
-           layer->inputs.count >= 2 && is_float32(network, layer->inputs.items[0]) &&
-           is_float32(network, layer->inputs.items[1]) && is_constant(network, layer->inputs.items[1]);
+           layer->inputs.count >= 2 && value_is_float32(network, layer->inputs.items[0]) &&
+           value_is_float32(network, layer->inputs.items[1]) &&
+           network_value_is_constant(network, layer->inputs.items[1]);
 }
 
-static bool has_half_form(const struct network *network, const struct layer *layer)
+static bool layer_has_half_form(const struct network *network, const struct layer *layer)
 {
     const struct model *model = network->model;
 
@@ -184,15 +185,15 @@ static bool has_half_form(const struct network *network, const struct layer *lay
 bool precision_eligible(const struct network *network, const struct layer *layer, enum precision precision)
 {
     if (precision == PRECISION_FLOAT32)
-        return has_float32(network, layer);
-    if (layer->moves_data || !has_float32(network, layer))
+        return layer_has_float32(network, layer);
+    if (layer->moves_data || !layer_has_float32(network, layer))
         return false;
     if (precision == PRECISION_INT8)
-        return has_int8_form(network, layer);
-    return precision == PRECISION_TF32 || has_half_form(network, layer);
+        return layer_has_int8_form(network, layer);
+    return precision == PRECISION_TF32 || layer_has_half_form(network, layer);
 }
 
-static const struct node *first_node(const struct network *network, const struct layer *layer)
+static const struct node *first_layer_node(const struct network *network, const struct layer *layer)
 {
     return &network->model->nodes.items[layer->nodes.items[0]];
 }
@@ -201,25 +202,27 @@ bool precision_narrows_input(const struct network *network, const struct layer *
                              enum precision precision)
 {
     if (precision == PRECISION_FLOAT32 || precision == PRECISION_TF32 ||
-        !is_float32(network, layer->inputs.items[input]))
+        !value_is_float32(network, layer->inputs.items[input]))
         return false;
     if (precision == PRECISION_INT8)
         return input < 2;
     if (input == 0)
         return true;
-    return !node_is(first_node(network, layer), "Resize") && !node_is(first_node(network, layer), "Upsample");
+    return !node_is(first_layer_node(network, layer), "Resize") &&
+           !node_is(first_layer_node(network, layer), "Upsample");
 }
 
 /* ---- Constants ---- */
 
 /* The dimension of a weight that counts output channels. */
-static size_t channel_axis(const struct network *network, const struct layer *layer, const struct shape *shape)
+static size_t find_weight_channel_axis(const struct network *network, const struct layer *layer,
+                                       const struct shape *shape)
 {
     if (layer->kind == LAYER_CONVOLUTION)
         return 0; /* M x C/groups x kernel */
     if (layer->kind == LAYER_DECONVOLUTION)
         return 1; /* C x M/groups x kernel */
-    const struct node *node = first_node(network, layer);
+    const struct node *node = first_layer_node(network, layer);
     if (node_is(node, "Gemm") && node_attribute_integer(node->message, "transB", 0) != 0)
         return 0;
     return shape->rank - 1;
@@ -230,7 +233,7 @@ struct channels {
     size_t count, inner, blocks;
 };
 
-static struct channels channels_of(const struct shape *shape, size_t axis)
+static struct channels weight_channels_of(const struct shape *shape, size_t axis)
 {
     struct channels ret = {.count = (size_t)shape->dims[axis], .inner = 1, .blocks = 1};
 
@@ -243,7 +246,7 @@ static struct channels channels_of(const struct shape *shape, size_t axis)
     return ret;
 }
 
-static float largest_finite(const float *values, size_t count, float so_far)
+static float add_largest_finite(const float *values, size_t count, float so_far)
 {
     for (size_t i = 0; i < count; i++) {
         float magnitude = fabsf(values[i]);
@@ -257,11 +260,11 @@ static void quantize_channel(const struct channels *channels, size_t channel, fl
     float largest = 0;
 
     for (size_t block = channel; block < channels->blocks; block += channels->count)
-        largest = largest_finite(values + block * channels->inner, channels->inner, largest);
+        largest = add_largest_finite(values + block * channels->inner, channels->inner, largest);
     /* A scale that is not normal cannot tell 127 steps apart: what is that small is nothing. */
     float scale = fmaxf(largest / 127, 0x1p-126F);
     for (size_t block = channel; block < channels->blocks; block += channels->count)
-        quantize(scale, 127, values + block * channels->inner, channels->inner);
+        quantize_floats(scale, 127, values + block * channels->inner, channels->inner);
 }
 
 static void quantize_weight(const struct network *network, const struct layer *layer, struct tensor *weight)
@@ -270,11 +273,11 @@ static void quantize_weight(const struct network *network, const struct layer *l
 
     if (weight->shape.rank == 0 || tensor_elements(weight) == 0)
         return;
-    size_t axis = channel_axis(network, layer, &weight->shape);
+    size_t axis = find_weight_channel_axis(network, layer, &weight->shape);
     if (weight->shape.rank == 1 || axis >= weight->shape.rank) /* a product with a vector has one channel */
         channels = (struct channels){.count = 1, .inner = tensor_elements(weight), .blocks = 1};
     else
-        channels = channels_of(&weight->shape, axis);
+        channels = weight_channels_of(&weight->shape, axis);
     for (size_t i = 0; i < channels.count; i++)
         quantize_channel(&channels, i, tensor_writable(weight));
 }

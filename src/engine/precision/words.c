@@ -19,7 +19,8 @@ static const struct {
 #define LAYER "--layer-precisions "
 #define TENSOR "--tensor-dtypes "
 
-static void add_overrides(const char *option, const struct precision_overrides *overrides, struct tactic_options *ret)
+static void add_override_words(const char *option, const struct precision_overrides *overrides,
+                               struct tactic_options *ret)
 {
     for (size_t i = 0; i < overrides->count; i++) {
         struct string_builder word;
@@ -41,9 +42,9 @@ void precision_words_of(const struct precision_settings *settings, struct tactic
         tactic_options_add(ret, text_of(FASTEST));
     if (settings->constraints != PRECISION_CONSTRAINTS_NONE) {
         tactic_options_add(ret, text_of(settings->constraints == PRECISION_CONSTRAINTS_OBEY ? OBEY : PREFER));
-        add_overrides(LAYER, &settings->layers, ret);
+        add_override_words(LAYER, &settings->layers, ret);
     }
-    add_overrides(TENSOR, &settings->tensors, ret);
+    add_override_words(TENSOR, &settings->tensors, ret);
 }
 
 /* "NAME:TYPE"; names may hold colons. */
@@ -58,8 +59,8 @@ static bool read_override(const char *words, struct arena *arena, struct precisi
     return ret->type != DATA_UNDEFINED;
 }
 
-static bool read_word(const char *word, struct arena *arena, struct precision_override *layers,
-                      struct precision_override *tensors, struct precision_settings *ret)
+static bool read_precision_word(const char *word, struct arena *arena, struct precision_override *layers,
+                                struct precision_override *tensors, struct precision_settings *ret)
 {
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (strcmp(word, flags[i].word) == 0)
@@ -88,7 +89,7 @@ int precision_words_read(const struct tactic_options *words, struct arena *arena
         .enabled = {[PRECISION_FLOAT32] = true}, .layers.items = layers, .tensors.items = tensors};
 
     for (size_t i = 0; i < words->count; i++)
-        if (!read_word(words->items[i], arena, layers, tensors, &settings))
+        if (!read_precision_word(words->items[i], arena, layers, tensors, &settings))
             return error_set(err, ERR_UNSUPPORTED, "'%s' is no option for precisions of this program", words->items[i]);
     *ret = settings;
     return 0;

@@ -82,13 +82,13 @@ size_t executor_memory(const struct executor *executor, size_t *ret_without_reus
 
 /* --- the feed --- */
 
-static struct text value_name(const struct network *network, uint32_t value)
+static struct text network_value_name(const struct network *network, uint32_t value)
 {
     return network->model->values.items[value].name;
 }
 
 /* A profile's negative bound is none: the model leaves the dimension open, and so does the profile. */
-static bool shape_within(const struct shape *shape, const struct shape *minimum, const struct shape *maximum)
+static bool shape_lies_within(const struct shape *shape, const struct shape *minimum, const struct shape *maximum)
 {
     if (shape->rank != minimum->rank || shape->rank != maximum->rank)
         return false;
@@ -98,10 +98,11 @@ static bool shape_within(const struct shape *shape, const struct shape *minimum,
     return true;
 }
 
-static bool profile_takes(const struct executor *executor, const struct engine_profile *profile, size_t *ret_input)
+static bool profile_accepts_feed(const struct executor *executor, const struct engine_profile *profile,
+                                 size_t *ret_input)
 {
     for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
-        if (!shape_within(&executor->feed[i].shape, &profile->minimum[i], &profile->maximum[i])) {
+        if (!shape_lies_within(&executor->feed[i].shape, &profile->minimum[i], &profile->maximum[i])) {
             *ret_input = i;
             return false;
         }
@@ -109,7 +110,7 @@ static bool profile_takes(const struct executor *executor, const struct engine_p
 }
 
 /* INT64_MAX is no bound that anybody has set. */
-static void add_bounds(struct string_builder *text, const struct engine_profile *profile, size_t input)
+static void add_bounds_text(struct string_builder *text, const struct engine_profile *profile, size_t input)
 {
     const struct shape *minimum = &profile->minimum[input], *maximum = &profile->maximum[input];
 
@@ -130,7 +131,7 @@ static void add_bounds(struct string_builder *text, const struct engine_profile 
 }
 
 /* One profile has to take all inputs together. */
-static int check_profiles(const struct executor *executor, struct error *err)
+static int check_profile_bounds(const struct executor *executor, struct error *err)
 {
     const struct engine *engine = executor->engine;
     struct string_builder text;
@@ -138,7 +139,7 @@ static int check_profiles(const struct executor *executor, struct error *err)
     int rc;
 
     for (size_t i = engine->profiles.count; i-- > 0;) /* so that `input` is that of the first one */
-        if (profile_takes(executor, &engine->profiles.items[i], &input))
+        if (profile_accepts_feed(executor, &engine->profiles.items[i], &input))
             return 0;
     if (engine->profiles.count == 0)
         return 0;
@@ -149,21 +150,21 @@ static int check_profiles(const struct executor *executor, struct error *err)
     for (size_t i = 0; i < engine->profiles.count; i++) {
         if (i > 0)
             string_add(&text, i + 1 < engine->profiles.count ? ", " : " or ");
-        add_bounds(&text, &engine->profiles.items[i], input);
+        add_bounds_text(&text, &engine->profiles.items[i], input);
     }
     rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is fed a tensor of shape %s",
-                   TEXT_ARGS(value_name(engine->network, engine->network->inputs.items[input])), text.data);
+                   TEXT_ARGS(network_value_name(engine->network, engine->network->inputs.items[input])), text.data);
     string_release(&text);
     return rc;
 }
 
-static int take_feed(struct executor *executor, const struct tensor_list *feed, struct error *err)
+static int bind_feed(struct executor *executor, const struct tensor_list *feed, struct error *err)
 {
     const struct network *network = executor->engine->network;
     int rc = 0;
 
     for (size_t i = 0; i < network->inputs.count && rc == 0; i++) {
-        struct text name = value_name(network, network->inputs.items[i]);
+        struct text name = network_value_name(network, network->inputs.items[i]);
         const struct named_tensor *given = tensor_list_find(feed, name);
         enum data_type type = network_type(network, network->inputs.items[i]);
 
@@ -176,10 +177,10 @@ static int take_feed(struct executor *executor, const struct tensor_list *feed, 
         executor->feed[i].free_owner = NULL;
         rc = layer_tensor_align(&executor->feed[i], err);
     }
-    return rc == 0 ? check_profiles(executor, err) : rc;
+    return rc == 0 ? check_profile_bounds(executor, err) : rc;
 }
 
-static void drop_feed(struct executor *executor)
+static void unbind_feed(struct executor *executor)
 {
     for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
         tensor_release(&executor->feed[i]);
@@ -187,7 +188,7 @@ static void drop_feed(struct executor *executor)
 
 /* --- variants --- */
 
-static bool variant_is_for(const struct variant *variant, const struct executor *executor)
+static bool variant_fits_shapes(const struct variant *variant, const struct executor *executor)
 {
     for (size_t i = 0; i < executor->engine->network->inputs.count; i++)
         if (variant->types[i] != executor->feed[i].type || !shape_equal(&variant->inputs[i], &executor->feed[i].shape))
@@ -200,7 +201,7 @@ static struct variant *find_variant(struct executor *executor)
     size_t oldest = 0;
 
     for (size_t i = 0; i < executor->variant_count; i++) {
-        if (variant_is_for(executor->variants[i], executor))
+        if (variant_fits_shapes(executor->variants[i], executor))
             return executor->variants[i];
         if (executor->variants[i]->last_run < executor->variants[oldest]->last_run)
             oldest = i;
@@ -215,7 +216,7 @@ static struct variant *find_variant(struct executor *executor)
 
 /* --- a run --- */
 
-static void bind_inputs(struct executor *executor, struct variant *variant)
+static void bind_variant_inputs(struct executor *executor, struct variant *variant)
 {
     const struct network *network = executor->engine->network;
 
@@ -229,7 +230,7 @@ static void bind_inputs(struct executor *executor, struct variant *variant)
     }
 }
 
-static int run_layers(struct executor *executor, struct variant *variant, struct error *err)
+static int run_all_layers(struct executor *executor, struct variant *variant, struct error *err)
 {
     for (size_t i = 0; i < executor->engine->network->layers.count; i++) {
         struct layer_step *step;
@@ -253,7 +254,7 @@ static int run_layers(struct executor *executor, struct variant *variant, struct
 }
 
 /* A tensor of the caller's own, row-major: that of the run itself where nobody else needs it. */
-static int hand_over(struct layer_values *value, struct tensor *ret, struct error *err)
+static int hand_over_output(struct layer_values *value, struct tensor *ret, struct error *err)
 {
     struct tensor *tensor = &value->tensor;
     struct reorder *reorder = NULL;
@@ -276,7 +277,7 @@ static int hand_over(struct layer_values *value, struct tensor *ret, struct erro
     return rc;
 }
 
-static int copy_constant(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
+static int copy_constant_output(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
 {
     struct tensor constant = {0};
     int rc = layer_constant_read(network, value, &constant, err);
@@ -287,31 +288,31 @@ static int copy_constant(const struct network *network, uint32_t value, struct t
     return rc;
 }
 
-static int collect_output(const struct executor *executor, struct variant *variant, uint32_t value,
-                          struct tensor_list *ret, struct error *err)
+static int collect_one_output(const struct executor *executor, struct variant *variant, uint32_t value,
+                              struct tensor_list *ret, struct error *err)
 {
     const struct network *network = executor->engine->network;
-    const struct named_tensor *twin = tensor_list_find(ret, value_name(network, value));
+    const struct named_tensor *twin = tensor_list_find(ret, network_value_name(network, value));
     struct tensor tensor = {0};
     int rc;
 
     if (twin != NULL)
         rc = tensor_copy(&twin->tensor, &tensor, err);
     else if (network->model->values.items[value].initializer != INITIALIZER_NONE)
-        rc = copy_constant(network, value, &tensor, err);
+        rc = copy_constant_output(network, value, &tensor, err);
     else if (variant->values[value].exists)
-        rc = hand_over(&variant->values[value], &tensor, err);
+        rc = hand_over_output(&variant->values[value], &tensor, err);
     else
         rc = error_set(err, ERR_BACKEND, "nothing in the engine makes it");
     if (rc == 0)
-        tensor_list_add(ret, value_name(network, value), &tensor);
+        tensor_list_add(ret, network_value_name(network, value), &tensor);
     else
         tensor_release(&tensor);
-    return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(value_name(network, value))) : 0;
+    return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(network_value_name(network, value))) : 0;
 }
 
-static int collect_outputs(const struct executor *executor, struct variant *variant,
-                           const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
+static int collect_wanted_outputs(const struct executor *executor, struct variant *variant,
+                                  const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
 {
     const struct network *network = executor->engine->network;
     struct tensor_list outputs = {0};
@@ -326,7 +327,7 @@ static int collect_outputs(const struct executor *executor, struct variant *vari
         if (wanted != NULL && (value == VALUE_NONE || !bitset_has(&of_network, value)))
             rc = error_set(err, ERR_INVALID, "the engine has no output '%s'", wanted->items[i]);
         else
-            rc = collect_output(executor, variant, value, &outputs, err);
+            rc = collect_one_output(executor, variant, value, &outputs, err);
         if (rc < 0)
             goto done;
     }
@@ -344,7 +345,7 @@ int executor_run(struct executor *executor, const struct tensor_list *feed, cons
 {
     struct variant *variant;
     double start, end;
-    int rc = take_feed(executor, feed, err);
+    int rc = bind_feed(executor, feed, err);
 
     if (rc < 0)
         goto done;
@@ -352,10 +353,10 @@ int executor_run(struct executor *executor, const struct tensor_list *feed, cons
     variant->last_run = ++executor->runs;
     variant->making = 0;
     start = stopwatch_now();
-    bind_inputs(executor, variant);
-    rc = run_layers(executor, variant, err);
+    bind_variant_inputs(executor, variant);
+    rc = run_all_layers(executor, variant, err);
     if (rc == 0)
-        rc = collect_outputs(executor, variant, wanted, ret, err);
+        rc = collect_wanted_outputs(executor, variant, wanted, ret, err);
     end = stopwatch_now();
     variant_release_values(variant);
     if (rc < 0)
@@ -369,6 +370,6 @@ int executor_run(struct executor *executor, const struct tensor_list *feed, cons
             tensor_list_release(ret);
     }
 done:
-    drop_feed(executor);
+    unbind_feed(executor);
     return rc;
 }

@@ -28,7 +28,7 @@ int layer_tensor_allocate(enum data_type type, const struct shape *shape, size_t
     return 0;
 }
 
-static bool is_aligned(const struct tensor *tensor)
+static bool tensor_is_aligned(const struct tensor *tensor)
 {
     size_t bytes = data_type_bits(tensor->type) / 8, alignment = bytes > 8 ? 8 : bytes;
 
@@ -40,7 +40,7 @@ int layer_tensor_align(struct tensor *tensor, struct error *err)
     struct tensor copy;
     int rc;
 
-    if (is_aligned(tensor))
+    if (tensor_is_aligned(tensor))
         return 0;
     rc = layer_tensor_allocate(tensor->type, &tensor->shape, tensor->size, &copy, err);
     if (rc < 0)

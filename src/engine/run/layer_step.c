@@ -8,7 +8,7 @@
 
 /* --- what a value is stored in --- */
 
-static enum precision output_precision(const struct engine_layer *choice, size_t output)
+static enum precision stored_output_precision(const struct engine_layer *choice, size_t output)
 {
     enum precision precision = choice->precision.outputs != NULL               ? choice->precision.outputs[output]
                                : choice->precision.precision == PRECISION_INT8 ? PRECISION_FLOAT32
@@ -18,19 +18,19 @@ static enum precision output_precision(const struct engine_layer *choice, size_t
 }
 
 /* The precision that the layer which makes `value` has rounded it to. Producers stand a little before their readers. */
-static enum precision stored_precision(const struct engine *engine, const struct layer *reader, uint32_t value)
+static enum precision stored_input_precision(const struct engine *engine, const struct layer *reader, uint32_t value)
 {
     const struct layer *layers = engine->network->layers.items;
 
     for (const struct layer *layer = reader; engine->layers != NULL && layer-- > layers;)
         for (size_t i = 0; i < layer->outputs.count; i++)
             if (layer->outputs.items[i] == value)
-                return output_precision(&engine->layers[layer - layers], i);
+                return stored_output_precision(&engine->layers[layer - layers], i);
     return PRECISION_FLOAT32;
 }
 
 /* The same bytes in the same places, also where the texts differ: dimensions of one element may stand anywhere. */
-static bool lies_alike(const struct layout *a, const struct layout *b, const struct shape *shape)
+static bool layouts_lie_alike(const struct layout *a, const struct layout *b, const struct shape *shape)
 {
     struct layout_strides left, right;
 
@@ -47,14 +47,14 @@ static bool lies_alike(const struct layout *a, const struct layout *b, const str
 
 /* --- making a step --- */
 
-static const char *layer_name(const struct layer *layer)
+static const char *name_layer(const struct layer *layer)
 {
     return layer->name != NULL ? layer->name : "";
 }
 
 /* What it takes to bring an input that comes at run time to the kernel. */
-static int prepare_input(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
-                         size_t i, struct error *err)
+static int prepare_step_input(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
+                              size_t i, struct error *err)
 {
     const struct layer *layer = step->request.kernel.layer;
     const struct layout *lies = &step->request.inputs[i].layout;
@@ -64,11 +64,11 @@ static int prepare_input(struct layer_step *step, const struct engine *engine, c
 
     input->value = layer->inputs.items[i];
     input->layout = choice->tactic.input_layouts != NULL ? choice->tactic.input_layouts[i] : (struct layout){""};
-    input->reordered = tensor->type != DATA_STRING && !lies_alike(lies, &input->layout, &tensor->shape);
+    input->reordered = tensor->type != DATA_STRING && !layouts_lie_alike(lies, &input->layout, &tensor->shape);
     if (tensor->type == DATA_FLOAT32 && precision_narrows_input(engine->network, layer, i, precision)) {
         if (precision == PRECISION_INT8)
             input->scale = choice->input_scales != NULL ? choice->input_scales[i] : 0;
-        else if (stored_precision(engine, layer, input->value) != precision)
+        else if (stored_input_precision(engine, layer, input->value) != precision)
             input->rounding = precision;
     }
     if (input->reordered)
@@ -77,7 +77,7 @@ static int prepare_input(struct layer_step *step, const struct engine *engine, c
         return error_set(err, ERR_BACKEND,
                          "tactic '%s' of layer '%s' wants its input %zu in a layout '%s' that does "
                          "not fit it",
-                         choice->tactic.name, layer_name(layer), i, input->layout.text);
+                         choice->tactic.name, name_layer(layer), i, input->layout.text);
     if (input->reordered || input->rounding != PRECISION_FLOAT32 || input->scale > 0) {
         input->scratch = step->scratch_size;
         step->scratch_size += (tensor->size + LAYER_ALIGNMENT - 1) / LAYER_ALIGNMENT * LAYER_ALIGNMENT;
@@ -85,14 +85,14 @@ static int prepare_input(struct layer_step *step, const struct engine *engine, c
     return 0;
 }
 
-static int describe_output(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
-                           size_t i, struct error *err)
+static int describe_step_output(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
+                                size_t i, struct error *err)
 {
     struct step_output *output = &step->outputs[i];
     struct tensor *tensor = &step->kernel_outputs[i];
 
     *output = (struct step_output){.value = step->request.kernel.layer->outputs.items[i],
-                                   .rounding = output_precision(choice, i)};
+                                   .rounding = stored_output_precision(choice, i)};
     if (output->value == VALUE_NONE || !step->kernel->outputs_known)
         return 0;
     if (choice->tactic.output_layouts != NULL)
@@ -107,7 +107,7 @@ static int describe_output(struct layer_step *step, const struct engine *engine,
         return error_set(err, ERR_BACKEND,
                          "tactic '%s' of layer '%s' gives its output %zu a layout '%s' that does not "
                          "fit it",
-                         choice->tactic.name, layer_name(step->request.kernel.layer), i, output->layout.text);
+                         choice->tactic.name, name_layer(step->request.kernel.layer), i, output->layout.text);
     return 0;
 }
 
@@ -126,12 +126,12 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
     for (size_t i = 0; i < layer->inputs.count; i++) {
         step->inputs[i] = (struct step_input){.value = VALUE_NONE, .scratch = SIZE_MAX};
         if (step->request.inputs[i].present && !layer_value_is_constant(engine->network, layer->inputs.items[i]))
-            rc = prepare_input(step, engine, choice, i, err);
+            rc = prepare_step_input(step, engine, choice, i, err);
         if (rc < 0)
             goto done;
     }
     if (provider == NULL) {
-        rc = error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", layer_name(layer),
+        rc = error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", name_layer(layer),
                        choice->tactic.name);
         goto done;
     }
@@ -139,7 +139,7 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
     if (rc < 0)
         goto done;
     for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
-        rc = describe_output(step, engine, choice, i, err);
+        rc = describe_step_output(step, engine, choice, i, err);
 done:
     if (rc == 0)
         *ret = step;
@@ -176,7 +176,7 @@ int layer_step_new_any(const struct engine *engine, size_t number, const struct 
         return 0;
     }
     return error_set(err, rc < 0 ? (enum error_code)rc : ERR_BACKEND,
-                     "layer '%s': no tactic takes inputs of these shapes%s%s", layer_name(layer),
+                     "layer '%s': no tactic takes inputs of these shapes%s%s", name_layer(layer),
                      last.code != 0 ? ": " : "", last.code != 0 ? last.message : "");
 }
 
@@ -221,7 +221,7 @@ bool layer_step_fits(const struct layer_step *step, const struct layer_values *v
 /* --- running it --- */
 
 /* What a kernel gets is never changed in place: others may read the same tensor. */
-static int bring_input(struct layer_step *step, size_t i, const struct layer_values *given, struct error *err)
+static int bring_step_input(struct layer_step *step, size_t i, const struct layer_values *given, struct error *err)
 {
     struct step_input *input = &step->inputs[i];
     struct tensor *tensor = &step->request.tensors[i];
@@ -250,7 +250,7 @@ static int bring_input(struct layer_step *step, size_t i, const struct layer_val
     return 0;
 }
 
-static int bring_inputs(struct layer_step *step, const struct layer_values *values, struct error *err)
+static int bring_step_inputs(struct layer_step *step, const struct layer_values *values, struct error *err)
 {
     int rc = 0;
 
@@ -263,12 +263,12 @@ static int bring_inputs(struct layer_step *step, const struct layer_values *valu
     }
     for (size_t i = 0; i < step->request.kernel.layer->inputs.count && rc == 0; i++)
         if (step->inputs[i].value != VALUE_NONE)
-            rc = bring_input(step, i, &values[step->inputs[i].value], err);
+            rc = bring_step_input(step, i, &values[step->inputs[i].value], err);
     return rc;
 }
 
 /* Memory for the outputs: that which `values` have, or new one. */
-static int provide_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
+static int provide_step_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
 {
     for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         struct tensor *tensor = &step->kernel_outputs[i];
@@ -298,19 +298,20 @@ static int provide_outputs(struct layer_step *step, struct layer_values *values,
     return 0;
 }
 
-static bool lies_in(const void *data, const struct tensor *tensor)
+static bool pointer_lies_in(const void *data, const struct tensor *tensor)
 {
     return (uintptr_t)data - (uintptr_t)tensor->data < tensor->size;
 }
 
 /* A runtime may hand out what it was given: an output that lies in an input gets memory of its own. */
-static int detach_output(const struct layer_step *step, struct tensor *tensor, struct error *err)
+static int detach_step_output(const struct layer_step *step, struct tensor *tensor, struct error *err)
 {
     for (size_t i = 0; i < step->request.kernel.layer->inputs.count; i++) {
         struct tensor copy;
         int rc;
 
-        if (!step->request.inputs[i].present || tensor->size == 0 || !lies_in(tensor->data, &step->request.tensors[i]))
+        if (!step->request.inputs[i].present || tensor->size == 0 ||
+            !pointer_lies_in(tensor->data, &step->request.tensors[i]))
             continue;
         rc = tensor_copy(tensor, &copy, err);
         if (rc < 0)
@@ -323,7 +324,7 @@ static int detach_output(const struct layer_step *step, struct tensor *tensor, s
 }
 
 /* Takes over what the kernel has made itself. */
-static int take_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
+static int take_kernel_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
 {
     int rc = 0;
 
@@ -335,9 +336,9 @@ static int take_outputs(struct layer_step *step, struct layer_values *values, st
             continue;
         if (tensor->data == NULL)
             rc = error_set(err, ERR_BACKEND, "layer '%s' has not made its output %zu",
-                           layer_name(step->request.kernel.layer), i);
+                           name_layer(step->request.kernel.layer), i);
         else
-            rc = detach_output(step, tensor, err);
+            rc = detach_step_output(step, tensor, err);
         if (rc < 0)
             break;
         values[value].tensor = *tensor;
@@ -350,7 +351,7 @@ static int take_outputs(struct layer_step *step, struct layer_values *values, st
     return rc;
 }
 
-static void round_outputs(const struct layer_step *step, const struct layer_values *values)
+static void round_step_outputs(const struct layer_step *step, const struct layer_values *values)
 {
     for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
         const struct step_output *output = &step->outputs[i];
@@ -366,21 +367,21 @@ static void round_outputs(const struct layer_step *step, const struct layer_valu
 
 int layer_step_run(struct layer_step *step, struct layer_values *values, struct error *err)
 {
-    int rc = bring_inputs(step, values, err);
+    int rc = bring_step_inputs(step, values, err);
 
     if (rc < 0)
         goto done;
-    rc = provide_outputs(step, values, err);
+    rc = provide_step_outputs(step, values, err);
     if (rc < 0)
         goto done;
     rc = step->kernel->functions->run(step->kernel, step->request.tensors, step->kernel_outputs, err);
     if (rc < 0)
         goto done;
     if (!step->kernel->outputs_known)
-        rc = take_outputs(step, values, err);
+        rc = take_kernel_outputs(step, values, err);
     if (rc < 0)
         goto done;
-    round_outputs(step, values);
+    round_step_outputs(step, values);
 done:
-    return rc < 0 ? error_context(err, "layer '%s'", layer_name(step->request.kernel.layer)) : 0;
+    return rc < 0 ? error_context(err, "layer '%s'", name_layer(step->request.kernel.layer)) : 0;
 }

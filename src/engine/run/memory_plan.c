@@ -9,7 +9,7 @@
 #include "base/memory.h"
 
 /* SIZE_MAX when it does not fit. */
-static size_t aligned_size(size_t size)
+static size_t align_block_size(size_t size)
 {
     size_t rounded;
 
@@ -23,7 +23,7 @@ size_t memory_plan_without_reuse(const struct memory_block *blocks, size_t count
     size_t total = 0;
 
     for (size_t i = 0; i < count; i++) {
-        size_t size = aligned_size(blocks[i].size);
+        size_t size = align_block_size(blocks[i].size);
 
         if (size == SIZE_MAX || __builtin_add_overflow(total, size, &total))
             return SIZE_MAX;
@@ -32,7 +32,7 @@ size_t memory_plan_without_reuse(const struct memory_block *blocks, size_t count
 }
 
 /* Larger ones first; then in the order of time, so that the plan does not depend on the sort. */
-static int by_size(const void *a, const void *b)
+static int compare_block_sizes(const void *a, const void *b)
 {
     const struct memory_block *left = *(struct memory_block *const *)a, *right = *(struct memory_block *const *)b;
 
@@ -43,20 +43,20 @@ static int by_size(const void *a, const void *b)
     return left < right ? -1 : left > right;
 }
 
-static bool live_together(const struct memory_block *a, const struct memory_block *b)
+static bool blocks_live_together(const struct memory_block *a, const struct memory_block *b)
 {
     return a->first <= b->last && b->first <= a->last;
 }
 
 /* `placed` is in the order of offsets. The smallest gap that is large enough, else the end. */
-static size_t find_gap(const struct memory_block *block, struct memory_block *const *placed, size_t count)
+static size_t find_memory_gap(const struct memory_block *block, struct memory_block *const *placed, size_t count)
 {
-    size_t size = aligned_size(block->size), end = 0, best = SIZE_MAX, best_size = SIZE_MAX;
+    size_t size = align_block_size(block->size), end = 0, best = SIZE_MAX, best_size = SIZE_MAX;
 
     for (size_t i = 0; i < count; i++) {
-        size_t next = placed[i]->offset + aligned_size(placed[i]->size);
+        size_t next = placed[i]->offset + align_block_size(placed[i]->size);
 
-        if (!live_together(block, placed[i]))
+        if (!blocks_live_together(block, placed[i]))
             continue;
         if (placed[i]->offset > end && placed[i]->offset - end >= size && placed[i]->offset - end < best_size) {
             best = end;
@@ -80,7 +80,7 @@ size_t memory_plan(struct memory_block *blocks, size_t count)
     for (size_t i = 0; i < count; i++)
         order[i] = &blocks[i];
     if (count > 0)
-        qsort(order, count, sizeof(struct memory_block *), by_size);
+        qsort(order, count, sizeof(struct memory_block *), compare_block_sizes);
     for (size_t i = 0; i < count; i++) {
         struct memory_block *block = order[i];
         size_t at = placed_count, end;
@@ -88,8 +88,8 @@ size_t memory_plan(struct memory_block *blocks, size_t count)
         block->offset = 0;
         if (block->size == 0) /* takes no room, so anywhere will do */
             continue;
-        block->offset = find_gap(block, placed, placed_count);
-        end = block->offset + aligned_size(block->size);
+        block->offset = find_memory_gap(block, placed, placed_count);
+        end = block->offset + align_block_size(block->size);
         total = end > total ? end : total;
         while (at > 0 && placed[at - 1]->offset > block->offset)
             at--;

@@ -11,7 +11,7 @@ struct row {
     double seconds; /* of one run */
 };
 
-static int by_time(const void *a, const void *b)
+static int compare_layer_times(const void *a, const void *b)
 {
     const struct row *left = a, *right = b;
 
@@ -20,7 +20,8 @@ static int by_time(const void *a, const void *b)
     return left->layer < right->layer ? -1 : 1;
 }
 
-static void add_row(const struct engine *engine, const struct row *row, double total, struct string_builder *text)
+static void add_profile_row(const struct engine *engine, const struct row *row, double total,
+                            struct string_builder *text)
 {
     const struct engine_layer *choice = &engine->layers[row->layer];
 
@@ -48,7 +49,7 @@ void executor_log_profile(const struct executor *executor, const struct engine *
         total += rows[i].seconds;
     }
     if (count > 0)
-        qsort(rows, count, sizeof(*rows), by_time);
+        qsort(rows, count, sizeof(*rows), compare_layer_times);
     string_init(&text);
     string_add_format(&text,
                       "Profile of %zu layers over %zu run%s: %s ms a run, %zu bytes of activations (%zu "
@@ -57,7 +58,7 @@ void executor_log_profile(const struct executor *executor, const struct engine *
                       without_reuse);
     string_add(&text, "       ms      %  precision  layer: tactic");
     for (size_t i = 0; i < count; i++)
-        add_row(engine, &rows[i], total, &text);
+        add_profile_row(engine, &rows[i], total, &text);
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
     string_release(&text);
     free(rows);

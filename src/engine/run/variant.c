@@ -11,7 +11,7 @@
 
 /* --- lifetimes --- */
 
-static void note_use(struct value_lifetimes *lifetimes, const struct value_list *values, size_t layer)
+static void note_value_lifetime(struct value_lifetimes *lifetimes, const struct value_list *values, size_t layer)
 {
     for (size_t i = 0; i < values->count; i++)
         if (values->items[i] != VALUE_NONE)
@@ -19,7 +19,7 @@ static void note_use(struct value_lifetimes *lifetimes, const struct value_list 
 }
 
 /* Values by the layer of their last use: counted, then filed. */
-static void list_ending(struct value_lifetimes *lifetimes, const struct network *network)
+static void list_ending_values(struct value_lifetimes *lifetimes, const struct network *network)
 {
     size_t layers = network->layers.count, values = network->model->values.count;
     size_t *next = memory_alloc_zero(layers + 1, sizeof(*next));
@@ -47,12 +47,12 @@ void value_lifetimes_init(struct value_lifetimes *lifetimes, const struct networ
     for (size_t i = 0; i < values; i++)
         lifetimes->last_use[i] = SIZE_MAX;
     for (size_t i = 0; i < network->layers.count; i++) {
-        note_use(lifetimes, &network->layers.items[i].inputs, i);
-        note_use(lifetimes, &network->layers.items[i].outputs, i);
+        note_value_lifetime(lifetimes, &network->layers.items[i].inputs, i);
+        note_value_lifetime(lifetimes, &network->layers.items[i].outputs, i);
     }
     for (size_t i = 0; i < network->outputs.count; i++)
         lifetimes->is_output[network->outputs.items[i]] = true;
-    list_ending(lifetimes, network);
+    list_ending_values(lifetimes, network);
 }
 
 void value_lifetimes_release(struct value_lifetimes *lifetimes)
@@ -107,7 +107,7 @@ void variant_free(struct variant *variant)
     free(variant);
 }
 
-static void release_value(struct layer_values *value)
+static void release_variant_value(struct layer_values *value)
 {
     tensor_release(&value->tensor);
     value->exists = false;
@@ -119,7 +119,7 @@ void variant_release_ending(struct variant *variant, const struct value_lifetime
         struct layer_values *value = &variant->values[lifetimes->ending[i]];
 
         if (value->exists && value->tensor.free_owner != NULL)
-            release_value(value);
+            release_variant_value(value);
     }
 }
 
@@ -129,20 +129,20 @@ void variant_release_values(struct variant *variant)
     const struct network *network = variant->engine->network;
 
     for (size_t i = 0; i < network->inputs.count; i++)
-        release_value(&variant->values[network->inputs.items[i]]);
+        release_variant_value(&variant->values[network->inputs.items[i]]);
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct value_list *outputs = &network->layers.items[i].outputs;
 
         for (size_t k = 0; k < outputs->count; k++)
             if (outputs->items[k] != VALUE_NONE && variant->values[outputs->items[k]].tensor.free_owner != NULL)
-                release_value(&variant->values[outputs->items[k]]);
+                release_variant_value(&variant->values[outputs->items[k]]);
     }
 }
 
 /* --- the steps of a layer --- */
 
 /* Puts the layer's outputs where the plan has them, or (for another step) nowhere. */
-static void bind_outputs(struct variant *variant, size_t layer, bool bound)
+static void bind_planned_outputs(struct variant *variant, size_t layer, bool bound)
 {
     const struct layer_step *step = variant->layers[layer].step;
 
@@ -156,7 +156,7 @@ static void bind_outputs(struct variant *variant, size_t layer, bool bound)
         if (output->value == VALUE_NONE || variant->offsets[output->value] == SIZE_MAX)
             continue;
         value = &variant->values[output->value];
-        release_value(value);
+        release_variant_value(value);
         if (!bound)
             continue;
         tensor_borrow(step->kernel_outputs[i].type, &step->kernel_outputs[i].shape,
@@ -167,7 +167,7 @@ static void bind_outputs(struct variant *variant, size_t layer, bool bound)
 }
 
 /* Whether the layer's inputs have the shapes with which its tactic was chosen. */
-static bool is_as_built(const struct variant *variant, size_t number)
+static bool shapes_are_as_built(const struct variant *variant, size_t number)
 {
     const struct network *network = variant->engine->network;
     const struct value_list *inputs = &network->layers.items[number].inputs;
@@ -187,7 +187,7 @@ static bool is_as_built(const struct variant *variant, size_t number)
 
 /* Other shapes may be such that the chosen tactic does not take them. If it does not even take those that it was chosen
  * for, then something else computes here than where the engine was built, and that is not glossed over. */
-static int make_step(struct variant *variant, size_t number, struct layer_step **ret, struct error *err)
+static int make_variant_step(struct variant *variant, size_t number, struct layer_step **ret, struct error *err)
 {
     const struct layer *layer = &variant->engine->network->layers.items[number];
     const struct engine_layer *choice = &variant->engine->layers[number];
@@ -196,7 +196,7 @@ static int make_step(struct variant *variant, size_t number, struct layer_step *
     int rc = layer_step_new(variant->engine, layer, choice, variant->values, ret, err);
 
     string_init(&name);
-    if (rc == ERR_UNSUPPORTED && is_as_built(variant, number)) {
+    if (rc == ERR_UNSUPPORTED && shapes_are_as_built(variant, number)) {
         rc = error_context(err, "the engine was built on another machine or with other libraries, and has to be built "
                                 "again");
     } else if (rc == ERR_UNSUPPORTED) {
@@ -221,22 +221,22 @@ int variant_step(struct variant *variant, size_t number, struct layer_step **ret
 
     if (layer->settled || (layer->step != NULL && layer_step_fits(layer->step, variant->values))) {
         if (variant->planned && !layer->bound)
-            bind_outputs(variant, number, true);
+            bind_planned_outputs(variant, number, true);
         *ret = layer->step;
         return 0;
     }
     if (layer->step == NULL) {
-        rc = make_step(variant, number, &layer->step, err);
+        rc = make_variant_step(variant, number, &layer->step, err);
         *ret = layer->step;
         return rc;
     }
-    bind_outputs(variant, number, false);
+    bind_planned_outputs(variant, number, false);
     for (size_t i = 0; i < VARIANT_OTHER_STEPS; i++)
         if (layer->others[i] != NULL && layer_step_fits(layer->others[i], variant->values)) {
             *ret = layer->others[i];
             return 0;
         }
-    rc = make_step(variant, number, &made, err);
+    rc = make_variant_step(variant, number, &made, err);
     if (rc < 0)
         return rc;
     layer_step_free(layer->others[layer->next_other]);
@@ -250,7 +250,7 @@ int variant_step(struct variant *variant, size_t number, struct layer_step **ret
 
 /* Whether an output has a place in the plan. What the caller is handed over stays out when it can be written in
  * place. */
-static bool in_plan(const struct layer_step *step, size_t output, const struct value_lifetimes *lifetimes)
+static bool value_is_in_plan(const struct layer_step *step, size_t output, const struct value_lifetimes *lifetimes)
 {
     const struct step_output *described = &step->outputs[output];
 
@@ -259,7 +259,7 @@ static bool in_plan(const struct layer_step *step, size_t output, const struct v
 }
 
 /* A layer is settled when none of its inputs can have another shape the next time. */
-static void settle(struct variant *variant)
+static void settle_layers(struct variant *variant)
 {
     const struct network *network = variant->engine->network;
     bool *known = memory_alloc_zero(network->model->values.count, sizeof(*known));
@@ -280,8 +280,8 @@ static void settle(struct variant *variant)
     free(known);
 }
 
-static size_t list_blocks(const struct variant *variant, const struct value_lifetimes *lifetimes,
-                          struct memory_block *blocks, uint32_t *values)
+static size_t list_memory_blocks(const struct variant *variant, const struct value_lifetimes *lifetimes,
+                                 struct memory_block *blocks, uint32_t *values)
 {
     const struct network *network = variant->engine->network;
     size_t count = 0;
@@ -292,7 +292,7 @@ static size_t list_blocks(const struct variant *variant, const struct value_life
         for (size_t k = 0; k < step->request.kernel.layer->outputs.count; k++) {
             uint32_t value = step->outputs[k].value;
 
-            if (!in_plan(step, k, lifetimes))
+            if (!value_is_in_plan(step, k, lifetimes))
                 continue;
             blocks[count] = (struct memory_block){.size = step->kernel_outputs[k].size,
                                                   .first = i,
@@ -304,7 +304,7 @@ static size_t list_blocks(const struct variant *variant, const struct value_life
     return count;
 }
 
-static int allocate_plan(struct variant *variant, struct error *err)
+static int allocate_memory_plan(struct variant *variant, struct error *err)
 {
     size_t layers = variant->engine->network->layers.count;
 
@@ -330,7 +330,7 @@ int variant_plan(struct variant *variant, const struct value_lifetimes *lifetime
     size_t all = variant->engine->network->model->values.count;
     struct memory_block *blocks = memory_alloc_zero(all, sizeof(*blocks));
     uint32_t *values = memory_alloc_zero(all, sizeof(*values));
-    size_t count = list_blocks(variant, lifetimes, blocks, values);
+    size_t count = list_memory_blocks(variant, lifetimes, blocks, values);
     int rc;
 
     variant->memory_size = memory_plan(blocks, count);
@@ -341,12 +341,12 @@ int variant_plan(struct variant *variant, const struct value_lifetimes *lifetime
         rc = memory_limit_check(variant->memory_size, "the activations that are needed at the same time", err);
     if (rc < 0)
         goto done;
-    rc = allocate_plan(variant, err);
+    rc = allocate_memory_plan(variant, err);
     if (rc < 0)
         goto done;
     for (size_t i = 0; i < count; i++)
         variant->offsets[values[i]] = blocks[i].offset;
-    settle(variant);
+    settle_layers(variant);
     variant->planned = true;
 done:
     free(blocks);

@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-static float activate(const struct fused_operation *operation, float x)
+static float apply_activation(const struct fused_operation *operation, float x)
 {
     switch (operation->activation) {
     case ACTIVATION_RELU:
@@ -40,7 +40,7 @@ bool fused_rest_fits(const struct shape *operand, const struct shape *shape)
 }
 
 /* How far the operand goes on with each dimension of the shape, in elements; 0 where it is repeated. */
-static void find_strides(const struct fused_operand *operand, const struct shape *shape, size_t *strides)
+static void find_operand_strides(const struct fused_operand *operand, const struct shape *shape, size_t *strides)
 {
     size_t offset = shape->rank - operand->shape.rank, stride = 1;
 
@@ -52,12 +52,12 @@ static void find_strides(const struct fused_operand *operand, const struct shape
     }
 }
 
-static void add(const struct fused_operand *operand, const struct shape *shape, float *values)
+static void add_fused_operand(const struct fused_operand *operand, const struct shape *shape, float *values)
 {
     size_t strides[TENSOR_MAX_RANK], count = shape_elements(shape);
     size_t row = shape->rank > 0 ? (size_t)shape->dims[shape->rank - 1] : 1;
 
-    find_strides(operand, shape, strides);
+    find_operand_strides(operand, shape, strides);
     for (size_t first = 0; first < count; first += row) {
         size_t rest = first / row, at = 0, step = shape->rank > 0 ? strides[shape->rank - 1] : 0;
 
@@ -81,9 +81,9 @@ void fused_rest_apply(const struct layer *layer, const struct fused_operand *ope
         const struct fused_operation *operation = &layer->fused.items[i];
 
         if (operation->kind == FUSED_ADD)
-            add(operands++, shape, values);
+            add_fused_operand(operands++, shape, values);
         else
             for (size_t k = 0; k < count; k++)
-                values[k] = activate(operation, values[k]);
+                values[k] = apply_activation(operation, values[k]);
     }
 }

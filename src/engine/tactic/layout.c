@@ -6,14 +6,14 @@
 
 #define MAX_LETTERS 26
 
-static bool multiply(int64_t *value, int64_t factor)
+static bool multiply_checked(int64_t *value, int64_t factor)
 {
     return !__builtin_mul_overflow(*value, factor, value);
 }
 
 /* Reads the letters for the dimensions: which one comes when, and which ones are cut into blocks. Returns where the
  * blocks begin, or NULL. */
-static const char *read_order(const char *text, size_t rank, uint8_t *ret_order, bool *ret_blocked)
+static const char *read_layout_order(const char *text, size_t rank, uint8_t *ret_order, bool *ret_blocked)
 {
     bool seen[TENSOR_MAX_RANK] = {false};
 
@@ -31,7 +31,7 @@ static const char *read_order(const char *text, size_t rank, uint8_t *ret_order,
 }
 
 /* Reads "16b16a2b". Dimensions have blocks if and only if their letter was a capital one. */
-static bool read_blocks(const char *text, size_t rank, const bool *blocked, struct layout_strides *ret)
+static bool read_layout_blocks(const char *text, size_t rank, const bool *blocked, struct layout_strides *ret)
 {
     bool has_block[TENSOR_MAX_RANK] = {false};
 
@@ -58,15 +58,15 @@ static bool read_blocks(const char *text, size_t rank, const bool *blocked, stru
 }
 
 /* Fills padded sizes, strides and the number of elements. */
-static bool place_dimensions(const struct shape *shape, const uint8_t *order, struct layout_strides *ret)
+static bool place_layout_dimensions(const struct shape *shape, const uint8_t *order, struct layout_strides *ret)
 {
     int64_t blocks[TENSOR_MAX_RANK], stride = 1;
 
     for (size_t i = 0; i < shape->rank; i++)
         blocks[i] = 1;
     for (size_t i = 0; i < ret->block_count; i++) {
-        if (!multiply(&blocks[ret->block_dimensions[i]], ret->block_sizes[i]) ||
-            !multiply(&stride, ret->block_sizes[i]))
+        if (!multiply_checked(&blocks[ret->block_dimensions[i]], ret->block_sizes[i]) ||
+            !multiply_checked(&stride, ret->block_sizes[i]))
             return false;
     }
     for (size_t i = shape->rank; i-- > 0;) {
@@ -77,11 +77,11 @@ static bool place_dimensions(const struct shape *shape, const uint8_t *order, st
             return false;
         outer = size / blocks[dimension] + (size % blocks[dimension] != 0);
         ret->padded[dimension] = outer;
-        if (!multiply(&ret->padded[dimension], blocks[dimension]))
+        if (!multiply_checked(&ret->padded[dimension], blocks[dimension]))
             return false;
         ret->strides[dimension] = stride;
         /* An empty dimension must not make the strides of those around it 0. */
-        if (!multiply(&stride, outer > 0 ? outer : 1))
+        if (!multiply_checked(&stride, outer > 0 ? outer : 1))
             return false;
     }
     ret->elements = (size_t)stride;
@@ -104,8 +104,9 @@ bool layout_resolve(const struct layout *layout, const struct shape *shape, stru
     for (size_t i = 0; i < shape->rank; i++)
         order[i] = (uint8_t)i;
     if (layout->text[0] != '\0')
-        blocks = read_order(layout->text, shape->rank, order, blocked);
-    if (!blocks || !read_blocks(blocks, shape->rank, blocked, &strides) || !place_dimensions(shape, order, &strides))
+        blocks = read_layout_order(layout->text, shape->rank, order, blocked);
+    if (!blocks || !read_layout_blocks(blocks, shape->rank, blocked, &strides) ||
+        !place_layout_dimensions(shape, order, &strides))
         return false;
     *ret = strides;
     return true;
@@ -135,7 +136,7 @@ size_t layout_bytes(const struct layout *layout, enum data_type type, const stru
 }
 
 /* The place of the element at `position`, in elements. */
-static size_t offset_of(const struct layout_strides *strides, const struct shape *position)
+static size_t find_element_offset(const struct layout_strides *strides, const struct shape *position)
 {
     int64_t rest[TENSOR_MAX_RANK], inside = 1, offset = 0;
 
@@ -153,7 +154,7 @@ static size_t offset_of(const struct layout_strides *strides, const struct shape
 }
 
 /* The next position in row-major order. */
-static void advance(const struct shape *shape, struct shape *position)
+static void advance_layout_position(const struct shape *shape, struct shape *position)
 {
     for (size_t i = shape->rank; i-- > 0;) {
         if (++position->dims[i] < shape->dims[i])
@@ -182,9 +183,9 @@ int layout_convert(const struct layout_change *change, const void *source, void 
     if (written.elements > elements)
         memset(target, 0, written.elements * size);
     for (size_t i = 0; i < elements; i++) {
-        memcpy((char *)target + offset_of(&written, &position) * size,
-               (const char *)source + offset_of(&read, &position) * size, size);
-        advance(shape, &position);
+        memcpy((char *)target + find_element_offset(&written, &position) * size,
+               (const char *)source + find_element_offset(&read, &position) * size, size);
+        advance_layout_position(shape, &position);
     }
     return 0;
 }

@@ -44,14 +44,14 @@ struct onnxrt_kernel {
 
 /* ---- Tactics ---- */
 
-static bool is_convolution(const struct kernel_request *request)
+static bool layer_is_convolution(const struct kernel_request *request)
 {
     return request->layer->kind == LAYER_CONVOLUTION && request->layer->inputs.count > 0 &&
            request->inputs[0].type == DATA_FLOAT32 && request->inputs[0].shape.rank == 4;
 }
 
-static void add_tactic(struct tactic_provider *provider, const struct kernel_request *request, const char *name,
-                       struct tactic_list *ret)
+static void add_onnxrt_tactic(struct tactic_provider *provider, const struct kernel_request *request, const char *name,
+                              struct tactic_list *ret)
 {
     const struct model *model = request->network->model;
     struct string_builder algorithm;
@@ -66,22 +66,22 @@ static void add_tactic(struct tactic_provider *provider, const struct kernel_req
 }
 
 /* The runtime's own optimizer fuses nodes again, its own way, and has blocked layouts for convolutions. */
-static int onnxrt_list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,
-                       struct error *err)
+static int list_onnxrt_tactics(struct tactic_provider *provider, const struct kernel_request *request,
+                               struct tactic_list *ret, struct error *err)
 {
     (void)err;
     if (request->layer->nodes.count > 1) {
-        add_tactic(provider, request, "default", ret);
-        add_tactic(provider, request, "unfused", ret);
+        add_onnxrt_tactic(provider, request, "default", ret);
+        add_onnxrt_tactic(provider, request, "unfused", ret);
     } else {
-        add_tactic(provider, request, "kernel", ret);
-        if (is_convolution(request))
-            add_tactic(provider, request, "nchwc", ret);
+        add_onnxrt_tactic(provider, request, "kernel", ret);
+        if (layer_is_convolution(request))
+            add_onnxrt_tactic(provider, request, "nchwc", ret);
     }
     return 0;
 }
 
-static int tactic_optimization(const struct tactic *tactic, int *ret, struct error *err)
+static int read_tactic_optimization(const struct tactic *tactic, int *ret, struct error *err)
 {
     struct text name = text_of(tactic->name);
 
@@ -98,7 +98,7 @@ static int tactic_optimization(const struct tactic *tactic, int *ret, struct err
 
 /* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the
  * model do. */
-static bool may_refer_to_files(const struct kernel_request *request)
+static bool layer_may_refer_to_files(const struct kernel_request *request)
 {
     for (size_t i = 0; i < request->layer->nodes.count; i++) {
         const struct model *model = request->network->model;
@@ -112,8 +112,8 @@ static bool may_refer_to_files(const struct kernel_request *request)
     return false;
 }
 
-static int make_options(const struct onnxrt_provider *provider, const struct kernel_request *request, int optimization,
-                        struct ort_session_options **ret, struct error *err)
+static int make_session_options(const struct onnxrt_provider *provider, const struct kernel_request *request,
+                                int optimization, struct ort_session_options **ret, struct error *err)
 {
     const struct ort_api *api = provider->ort->api;
     const char *folder = request->network->model->folder;
@@ -126,7 +126,7 @@ static int make_options(const struct onnxrt_provider *provider, const struct ker
         status = onnxrt_share_threads(provider->ort, options, request->threads);
     if (!status)
         status = api->set_graph_optimization_level(options, optimization);
-    if (!status && folder && may_refer_to_files(request))
+    if (!status && folder && layer_may_refer_to_files(request))
         status = api->add_session_config(options, "session.model_external_initializers_file_folder_path", folder);
     rc = onnxrt_check(provider->ort, status, err, "ONNX Runtime does not take an option");
     if (rc == 0)
@@ -136,8 +136,8 @@ static int make_options(const struct onnxrt_provider *provider, const struct ker
     return rc;
 }
 
-static int add_constants(struct onnxrt_kernel *kernel, const struct kernel_request *request,
-                         struct ort_session_options *options, struct error *err)
+static int add_session_constants(struct onnxrt_kernel *kernel, const struct kernel_request *request,
+                                 struct ort_session_options *options, struct error *err)
 {
     const struct onnxrt_layer *layer = &kernel->layer;
     struct ort_status *status;
@@ -164,15 +164,15 @@ static int add_constants(struct onnxrt_kernel *kernel, const struct kernel_reque
     return onnxrt_check(kernel->ort, status, err, "ONNX Runtime does not take the constants");
 }
 
-static int open_session(struct onnxrt_kernel *kernel, const struct onnxrt_provider *provider,
-                        const struct kernel_request *request, int optimization, struct error *err)
+static int open_layer_session(struct onnxrt_kernel *kernel, const struct onnxrt_provider *provider,
+                              const struct kernel_request *request, int optimization, struct error *err)
 {
     struct ort_session_options *options = NULL;
-    int rc = make_options(provider, request, optimization, &options, err);
+    int rc = make_session_options(provider, request, optimization, &options, err);
 
     if (rc < 0)
         return rc;
-    rc = add_constants(kernel, request, options, err);
+    rc = add_session_constants(kernel, request, options, err);
     if (rc == 0) {
         const struct string_builder *model = &kernel->layer.model;
 
@@ -189,7 +189,7 @@ static int open_session(struct onnxrt_kernel *kernel, const struct onnxrt_provid
 
 /* ---- Kernels ---- */
 
-static void release_values(const struct onnxrt *ort, struct ort_value **values, size_t count)
+static void release_ort_values(const struct onnxrt *ort, struct ort_value **values, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
         if (values[i])
@@ -198,7 +198,7 @@ static void release_values(const struct onnxrt *ort, struct ort_value **values, 
     }
 }
 
-static bool lies_in_inputs(const struct onnxrt_kernel *kernel, const struct tensor *inputs, const void *data)
+static bool output_lies_in_inputs(const struct onnxrt_kernel *kernel, const struct tensor *inputs, const void *data)
 {
     for (size_t i = 0; i < kernel->layer.input_count; i++) {
         const struct tensor *input = &inputs[kernel->layer.input_positions[i]];
@@ -210,8 +210,8 @@ static bool lies_in_inputs(const struct onnxrt_kernel *kernel, const struct tens
 }
 
 /* Takes outputs over from the runtime, whose memory they stay in as long as they do not belong to somebody else. */
-static int take_outputs(struct onnxrt_kernel *kernel, const struct tensor *inputs, struct tensor *outputs,
-                        struct error *err)
+static int take_session_outputs(struct onnxrt_kernel *kernel, const struct tensor *inputs, struct tensor *outputs,
+                                struct error *err)
 {
     int rc = 0;
 
@@ -223,7 +223,7 @@ static int take_outputs(struct onnxrt_kernel *kernel, const struct tensor *input
         rc = onnxrt_value_take(kernel->ort, value, &tensor, err);
         if (rc < 0)
             return error_context(err, "output '%s' of layer '%s'", kernel->layer.output_names[i], kernel->name);
-        if (kernel->copies_outputs || lies_in_inputs(kernel, inputs, tensor.data)) {
+        if (kernel->copies_outputs || output_lies_in_inputs(kernel, inputs, tensor.data)) {
             rc = tensor_copy(&tensor, output, err);
             tensor_release(&tensor);
         } else {
@@ -233,7 +233,7 @@ static int take_outputs(struct onnxrt_kernel *kernel, const struct tensor *input
     return rc;
 }
 
-static int onnxrt_kernel_run(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
+static int run_onnxrt_kernel(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
                              struct error *err)
 {
     struct onnxrt_kernel *kernel = (struct onnxrt_kernel *)base;
@@ -256,22 +256,22 @@ static int onnxrt_kernel_run(struct kernel *base, const struct tensor *inputs, s
         onnxrt_explain_bound(err);
         goto done;
     }
-    rc = take_outputs(kernel, inputs, outputs, err);
+    rc = take_session_outputs(kernel, inputs, outputs, err);
 done:
     for (size_t i = 0; rc < 0 && i < layer->output_count; i++)
         tensor_release(&outputs[layer->output_positions[i]]);
-    release_values(kernel->ort, kernel->inputs, layer->input_count);
-    release_values(kernel->ort, kernel->outputs, layer->output_count);
+    release_ort_values(kernel->ort, kernel->inputs, layer->input_count);
+    release_ort_values(kernel->ort, kernel->outputs, layer->output_count);
     return rc;
 }
 
-static void onnxrt_kernel_free(struct kernel *base)
+static void free_onnxrt_kernel(struct kernel *base)
 {
     struct onnxrt_kernel *kernel = (struct onnxrt_kernel *)base;
 
     if (kernel->session)
         kernel->ort->api->release_session(kernel->session);
-    release_values(kernel->ort, kernel->constants, kernel->layer.constant_count);
+    release_ort_values(kernel->ort, kernel->constants, kernel->layer.constant_count);
     for (size_t i = 0; i < kernel->layer.constant_count; i++)
         tensor_release(&kernel->copies[i]);
     free(kernel->constants);
@@ -283,9 +283,9 @@ static void onnxrt_kernel_free(struct kernel *base)
     free(kernel);
 }
 
-static const struct kernel_functions onnxrt_kernel_functions = {.run = onnxrt_kernel_run, .free = onnxrt_kernel_free};
+static const struct kernel_functions onnxrt_kernel_functions = {.run = run_onnxrt_kernel, .free = free_onnxrt_kernel};
 
-static bool has_subgraphs(const struct kernel_request *request)
+static bool layer_has_subgraphs(const struct kernel_request *request)
 {
     for (size_t i = 0; i < request->layer->nodes.count; i++)
         if (request->network->model->nodes.items[request->layer->nodes.items[i]].has_subgraphs)
@@ -293,14 +293,14 @@ static bool has_subgraphs(const struct kernel_request *request)
     return false;
 }
 
-static int onnxrt_create(struct tactic_provider *base, const struct kernel_request *request,
-                         const struct tactic *tactic, struct kernel **ret, struct error *err)
+static int create_onnxrt_kernel(struct tactic_provider *base, const struct kernel_request *request,
+                                const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     const struct onnxrt_provider *provider = (const struct onnxrt_provider *)base;
     struct onnxrt_kernel *kernel;
     int optimization = OPTIMIZE_NOTHING, rc;
 
-    rc = tactic_optimization(tactic, &optimization, err);
+    rc = read_tactic_optimization(tactic, &optimization, err);
     if (rc < 0)
         return rc;
     kernel = memory_alloc_zero(1, sizeof(*kernel));
@@ -314,19 +314,19 @@ static int onnxrt_create(struct tactic_provider *base, const struct kernel_reque
     kernel->copies = memory_alloc_zero(kernel->layer.constant_count, sizeof(*kernel->copies));
     kernel->inputs = memory_alloc_zero(kernel->layer.input_count, sizeof(struct ort_value *));
     kernel->outputs = memory_alloc_zero(kernel->layer.output_count, sizeof(struct ort_value *));
-    kernel->copies_outputs = kernel->layer.input_count == 0 || has_subgraphs(request);
-    rc = open_session(kernel, provider, request, optimization, err);
+    kernel->copies_outputs = kernel->layer.input_count == 0 || layer_has_subgraphs(request);
+    rc = open_layer_session(kernel, provider, request, optimization, err);
     string_release(&kernel->layer.model);
     if (rc == 0)
         *ret = &kernel->base;
     else
-        onnxrt_kernel_free(&kernel->base);
+        free_onnxrt_kernel(&kernel->base);
     return rc;
 }
 
 /* ---- The provider ---- */
 
-static void onnxrt_provider_free(struct tactic_provider *base)
+static void free_onnxrt_provider(struct tactic_provider *base)
 {
     struct onnxrt_provider *provider = (struct onnxrt_provider *)base;
 
@@ -359,7 +359,7 @@ int onnxrt_provider_new(const struct backend_request *request, struct tactic_pro
     int rc;
 
     provider->base = (struct tactic_provider){
-        .name = "onnxrt", .list = onnxrt_list, .create = onnxrt_create, .free = onnxrt_provider_free};
+        .name = "onnxrt", .list = list_onnxrt_tactics, .create = create_onnxrt_kernel, .free = free_onnxrt_provider};
     provider->log = request->log;
     onnxrt_set_log(request->log);
     rc = onnxrt_load(request->library, &provider->ort, err);
@@ -378,6 +378,6 @@ done:
     if (rc == 0)
         *ret = &provider->base;
     else
-        onnxrt_provider_free(&provider->base);
+        free_onnxrt_provider(&provider->base);
     return rc;
 }

@@ -24,66 +24,66 @@ void onnxrt_layer_constant(const struct kernel_input *input, struct tensor *ret)
     tensor_borrow(input->type, &input->shape, input->constant, size, ret);
 }
 
-static const char *keep_name(struct arena *arena, struct text name)
+static const char *copy_value_name(struct arena *arena, struct text name)
 {
     return arena_printf(arena, TEXT_FORMAT, TEXT_ARGS(name));
 }
 
-static void add_message(struct string_builder *out, uint32_t number, const struct string_builder *message)
+static void add_message_field(struct string_builder *out, uint32_t number, const struct string_builder *message)
 {
     wire_write_bytes(out, number, message->data, message->size);
 }
 
-static void add_entry(struct string_builder *out, const char *key, const char *value)
+static void add_external_entry(struct string_builder *out, const char *key, const char *value)
 {
     struct string_builder entry;
 
     string_init(&entry);
     wire_write_text(&entry, ENTRY_KEY, text_of(key));
     wire_write_text(&entry, ENTRY_VALUE, text_of(value));
-    add_message(out, TENSOR_EXTERNAL_DATA, &entry);
+    add_message_field(out, TENSOR_EXTERNAL_DATA, &entry);
     string_release(&entry);
 }
 
-static bool is_inline(const struct tensor *tensor)
+static bool tensor_is_inline(const struct tensor *tensor)
 {
     return tensor->type == DATA_STRING || tensor->size <= INLINE_LIMIT;
 }
 
 /* The data of a large one are announced as being elsewhere, and the session gets them as a value. */
-static void add_constant(struct onnxrt_layer *layer, struct string_builder *graph, struct text name, size_t position,
-                         const struct tensor *tensor)
+static void add_layer_constant(struct onnxrt_layer *layer, struct string_builder *graph, struct text name,
+                               size_t position, const struct tensor *tensor)
 {
     struct string_builder message;
 
     string_init(&message);
-    if (is_inline(tensor)) {
+    if (tensor_is_inline(tensor)) {
         tensor_proto_write(&message, name, tensor);
     } else {
         tensor_proto_write_header(&message, name, tensor);
-        add_entry(&message, "location", "constants");
+        add_external_entry(&message, "location", "constants");
         wire_write_integer(&message, TENSOR_DATA_LOCATION, DATA_LOCATION_EXTERNAL);
-        layer->constant_names[layer->constant_count] = keep_name(&layer->arena, name);
+        layer->constant_names[layer->constant_count] = copy_value_name(&layer->arena, name);
         layer->constant_positions[layer->constant_count++] = position;
     }
-    add_message(graph, GRAPH_INITIALIZER, &message);
+    add_message_field(graph, GRAPH_INITIALIZER, &message);
     string_release(&message);
 }
 
-static void add_input(struct onnxrt_layer *layer, struct string_builder *graph, struct text name, size_t position,
-                      const struct kernel_input *input, bool has_shape)
+static void add_layer_input(struct onnxrt_layer *layer, struct string_builder *graph, struct text name, size_t position,
+                            const struct kernel_input *input, bool has_shape)
 {
     struct value_type type = {.element = input->type, .has_shape = has_shape, .shape = input->shape};
     struct span info = value_info_make(&layer->arena, name, &type);
 
     wire_write_bytes(graph, GRAPH_INPUT, info.data, info.size);
-    layer->input_names[layer->input_count] = keep_name(&layer->arena, name);
+    layer->input_names[layer->input_count] = copy_value_name(&layer->arena, name);
     layer->input_positions[layer->input_count++] = position;
 }
 
 /* Of a tensor, the element type is said, and the shape left to the runtime. */
-static void add_output(struct onnxrt_layer *layer, struct string_builder *graph, const struct value *value,
-                       size_t position)
+static void add_layer_output(struct onnxrt_layer *layer, struct string_builder *graph, const struct value *value,
+                             size_t position)
 {
     struct value_type type = {0};
     struct span info = value->info;
@@ -94,12 +94,12 @@ static void add_output(struct onnxrt_layer *layer, struct string_builder *graph,
         info = value_info_make(&layer->arena, value->name, type.element == DATA_UNDEFINED ? NULL : &type);
     }
     wire_write_bytes(graph, GRAPH_OUTPUT, info.data, info.size);
-    layer->output_names[layer->output_count] = keep_name(&layer->arena, value->name);
+    layer->output_names[layer->output_count] = copy_value_name(&layer->arena, value->name);
     layer->output_positions[layer->output_count++] = position;
 }
 
 /* A tensor may stand at several places among the inputs: it is one input of the model. */
-static bool occurs_before(const struct value_list *list, size_t position)
+static bool value_occurs_before(const struct value_list *list, size_t position)
 {
     for (size_t i = 0; i < position; i++)
         if (list->items[i] == list->items[position])
@@ -107,7 +107,7 @@ static bool occurs_before(const struct value_list *list, size_t position)
     return false;
 }
 
-static bool has_bodies(const struct kernel_request *request)
+static bool layer_has_bodies(const struct kernel_request *request)
 {
     const struct layer *layer = request->layer;
 
@@ -146,11 +146,12 @@ static void add_fused_constants(const struct kernel_request *request, struct str
 
 /* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types
  * of both when it loads the layer, must not know these then. */
-static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *request, struct string_builder *graph)
+static void add_layer_graph(struct onnxrt_layer *layer, const struct kernel_request *request,
+                            struct string_builder *graph)
 {
     const struct model *model = request->network->model;
     const struct value_list *inputs = &request->layer->inputs, *outputs = &request->layer->outputs;
-    bool shapes_are_said = !has_bodies(request);
+    bool shapes_are_said = !layer_has_bodies(request);
 
     wire_write_text(graph, GRAPH_NAME, text_of("layer"));
     for (size_t i = 0; i < request->layer->nodes.count; i++) {
@@ -163,23 +164,23 @@ static void add_graph(struct onnxrt_layer *layer, const struct kernel_request *r
         struct tensor constant;
         struct text name;
 
-        if (!input->present || inputs->items[i] == VALUE_NONE || occurs_before(inputs, i))
+        if (!input->present || inputs->items[i] == VALUE_NONE || value_occurs_before(inputs, i))
             continue;
         name = model->values.items[inputs->items[i]].name;
         if (input->constant) {
             onnxrt_layer_constant(input, &constant);
-            add_constant(layer, graph, name, i, &constant);
+            add_layer_constant(layer, graph, name, i, &constant);
         } else {
-            add_input(layer, graph, name, i, input, shapes_are_said);
+            add_layer_input(layer, graph, name, i, input, shapes_are_said);
         }
     }
     add_fused_constants(request, graph);
     for (size_t i = 0; i < outputs->count; i++)
         if (outputs->items[i] != VALUE_NONE)
-            add_output(layer, graph, &model->values.items[outputs->items[i]], i);
+            add_layer_output(layer, graph, &model->values.items[outputs->items[i]], i);
 }
 
-static void add_spans(struct string_builder *out, const struct span_list *spans)
+static void add_span_bytes(struct string_builder *out, const struct span_list *spans)
 {
     for (size_t i = 0; i < spans->count; i++)
         string_add_bytes(out, spans->items[i].data, spans->items[i].size);
@@ -201,12 +202,12 @@ void onnxrt_layer_init(struct onnxrt_layer *layer, const struct kernel_request *
     layer->constant_positions = memory_alloc_zero(inputs, sizeof(*layer->constant_positions));
     layer->output_names = memory_alloc_zero(outputs, sizeof(*layer->output_names));
     layer->output_positions = memory_alloc_zero(outputs, sizeof(*layer->output_positions));
-    add_graph(layer, request, &graph);
+    add_layer_graph(layer, request, &graph);
 
     /* Operator sets, functions and what else concerns the whole model are kept. */
-    add_spans(&layer->model, &model->fields_before_graph);
-    add_message(&layer->model, MODEL_GRAPH, &graph);
-    add_spans(&layer->model, &model->fields_after_graph);
+    add_span_bytes(&layer->model, &model->fields_before_graph);
+    add_message_field(&layer->model, MODEL_GRAPH, &graph);
+    add_span_bytes(&layer->model, &model->fields_after_graph);
     if (model->ir_version < IR_VERSION_OF_CONSTANTS) /* the last one counts */
         wire_write_integer(&layer->model, MODEL_IR_VERSION, IR_VERSION_OF_CONSTANTS);
     string_release(&graph);

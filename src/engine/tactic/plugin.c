@@ -49,7 +49,7 @@ struct plugin_kernel {
 
 /* ---- Loading ---- */
 
-static bool is_provider_name(const char *name)
+static bool name_is_provider_name(const char *name)
 {
     size_t size = strlen(name);
 
@@ -57,9 +57,9 @@ static bool is_provider_name(const char *name)
 }
 
 /* What is wrong with the table, or NULL. */
-static const char *find_fault(const struct polygraphy_plugin *table)
+static const char *find_table_fault(const struct polygraphy_plugin *table)
 {
-    if (!table->name || !is_provider_name(table->name))
+    if (!table->name || !name_is_provider_name(table->name))
         return "its name is not made of small letters, digits, '_' and '-'";
     if (!table->tactic_name)
         return "its table lacks tactic_name()";
@@ -72,7 +72,7 @@ static const char *find_fault(const struct polygraphy_plugin *table)
     return NULL;
 }
 
-static int check_table(const struct polygraphy_plugin *table, const char *path, struct error *err)
+static int check_plugin_table(const struct polygraphy_plugin *table, const char *path, struct error *err)
 {
     const char *fault;
 
@@ -89,13 +89,13 @@ static int check_table(const struct polygraphy_plugin *table, const char *path, 
         return error_set(err, ERR_INVALID,
                          "plug-in '%s' is not usable: its table has %u bytes, less than version %u has", path,
                          table->struct_size, table->version);
-    fault = find_fault(table); /* looks at what all versions have */
+    fault = find_table_fault(table); /* looks at what all versions have */
     if (fault)
         return error_set(err, ERR_INVALID, "plug-in '%s' is not usable: %s", path, fault);
     return 0;
 }
 
-static int open_library(struct plugin_provider *provider, struct error *err)
+static int open_plugin_library(struct plugin_provider *provider, struct error *err)
 {
     const struct polygraphy_plugin *(*get_table)(uint32_t);
     const struct polygraphy_plugin *table;
@@ -120,7 +120,7 @@ static int open_library(struct plugin_provider *provider, struct error *err)
     crash_work_begins(provider->work);
     table = get_table(POLYGRAPHY_PLUGIN_VERSION);
     crash_work_ends();
-    rc = check_table(table, provider->path, err);
+    rc = check_plugin_table(table, provider->path, err);
     if (rc < 0)
         return rc;
     memcpy(&provider->table, table, table->struct_size < sizeof(*table) ? table->struct_size : sizeof(*table));
@@ -129,7 +129,7 @@ static int open_library(struct plugin_provider *provider, struct error *err)
 }
 
 /* What the plug-in says of itself and a hash of the file, since developers compile more often than they count. */
-static int name_version(struct plugin_provider *provider, struct error *err)
+static int set_plugin_version(struct plugin_provider *provider, struct error *err)
 {
     const char *said = provider->table.plugin_version;
     char digits[HASH_TEXT_SIZE];
@@ -147,7 +147,7 @@ static int name_version(struct plugin_provider *provider, struct error *err)
     return 0;
 }
 
-static void plugin_provider_free(struct tactic_provider *base)
+static void free_plugin_provider(struct tactic_provider *base)
 {
     struct plugin_provider *provider = (struct plugin_provider *)base;
 
@@ -163,7 +163,7 @@ static void plugin_provider_free(struct tactic_provider *base)
 
 /* ---- Tactics ---- */
 
-static bool is_listed(const struct tactic_list *list, size_t first, const char *name)
+static bool tactic_name_is_listed(const struct tactic_list *list, size_t first, const char *name)
 {
     for (size_t i = first; i < list->count; i++)
         if (strcmp(list->items[i].name, name) == 0)
@@ -171,7 +171,8 @@ static bool is_listed(const struct tactic_list *list, size_t first, const char *
     return false;
 }
 
-static const char *tactic_name(const struct plugin_provider *provider, const struct polygraphy_layer *layer, uint32_t i)
+static const char *full_tactic_name(const struct plugin_provider *provider, const struct polygraphy_layer *layer,
+                                    uint32_t i)
 {
     const char *ret;
 
@@ -181,15 +182,15 @@ static const char *tactic_name(const struct plugin_provider *provider, const str
     return ret;
 }
 
-static int list_names(struct plugin_provider *provider, const struct kernel_request *request,
-                      const struct polygraphy_layer *layer, const char *suffix, struct tactic_list *ret,
-                      struct error *err)
+static int list_plugin_names(struct plugin_provider *provider, const struct kernel_request *request,
+                             const struct polygraphy_layer *layer, const char *suffix, struct tactic_list *ret,
+                             struct error *err)
 {
     size_t first = ret->count;
     char full[TACTIC_NAME_SIZE];
     const char *name;
 
-    for (uint32_t i = 0; (name = tactic_name(provider, layer, i)) != NULL; i++) {
+    for (uint32_t i = 0; (name = full_tactic_name(provider, layer, i)) != NULL; i++) {
         size_t size = strnlen(name, POLYGRAPHY_MAX_TACTIC_NAME + 1);
 
         if (i == POLYGRAPHY_MAX_TACTICS)
@@ -202,7 +203,7 @@ static int list_names(struct plugin_provider *provider, const struct kernel_requ
         if (size + strlen(suffix) > POLYGRAPHY_MAX_TACTIC_NAME) /* the rest has no room behind it */
             continue;
         snprintf(full, sizeof(full), "%s%s", name, suffix);
-        if (is_listed(ret, first, full))
+        if (tactic_name_is_listed(ret, first, full))
             return error_set(err, ERR_INVALID, "plug-in '%s' has two tactics '%s' for layer '%s'", provider->base.name,
                              name, layer->name);
         tactic_list_add(ret, &provider->base, request->layer, text_of(name), text_of(full));
@@ -210,8 +211,8 @@ static int list_names(struct plugin_provider *provider, const struct kernel_requ
     return 0;
 }
 
-static int list_form(struct plugin_provider *provider, const struct kernel_request *request, bool with_fused,
-                     struct tactic_list *ret, struct error *err)
+static int list_layer_form(struct plugin_provider *provider, const struct kernel_request *request, bool with_fused,
+                           struct tactic_list *ret, struct error *err)
 {
     bool alone = !with_fused && request->layer->fused.count > 0;
     struct plugin_layer layer;
@@ -224,14 +225,14 @@ static int list_form(struct plugin_provider *provider, const struct kernel_reque
     }
     if (rc < 0)
         return error_set(err, (enum error_code)rc, "%s", why.message);
-    rc = list_names(provider, request, &layer.layer, alone ? rest : "", ret, err);
+    rc = list_plugin_names(provider, request, &layer.layer, alone ? rest : "", ret, err);
     plugin_layer_release(&layer);
     return rc;
 }
 
 /* A layer with what is fused is one that the plug-in may compute as a whole; if not, there is its first node. */
-static int plugin_list(struct tactic_provider *base, const struct kernel_request *request, struct tactic_list *ret,
-                       struct error *err)
+static int list_plugin_tactics(struct tactic_provider *base, const struct kernel_request *request,
+                               struct tactic_list *ret, struct error *err)
 {
     struct plugin_provider *provider = (struct plugin_provider *)base;
     bool is_fused = request->layer->fused.count > 0;
@@ -241,15 +242,15 @@ static int plugin_list(struct tactic_provider *base, const struct kernel_request
     if (base->obstacle)
         return 0;
     if (is_fused && provider->table.takes_fused)
-        rc = list_form(provider, request, true, ret, err);
+        rc = list_layer_form(provider, request, true, ret, err);
     if (rc == 0)
-        rc = list_form(provider, request, false, ret, err);
+        rc = list_layer_form(provider, request, false, ret, err);
     return rc;
 }
 
 /* ---- Kernels ---- */
 
-static void plugin_kernel_free(struct kernel *base)
+static void free_plugin_kernel(struct kernel *base)
 {
     struct plugin_kernel *kernel = (struct plugin_kernel *)base;
 
@@ -266,7 +267,7 @@ static void plugin_kernel_free(struct kernel *base)
 }
 
 /* Memory for outputs, where the caller has not made it. */
-static int make_outputs(const struct plugin_kernel *kernel, struct tensor *outputs, struct error *err)
+static int make_plugin_outputs(const struct plugin_kernel *kernel, struct tensor *outputs, struct error *err)
 {
     int rc = 0;
 
@@ -277,7 +278,7 @@ static int make_outputs(const struct plugin_kernel *kernel, struct tensor *outpu
     return rc;
 }
 
-static void run_rest(struct plugin_kernel *kernel, const struct tensor *inputs, float *values)
+static void run_fused_rest(struct plugin_kernel *kernel, const struct tensor *inputs, float *values)
 {
     size_t next = 0;
 
@@ -293,7 +294,7 @@ static void run_rest(struct plugin_kernel *kernel, const struct tensor *inputs, 
     fused_rest_apply(kernel->fused, kernel->operands, &kernel->base.output_shapes[0], values);
 }
 
-static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
+static int run_plugin_kernel(struct kernel *base, const struct tensor *inputs, struct tensor *outputs,
                              struct error *err)
 {
     struct plugin_kernel *kernel = (struct plugin_kernel *)base;
@@ -302,7 +303,7 @@ static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, s
     int rc;
 
     if (!base->outputs_known) {
-        rc = make_outputs(kernel, outputs, err);
+        rc = make_plugin_outputs(kernel, outputs, err);
         if (rc < 0)
             return rc;
     }
@@ -315,7 +316,7 @@ static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, s
     crash_work_ends();
     if (rc == 0) {
         if (kernel->fused && outputs[0].data)
-            run_rest(kernel, inputs, (float *)(uintptr_t)outputs[0].data);
+            run_fused_rest(kernel, inputs, (float *)(uintptr_t)outputs[0].data);
         return 0;
     }
     for (size_t i = 0; !base->outputs_known && i < kernel->output_count; i++)
@@ -324,11 +325,11 @@ static int plugin_kernel_run(struct kernel *base, const struct tensor *inputs, s
                      kernel->name, message ? message : "it does not say why");
 }
 
-static const struct kernel_functions plugin_kernel_functions = {.run = plugin_kernel_run, .free = plugin_kernel_free};
+static const struct kernel_functions plugin_kernel_functions = {.run = run_plugin_kernel, .free = free_plugin_kernel};
 
 /* Takes over what create() says of output `i`. Where the model says nothing of its type, the caller cannot make it. */
-static int take_output(struct plugin_kernel *kernel, const struct kernel_request *request, size_t i,
-                       const struct polygraphy_output *output, struct error *err)
+static int take_plugin_output(struct plugin_kernel *kernel, const struct kernel_request *request, size_t i,
+                              const struct polygraphy_output *output, struct error *err)
 {
     uint32_t value = request->layer->outputs.items[i];
     struct shape *shape = &kernel->base.output_shapes[i];
@@ -357,8 +358,8 @@ static int take_output(struct plugin_kernel *kernel, const struct kernel_request
     return 0;
 }
 
-static int create_kernel(struct plugin_kernel *kernel, const struct kernel_request *request, const char *tactic,
-                         struct polygraphy_output *outputs, struct error *err)
+static int call_plugin_create(struct plugin_kernel *kernel, const struct kernel_request *request, const char *tactic,
+                              struct polygraphy_output *outputs, struct error *err)
 {
     const struct polygraphy_plugin *table = &kernel->provider->table;
     const char *message = NULL;
@@ -372,12 +373,12 @@ static int create_kernel(struct plugin_kernel *kernel, const struct kernel_reque
                          kernel->provider->base.name, kernel->name, tactic, message ? message : "it does not say why");
     kernel->base.outputs_known = true;
     for (size_t i = 0; rc == 0 && i < kernel->output_count; i++)
-        rc = take_output(kernel, request, i, &outputs[i], err);
+        rc = take_plugin_output(kernel, request, i, &outputs[i], err);
     return rc;
 }
 
 /* The operands that the program adds behind a kernel for the first node, which have to fit what comes out of it. */
-static int take_rest(struct plugin_kernel *kernel, const struct kernel_request *request, struct error *err)
+static int take_fused_rest(struct plugin_kernel *kernel, const struct kernel_request *request, struct error *err)
 {
     const struct shape *shape = &kernel->base.output_shapes[0];
     const struct layer *layer = request->layer;
@@ -406,7 +407,7 @@ static int take_rest(struct plugin_kernel *kernel, const struct kernel_request *
 }
 
 /* The plug-in's own name of a tactic; whether the program does the rest. */
-static bool split_name(const char *name, char *ret)
+static bool split_tactic_name(const char *name, char *ret)
 {
     size_t size = strlen(name);
     bool has_rest = size > strlen(rest) && strcmp(name + size - strlen(rest), rest) == 0;
@@ -415,8 +416,8 @@ static bool split_name(const char *name, char *ret)
     return has_rest;
 }
 
-static int plugin_create(struct tactic_provider *base, const struct kernel_request *request,
-                         const struct tactic *tactic, struct kernel **ret, struct error *err)
+static int create_plugin_kernel(struct tactic_provider *base, const struct kernel_request *request,
+                                const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     size_t count = request->layer->outputs.count;
     struct polygraphy_output *outputs;
@@ -428,7 +429,7 @@ static int plugin_create(struct tactic_provider *base, const struct kernel_reque
     if (plugin_layer_obstacle(request))
         return error_set(err, ERR_UNSUPPORTED, "layer '%s' is not one that plug-ins can compute: it %s",
                          request->layer->name, plugin_layer_obstacle(request));
-    alone = request->layer->fused.count > 0 && split_name(tactic->name, own_name);
+    alone = request->layer->fused.count > 0 && split_tactic_name(tactic->name, own_name);
     kernel = memory_alloc_zero(1, sizeof(*kernel));
     rc = plugin_layer_init(&kernel->layer, request, request->layer->fused.count > 0 && !alone, err);
     if (rc < 0) {
@@ -444,14 +445,14 @@ static int plugin_create(struct tactic_provider *base, const struct kernel_reque
     kernel->output_types = memory_alloc_zero(count, sizeof(*kernel->output_types));
     kernel->inputs = memory_alloc_zero(request->layer->inputs.count, sizeof(*kernel->inputs));
     kernel->outputs = memory_alloc_zero(count, sizeof(*kernel->outputs));
-    rc = create_kernel(kernel, request, alone ? own_name : tactic->name, outputs, err);
+    rc = call_plugin_create(kernel, request, alone ? own_name : tactic->name, outputs, err);
     if (rc == 0 && alone)
-        rc = take_rest(kernel, request, err);
+        rc = take_fused_rest(kernel, request, err);
     free(outputs);
     if (rc == 0)
         *ret = &kernel->base;
     else
-        plugin_kernel_free(&kernel->base);
+        free_plugin_kernel(&kernel->base);
     return rc;
 }
 
@@ -469,18 +470,18 @@ int plugin_provider_load(const char *path, struct tactic_provider **ret, struct 
     string_init(&work);
     string_add_format(&work, "plug-in '%s' was called", path);
     provider->work = string_take(&work);
-    rc = open_library(provider, err);
+    rc = open_plugin_library(provider, err);
     if (rc == 0)
-        rc = name_version(provider, err);
+        rc = set_plugin_version(provider, err);
     if (rc == 0) {
         provider->base = (struct tactic_provider){.name = provider->table.name,
                                                   .version = provider->version,
-                                                  .list = plugin_list,
-                                                  .create = plugin_create,
-                                                  .free = plugin_provider_free};
+                                                  .list = list_plugin_tactics,
+                                                  .create = create_plugin_kernel,
+                                                  .free = free_plugin_provider};
         *ret = &provider->base;
     } else {
-        plugin_provider_free(&provider->base);
+        free_plugin_provider(&provider->base);
     }
     return rc;
 }

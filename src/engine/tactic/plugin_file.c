@@ -19,7 +19,7 @@ static const struct elf_class elf_64 = {64, 32, 54, 56, 8, 32, 8};
 enum { SEGMENT_LOAD = 1 };
 
 /* A number of `size` bytes in the machine's order: the loader refuses libraries of another one. */
-static uint64_t read_number(const uint8_t *at, size_t size)
+static uint64_t read_elf_number(const uint8_t *at, size_t size)
 {
     uint64_t word;
     uint32_t half;
@@ -38,29 +38,29 @@ static uint64_t read_number(const uint8_t *at, size_t size)
     }
 }
 
-static bool fits(struct span file, uint64_t offset, uint64_t size)
+static bool range_fits_file(struct span file, uint64_t offset, uint64_t size)
 {
     return offset <= file.size && size <= file.size - offset;
 }
 
 /* Whether the file has everything that is to be loaded of it. */
-static bool is_whole(struct span file, const struct elf_class *elf)
+static bool elf_is_whole(struct span file, const struct elf_class *elf)
 {
     uint64_t table, count, entry_size;
 
     if (file.size < elf->header_size)
         return false;
-    table = read_number(file.data + elf->table_offset, elf->word_size);
-    entry_size = read_number(file.data + elf->entry_size, 2);
-    count = read_number(file.data + elf->entry_count, 2);
-    if (entry_size < elf->segment_size + elf->word_size || !fits(file, table, entry_size * count))
+    table = read_elf_number(file.data + elf->table_offset, elf->word_size);
+    entry_size = read_elf_number(file.data + elf->entry_size, 2);
+    count = read_elf_number(file.data + elf->entry_count, 2);
+    if (entry_size < elf->segment_size + elf->word_size || !range_fits_file(file, table, entry_size * count))
         return false;
     for (uint64_t i = 0; i < count; i++) {
         const uint8_t *entry = file.data + table + i * entry_size;
 
-        if (read_number(entry, 4) == SEGMENT_LOAD &&
-            !fits(file, read_number(entry + elf->segment_offset, elf->word_size),
-                  read_number(entry + elf->segment_size, elf->word_size)))
+        if (read_elf_number(entry, 4) == SEGMENT_LOAD &&
+            !range_fits_file(file, read_elf_number(entry + elf->segment_offset, elf->word_size),
+                             read_elf_number(entry + elf->segment_size, elf->word_size)))
             return false;
     }
     return true;
@@ -76,7 +76,7 @@ int plugin_file_check(const char *path, struct error *err)
         return rc;
     file = (struct span){map.data, map.size};
     if (file.size >= 5 && memcmp(file.data, "\177ELF", 4) == 0 &&
-        !is_whole(file, file.data[4] == 1 ? &elf_32 : &elf_64))
+        !elf_is_whole(file, file.data[4] == 1 ? &elf_32 : &elf_64))
         rc = error_set(err, ERR_CORRUPT, "plug-in '%s' cannot be loaded: the file is damaged, or a part of one", path);
     file_map_release(&map);
     return rc;

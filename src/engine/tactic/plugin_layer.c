@@ -47,7 +47,7 @@ static size_t count_own_inputs(const struct layer *layer)
     return count;
 }
 
-static void read_floats(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
+static void read_attribute_floats(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
 {
     struct attribute_walk walk = attribute_walk(from);
     float *values, value;
@@ -61,7 +61,7 @@ static void read_floats(struct arena *arena, const struct attribute *from, struc
     ret->floats = values;
 }
 
-static void read_integers(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
+static void read_attribute_integers(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
 {
     struct attribute_walk walk = attribute_walk(from);
     int64_t *values, value;
@@ -75,7 +75,7 @@ static void read_integers(struct arena *arena, const struct attribute *from, str
     ret->integers = values;
 }
 
-static void read_strings(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
+static void read_attribute_strings(struct arena *arena, const struct attribute *from, struct polygraphy_attribute *ret)
 {
     struct attribute_walk walk = attribute_walk(from);
     const char **values;
@@ -91,7 +91,7 @@ static void read_strings(struct arena *arena, const struct attribute *from, stru
 }
 
 /* Makes `tensor` one whose data are aligned, in memory that the layer keeps. */
-static int keep_tensor(struct plugin_layer *layer, struct tensor *tensor, struct error *err)
+static int keep_attribute_tensor(struct plugin_layer *layer, struct tensor *tensor, struct error *err)
 {
     struct tensor copy = {0};
     int rc;
@@ -107,8 +107,8 @@ static int keep_tensor(struct plugin_layer *layer, struct tensor *tensor, struct
     return 0;
 }
 
-static int read_tensor(struct plugin_layer *layer, const struct attribute *from, struct polygraphy_attribute *ret,
-                       struct error *err)
+static int read_attribute_tensor(struct plugin_layer *layer, const struct attribute *from,
+                                 struct polygraphy_attribute *ret, struct error *err)
 {
     struct tensor tensor = {0};
     int rc = tensor_proto_decode(from->bytes, &tensor, err);
@@ -120,7 +120,7 @@ static int read_tensor(struct plugin_layer *layer, const struct attribute *from,
         return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' holds strings in a tensor",
                          TEXT_ARGS(from->name));
     }
-    rc = keep_tensor(layer, &tensor, err);
+    rc = keep_attribute_tensor(layer, &tensor, err);
     if (rc < 0)
         return rc;
     ret->count = 1;
@@ -131,8 +131,8 @@ static int read_tensor(struct plugin_layer *layer, const struct attribute *from,
     return 0;
 }
 
-static int read_attribute(struct plugin_layer *layer, struct span message, struct polygraphy_attribute *ret,
-                          struct error *err)
+static int read_plugin_attribute(struct plugin_layer *layer, struct span message, struct polygraphy_attribute *ret,
+                                 struct error *err)
 {
     struct arena *arena = &layer->arena;
     struct attribute from;
@@ -156,23 +156,23 @@ static int read_attribute(struct plugin_layer *layer, struct span message, struc
         return 0;
     }
     case ATTRIBUTE_MANY_FLOATS:
-        read_floats(arena, &from, ret);
+        read_attribute_floats(arena, &from, ret);
         return 0;
     case ATTRIBUTE_MANY_INTEGERS:
-        read_integers(arena, &from, ret);
+        read_attribute_integers(arena, &from, ret);
         return 0;
     case ATTRIBUTE_MANY_STRINGS:
-        read_strings(arena, &from, ret);
+        read_attribute_strings(arena, &from, ret);
         return 0;
     case ATTRIBUTE_ONE_TENSOR:
-        return read_tensor(layer, &from, ret, err);
+        return read_attribute_tensor(layer, &from, ret, err);
     default:
         return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' is of a kind that plug-ins do not know",
                          TEXT_ARGS(from.name));
     }
 }
 
-static int read_attributes(struct plugin_layer *layer, const struct node *node, struct error *err)
+static int read_plugin_attributes(struct plugin_layer *layer, const struct node *node, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node->message);
     struct attribute_list list = {0};
@@ -184,7 +184,7 @@ static int read_attributes(struct plugin_layer *layer, const struct node *node, 
 
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES)
             continue;
-        rc = read_attribute(layer, field.bytes, &attribute, err);
+        rc = read_plugin_attribute(layer, field.bytes, &attribute, err);
         if (rc == 0)
             *VECTOR_APPEND(&list) = attribute;
     }
@@ -194,7 +194,7 @@ static int read_attributes(struct plugin_layer *layer, const struct node *node, 
     return rc;
 }
 
-static int32_t fused_kind(const struct fused_operation *operation)
+static int32_t plugin_fused_kind(const struct fused_operation *operation)
 {
     static const int32_t kinds[] = {
         [ACTIVATION_RELU] = POLYGRAPHY_FUSED_RELU,     [ACTIVATION_LEAKY_RELU] = POLYGRAPHY_FUSED_LEAKY_RELU,
@@ -207,7 +207,7 @@ static int32_t fused_kind(const struct fused_operation *operation)
     return operation->kind == FUSED_ADD ? POLYGRAPHY_FUSED_ADD : kinds[operation->activation];
 }
 
-static void read_fused(struct plugin_layer *layer, const struct layer *from)
+static void read_fused_operations(struct plugin_layer *layer, const struct layer *from)
 {
     struct polygraphy_fused *fused = arena_alloc_zero(&layer->arena, from->fused.count, sizeof(*fused));
 
@@ -215,7 +215,7 @@ static void read_fused(struct plugin_layer *layer, const struct layer *from)
         const struct fused_operation *operation = &from->fused.items[i];
         bool adds = operation->kind == FUSED_ADD;
 
-        fused[i] = (struct polygraphy_fused){.kind = fused_kind(operation),
+        fused[i] = (struct polygraphy_fused){.kind = plugin_fused_kind(operation),
                                              .operand = adds ? (uint32_t)operation->operand : 0,
                                              .alpha = adds ? 0 : operation->alpha,
                                              .beta = adds ? 0 : operation->beta};
@@ -224,8 +224,8 @@ static void read_fused(struct plugin_layer *layer, const struct layer *from)
     layer->layer.fused_count = (uint32_t)from->fused.count;
 }
 
-static int read_inputs(struct plugin_layer *layer, const struct kernel_request *request, size_t count,
-                       struct error *err)
+static int read_plugin_inputs(struct plugin_layer *layer, const struct kernel_request *request, size_t count,
+                              struct error *err)
 {
     struct polygraphy_input *inputs = arena_alloc_zero(&layer->arena, count, sizeof(*inputs));
 
@@ -248,7 +248,7 @@ static int read_inputs(struct plugin_layer *layer, const struct kernel_request *
             continue;
         tensor_borrow(from->type, &from->shape, from->constant, tensor_bytes(from->type, shape_elements(&from->shape)),
                       &constant);
-        rc = keep_tensor(layer, &constant, err);
+        rc = keep_attribute_tensor(layer, &constant, err);
         if (rc < 0)
             return rc;
         inputs[i].constant = constant.data;
@@ -256,7 +256,7 @@ static int read_inputs(struct plugin_layer *layer, const struct kernel_request *
     return 0;
 }
 
-static int64_t opset_of(const struct model *model, struct text domain)
+static int64_t opset_of_layer(const struct model *model, struct text domain)
 {
     for (size_t i = 0; i < model->opsets.count; i++)
         if (text_equal(model->opsets.items[i].domain, domain))
@@ -279,14 +279,15 @@ int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *r
         .name = arena_strdup(&layer->arena, request->layer->name),
         .op_type = arena_text(&layer->arena, node->op_type),
         .domain = arena_text(&layer->arena, node->domain),
-        .opset = opset_of(model, node->domain),
+        .opset = opset_of_layer(model, node->domain),
         .output_count = (uint32_t)request->layer->outputs.count,
     };
     if (with_fused)
-        read_fused(layer, request->layer);
-    rc = read_inputs(layer, request, with_fused ? request->layer->inputs.count : count_own_inputs(request->layer), err);
+        read_fused_operations(layer, request->layer);
+    rc = read_plugin_inputs(layer, request,
+                            with_fused ? request->layer->inputs.count : count_own_inputs(request->layer), err);
     if (rc == 0)
-        rc = read_attributes(layer, node, err);
+        rc = read_plugin_attributes(layer, node, err);
     if (rc < 0)
         plugin_layer_release(layer);
     return rc;

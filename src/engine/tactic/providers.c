@@ -25,7 +25,7 @@ static bool is_tensorrt_source(const char *name)
 }
 
 /* The source's number, or SOURCE_COUNT. */
-static size_t find_source(const char *name)
+static size_t find_source_number(const char *name)
 {
     size_t i = 0;
 
@@ -34,7 +34,7 @@ static size_t find_source(const char *name)
     return i;
 }
 
-static bool is_plugin(const struct provider_list *plugins, const char *name)
+static bool source_is_plugin(const struct provider_list *plugins, const char *name)
 {
     for (size_t i = 0; i < plugins->count; i++)
         if (strcasecmp(name, plugins->items[i]->name) == 0)
@@ -42,7 +42,7 @@ static bool is_plugin(const struct provider_list *plugins, const char *name)
     return false;
 }
 
-static int unknown_source(const char *name, const struct provider_list *plugins, struct error *err)
+static int refuse_unknown_source(const char *name, const struct provider_list *plugins, struct error *err)
 {
     struct string_builder names;
 
@@ -57,22 +57,22 @@ static int unknown_source(const char *name, const struct provider_list *plugins,
 }
 
 /* Reads --tactic-sources: which of our own providers are wanted, and which plug-ins. */
-static int read_sources(const struct provider_settings *settings, const struct provider_list *plugins,
-                        enum wish wishes[SOURCE_COUNT], bool *ret_all, struct error *err)
+static int read_wanted_sources(const struct provider_settings *settings, const struct provider_list *plugins,
+                               enum wish wishes[SOURCE_COUNT], bool *ret_all, struct error *err)
 {
     size_t meaningful = 0;
 
     for (size_t i = 0; i < settings->sources.count; i++) {
         const char *name = settings->sources.items[i];
-        size_t source = find_source(name);
+        size_t source = find_source_number(name);
 
         if (source < SOURCE_COUNT)
             wishes[source] = WISH_NAMED;
         else if (is_tensorrt_source(name))
             log_message(settings->log, LOG_WARNING,
                         "Tactic source %s is one of TensorRT's, and means nothing to the built-in engine", name);
-        else if (!is_plugin(plugins, name))
-            return unknown_source(name, plugins, err);
+        else if (!source_is_plugin(plugins, name))
+            return refuse_unknown_source(name, plugins, err);
         meaningful += !is_tensorrt_source(name);
     }
     *ret_all = meaningful == 0;
@@ -81,7 +81,7 @@ static int read_sources(const struct provider_settings *settings, const struct p
     return 0;
 }
 
-static bool is_wanted(const struct provider_settings *settings, const char *name)
+static bool source_is_wanted(const struct provider_settings *settings, const char *name)
 {
     for (size_t i = 0; i < settings->sources.count; i++)
         if (strcasecmp(settings->sources.items[i], name) == 0)
@@ -97,7 +97,7 @@ static int load_plugins(const struct provider_settings *settings, struct provide
 
         if (rc < 0)
             return rc;
-        if (is_plugin(ret, provider->name) || find_source(provider->name) < SOURCE_COUNT) {
+        if (source_is_plugin(ret, provider->name) || find_source_number(provider->name) < SOURCE_COUNT) {
             rc = error_set(err, ERR_INVALID,
                            "plug-in '%s' calls itself '%s', and there is a provider of that name already",
                            settings->plugins.items[i], provider->name);
@@ -110,8 +110,8 @@ static int load_plugins(const struct provider_settings *settings, struct provide
 }
 
 /* Opens one of our own. Without having been asked for by name, one that is not there is done without. */
-static int open_source(const struct provider_settings *settings, enum source source, enum wish wish,
-                       struct provider_list *ret, struct error *err)
+static int open_tactic_source(const struct provider_settings *settings, enum source source, enum wish wish,
+                              struct provider_list *ret, struct error *err)
 {
     struct backend_request request = settings->request;
     struct tactic_provider *provider = NULL;
@@ -139,12 +139,12 @@ static int open_source(const struct provider_settings *settings, enum source sou
 }
 
 /* Drops the plug-ins that --tactic-sources leaves out. */
-static void drop_unwanted(const struct provider_settings *settings, struct provider_list *plugins)
+static void drop_unwanted_providers(const struct provider_settings *settings, struct provider_list *plugins)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < plugins->count; i++)
-        if (is_wanted(settings, plugins->items[i]->name))
+        if (source_is_wanted(settings, plugins->items[i]->name))
             plugins->items[kept++] = plugins->items[i];
         else
             plugins->items[i]->free(plugins->items[i]);
@@ -161,14 +161,14 @@ int providers_open(const struct provider_settings *settings, struct provider_lis
 
     if (rc < 0)
         goto done;
-    rc = read_sources(settings, &list, wishes, &all, err);
+    rc = read_wanted_sources(settings, &list, wishes, &all, err);
     if (rc < 0)
         goto done;
     if (!all)
-        drop_unwanted(settings, &list);
+        drop_unwanted_providers(settings, &list);
     for (size_t i = 0; i < SOURCE_COUNT; i++) {
         if (wishes[i] != WISH_NONE)
-            rc = open_source(settings, (enum source)i, wishes[i], &list, err);
+            rc = open_tactic_source(settings, (enum source)i, wishes[i], &list, err);
         if (rc < 0)
             goto done;
     }

@@ -11,7 +11,7 @@
 
 /* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in
  * hexadecimal: so both are made positive and below that. 0 is left to mean nothing. */
-static int64_t number_of(struct text first, struct text second)
+static int64_t hash_tactic_number(struct text first, struct text second)
 {
     struct hash hash = hash_combine(hash_bytes(first.data, first.size), hash_bytes(second.data, second.size));
     int64_t number = (int64_t)((hash.low ^ hash.high) & ((UINT64_C(1) << 53) - 1));
@@ -26,8 +26,8 @@ struct tactic *tactic_list_add(struct tactic_list *list, struct tactic_provider 
 
     *tactic = (struct tactic){.provider = provider};
     snprintf(tactic->name, sizeof(tactic->name), TEXT_FORMAT, TEXT_ARGS(name));
-    tactic->implementation = number_of(text_of(provider->name), algorithm);
-    tactic->number = number_of(text_of(provider->name), text_of(tactic->name));
+    tactic->implementation = hash_tactic_number(text_of(provider->name), algorithm);
+    tactic->number = hash_tactic_number(text_of(provider->name), text_of(tactic->name));
     tactic->input_layouts = memory_alloc_zero(layer->inputs.count, sizeof(*tactic->input_layouts));
     tactic->output_layouts = memory_alloc_zero(layer->outputs.count, sizeof(*tactic->output_layouts));
     return tactic;
@@ -42,7 +42,7 @@ void tactic_list_release(struct tactic_list *list)
 }
 
 /* A name ends, or a part of it does. */
-static bool is_boundary(char character)
+static bool character_is_boundary(char character)
 {
     return character == '\0' || character == ':' || character == ' ';
 }
@@ -55,14 +55,14 @@ bool tactic_rule_covers(const char *rule, const char *name)
         return true;
     do {
         end++;
-        if (is_boundary(name[end]) && text_matches_pattern((struct text){name, end}, text_of(rule)))
+        if (character_is_boundary(name[end]) && text_matches_pattern((struct text){name, end}, text_of(rule)))
             return true;
     } while (name[end] != '\0');
     return false;
 }
 
 /* Marks all rules that cover the tactic; `used` may be NULL. */
-static bool is_excluded(const struct tactic *tactic, const struct words *rules, bool *used)
+static bool rule_excludes_tactic(const struct tactic *tactic, const struct words *rules, bool *used)
 {
     struct string_builder name;
     bool excluded = false;
@@ -83,7 +83,7 @@ static bool is_excluded(const struct tactic *tactic, const struct words *rules, 
 
 bool tactic_is_excluded(const struct tactic *tactic, const struct words *rules)
 {
-    return is_excluded(tactic, rules, NULL);
+    return rule_excludes_tactic(tactic, rules, NULL);
 }
 
 void tactic_list_exclude(struct tactic_list *list, const struct words *rules, bool *used)
@@ -91,7 +91,7 @@ void tactic_list_exclude(struct tactic_list *list, const struct words *rules, bo
     size_t kept = 0;
 
     for (size_t i = 0; i < list->count; i++)
-        if (is_excluded(&list->items[i], rules, used))
+        if (rule_excludes_tactic(&list->items[i], rules, used))
             tactic_release(&list->items[i]);
         else
             list->items[kept++] = list->items[i];

@@ -18,7 +18,7 @@ static const struct {
     uint32_t input;
 } operators[] = {{"Range", 1}, {"Pad", 1}, {"Tile", 1}, {"Expand", 1}, {"Resize", 3}};
 
-static bool is_constant(const struct model *model, uint32_t value)
+static bool value_is_constant(const struct model *model, uint32_t value)
 {
     const struct value *v = &model->values.items[value];
 
@@ -27,18 +27,19 @@ static bool is_constant(const struct model *model, uint32_t value)
 }
 
 /* Whether a node makes nothing larger than a constant. */
-static bool is_bounding(const struct model *model, const struct node *node)
+static bool node_is_bounding(const struct model *model, const struct node *node)
 {
     if (!text_equal_string(node->op_type, "Min"))
         return false;
     for (size_t i = 0; i < node->inputs.count; i++)
-        if (model_edge(model, node->inputs, i) != VALUE_NONE && is_constant(model, model_edge(model, node->inputs, i)))
+        if (model_edge(model, node->inputs, i) != VALUE_NONE &&
+            value_is_constant(model, model_edge(model, node->inputs, i)))
             return true;
     return false;
 }
 
 /* The tensor that `node` takes sizes from, when a node makes it and does not bound it; else VALUE_NONE. */
-static uint32_t sizes_of(const struct model *model, const struct node *node)
+static uint32_t find_size_inputs(const struct model *model, const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
         uint32_t value, producer;
@@ -47,14 +48,15 @@ static uint32_t sizes_of(const struct model *model, const struct node *node)
             continue;
         value = model_edge(model, node->inputs, operators[i].input);
         producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-        if (producer == NODE_NONE || is_constant(model, value) || is_bounding(model, &model->nodes.items[producer]))
+        if (producer == NODE_NONE || value_is_constant(model, value) ||
+            node_is_bounding(model, &model->nodes.items[producer]))
             return VALUE_NONE;
         return value;
     }
     return VALUE_NONE;
 }
 
-static bool has_symbol(const struct value_type *type, struct text symbol)
+static bool dimension_has_symbol(const struct value_type *type, struct text symbol)
 {
     for (size_t i = 0; type->has_shape && i < type->shape.rank; i++)
         if (type->shape.dims[i] < 0 && text_equal(type->symbols[i], symbol))
@@ -62,7 +64,7 @@ static bool has_symbol(const struct value_type *type, struct text symbol)
     return false;
 }
 
-static bool an_input_has(const struct model *model, const struct node *node, struct text symbol)
+static bool input_has_symbol(const struct model *model, const struct node *node, struct text symbol)
 {
     for (size_t i = 0; i < node->inputs.count; i++) {
         uint32_t value = model_edge(model, node->inputs, i);
@@ -71,7 +73,7 @@ static bool an_input_has(const struct model *model, const struct node *node, str
         if (value == VALUE_NONE)
             continue;
         value_info_decode(model->values.items[value].info, &type);
-        if (has_symbol(&type, symbol))
+        if (dimension_has_symbol(&type, symbol))
             return true;
     }
     return false;
@@ -87,7 +89,7 @@ static bool makes_dimension(const struct model *model, const struct node *node)
         return false;
     value_info_decode(model->values.items[output].info, &type);
     for (size_t i = 0; type.has_shape && i < type.shape.rank; i++)
-        if (type.shape.dims[i] < 0 && (type.symbols[i].size == 0 || !an_input_has(model, node, type.symbols[i])))
+        if (type.shape.dims[i] < 0 && (type.symbols[i].size == 0 || !input_has_symbol(model, node, type.symbols[i])))
             return true;
     return !type.has_shape;
 }
@@ -99,7 +101,7 @@ void unbounded_shapes_find(const struct model *model, struct value_list *ret)
     value_list_to_set(ret, model->values.count, &listed);
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        uint32_t value = sizes_of(model, node);
+        uint32_t value = find_size_inputs(model, node);
 
         if (value == VALUE_NONE || bitset_has(&listed, value) || !makes_dimension(model, node))
             continue;
@@ -115,7 +117,7 @@ void unbounded_shapes_find(const struct model *model, struct value_list *ret)
 #define INTEGER_MIN_OPSET 12
 
 /* Sizes are int64 by definition, but those of Range. */
-static enum data_type element_of(const struct model *model, uint32_t value)
+static enum data_type size_element_type(const struct model *model, uint32_t value)
 {
     struct value_type type;
 
@@ -123,9 +125,9 @@ static enum data_type element_of(const struct model *model, uint32_t value)
     return type.element == DATA_UNDEFINED ? DATA_INT64 : type.element;
 }
 
-static int add_bound(struct model *model, const struct upper_bound *bound, struct text name, struct error *err)
+static int add_size_bound(struct model *model, const struct upper_bound *bound, struct text name, struct error *err)
 {
-    enum data_type element = element_of(model, bound->value);
+    enum data_type element = size_element_type(model, bound->value);
     int32_t narrow = bound->bound > INT32_MAX ? INT32_MAX : (int32_t)bound->bound;
     struct shape scalar = {0};
     struct tensor tensor;
@@ -156,7 +158,7 @@ static int bound_value(struct model *model, const struct upper_bound *bound, str
 
     rename_map_add(outputs, name, inputs[0]);
     *ret_min = node_build(&model->arena, &min);
-    return add_bound(model, bound, inputs[1], err);
+    return add_size_bound(model, bound, inputs[1], err);
 }
 
 int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size_t count, struct error *err)

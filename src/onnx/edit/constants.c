@@ -64,8 +64,8 @@ void model_set_initializer(struct model *model, uint32_t value, struct span tens
 #define ALIGNMENT 16
 
 /* A TensorProto that ends with `raw_size` bytes of raw data, not filled in yet, behind `header`. */
-static int set_message(struct model *model, uint32_t value, const struct string_builder *header, size_t raw_size,
-                       uint8_t **ret_raw, struct error *err)
+static int set_constant_message(struct model *model, uint32_t value, const struct string_builder *header,
+                                size_t raw_size, uint8_t **ret_raw, struct error *err)
 {
     size_t padding = (ALIGNMENT - header->size % ALIGNMENT) % ALIGNMENT, before = padding + header->size;
     uint8_t *buffer = raw_size < SIZE_MAX - before ? model_allocate(model, before + raw_size) : NULL;
@@ -92,7 +92,7 @@ int model_new_tensor(struct model *model, uint32_t value, enum data_type type, c
     tensor_proto_write_header(&header, model->values.items[value].name, &tensor);
     wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
     wire_write_varint(&header, size);
-    rc = set_message(model, value, &header, size, &raw, err);
+    rc = set_constant_message(model, value, &header, size, &raw, err);
     string_release(&header);
     if (rc == 0)
         *ret = raw;
@@ -113,7 +113,7 @@ int model_set_tensor(struct model *model, uint32_t value, const struct tensor *t
     }
     string_init(&message);
     tensor_proto_write(&message, model->values.items[value].name, tensor);
-    rc = set_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
+    rc = set_constant_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
     string_release(&message);
     return rc;
 }

@@ -10,13 +10,13 @@
 #include "onnx/proto/value_info.h"
 #include "onnx/edit/node.h"
 
-static bool is_four_bit(int64_t type)
+static bool type_is_four_bit(int64_t type)
 {
     return type == DATA_INT4 || type == DATA_UINT4;
 }
 
 /* What a description or a constant says of an element type. */
-static enum data_type stated_type(const struct model *model, uint32_t value)
+static enum data_type read_stated_type(const struct model *model, uint32_t value)
 {
     const struct value *v = &model->values.items[value];
     struct tensor_header header;
@@ -31,7 +31,7 @@ static enum data_type stated_type(const struct model *model, uint32_t value)
 
 /* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the
  * inputs. */
-static int64_t made_type(const struct model *model, const struct node *node, const uint8_t *types)
+static int64_t find_made_type(const struct model *model, const struct node *node, const uint8_t *types)
 {
     if (node_is(node, "Identity") && node_input(model, node, 0) != VALUE_NONE)
         return types[node_input(model, node, 0)];
@@ -44,7 +44,7 @@ static int64_t made_type(const struct model *model, const struct node *node, con
     return DATA_UNDEFINED;
 }
 
-static struct span cast_of(struct model *model, const struct node *node, int64_t type)
+static struct span find_cast_type(struct model *model, const struct node *node, int64_t type)
 {
     struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = type};
     struct text input = model->values.items[model_edge(model, node->inputs, 0)].name;
@@ -69,16 +69,16 @@ int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct
     int rc = 0;
 
     for (uint32_t i = 0; i < model->values.count; i++)
-        types[i] = (uint8_t)stated_type(model, i);
+        types[i] = (uint8_t)read_stated_type(model, i);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
         uint32_t output = node->outputs.count == 1 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
-        int64_t type = output != VALUE_NONE ? made_type(model, node, types) : DATA_UNDEFINED;
-        bool is_copy = is_four_bit(type) && node_is(node, "Identity");
+        int64_t type = output != VALUE_NONE ? find_made_type(model, node, types) : DATA_UNDEFINED;
+        bool is_copy = type_is_four_bit(type) && node_is(node, "Identity");
 
-        if (is_four_bit(type))
+        if (type_is_four_bit(type))
             types[output] = (uint8_t)type;
-        *VECTOR_APPEND(&fields) = is_copy ? cast_of(model, node, type) : node->field;
+        *VECTOR_APPEND(&fields) = is_copy ? find_cast_type(model, node, type) : node->field;
         any |= is_copy;
     }
     if (any)

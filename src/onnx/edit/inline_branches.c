@@ -27,7 +27,7 @@ struct inlining {
     } tensor_names, outputs; /* and their new names; the branch's outputs as it calls them */
 };
 
-static bool read_condition(const struct model *model, const struct node *node, bool *ret)
+static bool read_branch_condition(const struct model *model, const struct node *node, bool *ret)
 {
     uint32_t value = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
     const struct initializer *initializer;
@@ -46,7 +46,7 @@ static bool read_condition(const struct model *model, const struct node *node, b
     return known;
 }
 
-static bool find_body(const struct node *node, bool condition, struct span *ret)
+static bool find_branch_body(const struct node *node, bool condition, struct span *ret)
 {
     struct wire_reader reader;
     struct wire_field field;
@@ -64,7 +64,7 @@ static bool find_body(const struct node *node, bool condition, struct span *ret)
     return found;
 }
 
-static struct text name_in(struct span message, uint32_t number)
+static struct text read_text_field(struct span message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -76,13 +76,13 @@ static struct text name_in(struct span message, uint32_t number)
     return name;
 }
 
-static void define(struct inlining *inlining, struct text name)
+static void define_inlined_name(struct inlining *inlining, struct text name)
 {
     if (name.size > 0 && name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
         rename_map_add(&inlining->map, name, unused_names_make(inlining->names, name, ""));
 }
 
-static struct text translate(const struct inlining *inlining, struct text name)
+static struct text translate_inlined_name(const struct inlining *inlining, struct text name)
 {
     uint32_t found = name_map_find(&inlining->map.index, name);
 
@@ -90,7 +90,7 @@ static struct text translate(const struct inlining *inlining, struct text name)
 }
 
 /* Gathers the outputs and constants of the branch. False when it holds what cannot be moved. */
-static bool survey(struct inlining *inlining)
+static bool survey_branch(struct inlining *inlining)
 {
     struct wire_reader reader = wire_reader_of(inlining->body);
     struct wire_field field;
@@ -102,15 +102,15 @@ static bool survey(struct inlining *inlining)
             field.number == GRAPH_INPUT)
             return false;
         if (field.number == GRAPH_OUTPUT)
-            *VECTOR_APPEND(&inlining->outputs) = name_in(field.bytes, VALUE_INFO_NAME);
+            *VECTOR_APPEND(&inlining->outputs) = read_text_field(field.bytes, VALUE_INFO_NAME);
         if (field.number == GRAPH_INITIALIZER)
-            define(inlining, name_in(field.bytes, TENSOR_NAME));
+            define_inlined_name(inlining, read_text_field(field.bytes, TENSOR_NAME));
     }
     return true;
 }
 
 /* What a node of the branch makes as one of its outputs is called like the output of the `If` that it is. */
-static void define_made(struct inlining *inlining, const struct node *node, struct text name)
+static void define_node_outputs(struct inlining *inlining, const struct node *node, struct text name)
 {
     const struct model *model = inlining->model;
 
@@ -121,10 +121,10 @@ static void define_made(struct inlining *inlining, const struct node *node, stru
             name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
             rename_map_add(&inlining->map, name, model->values.items[value].name);
     }
-    define(inlining, name);
+    define_inlined_name(inlining, name);
 }
 
-static void define_all_made(struct inlining *inlining, const struct node *node)
+static void define_branch_outputs(struct inlining *inlining, const struct node *node)
 {
     struct wire_reader reader = wire_reader_of(inlining->body), inner;
     struct wire_field field, part;
@@ -135,11 +135,11 @@ static void define_all_made(struct inlining *inlining, const struct node *node)
         inner = wire_reader_of(field.bytes);
         while (wire_next(&inner, &part))
             if (part.number == NODE_OUTPUT && part.type == WIRE_BYTES)
-                define_made(inlining, node, span_text(part.bytes));
+                define_node_outputs(inlining, node, span_text(part.bytes));
     }
 }
 
-static int move_contents(struct inlining *inlining, struct error *err)
+static int move_branch_nodes(struct inlining *inlining, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(inlining->body);
     struct wire_field field;
@@ -156,21 +156,22 @@ static int move_contents(struct inlining *inlining, struct error *err)
                 *VECTOR_APPEND(&inlining->nodes) = renamed;
         } else if (field.number == GRAPH_INITIALIZER) {
             *VECTOR_APPEND(&inlining->tensors) = field.bytes;
-            *VECTOR_APPEND(&inlining->tensor_names) = translate(inlining, name_in(field.bytes, TENSOR_NAME));
+            *VECTOR_APPEND(&inlining->tensor_names) =
+                translate_inlined_name(inlining, read_text_field(field.bytes, TENSOR_NAME));
         }
     }
     return rc;
 }
 
 /* Outputs that are constants, tensors of the main graph, or the same tensor once more. */
-static void copy_other_outputs(struct inlining *inlining, const struct node *node)
+static void copy_branch_outputs(struct inlining *inlining, const struct node *node)
 {
     struct model *model = inlining->model;
 
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(model, node->outputs, i);
         struct node_recipe identity = {.op_type = TEXT("Identity"), .input_count = 1, .output_count = 1};
-        struct text from = translate(inlining, inlining->outputs.items[i]), to;
+        struct text from = translate_inlined_name(inlining, inlining->outputs.items[i]), to;
 
         if (value == VALUE_NONE || text_equal(from, model->values.items[value].name))
             continue;
@@ -182,7 +183,7 @@ static void copy_other_outputs(struct inlining *inlining, const struct node *nod
     }
 }
 
-static void add_constants(struct inlining *inlining)
+static void add_branch_constants(struct inlining *inlining)
 {
     for (size_t i = 0; i < inlining->tensors.count; i++)
         model_set_initializer(inlining->model, model_add_value(inlining->model, inlining->tensor_names.items[i]),
@@ -197,14 +198,14 @@ static int inline_branch(struct model *model, struct unused_names *names, const 
     bool condition;
     int rc = 1;
 
-    if (!read_condition(model, node, &condition) || !find_body(node, condition, &inlining.body))
+    if (!read_branch_condition(model, node, &condition) || !find_branch_body(node, condition, &inlining.body))
         return 1;
     rename_map_init(&inlining.map);
-    if (survey(&inlining) && inlining.outputs.count == node->outputs.count) {
-        define_all_made(&inlining, node);
-        if (move_contents(&inlining, NULL) == 0) {
-            copy_other_outputs(&inlining, node);
-            add_constants(&inlining);
+    if (survey_branch(&inlining) && inlining.outputs.count == node->outputs.count) {
+        define_branch_outputs(&inlining, node);
+        if (move_branch_nodes(&inlining, NULL) == 0) {
+            copy_branch_outputs(&inlining, node);
+            add_branch_constants(&inlining);
             for (size_t i = 0; i < inlining.nodes.count; i++)
                 *VECTOR_APPEND(ret) = inlining.nodes.items[i];
             rc = 0;
@@ -218,11 +219,11 @@ static int inline_branch(struct model *model, struct unused_names *names, const 
     return rc;
 }
 
-static bool is_decided(const struct model *model, const struct node *node)
+static bool branch_is_decided(const struct model *model, const struct node *node)
 {
     bool condition;
 
-    return node_is(node, "If") && read_condition(model, node, &condition);
+    return node_is(node, "If") && read_branch_condition(model, node, &condition);
 }
 
 int model_inline_branches(struct model *model, size_t *count, struct error *err)
@@ -234,14 +235,14 @@ int model_inline_branches(struct model *model, size_t *count, struct error *err)
     int rc = 0;
 
     for (size_t i = 0; !found && i < model->nodes.count; i++)
-        found = is_decided(model, &model->nodes.items[i]);
+        found = branch_is_decided(model, &model->nodes.items[i]);
     if (!found)
         return 0;
     unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
 
-        if (is_decided(model, &node) && inline_branch(model, &names, &node, &fields) == 0)
+        if (branch_is_decided(model, &node) && inline_branch(model, &names, &node, &fields) == 0)
             inlined++;
         else
             *VECTOR_APPEND(&fields) = node.field;

@@ -21,7 +21,7 @@ struct insertion {
     struct node_recipe recipe;     /* with these */
 };
 
-static int find_tensor(const struct model *model, struct text name, uint32_t *ret, struct error *err)
+static int find_inserted_tensor(const struct model *model, struct text name, uint32_t *ret, struct error *err)
 {
     *ret = name.size > 0 ? model_find_tensor(model, name) : VALUE_NONE;
     if (name.size > 0 && *ret == VALUE_NONE)
@@ -29,18 +29,18 @@ static int find_tensor(const struct model *model, struct text name, uint32_t *re
     return 0;
 }
 
-static int check_tensors(const struct model *model, const struct node_recipe *recipe, struct error *err)
+static int check_recipe_tensors(const struct model *model, const struct node_recipe *recipe, struct error *err)
 {
     uint32_t value;
     int rc;
 
     for (size_t i = 0; i < recipe->input_count; i++) {
-        rc = find_tensor(model, recipe->inputs[i], &value, err);
+        rc = find_inserted_tensor(model, recipe->inputs[i], &value, err);
         if (rc < 0)
             return rc;
     }
     for (size_t i = 0; i < recipe->output_count; i++) {
-        rc = find_tensor(model, recipe->outputs[i], &value, err);
+        rc = find_inserted_tensor(model, recipe->outputs[i], &value, err);
         if (rc < 0)
             return rc;
         for (size_t k = 0; k < i; k++)
@@ -51,7 +51,7 @@ static int check_tensors(const struct model *model, const struct node_recipe *re
     return 0;
 }
 
-static bool is_read(const struct node_recipe *recipe, struct text name)
+static bool value_is_read(const struct node_recipe *recipe, struct text name)
 {
     for (size_t i = 0; i < recipe->input_count; i++)
         if (text_equal(recipe->inputs[i], name))
@@ -60,7 +60,7 @@ static bool is_read(const struct node_recipe *recipe, struct text name)
 }
 
 /* A value under a new name, described like `value`. */
-static uint32_t add_copy(struct insertion *insertion, uint32_t value, struct text name)
+static uint32_t add_identity_copy(struct insertion *insertion, uint32_t value, struct text name)
 {
     struct model *model = insertion->model;
     uint32_t copy = model_add_value(model, name);
@@ -91,11 +91,11 @@ static void hand_over_source(struct insertion *insertion, uint32_t value, uint32
 }
 
 /* The new node reads `value` and stands between it and its readers. Returns the name of what it makes. */
-static struct text split_value(struct insertion *insertion, uint32_t value)
+static struct text split_read_value(struct insertion *insertion, uint32_t value)
 {
     struct text name = insertion->model->values.items[value].name;
     struct text other = unused_names_make(&insertion->names, name, SUFFIX);
-    uint32_t copy = add_copy(insertion, value, other);
+    uint32_t copy = add_identity_copy(insertion, value, other);
 
     if (!value_list_has(&insertion->model->outputs, value)) {
         rename_map_add(&insertion->read, name, other);
@@ -110,7 +110,7 @@ static struct text split_value(struct insertion *insertion, uint32_t value)
 
 /* The new node makes `value` in place of whatever did. A node keeps the place of its output, under a name that nothing
  * reads. */
-static void take_over(struct insertion *insertion, uint32_t value)
+static void take_over_value(struct insertion *insertion, uint32_t value)
 {
     struct model *model = insertion->model;
     struct bitset removed;
@@ -129,7 +129,7 @@ static void take_over(struct insertion *insertion, uint32_t value)
     bitset_release(&removed);
 }
 
-static void connect(struct insertion *insertion, const struct node_recipe *recipe)
+static void connect_new_node(struct insertion *insertion, const struct node_recipe *recipe)
 {
     for (size_t i = 0; i < recipe->input_count; i++)
         insertion->inputs[i] = recipe->inputs[i];
@@ -140,15 +140,15 @@ static void connect(struct insertion *insertion, const struct node_recipe *recip
         insertion->outputs[i] = name;
         if (value == VALUE_NONE)
             continue;
-        if (is_read(recipe, name))
-            insertion->outputs[i] = split_value(insertion, value);
+        if (value_is_read(recipe, name))
+            insertion->outputs[i] = split_read_value(insertion, value);
         else
-            take_over(insertion, value);
+            take_over_value(insertion, value);
     }
 }
 
 /* The number that the new node gets: that of the first node behind all producers of its inputs. */
-static size_t place_of(const struct model *model, const struct node_recipe *recipe)
+static size_t find_node_place(const struct model *model, const struct node_recipe *recipe)
 {
     size_t place = 0;
 
@@ -162,8 +162,8 @@ static size_t place_of(const struct model *model, const struct node_recipe *reci
     return place;
 }
 
-static int list_nodes(struct insertion *insertion, size_t place, struct span added, struct span_list *ret,
-                      struct error *err)
+static int list_inserted_nodes(struct insertion *insertion, size_t place, struct span added, struct span_list *ret,
+                               struct error *err)
 {
     struct model *model = insertion->model;
 
@@ -189,7 +189,7 @@ int model_insert_node(struct model *model, const struct node_recipe *recipe, uin
     struct span_list fields = {0};
     struct span added;
     size_t place;
-    int rc = check_tensors(model, recipe, err);
+    int rc = check_recipe_tensors(model, recipe, err);
 
     if (rc < 0)
         return rc;
@@ -200,10 +200,10 @@ int model_insert_node(struct model *model, const struct node_recipe *recipe, uin
         arena_alloc_zero(&model->arena, recipe->input_count + 1, sizeof(struct text));
     insertion.recipe.outputs = insertion.outputs =
         arena_alloc_zero(&model->arena, recipe->output_count + 1, sizeof(struct text));
-    place = place_of(model, recipe);
-    connect(&insertion, recipe);
+    place = find_node_place(model, recipe);
+    connect_new_node(&insertion, recipe);
     added = node_build(&model->arena, &insertion.recipe);
-    rc = list_nodes(&insertion, place, added, &fields, err);
+    rc = list_inserted_nodes(&insertion, place, added, &fields, err);
     if (rc < 0)
         goto done;
     rc = model_set_nodes(model, &fields, err);
@@ -223,7 +223,7 @@ done:
     return rc;
 }
 
-static bool reads_any(const struct model *model, struct edge_range range, const struct bitset *values)
+static bool node_reads_any(const struct model *model, struct edge_range range, const struct bitset *values)
 {
     for (size_t i = 0; i < range.count; i++)
         if (model_edge(model, range, i) != VALUE_NONE && bitset_has(values, model_edge(model, range, i)))
@@ -237,7 +237,7 @@ void model_add_descendants(const struct model *model, uint32_t node, struct bits
     for (uint32_t i = node; i < model->nodes.count; i++) {
         const struct node *n = &model->nodes.items[i];
 
-        if (i != node && !reads_any(model, n->inputs, ret) && !reads_any(model, n->captures, ret))
+        if (i != node && !node_reads_any(model, n->inputs, ret) && !node_reads_any(model, n->captures, ret))
             continue;
         for (size_t k = 0; k < n->outputs.count; k++)
             if (model_edge(model, n->outputs, k) != VALUE_NONE)

@@ -11,7 +11,7 @@
 
 enum { FIRST_IR_VERSION = 10 }; /* with metadata of nodes */
 
-static bool has_prefix(struct span entry, const char *prefix)
+static bool entry_has_prefix(struct span entry, const char *prefix)
 {
     struct wire_reader reader = wire_reader_of(entry);
     struct wire_field field;
@@ -23,7 +23,7 @@ static bool has_prefix(struct span entry, const char *prefix)
     return false;
 }
 
-static void add_note(struct string_builder *node, const struct node_note *note)
+static void add_node_note(struct string_builder *node, const struct node_note *note)
 {
     struct string_builder entry;
 
@@ -35,8 +35,8 @@ static void add_note(struct string_builder *node, const struct node_note *note)
 }
 
 /* The node without its old notes and with `count` new ones, as the field that it is in a graph. */
-static struct span rewrite(struct arena *arena, const struct node *node, const char *prefix,
-                           const struct node_note *notes, size_t count)
+static struct span rewrite_node_notes(struct arena *arena, const struct node *node, const char *prefix,
+                                      const struct node_note *notes, size_t count)
 {
     struct wire_reader reader = wire_reader_of(node->message);
     struct string_builder message, whole;
@@ -46,10 +46,10 @@ static struct span rewrite(struct arena *arena, const struct node *node, const c
     string_init(&message);
     string_init(&whole);
     while (wire_next(&reader, &field))
-        if (field.number != NODE_METADATA || field.type != WIRE_BYTES || !has_prefix(field.bytes, prefix))
+        if (field.number != NODE_METADATA || field.type != WIRE_BYTES || !entry_has_prefix(field.bytes, prefix))
             string_add_bytes(&message, field.whole.data, field.whole.size);
     for (size_t i = 0; i < count; i++)
-        add_note(&message, &notes[i]);
+        add_node_note(&message, &notes[i]);
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
     made = (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
     string_release(&message);
@@ -93,7 +93,8 @@ int model_set_notes(struct model *model, const char *prefix, const struct node_n
 
         while (next < count && notes[next].node == i)
             next++;
-        *VECTOR_APPEND(&fields) = rewrite(&model->arena, &model->nodes.items[i], prefix, notes + first, next - first);
+        *VECTOR_APPEND(&fields) =
+            rewrite_node_notes(&model->arena, &model->nodes.items[i], prefix, notes + first, next - first);
     }
     rc = model_set_nodes(model, &fields, err);
     free(fields.items);

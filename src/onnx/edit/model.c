@@ -13,7 +13,7 @@
 
 /* ---- A copy ---- */
 
-static void *copy_items(const void *items, size_t count, size_t size)
+static void *copy_list_items(const void *items, size_t count, size_t size)
 {
     void *copy = memory_alloc_zero(count, size);
 
@@ -23,7 +23,7 @@ static void *copy_items(const void *items, size_t count, size_t size)
 }
 
 #define COPY_VECTOR(to, from)                                                                                          \
-    ((to)->items = copy_items((from)->items, (from)->count, sizeof(*(from)->items)),                                   \
+    ((to)->items = copy_list_items((from)->items, (from)->count, sizeof(*(from)->items)),                              \
      (to)->count = (to)->capacity = (from)->count)
 
 struct model *model_copy(const struct model *from)
@@ -57,12 +57,12 @@ struct model *model_copy(const struct model *from)
 
 /* ---- Constants, types and shapes ---- */
 
-static bool is_constant_operator(const struct node *node)
+static bool node_is_constant_operator(const struct node *node)
 {
     return node_is(node, "Constant") && node->outputs.count == 1;
 }
 
-static int add_constant(struct model *model, uint32_t value, struct span tensor, struct error *err)
+static int add_model_constant(struct model *model, uint32_t value, struct span tensor, struct error *err)
 {
     struct value *v = &model->values.items[value];
     struct tensor_header header;
@@ -85,11 +85,11 @@ int model_lower_constants(struct model *model, struct error *err)
     for (size_t i = 0; i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
         struct span tensor =
-            is_constant_operator(&node) ? node_attribute_tensor(node.message, "value") : (struct span){NULL, 0};
+            node_is_constant_operator(&node) ? node_attribute_tensor(node.message, "value") : (struct span){NULL, 0};
         uint32_t output = node.outputs.count > 0 ? model_edge(model, node.outputs, 0) : VALUE_NONE;
 
         if (tensor.data != NULL && output != VALUE_NONE) {
-            int rc = add_constant(model, output, tensor, err);
+            int rc = add_model_constant(model, output, tensor, err);
 
             if (rc < 0)
                 return rc;
@@ -154,7 +154,7 @@ void model_forget_shapes(struct model *model)
     bitset_release(&inputs);
 }
 
-static void drop_fields(struct span_list *fields, uint32_t number)
+static void drop_model_fields(struct span_list *fields, uint32_t number)
 {
     size_t kept = 0;
 
@@ -169,14 +169,14 @@ static void drop_fields(struct span_list *fields, uint32_t number)
     fields->count = kept;
 }
 
-static void set_field(struct model *model, uint32_t number, struct text text)
+static void set_model_field(struct model *model, uint32_t number, struct text text)
 {
     struct string_builder field;
 
     string_init(&field);
     wire_write_text(&field, number, text); /* before what `text` may lie in goes */
-    drop_fields(&model->fields_before_graph, number);
-    drop_fields(&model->fields_after_graph, number);
+    drop_model_fields(&model->fields_before_graph, number);
+    drop_model_fields(&model->fields_after_graph, number);
     if (text.size > 0)
         *VECTOR_APPEND(&model->fields_before_graph) =
             (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
@@ -185,10 +185,10 @@ static void set_field(struct model *model, uint32_t number, struct text text)
 
 void model_set_producer(struct model *model, const char *name)
 {
-    set_field(model, MODEL_PRODUCER_NAME, text_of(name));
+    set_model_field(model, MODEL_PRODUCER_NAME, text_of(name));
 }
 
-static void read_field(const struct span_list *fields, uint32_t number, struct text *ret)
+static void read_model_field(const struct span_list *fields, uint32_t number, struct text *ret)
 {
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
@@ -203,14 +203,14 @@ struct text model_description(const struct model *model)
 {
     struct text description = TEXT("");
 
-    read_field(&model->fields_before_graph, MODEL_DOC_STRING, &description);
-    read_field(&model->fields_after_graph, MODEL_DOC_STRING, &description);
+    read_model_field(&model->fields_before_graph, MODEL_DOC_STRING, &description);
+    read_model_field(&model->fields_after_graph, MODEL_DOC_STRING, &description);
     return description;
 }
 
 void model_set_description(struct model *model, struct text description)
 {
-    set_field(model, MODEL_DOC_STRING, description);
+    set_model_field(model, MODEL_DOC_STRING, description);
 }
 
 /* ---- Opset imports ---- */
@@ -255,7 +255,7 @@ static int64_t find_opset_of_functions(const struct span_list *fields)
     return version;
 }
 
-static void add_import(struct model *model, struct text domain, int64_t version)
+static void add_opset_import(struct model *model, struct text domain, int64_t version)
 {
     struct string_builder import, field;
 
@@ -276,7 +276,7 @@ void model_import_domain(struct model *model, struct text domain, int64_t versio
     for (size_t i = 0; i < model->opsets.count; i++)
         if (text_equal(model->opsets.items[i].domain, domain))
             return;
-    add_import(model, domain, version);
+    add_opset_import(model, domain, version);
 }
 
 int64_t model_import_operators(struct model *model)
@@ -292,6 +292,6 @@ int64_t model_import_operators(struct model *model)
         version = find_opset_of_functions(&model->fields_after_graph);
     if (version == 0)
         version = newest_opsets[index < last ? index : last];
-    add_import(model, TEXT(""), version);
+    add_opset_import(model, TEXT(""), version);
     return version;
 }

@@ -12,13 +12,13 @@
 /* ---- From nothing ---- */
 
 /* Floats in a message are little-endian, as is memory on everything that this program runs on. */
-static void write_float(struct string_builder *out, uint32_t number, float value)
+static void write_float_field(struct string_builder *out, uint32_t number, float value)
 {
     wire_write_tag(out, number, WIRE_FIXED32);
     string_add_bytes(out, &value, sizeof(value));
 }
 
-static void write_tensor(struct string_builder *out, const struct tensor *tensor)
+static void write_tensor_attribute(struct string_builder *out, const struct tensor *tensor)
 {
     struct string_builder message;
 
@@ -28,11 +28,11 @@ static void write_tensor(struct string_builder *out, const struct tensor *tensor
     string_release(&message);
 }
 
-static void write_value(struct string_builder *out, const struct node_attribute *attribute)
+static void write_attribute_value(struct string_builder *out, const struct node_attribute *attribute)
 {
     switch (attribute->kind) {
     case ATTRIBUTE_KIND_FLOAT:
-        write_float(out, ATTRIBUTE_FLOAT, attribute->number);
+        write_float_field(out, ATTRIBUTE_FLOAT, attribute->number);
         break;
     case ATTRIBUTE_KIND_INTEGER:
         wire_write_integer(out, ATTRIBUTE_INTEGER, attribute->integer);
@@ -41,11 +41,11 @@ static void write_value(struct string_builder *out, const struct node_attribute 
         wire_write_text(out, ATTRIBUTE_STRING, attribute->string);
         break;
     case ATTRIBUTE_KIND_TENSOR:
-        write_tensor(out, attribute->tensor);
+        write_tensor_attribute(out, attribute->tensor);
         break;
     case ATTRIBUTE_KIND_FLOATS:
         for (size_t i = 0; i < attribute->count; i++)
-            write_float(out, ATTRIBUTE_FLOATS, attribute->numbers[i]);
+            write_float_field(out, ATTRIBUTE_FLOATS, attribute->numbers[i]);
         break;
     case ATTRIBUTE_KIND_INTEGERS:
         for (size_t i = 0; i < attribute->count; i++)
@@ -58,20 +58,20 @@ static void write_value(struct string_builder *out, const struct node_attribute 
     }
 }
 
-static void write_attribute(struct string_builder *out, const struct node_attribute *attribute)
+static void write_node_attribute(struct string_builder *out, const struct node_attribute *attribute)
 {
     struct string_builder message;
 
     string_init(&message);
     wire_write_text(&message, ATTRIBUTE_NAME, attribute->name);
-    write_value(&message, attribute);
+    write_attribute_value(&message, attribute);
     wire_write_integer(&message, ATTRIBUTE_KIND, attribute->kind);
     wire_write_bytes(out, NODE_ATTRIBUTE, message.data, message.size);
     string_release(&message);
 }
 
 /* The finished message as the field that it is in a graph. */
-static struct span make_field(struct arena *arena, const struct string_builder *message)
+static struct span make_node_field(struct arena *arena, const struct string_builder *message)
 {
     struct string_builder field;
     struct span made;
@@ -97,10 +97,10 @@ struct span node_build(struct arena *arena, const struct node_recipe *recipe)
         wire_write_text(&message, NODE_NAME, recipe->name);
     wire_write_text(&message, NODE_OP_TYPE, recipe->op_type);
     for (size_t i = 0; i < recipe->attribute_count; i++)
-        write_attribute(&message, &recipe->attributes[i]);
+        write_node_attribute(&message, &recipe->attributes[i]);
     if (recipe->domain.size > 0)
         wire_write_text(&message, NODE_DOMAIN, recipe->domain);
-    field = make_field(arena, &message);
+    field = make_node_field(arena, &message);
     string_release(&message);
     return field;
 }
@@ -142,14 +142,14 @@ void rename_map_add(struct rename_map *map, struct text from, struct text to)
 }
 
 /* The copy that is being made of one node. */
-struct renaming {
+struct node_renaming {
     const struct rename_map *inputs, *outputs; /* may be NULL */
     bool changed;
 };
 
 /* The name that takes the place of `name`, by `map`, seen from inside `scope` (NULL: the main graph). */
-static int translate(struct renaming *renaming, const struct rename_map *map, const struct scope *scope,
-                     struct text name, struct text *ret, struct error *err)
+static int translate_name(struct node_renaming *renaming, const struct rename_map *map, const struct scope *scope,
+                          struct text name, struct text *ret, struct error *err)
 {
     uint32_t found = map != NULL && name.size > 0 ? name_map_find(&map->index, name) : NAME_MAP_NONE;
 
@@ -166,30 +166,30 @@ static int translate(struct renaming *renaming, const struct rename_map *map, co
     return 0;
 }
 
-static int rename_field(struct renaming *renaming, const struct rename_map *map, const struct scope *scope,
+static int rename_field(struct node_renaming *renaming, const struct rename_map *map, const struct scope *scope,
                         const struct wire_field *field, struct string_builder *out, struct error *err)
 {
     struct text name;
-    int rc = translate(renaming, map, scope, span_text(field->bytes), &name, err);
+    int rc = translate_name(renaming, map, scope, span_text(field->bytes), &name, err);
 
     wire_write_text(out, field->number, name);
     return rc;
 }
 
-static void copy_field(struct string_builder *out, const struct wire_field *field)
+static void copy_body_field(struct string_builder *out, const struct wire_field *field)
 {
     string_add_bytes(out, field->whole.data, field->whole.size);
 }
 
-static int rename_body(struct renaming *renaming, struct span body, const struct scope *outer,
+static int rename_body(struct node_renaming *renaming, struct span body, const struct scope *outer,
                        struct string_builder *out, struct error *err);
 
 /* Below, a message is copied by rename_...(), and add_...() puts it into the one around it. */
-typedef int rename_message(struct renaming *renaming, struct span message, const struct scope *scope,
+typedef int rename_message(struct node_renaming *renaming, struct span message, const struct scope *scope,
                            struct string_builder *out, struct error *err);
 
-static int add_renamed(struct renaming *renaming, rename_message *rename, const struct wire_field *field,
-                       const struct scope *scope, struct string_builder *out, struct error *err)
+static int add_renamed_field(struct node_renaming *renaming, rename_message *rename, const struct wire_field *field,
+                             const struct scope *scope, struct string_builder *out, struct error *err)
 {
     struct string_builder message;
     int rc;
@@ -201,7 +201,7 @@ static int add_renamed(struct renaming *renaming, rename_message *rename, const 
     return rc;
 }
 
-static int rename_attribute(struct renaming *renaming, struct span attribute, const struct scope *scope,
+static int rename_attribute(struct node_renaming *renaming, struct span attribute, const struct scope *scope,
                             struct string_builder *out, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(attribute);
@@ -210,16 +210,16 @@ static int rename_attribute(struct renaming *renaming, struct span attribute, co
 
     while (rc == 0 && wire_next(&reader, &field))
         if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && field.type == WIRE_BYTES)
-            rc = add_renamed(renaming, rename_body, &field, scope, out, err);
+            rc = add_renamed_field(renaming, rename_body, &field, scope, out, err);
         else
-            copy_field(out, &field);
+            copy_body_field(out, &field);
     return rc;
 }
 
 /* `scope` is the body that holds the node; NULL for the node of the main graph, the only one whose outputs get other
  * names. */
-static int rename_node(struct renaming *renaming, struct span node, const struct scope *scope,
-                       struct string_builder *out, struct error *err)
+static int rename_body_node(struct node_renaming *renaming, struct span node, const struct scope *scope,
+                            struct string_builder *out, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -232,15 +232,15 @@ static int rename_node(struct renaming *renaming, struct span node, const struct
             rc = rename_field(renaming, renaming->outputs, NULL, &field, out, err);
         else if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES &&
                  captures_attribute_has_graph(field.bytes))
-            rc = add_renamed(renaming, rename_attribute, &field, scope, out, err);
+            rc = add_renamed_field(renaming, rename_attribute, &field, scope, out, err);
         else
-            copy_field(out, &field);
+            copy_body_field(out, &field);
     return rc;
 }
 
 /* A body's output may be a tensor of the main graph as it is. */
-static int rename_output(struct renaming *renaming, struct span value_info, const struct scope *scope,
-                         struct string_builder *out, struct error *err)
+static int rename_body_output(struct node_renaming *renaming, struct span value_info, const struct scope *scope,
+                              struct string_builder *out, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(value_info);
     struct wire_field field;
@@ -250,11 +250,11 @@ static int rename_output(struct renaming *renaming, struct span value_info, cons
         if (field.number == VALUE_INFO_NAME && field.type == WIRE_BYTES)
             rc = rename_field(renaming, renaming->inputs, scope, &field, out, err);
         else
-            copy_field(out, &field);
+            copy_body_field(out, &field);
     return rc;
 }
 
-static int rename_body(struct renaming *renaming, struct span body, const struct scope *outer,
+static int rename_body(struct node_renaming *renaming, struct span body, const struct scope *outer,
                        struct string_builder *out, struct error *err)
 {
     struct scope scope;
@@ -266,11 +266,11 @@ static int rename_body(struct renaming *renaming, struct span body, const struct
         return rc;
     while (rc == 0 && wire_next(&reader, &field))
         if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
-            rc = add_renamed(renaming, rename_node, &field, &scope, out, err);
+            rc = add_renamed_field(renaming, rename_body_node, &field, &scope, out, err);
         else if (field.number == GRAPH_OUTPUT && field.type == WIRE_BYTES)
-            rc = add_renamed(renaming, rename_output, &field, &scope, out, err);
+            rc = add_renamed_field(renaming, rename_body_output, &field, &scope, out, err);
         else
-            copy_field(out, &field);
+            copy_body_field(out, &field);
     scope_leave(&scope);
     return rc;
 }
@@ -278,7 +278,7 @@ static int rename_body(struct renaming *renaming, struct span body, const struct
 int node_rename(struct arena *arena, struct span whole, const struct rename_map *inputs,
                 const struct rename_map *outputs, struct span *ret, struct error *err)
 {
-    struct renaming renaming = {.inputs = inputs, .outputs = outputs};
+    struct node_renaming renaming = {.inputs = inputs, .outputs = outputs};
     struct wire_reader reader = wire_reader_of(whole);
     struct wire_field field = {0};
     struct string_builder message;
@@ -286,9 +286,9 @@ int node_rename(struct arena *arena, struct span whole, const struct rename_map 
 
     wire_next(&reader, &field);
     string_init(&message);
-    rc = rename_node(&renaming, field.bytes, NULL, &message, err);
+    rc = rename_body_node(&renaming, field.bytes, NULL, &message, err);
     if (rc == 0)
-        *ret = renaming.changed ? make_field(arena, &message) : whole;
+        *ret = renaming.changed ? make_node_field(arena, &message) : whole;
     string_release(&message);
     return rc;
 }
@@ -305,9 +305,9 @@ struct span node_set_name(struct arena *arena, struct span whole, struct text na
     string_init(&message);
     while (wire_next(&node, &field))
         if (field.number != NODE_NAME)
-            copy_field(&message, &field);
+            copy_body_field(&message, &field);
     wire_write_text(&message, NODE_NAME, name);
-    ret = make_field(arena, &message);
+    ret = make_node_field(arena, &message);
     string_release(&message);
     return ret;
 }

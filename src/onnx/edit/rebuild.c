@@ -79,13 +79,13 @@ struct sort {
     struct value_list order; /* of nodes */
 };
 
-static void enter(struct sort *sort, uint32_t node)
+static void enter_sorted_node(struct sort *sort, uint32_t node)
 {
     bitset_add(&sort->on_path, node);
     *VECTOR_APPEND(&sort->path) = (struct step){node, 0};
 }
 
-static void add_label(struct string_builder *out, const struct model *model, uint32_t node)
+static void add_quoted_label(struct string_builder *out, const struct model *model, uint32_t node)
 {
     string_add(out, "'");
     model_add_node_label(model, node, out);
@@ -93,7 +93,7 @@ static void add_label(struct string_builder *out, const struct model *model, uin
 }
 
 /* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
-static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
+static int refuse_node_cycle(struct sort *sort, uint32_t node, struct error *err)
 {
     struct string_builder text;
     size_t first = sort->path.count - 1, length;
@@ -103,13 +103,13 @@ static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
         first--;
     length = sort->path.count - first;
     string_init(&text);
-    add_label(&text, sort->model, node);
+    add_quoted_label(&text, sort->model, node);
     for (size_t i = sort->path.count; i-- > first;) {
         if (length > SHOWN_NODES && i == first + SHOWN_NODES - 2)
             string_add(&text, " -> ...");
         if (length <= SHOWN_NODES || i == first || i > sort->path.count - SHOWN_NODES) {
             string_add(&text, " -> ");
-            add_label(&text, sort->model, sort->path.items[i].node);
+            add_quoted_label(&text, sort->model, sort->path.items[i].node);
         }
     }
     rc = error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
@@ -119,7 +119,7 @@ static int refuse_cycle(struct sort *sort, uint32_t node, struct error *err)
 }
 
 /* The producer of the next thing that the last node of the path reads; NODE_NONE when there is no more. */
-static uint32_t next_producer(struct sort *sort)
+static uint32_t find_next_producer(struct sort *sort)
 {
     const struct model *model = sort->model;
     struct step *step = &sort->path.items[sort->path.count - 1];
@@ -137,11 +137,11 @@ static uint32_t next_producer(struct sort *sort)
     return NODE_NONE;
 }
 
-static int walk_from(struct sort *sort, uint32_t node, struct error *err)
+static int sort_from_node(struct sort *sort, uint32_t node, struct error *err)
 {
-    enter(sort, node);
+    enter_sorted_node(sort, node);
     while (sort->path.count > 0) {
-        uint32_t producer = next_producer(sort);
+        uint32_t producer = find_next_producer(sort);
 
         if (producer == NODE_NONE) {
             uint32_t finished = sort->path.items[--sort->path.count].node;
@@ -150,16 +150,16 @@ static int walk_from(struct sort *sort, uint32_t node, struct error *err)
             bitset_add(&sort->done, finished);
             *VECTOR_APPEND(&sort->order) = finished;
         } else if (bitset_has(&sort->on_path, producer)) {
-            return refuse_cycle(sort, producer, err);
+            return refuse_node_cycle(sort, producer, err);
         } else if (!bitset_has(&sort->done, producer)) {
-            enter(sort, producer);
+            enter_sorted_node(sort, producer);
         }
     }
     return 0;
 }
 
 /* Moves the nodes into their new order, and tells their outputs. */
-static void reorder(struct model *model, const struct value_list *order)
+static void reorder_nodes(struct model *model, const struct value_list *order)
 {
     struct node *nodes = memory_alloc_zero(model->nodes.count + 1, sizeof(*nodes));
 
@@ -186,7 +186,7 @@ int model_order_nodes(const struct model *model, struct value_list *ret, struct 
     bitset_init(&sort.done, model->nodes.count);
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++)
         if (!bitset_has(&sort.done, i))
-            rc = walk_from(&sort, i, err);
+            rc = sort_from_node(&sort, i, err);
     bitset_release(&sort.on_path);
     bitset_release(&sort.done);
     free(sort.path.items);
@@ -203,7 +203,7 @@ int model_sort_nodes(struct model *model, struct error *err)
     int rc = model_order_nodes(model, &order, err);
 
     if (rc == 0)
-        reorder(model, &order);
+        reorder_nodes(model, &order);
     free(order.items);
     return rc;
 }

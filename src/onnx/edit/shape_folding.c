@@ -20,12 +20,12 @@
 /* Integers up to here are the same in float32. */
 #define EXACT_INTEGER 16777216.0
 
-static uint32_t output_of(const struct model *model, const struct node *node)
+static uint32_t single_output(const struct model *model, const struct node *node)
 {
     return node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
 }
 
-static const struct node *producer_of(const struct model *model, uint32_t value)
+static const struct node *find_value_producer(const struct model *model, uint32_t value)
 {
     uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
 
@@ -40,7 +40,7 @@ struct known_shape {
     int64_t dims[TENSOR_MAX_RANK];
 };
 
-static bool shape_of(const struct model *model, uint32_t value, struct shape *ret)
+static bool read_static_shape(const struct model *model, uint32_t value, struct shape *ret)
 {
     const struct value *v = &model->values.items[value];
     struct tensor_header header;
@@ -56,7 +56,7 @@ static bool shape_of(const struct model *model, uint32_t value, struct shape *re
     return type.not_a_tensor == NULL && type.has_shape;
 }
 
-static int64_t clamp(int64_t value, int64_t rank)
+static int64_t clamp_slice_bound(int64_t value, int64_t rank)
 {
     value = value < 0 ? value + rank : value;
     return value < 0 ? 0 : value > rank ? rank : value;
@@ -68,11 +68,11 @@ static bool read_shape_node(const struct model *model, const struct node *node, 
     struct shape shape;
     int64_t rank, start, end;
 
-    if (!node_is(node, "Shape") || input == VALUE_NONE || !shape_of(model, input, &shape))
+    if (!node_is(node, "Shape") || input == VALUE_NONE || !read_static_shape(model, input, &shape))
         return false;
     rank = (int64_t)shape.rank;
-    start = clamp(node_attribute_integer(node->message, "start", 0), rank);
-    end = clamp(node_attribute_integer(node->message, "end", rank), rank);
+    start = clamp_slice_bound(node_attribute_integer(node->message, "start", 0), rank);
+    end = clamp_slice_bound(node_attribute_integer(node->message, "end", rank), rank);
     ret->count = 0;
     for (int64_t i = start; i < end; i++)
         ret->dims[ret->count++] = shape.dims[i];
@@ -85,7 +85,7 @@ struct picked {
     int64_t items[TENSOR_MAX_RANK];
 };
 
-static bool pick_all(const struct known_shape *from, struct picked *ret)
+static bool pick_all_dimensions(const struct known_shape *from, struct picked *ret)
 {
     ret->shape = (struct shape){.rank = 1, .dims = {(int64_t)from->count}};
     for (size_t i = 0; i < from->count; i++)
@@ -93,8 +93,8 @@ static bool pick_all(const struct known_shape *from, struct picked *ret)
     return true;
 }
 
-static bool pick_gathered(const struct model *model, const struct node *node, const struct known_shape *from,
-                          struct picked *ret)
+static bool pick_gathered_dimensions(const struct model *model, const struct node *node, const struct known_shape *from,
+                                     struct picked *ret)
 {
     int64_t indices[TENSOR_MAX_RANK], count = (int64_t)from->count;
     size_t picked;
@@ -112,8 +112,8 @@ static bool pick_gathered(const struct model *model, const struct node *node, co
 }
 
 /* One number that a Slice is told: an input since operator set 10, an attribute before. */
-static bool slice_number(const struct model *model, const struct node *node, size_t input, const char *attribute,
-                         int64_t fallback, int64_t *ret)
+static bool read_slice_number(const struct model *model, const struct node *node, size_t input, const char *attribute,
+                              int64_t fallback, int64_t *ret)
 {
     uint32_t value = node_input(model, node, input);
     struct shape shape;
@@ -126,47 +126,48 @@ static bool slice_number(const struct model *model, const struct node *node, siz
     return count == 1 || (count == 0 && input > 2);
 }
 
-static bool pick_sliced(const struct model *model, const struct node *node, const struct known_shape *from,
-                        struct picked *ret)
+static bool pick_sliced_dimensions(const struct model *model, const struct node *node, const struct known_shape *from,
+                                   struct picked *ret)
 {
     int64_t start, end, axis, step, count = (int64_t)from->count;
 
-    if (!slice_number(model, node, 1, "starts", 0, &start) || !slice_number(model, node, 2, "ends", 0, &end) ||
-        !slice_number(model, node, 3, "axes", 0, &axis) || !slice_number(model, node, 4, "steps", 1, &step))
+    if (!read_slice_number(model, node, 1, "starts", 0, &start) ||
+        !read_slice_number(model, node, 2, "ends", 0, &end) || !read_slice_number(model, node, 3, "axes", 0, &axis) ||
+        !read_slice_number(model, node, 4, "steps", 1, &step))
         return false;
     if ((axis != 0 && axis != -1) || step != 1)
         return false;
     ret->shape = (struct shape){.rank = 1};
-    for (int64_t i = clamp(start, count); i < clamp(end, count); i++)
+    for (int64_t i = clamp_slice_bound(start, count); i < clamp_slice_bound(end, count); i++)
         ret->items[ret->shape.dims[0]++] = from->dims[i];
     return true;
 }
 
-static bool pick(const struct model *model, const struct node *node, struct picked *ret)
+static bool pick_dimensions(const struct model *model, const struct node *node, struct picked *ret)
 {
-    const struct node *before = producer_of(model, node_input(model, node, 0));
+    const struct node *before = find_value_producer(model, node_input(model, node, 0));
     struct known_shape known;
 
     if (read_shape_node(model, node, &known))
-        return pick_all(&known, ret);
+        return pick_all_dimensions(&known, ret);
     if (before == NULL || !read_shape_node(model, before, &known))
         return false;
     if (node_is(node, "Gather"))
-        return pick_gathered(model, node, &known, ret);
-    return node_is(node, "Slice") && pick_sliced(model, node, &known, ret);
+        return pick_gathered_dimensions(model, node, &known, ret);
+    return node_is(node, "Slice") && pick_sliced_dimensions(model, node, &known, ret);
 }
 
 int model_fold_shapes(struct model *model, size_t *count, struct error *err)
 {
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        uint32_t output = output_of(model, node);
+        uint32_t output = single_output(model, node);
         struct picked picked;
         struct tensor tensor;
         bool known;
         int rc;
 
-        if (output == VALUE_NONE || model->values.items[output].producer != i || !pick(model, node, &picked))
+        if (output == VALUE_NONE || model->values.items[output].producer != i || !pick_dimensions(model, node, &picked))
             continue;
         known = true;
         for (size_t k = 0; k < shape_elements(&picked.shape); k++)
@@ -193,12 +194,12 @@ struct elision {
     bool floating[2];     /* operand is such a constant */
 };
 
-struct uses {
+struct value_uses {
     uint32_t *count; /* how often each value is read: by nodes, by bodies, or as an output */
     uint32_t *node;  /* one that reads it */
 };
 
-static void count_uses(const struct model *model, struct uses *uses)
+static void count_value_uses(const struct model *model, struct value_uses *uses)
 {
     uses->count = memory_alloc_zero(model->values.count + 1, sizeof(*uses->count));
     uses->node = memory_alloc_zero(model->values.count + 1, sizeof(*uses->node));
@@ -219,10 +220,10 @@ static void count_uses(const struct model *model, struct uses *uses)
         uses->count[model->outputs.items[i]] += 2; /* its name has to stay */
 }
 
-static bool comes_from_shapes(const struct model *model, uint32_t value, unsigned steps)
+static bool value_comes_from_shapes(const struct model *model, uint32_t value, unsigned steps)
 {
     static const char *const moving[] = {"Gather", "Slice", "Squeeze", "Unsqueeze", "Identity", "Reshape"};
-    const struct node *node = producer_of(model, value);
+    const struct node *node = find_value_producer(model, value);
 
     if (node == NULL || steps == 0)
         return false;
@@ -230,11 +231,11 @@ static bool comes_from_shapes(const struct model *model, uint32_t value, unsigne
         return true;
     for (size_t i = 0; i < ARRAY_LEN(moving); i++)
         if (node_is(node, moving[i]))
-            return comes_from_shapes(model, node_input(model, node, 0), steps - 1);
+            return value_comes_from_shapes(model, node_input(model, node, 0), steps - 1);
     return false;
 }
 
-static enum data_type element_of(const struct model *model, uint32_t value)
+static enum data_type value_element_type(const struct model *model, uint32_t value)
 {
     struct value_type type;
 
@@ -242,7 +243,7 @@ static enum data_type element_of(const struct model *model, uint32_t value)
     return type.not_a_tensor == NULL ? type.element : DATA_UNDEFINED;
 }
 
-static bool is_float_constant(const struct model *model, uint32_t value, struct tensor *ret)
+static bool value_is_float_constant(const struct model *model, uint32_t value, struct tensor *ret)
 {
     const struct value *v = &model->values.items[value];
     size_t count;
@@ -266,16 +267,16 @@ static bool is_float_constant(const struct model *model, uint32_t value, struct 
 }
 
 /* An operand: a cast from integers that come from shapes, or a constant of whole numbers. */
-static bool read_operand(const struct model *model, uint32_t value, struct elision *ret, size_t i)
+static bool read_elided_operand(const struct model *model, uint32_t value, struct elision *ret, size_t i)
 {
-    const struct node *cast = producer_of(model, value);
+    const struct node *cast = find_value_producer(model, value);
     struct tensor constant;
     uint32_t source;
 
     if (value == VALUE_NONE)
         return false;
     ret->operands[i] = value;
-    ret->floating[i] = is_float_constant(model, value, &constant);
+    ret->floating[i] = value_is_float_constant(model, value, &constant);
     if (ret->floating[i]) {
         tensor_release(&constant);
         return true;
@@ -283,30 +284,30 @@ static bool read_operand(const struct model *model, uint32_t value, struct elisi
     if (cast == NULL || !node_is(cast, "Cast"))
         return false;
     source = node_input(model, cast, 0);
-    if (source == VALUE_NONE || !comes_from_shapes(model, source, MAX_STEPS))
+    if (source == VALUE_NONE || !value_comes_from_shapes(model, source, MAX_STEPS))
         return false;
     ret->operands[i] = source;
     return true;
 }
 
-static bool find_elision(const struct model *model, const struct node *node, const struct uses *uses,
-                         struct elision *ret)
+static bool find_cast_elision(const struct model *model, const struct node *node, const struct value_uses *uses,
+                              struct elision *ret)
 {
-    uint32_t output = output_of(model, node);
+    uint32_t output = single_output(model, node);
 
     if ((!node_is(node, "Add") && !node_is(node, "Sub") && !node_is(node, "Mul")) || node->inputs.count != 2 ||
         output == VALUE_NONE || uses->count[output] != 1)
         return false;
     ret->cast = uses->node[output];
     if (!node_is(&model->nodes.items[ret->cast], "Cast") ||
-        output_of(model, &model->nodes.items[ret->cast]) == VALUE_NONE)
+        single_output(model, &model->nodes.items[ret->cast]) == VALUE_NONE)
         return false;
     ret->type = (enum data_type)node_attribute_integer(model->nodes.items[ret->cast].message, "to", DATA_UNDEFINED);
     if (ret->type != DATA_INT64 && ret->type != DATA_INT32)
         return false;
     for (size_t i = 0; i < 2; i++)
-        if (!read_operand(model, node_input(model, node, i), ret, i) ||
-            (!ret->floating[i] && element_of(model, ret->operands[i]) != ret->type))
+        if (!read_elided_operand(model, node_input(model, node, i), ret, i) ||
+            (!ret->floating[i] && value_element_type(model, ret->operands[i]) != ret->type))
             return false;
     return !ret->floating[0] || !ret->floating[1];
 }
@@ -319,7 +320,7 @@ static int make_integer_constant(struct model *model, struct elision *elision, s
     struct text name = model->values.items[elision->operands[i]].name;
     int rc;
 
-    if (!is_float_constant(model, elision->operands[i], &from))
+    if (!value_is_float_constant(model, elision->operands[i], &from))
         return 0;
     name = text_of(arena_printf(&model->arena, TEXT_FORMAT "_%s", TEXT_ARGS(name), data_type_name(elision->type)));
     while (model_find_value(model, name) != VALUE_NONE)
@@ -341,7 +342,8 @@ static int make_integer_constant(struct model *model, struct elision *elision, s
 }
 
 /* The operation, on integers, makes what the cast back made. */
-static int elide(struct model *model, uint32_t node, struct elision *elision, struct span *fields, struct error *err)
+static int elide_node_casts(struct model *model, uint32_t node, struct elision *elision, struct span *fields,
+                            struct error *err)
 {
     const struct node *n = &model->nodes.items[node];
     struct node_recipe recipe = {.op_type = n->op_type, .name = n->name, .input_count = 2, .output_count = 1};
@@ -355,7 +357,7 @@ static int elide(struct model *model, uint32_t node, struct elision *elision, st
         return rc;
     for (size_t i = 0; i < 2; i++)
         inputs[i] = model->values.items[elision->operands[i]].name;
-    output = model->values.items[output_of(model, &model->nodes.items[elision->cast])].name;
+    output = model->values.items[single_output(model, &model->nodes.items[elision->cast])].name;
     recipe.inputs = inputs;
     recipe.outputs = &output;
     fields[node] = node_build(&model->arena, &recipe);
@@ -368,18 +370,18 @@ int model_elide_casts(struct model *model, size_t *count, struct error *err)
     size_t nodes = model->nodes.count, elided = 0;
     struct span *fields = memory_alloc_zero(nodes + 1, sizeof(*fields));
     struct span_list kept = {0};
-    struct uses uses;
+    struct value_uses uses;
     int rc = 0;
 
-    count_uses(model, &uses);
+    count_value_uses(model, &uses);
     for (size_t i = 0; i < nodes; i++)
         fields[i] = model->nodes.items[i].field;
     for (uint32_t i = 0; rc == 0 && i < nodes; i++) {
         struct elision elision;
 
-        if (!find_elision(model, &model->nodes.items[i], &uses, &elision))
+        if (!find_cast_elision(model, &model->nodes.items[i], &uses, &elision))
             continue;
-        rc = elide(model, i, &elision, fields, err);
+        rc = elide_node_casts(model, i, &elision, fields, err);
         elided++;
     }
     for (size_t i = 0; i < nodes; i++)

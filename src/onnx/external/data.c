@@ -30,7 +30,7 @@ bool external_data_leads_out(const char *location)
     return false;
 }
 
-static bool lies_inside(const char *path, const char *folder)
+static bool path_lies_inside(const char *path, const char *folder)
 {
     size_t size = strlen(folder);
 
@@ -45,7 +45,7 @@ int external_data_location(const char *path, const char *folder, char **ret, str
     const char *location = path;
     int rc = 0;
 
-    if (path[0] == '/' && lies_inside(target, real))
+    if (path[0] == '/' && path_lies_inside(target, real))
         location = target + strlen(real) + (strcmp(real, "/") != 0);
     if (external_data_leads_out(location))
         rc = error_set(
@@ -84,7 +84,7 @@ int external_data_path(const struct model *model, struct text location, char **r
                              model->display_name, joined);
         goto done;
     }
-    if (!lies_inside(real, folder)) {
+    if (!path_lies_inside(real, folder)) {
         rc = error_set(err, ERR_CORRUPT,
                        "%s: external data '%s' are a link that leads out of the model's folder: refused",
                        model->display_name, name);
@@ -113,7 +113,7 @@ struct locations {
     struct name_map met;
 };
 
-static int add_location(struct locations *locations, struct span tensor, struct error *err)
+static int add_data_location(struct locations *locations, struct span tensor, struct error *err)
 {
     struct text_list *list = locations->list;
     struct tensor_header header;
@@ -141,8 +141,8 @@ static const uint32_t *fields_below(const uint32_t *numbers)
     return numbers == attribute_fields ? graph_fields : node_fields;
 }
 
-static int scan_message(struct locations *locations, struct span message, const uint32_t *numbers, unsigned depth,
-                        struct error *err)
+static int scan_message_locations(struct locations *locations, struct span message, const uint32_t *numbers,
+                                  unsigned depth, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -152,14 +152,14 @@ static int scan_message(struct locations *locations, struct span message, const 
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == numbers[0])
-            rc = add_location(locations, field.bytes, err);
+            rc = add_data_location(locations, field.bytes, err);
         else if (field.number == numbers[1] || field.number == numbers[2])
-            rc = scan_message(locations, field.bytes, fields_below(numbers), depth + 1, err);
+            rc = scan_message_locations(locations, field.bytes, fields_below(numbers), depth + 1, err);
     }
     return rc;
 }
 
-static int add_initializers(struct locations *locations, const struct subgraph *subgraph, struct error *err)
+static int add_initializer_locations(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     struct bitset used = {0}; /* asked for when needed: most models have everything inside */
@@ -175,14 +175,14 @@ static int add_initializers(struct locations *locations, const struct subgraph *
             subgraph_used_values(subgraph, &used);
         }
         if (bitset_has(&used, initializer->value))
-            rc = add_location(locations, initializer->message, err);
+            rc = add_data_location(locations, initializer->message, err);
     }
     bitset_release(&used);
     return rc;
 }
 
 /* All of the model's functions, because all of them are written with every part of it. */
-static int add_functions(struct locations *locations, const struct span_list *fields, struct error *err)
+static int add_function_locations(struct locations *locations, const struct span_list *fields, struct error *err)
 {
     int rc;
 
@@ -193,10 +193,10 @@ static int add_functions(struct locations *locations, const struct span_list *fi
         while (wire_next(&reader, &field)) {
             if (field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
                 continue;
-            rc = scan_message(locations, field.bytes, function_fields, 0, err);
+            rc = scan_message_locations(locations, field.bytes, function_fields, 0, err);
             if (rc < 0)
                 return rc;
-            rc = scan_message(locations, field.bytes, function_default_fields, 0, err);
+            rc = scan_message_locations(locations, field.bytes, function_default_fields, 0, err);
             if (rc < 0)
                 return rc;
         }
@@ -204,7 +204,7 @@ static int add_functions(struct locations *locations, const struct span_list *fi
     return 0;
 }
 
-static int add_nodes(struct locations *locations, const struct subgraph *subgraph, struct error *err)
+static int add_node_locations(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
@@ -215,12 +215,12 @@ static int add_nodes(struct locations *locations, const struct subgraph *subgrap
 
         if (!node->has_tensors && !node->has_subgraphs)
             continue;
-        rc = scan_message(locations, node->message, node_fields, 0, err);
+        rc = scan_message_locations(locations, node->message, node_fields, 0, err);
         if (rc < 0)
             return rc;
     }
-    rc = add_functions(locations, &model->fields_before_graph, err);
-    return rc < 0 ? rc : add_functions(locations, &model->fields_after_graph, err);
+    rc = add_function_locations(locations, &model->fields_before_graph, err);
+    return rc < 0 ? rc : add_function_locations(locations, &model->fields_after_graph, err);
 }
 
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
@@ -229,9 +229,9 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
     int rc;
 
     name_map_init(&locations.met);
-    rc = add_initializers(&locations, subgraph, err);
+    rc = add_initializer_locations(&locations, subgraph, err);
     if (rc == 0)
-        rc = add_nodes(&locations, subgraph, err);
+        rc = add_node_locations(&locations, subgraph, err);
     name_map_release(&locations.met);
     return rc;
 }
@@ -261,7 +261,7 @@ int external_data_hash(const struct model *model, struct hash *hash, struct erro
     return rc;
 }
 
-static int copy_file(const char *from, const char *to, struct error *err)
+static int copy_data_file(const char *from, const char *to, struct error *err)
 {
     struct file_map map;
     struct file_writer writer;
@@ -286,7 +286,7 @@ static int copy_file(const char *from, const char *to, struct error *err)
 }
 
 /* The copy that an earlier run has left on another file system will do. */
-static int holds_the_same(const char *from, const char *to, struct error *err)
+static int files_hold_the_same(const char *from, const char *to, struct error *err)
 {
     struct stat source, destination;
     struct hash a, b;
@@ -331,14 +331,15 @@ static bool is_hard_link(const char *from, const char *to)
 }
 
 /* Does nothing when the file is there. */
-static int provide(const char *from, const char *to, bool may_be_link, struct path_list *ret_made, struct error *err)
+static int provide_data_file(const char *from, const char *to, bool may_be_link, struct path_list *ret_made,
+                             struct error *err)
 {
     int rc;
 
     if (file_exists(to)) {
-        rc = holds_the_same(from, to, err);
+        rc = files_hold_the_same(from, to, err);
         if (rc > 0 && !may_be_link && is_hard_link(from, to))
-            return copy_file(from, to, err);
+            return copy_data_file(from, to, err);
         if (rc != 0)
             return rc < 0 ? rc : 0;
         return error_set(err, ERR_EXISTS,
@@ -349,7 +350,7 @@ static int provide(const char *from, const char *to, bool may_be_link, struct pa
     list_missing_folders(to, ret_made);
     rc = file_make_parent_folders(to, err);
     if (rc == 0 && (!may_be_link || link(from, to) < 0))
-        rc = copy_file(from, to, err);
+        rc = copy_data_file(from, to, err);
     if (rc == 0)
         *VECTOR_APPEND(ret_made) = memory_strdup(to);
     return rc;
@@ -364,7 +365,7 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
     int rc;
 
     name_map_init(&in_nodes.met);
-    rc = add_nodes(&in_nodes, subgraph, err);
+    rc = add_node_locations(&in_nodes, subgraph, err);
     if (rc < 0)
         goto done;
     rc = external_data_locations(subgraph, &all, err);
@@ -378,7 +379,7 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
             break;
         name = memory_copy(location.data, location.size);
         to = file_join(folder, name);
-        rc = provide(from, to, may_link, ret_made, err);
+        rc = provide_data_file(from, to, may_link, ret_made, err);
         free(from);
         free(name);
         free(to);

@@ -30,7 +30,7 @@ struct external_save {
     struct arena arena;
 };
 
-static int check_file_name(const char *name, const char *model_base, struct error *err)
+static int check_external_file_name(const char *name, const char *model_base, struct error *err)
 {
     char *base, *folder;
     bool is_model;
@@ -61,7 +61,7 @@ int external_save_open(const struct subgraph *subgraph, const char *model_path,
                                                   : arena_printf(&save->arena, "%s.data", base);
     save->settings = settings;
     save->durability = durability;
-    rc = check_file_name(save->file_name, base, err);
+    rc = check_external_file_name(save->file_name, base, err);
     if (rc == 0)
         rc = external_data_locations(subgraph, &save->taken, err);
     if (rc < 0)
@@ -72,7 +72,7 @@ int external_save_open(const struct subgraph *subgraph, const char *model_path,
     return rc;
 }
 
-static int close_file(struct external_save *save, struct error *err)
+static int close_data_file(struct external_save *save, struct error *err)
 {
     int rc;
 
@@ -86,7 +86,7 @@ static int close_file(struct external_save *save, struct error *err)
 }
 
 /* Tensors that stay where they are would find other data there. */
-static int refuse_taken_file(struct external_save *save, const char *path, struct error *err)
+static int refuse_existing_file(struct external_save *save, const char *path, struct error *err)
 {
     struct stat destination, other;
 
@@ -107,14 +107,14 @@ static int refuse_taken_file(struct external_save *save, const char *path, struc
 }
 
 /* The file that the next tensor goes to, relative to the model. */
-static int open_file(struct external_save *save, const char **ret_name, struct error *err)
+static int open_next_file(struct external_save *save, const char **ret_name, struct error *err)
 {
     const char *name = save->file_name;
     char *path;
     int rc = 0;
 
     if (save->settings->one_file_per_tensor) {
-        rc = close_file(save, err);
+        rc = close_data_file(save, err);
         if (rc < 0)
             return rc;
         name = arena_printf(&save->arena, "%s.%zu", save->file_name, save->file_count++);
@@ -123,7 +123,7 @@ static int open_file(struct external_save *save, const char **ret_name, struct e
     if (save->open)
         return 0;
     path = file_join(save->folder, name);
-    rc = refuse_taken_file(save, path, err);
+    rc = refuse_existing_file(save, path, err);
     if (rc < 0)
         goto done;
     if (!save->settings->one_file_per_tensor)
@@ -136,8 +136,8 @@ done:
 }
 
 /* `narrowed`: the type that they are converted to; UNDEFINED: none. */
-static int append(struct external_save *save, struct span raw, enum data_type narrowed, uint64_t *ret_offset,
-                  struct error *err)
+static int append_tensor_data(struct external_save *save, struct span raw, enum data_type narrowed,
+                              uint64_t *ret_offset, struct error *err)
 {
     static const char zeros[ALIGNMENT];
     const struct file_map *map = &save->model->map;
@@ -154,7 +154,7 @@ static int append(struct external_save *save, struct span raw, enum data_type na
     return file_writer_add(&save->writer, raw.data, raw.size, err);
 }
 
-static void add_entry(struct string_builder *out, const char *key, const char *value)
+static void add_location_entry(struct string_builder *out, const char *key, const char *value)
 {
     struct string_builder entry;
 
@@ -166,7 +166,7 @@ static void add_entry(struct string_builder *out, const char *key, const char *v
 }
 
 /* The TensorProto as it is, but for its data and where they are. */
-static void add_description(struct string_builder *out, struct span message, struct text name)
+static void add_tensor_description(struct string_builder *out, struct span message, struct text name)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -196,16 +196,16 @@ int external_save_initializer(struct external_save *save, const struct initializ
     size = narrowed ? data.size / 2 : data.size;
     if (size == 0 || size < save->settings->threshold)
         return 0;
-    rc = open_file(save, &name, err);
+    rc = open_next_file(save, &name, err);
     if (rc == 0)
-        rc = append(save, data, narrowed ? initializer->narrowed_type : DATA_UNDEFINED, &offset, err);
+        rc = append_tensor_data(save, data, narrowed ? initializer->narrowed_type : DATA_UNDEFINED, &offset, err);
     if (rc < 0)
         return rc;
     string_init(&proto);
-    add_description(&proto, initializer->message, save->model->values.items[initializer->value].name);
-    add_entry(&proto, "location", name);
-    add_entry(&proto, "offset", arena_printf(&save->arena, "%llu", (unsigned long long)offset));
-    add_entry(&proto, "length", arena_printf(&save->arena, "%zu", size));
+    add_tensor_description(&proto, initializer->message, save->model->values.items[initializer->value].name);
+    add_location_entry(&proto, "location", name);
+    add_location_entry(&proto, "offset", arena_printf(&save->arena, "%llu", (unsigned long long)offset));
+    add_location_entry(&proto, "length", arena_printf(&save->arena, "%zu", size));
     wire_write_integer(&proto, TENSOR_DATA_LOCATION, DATA_LOCATION_EXTERNAL);
     pieces_add_header(out, GRAPH_INITIALIZER, proto.size);
     pieces_add_copy(out, proto.data, proto.size);
@@ -215,7 +215,7 @@ int external_save_initializer(struct external_save *save, const struct initializ
 
 int external_save_finish(struct external_save *save, struct error *err)
 {
-    return close_file(save, err);
+    return close_data_file(save, err);
 }
 
 void external_save_free(struct external_save *save, bool keep)

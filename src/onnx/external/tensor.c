@@ -10,13 +10,14 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/pieces.h"
 
-static void free_map(void *owner)
+static void free_tensor_map(void *owner)
 {
     file_map_release(owner);
     free(owner);
 }
 
-static int borrow_from(struct file_map *map, const struct tensor_header *header, struct tensor *ret, struct error *err)
+static int borrow_external_data(struct file_map *map, const struct tensor_header *header, struct tensor *ret,
+                                struct error *err)
 {
     uint64_t size = tensor_bytes(header->type, shape_elements(&header->shape));
     uint64_t offset = header->place.offset;
@@ -31,7 +32,7 @@ static int borrow_from(struct file_map *map, const struct tensor_header *header,
         return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "': its data lie outside of '%s' (%zu bytes)",
                          TEXT_ARGS(header->name), map->path, map->size);
     tensor_borrow(header->type, &header->shape, size > 0 ? (const void *)(map->data + offset) : "", (size_t)size, ret);
-    ret->free_owner = free_map;
+    ret->free_owner = free_tensor_map;
     ret->owner = map;
     return 0;
 }
@@ -57,9 +58,9 @@ int external_tensor_read(const struct model *model, struct span message, struct 
         free(map);
         return rc;
     }
-    rc = borrow_from(map, &header, ret, err);
+    rc = borrow_external_data(map, &header, ret, err);
     if (rc < 0)
-        free_map(map);
+        free_tensor_map(map);
     return rc;
 }
 
@@ -101,7 +102,7 @@ int external_tensor_borrow(struct model *model, struct span message, struct tens
     if (header.external) {
         rc = map_for_good(model, header.place.location, &map, err);
         if (rc == 0)
-            rc = borrow_from(map, &header, ret, err);
+            rc = borrow_external_data(map, &header, ret, err);
         if (rc == 0)
             ret->free_owner = NULL;
         return rc;

@@ -12,7 +12,7 @@
 #define NARROW 2 /* in float16 and bfloat16 */
 
 /* In which types a value is read. */
-struct uses {
+struct type_uses {
     bool wide, narrow;
 };
 
@@ -33,14 +33,14 @@ void mixed_precision_elements(const struct model *model, uint64_t *ret)
     }
 }
 
-static bool is_float32(const struct model *model, uint32_t value)
+static bool value_is_wide(const struct model *model, uint32_t value)
 {
     return value != VALUE_NONE && value_element(model, value) == DATA_FLOAT32;
 }
 
 /* What the node reads and writes, but for what asks for a shape, which reads no element. */
-static void add_node(const struct model *model, const struct bitset *low, uint32_t index, const uint64_t *elements,
-                     struct uses *uses, struct mixed_precision_costs *ret)
+static void add_node_costs(const struct model *model, const struct bitset *low, uint32_t index,
+                           const uint64_t *elements, struct type_uses *uses, struct mixed_precision_costs *ret)
 {
     const struct node *node = &model->nodes.items[index];
     bool is_low = bitset_has(low, index);
@@ -49,7 +49,7 @@ static void add_node(const struct model *model, const struct bitset *low, uint32
         uint32_t value = node_read(model, node, k);
         bool captured = k >= node->inputs.count, narrow = is_low && !captured && node_narrows_input(node, k);
 
-        if (!is_float32(model, value) || (!captured && node_takes_any_type(node)))
+        if (!value_is_wide(model, value) || (!captured && node_takes_any_type(node)))
             continue;
         *(narrow ? &uses[value].narrow : &uses[value].wide) = true;
         if (!captured)
@@ -58,7 +58,7 @@ static void add_node(const struct model *model, const struct bitset *low, uint32
     for (size_t k = 0; k < node->outputs.count; k++) {
         uint32_t value = model_edge(model, node->outputs, k);
 
-        if (is_float32(model, value))
+        if (value_is_wide(model, value))
             ret->node_bytes += elements[value] * (is_low ? NARROW : WIDE);
     }
 }
@@ -66,19 +66,19 @@ static void add_node(const struct model *model, const struct bitset *low, uint32
 void mixed_precision_costs(const struct model *model, const struct bitset *low, const uint64_t *elements,
                            struct mixed_precision_costs *ret)
 {
-    struct uses *uses = memory_alloc_zero(model->values.count, sizeof(*uses));
+    struct type_uses *uses = memory_alloc_zero(model->values.count, sizeof(*uses));
 
     *ret = (struct mixed_precision_costs){0};
     for (uint32_t i = 0; i < model->nodes.count; i++)
-        add_node(model, low, i, elements, uses, ret);
+        add_node_costs(model, low, i, elements, uses, ret);
     for (size_t i = 0; i < model->outputs.count; i++)
-        if (is_float32(model, model->outputs.items[i]))
+        if (value_is_wide(model, model->outputs.items[i]))
             uses[model->outputs.items[i]].wide = true;
     for (uint32_t i = 0; i < model->values.count; i++) {
         const struct value *value = &model->values.items[i];
         bool made_low = value->producer != NODE_NONE && bitset_has(low, value->producer);
 
-        if (!is_float32(model, i) || (!uses[i].wide && !uses[i].narrow))
+        if (!value_is_wide(model, i) || (!uses[i].wide && !uses[i].narrow))
             continue;
         ret->unknown += elements[i] == 0;
         if (value->initializer == INITIALIZER_NONE && (made_low ? uses[i].wide : uses[i].narrow)) {

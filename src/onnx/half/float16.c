@@ -25,7 +25,7 @@ struct conversion {
 
 /* ---- Which nodes ---- */
 
-static bool user_keeps(struct conversion *conversion, const struct node *node)
+static bool user_keeps_node(struct conversion *conversion, const struct node *node)
 {
     const struct float16_settings *settings = conversion->settings;
     bool keeps = false;
@@ -40,7 +40,8 @@ static bool user_keeps(struct conversion *conversion, const struct node *node)
 }
 
 /* Whether a node has float32 tensors among these that no constant is, and all of them are made of integers. */
-static bool comes_from_integers(const struct model *model, const struct node *node, const struct bitset *from_integers)
+static bool value_comes_from_integers(const struct model *model, const struct node *node,
+                                      const struct bitset *from_integers)
 {
     bool any_float = false, any_integer = false;
 
@@ -72,13 +73,13 @@ static bool touches_float32(const struct model *model, const struct node *node)
     return false;
 }
 
-static bool is_function_call(const struct model *model, const struct node *node)
+static bool node_is_function_call(const struct model *model, const struct node *node)
 {
     return model->function_count > 0 && !domain_is_standard(node->domain);
 }
 
-static void note_kept(struct float16_outcome *outcome, const struct model *model, uint32_t node,
-                      enum float16_reason reason)
+static void note_kept_node(struct float16_outcome *outcome, const struct model *model, uint32_t node,
+                           enum float16_reason reason)
 {
     struct string_builder name;
 
@@ -88,7 +89,7 @@ static void note_kept(struct float16_outcome *outcome, const struct model *model
     string_release(&name);
 }
 
-static void choose_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)
+static void choose_converted_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)
 {
     struct float16_outcome *outcome = conversion->outcome;
     struct bitset from_integers;
@@ -96,19 +97,23 @@ static void choose_nodes(struct conversion *conversion, const struct model *mode
     bitset_init(&from_integers, model->values.count);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        bool integers = comes_from_integers(model, node, &from_integers), asked = !user_keeps(conversion, node);
+        bool integers = value_comes_from_integers(model, node, &from_integers),
+             asked = !user_keeps_node(conversion, node);
 
         for (size_t k = 0; integers && k < node->outputs.count; k++)
             if (model_edge(model, node->outputs, k) != VALUE_NONE)
                 bitset_add(&from_integers, model_edge(model, node->outputs, k));
-        outcome->functions += is_function_call(model, node);
+        outcome->functions += node_is_function_call(model, node);
         if (!touches_float32(model, node))
             continue;
         if (asked && !integers && node_takes_half(model, node, DATA_FLOAT16)) {
             bitset_add(ret, i);
             outcome->converted++;
         } else if (!node->has_subgraphs) {
-            note_kept(outcome, model, i, !asked ? FLOAT16_LISTED : integers ? FLOAT16_OF_INTEGERS : FLOAT16_NOT_TAKEN);
+            note_kept_node(outcome, model, i,
+                           !asked     ? FLOAT16_LISTED
+                           : integers ? FLOAT16_OF_INTEGERS
+                                      : FLOAT16_NOT_TAKEN);
         }
     }
     bitset_release(&from_integers);
@@ -116,10 +121,10 @@ static void choose_nodes(struct conversion *conversion, const struct model *mode
 
 /* ---- Bodies ---- */
 
-static int convert_graph(struct conversion *conversion, struct model *graph, const struct value_list *captured,
-                         unsigned depth, struct error *err);
+static int convert_graph_to_half(struct conversion *conversion, struct model *graph, const struct value_list *captured,
+                                 unsigned depth, struct error *err);
 
-static void copy_imports(const struct span_list *fields, struct string_builder *out)
+static void copy_opset_imports(const struct span_list *fields, struct string_builder *out)
 {
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
@@ -133,14 +138,14 @@ static void copy_imports(const struct span_list *fields, struct string_builder *
 
 /* A model whose graph is the body. Before IR version 4 weights would have to be inputs as well, which bodies do not
  * have. */
-static int parse_body(const struct model *outer, struct span body, struct string_builder *bytes, struct model **ret,
-                      struct error *err)
+static int parse_body_graph(const struct model *outer, struct span body, struct string_builder *bytes,
+                            struct model **ret, struct error *err)
 {
     int rc;
 
     wire_write_integer(bytes, MODEL_IR_VERSION, outer->ir_version >= 4 ? outer->ir_version : 4);
-    copy_imports(&outer->fields_before_graph, bytes);
-    copy_imports(&outer->fields_after_graph, bytes);
+    copy_opset_imports(&outer->fields_before_graph, bytes);
+    copy_opset_imports(&outer->fields_after_graph, bytes);
     wire_write_bytes(bytes, MODEL_GRAPH, body.data, body.size);
     rc = model_parse((struct span){(const uint8_t *)bytes->data, bytes->size}, outer->display_name, ret, err);
     if (rc == 0) {
@@ -151,7 +156,7 @@ static int parse_body(const struct model *outer, struct span body, struct string
 }
 
 /* Lists what the body reads from outside, with the descriptions that `outer` has. */
-static void list_captured(const struct model *outer, struct model *body, struct value_list *ret)
+static void list_captured_values(const struct model *outer, struct model *body, struct value_list *ret)
 {
     struct bitset inputs;
 
@@ -177,7 +182,7 @@ static void list_captured(const struct model *outer, struct model *body, struct 
 }
 
 /* The GraphProto of the converted body, in memory of the model around it. */
-static int extract_body(struct model *outer, struct model *body, struct span *ret, struct error *err)
+static int extract_body_graph(struct model *outer, struct model *body, struct span *ret, struct error *err)
 {
     struct subgraph whole;
     struct wire_reader reader;
@@ -206,8 +211,8 @@ static int extract_body(struct model *outer, struct model *body, struct span *re
     return rc;
 }
 
-static int convert_body(struct conversion *conversion, struct model *outer, struct span body, unsigned depth,
-                        struct span *ret, struct error *err)
+static int convert_body_graph(struct conversion *conversion, struct model *outer, struct span body, unsigned depth,
+                              struct span *ret, struct error *err)
 {
     struct string_builder bytes;
     struct value_list captured = {0};
@@ -215,15 +220,15 @@ static int convert_body(struct conversion *conversion, struct model *outer, stru
     int rc;
 
     string_init(&bytes);
-    rc = parse_body(outer, body, &bytes, &model, err);
+    rc = parse_body_graph(outer, body, &bytes, &model, err);
     if (rc < 0)
         goto done;
-    list_captured(outer, model, &captured);
-    rc = convert_graph(conversion, model, &captured, depth, err);
+    list_captured_values(outer, model, &captured);
+    rc = convert_graph_to_half(conversion, model, &captured, depth, err);
     for (size_t i = 0; i < captured.count; i++) /* described outside */
         model->values.items[captured.items[i]].info.size = 0;
     if (rc == 0)
-        rc = extract_body(outer, model, ret, err);
+        rc = extract_body_graph(outer, model, ret, err);
     model_free(model);
 done:
     free(captured.items);
@@ -231,8 +236,8 @@ done:
     return rc;
 }
 
-static int convert_attribute(struct conversion *conversion, struct model *outer, struct span attribute, unsigned depth,
-                             struct string_builder *out, struct error *err)
+static int convert_body_attribute(struct conversion *conversion, struct model *outer, struct span attribute,
+                                  unsigned depth, struct string_builder *out, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -245,7 +250,7 @@ static int convert_attribute(struct conversion *conversion, struct model *outer,
             string_add_bytes(out, field.whole.data, field.whole.size);
             continue;
         }
-        rc = convert_body(conversion, outer, field.bytes, depth + 1, &body, err);
+        rc = convert_body_graph(conversion, outer, field.bytes, depth + 1, &body, err);
         if (rc == 0)
             wire_write_bytes(out, field.number, body.data, body.size);
     }
@@ -253,8 +258,8 @@ static int convert_attribute(struct conversion *conversion, struct model *outer,
 }
 
 /* The node with its bodies converted, as a field of the graph. */
-static int convert_node(struct conversion *conversion, struct model *graph, struct span node, unsigned depth,
-                        struct span *ret, struct error *err)
+static int convert_node_bodies(struct conversion *conversion, struct model *graph, struct span node, unsigned depth,
+                               struct span *ret, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -270,7 +275,7 @@ static int convert_node(struct conversion *conversion, struct model *graph, stru
             continue;
         }
         string_clear(&attribute);
-        rc = convert_attribute(conversion, graph, field.bytes, depth, &attribute, err);
+        rc = convert_body_attribute(conversion, graph, field.bytes, depth, &attribute, err);
         wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
     }
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
@@ -282,7 +287,7 @@ static int convert_node(struct conversion *conversion, struct model *graph, stru
     return rc;
 }
 
-static int convert_bodies(struct conversion *conversion, struct model *graph, unsigned depth, struct error *err)
+static int convert_all_bodies(struct conversion *conversion, struct model *graph, unsigned depth, struct error *err)
 {
     struct span_list fields = {0};
     bool found = false;
@@ -294,8 +299,8 @@ static int convert_bodies(struct conversion *conversion, struct model *graph, un
         struct node node = graph->nodes.items[i];
         struct span field = node.field;
 
-        if (node.has_subgraphs && !user_keeps(conversion, &node)) {
-            rc = convert_node(conversion, graph, node.message, depth, &field, err);
+        if (node.has_subgraphs && !user_keeps_node(conversion, &node)) {
+            rc = convert_node_bodies(conversion, graph, node.message, depth, &field, err);
             found = true;
         }
         *VECTOR_APPEND(&fields) = field;
@@ -309,7 +314,8 @@ static int convert_bodies(struct conversion *conversion, struct model *graph, un
 /* ---- A graph ---- */
 
 /* What is captured is an input to whoever infers types. */
-static void infer(const struct conversion *conversion, struct model *graph, const struct value_list *captured)
+static void infer_graph_types(const struct conversion *conversion, struct model *graph,
+                              const struct value_list *captured)
 {
     struct subgraph whole;
 
@@ -320,20 +326,20 @@ static void infer(const struct conversion *conversion, struct model *graph, cons
     subgraph_release(&whole);
 }
 
-static int convert_graph(struct conversion *conversion, struct model *graph, const struct value_list *captured,
-                         unsigned depth, struct error *err)
+static int convert_graph_to_half(struct conversion *conversion, struct model *graph, const struct value_list *captured,
+                                 unsigned depth, struct error *err)
 {
     struct bitset half;
     int rc = model_lower_constants(graph, err);
 
     if (rc < 0)
         return rc;
-    infer(conversion, graph, captured);
-    rc = convert_bodies(conversion, graph, depth, err);
+    infer_graph_types(conversion, graph, captured);
+    rc = convert_all_bodies(conversion, graph, depth, err);
     if (rc < 0)
         return rc;
     bitset_init(&half, graph->nodes.count);
-    choose_nodes(conversion, graph, &half);
+    choose_converted_nodes(conversion, graph, &half);
     rc = mixed_precision_apply(graph, &half, DATA_FLOAT16, &conversion->names, conversion->settings->log, err);
     bitset_release(&half);
     return rc;
@@ -356,7 +362,7 @@ static void warn_of_unknown_node(const struct model *model, const char *name, st
     string_release(&text);
 }
 
-static void report(const struct conversion *conversion)
+static void note_converted_operators(const struct conversion *conversion)
 {
     struct log *log = conversion->settings->log;
 
@@ -393,9 +399,9 @@ int float16_convert(struct model *model, const struct float16_settings *settings
     arena_init(&ret->arena);
     conversion.keep_used = memory_alloc_zero(settings->keep_count + 1, sizeof(*conversion.keep_used));
     unused_names_init(&conversion.names, model, &model->arena);
-    rc = convert_graph(&conversion, model, &nothing, 0, err);
+    rc = convert_graph_to_half(&conversion, model, &nothing, 0, err);
     if (rc == 0)
-        report(&conversion);
+        note_converted_operators(&conversion);
     unused_names_release(&conversion.names);
     free(conversion.keep_used);
     return rc;

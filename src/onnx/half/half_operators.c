@@ -216,7 +216,7 @@ enum data_type value_element(const struct model *model, uint32_t value)
     return type.not_a_tensor == NULL ? type.element : DATA_UNDEFINED;
 }
 
-static bool types_are_known(const struct model *model, struct edge_range range)
+static bool node_types_are_known(const struct model *model, struct edge_range range)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -263,7 +263,7 @@ bool node_takes_half(const struct model *model, const struct node *node, enum da
         return false;
     if (node_is(node, "LayerNormalization") && node->outputs.count > 1) /* the others are always float32 */
         return false;
-    return types_are_known(model, node->inputs) && types_are_known(model, node->outputs);
+    return node_types_are_known(model, node->inputs) && node_types_are_known(model, node->outputs);
 }
 
 bool node_narrows_input(const struct node *node, size_t input)

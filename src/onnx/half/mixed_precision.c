@@ -21,7 +21,7 @@
 /* Pages of a mapped file are given back each time that so many elements were looked at. */
 #define FORGET_STEP ((size_t)1 << 20)
 
-static uint16_t narrow(enum data_type half, float value)
+static uint16_t narrow_float(enum data_type half, float value)
 {
     return half == DATA_BFLOAT16 ? float32_to_bfloat16(value) : float32_to_float16(value);
 }
@@ -47,36 +47,36 @@ struct rebuild {
     size_t vanished, vanished_tensors;
 };
 
-static void add_cast(struct rebuild *rebuild, struct text from, struct text to, enum data_type type)
+static void add_precision_cast(struct rebuild *rebuild, struct text from, struct text to, enum data_type type)
 {
     *VECTOR_APPEND(&rebuild->fields) = cast_node_build(&rebuild->model->arena, rebuild->names, from, to, type);
 }
 
-static const char *suffix(const struct rebuild *rebuild)
+static const char *half_suffix(const struct rebuild *rebuild)
 {
     return rebuild->half == DATA_BFLOAT16 ? "_bfloat16" : "_float16";
 }
 
 /* The name of `value` in one of the types, which is made where it is wanted first. */
-static struct text name_as(struct rebuild *rebuild, uint32_t value, bool narrowed)
+static struct text rename_value_as(struct rebuild *rebuild, uint32_t value, bool narrowed)
 {
     struct twin *twin = &rebuild->twins[value];
     struct text name = rebuild->model->values.items[value].name;
 
     if (narrowed && twin->half.size == 0) {
-        twin->half = unused_names_make(rebuild->names, name, suffix(rebuild));
+        twin->half = unused_names_make(rebuild->names, name, half_suffix(rebuild));
         if (rebuild->model->values.items[value].initializer != INITIALIZER_NONE)
             value_list_add(&rebuild->weights, value);
         else
-            add_cast(rebuild, twin->float32, twin->half, rebuild->half);
+            add_precision_cast(rebuild, twin->float32, twin->half, rebuild->half);
     } else if (!narrowed && twin->float32.size == 0) {
         twin->float32 = unused_names_make(rebuild->names, name, "_float32");
-        add_cast(rebuild, twin->half, twin->float32, DATA_FLOAT32);
+        add_precision_cast(rebuild, twin->half, twin->float32, DATA_FLOAT32);
     }
     return narrowed ? twin->half : twin->float32;
 }
 
-static bool is_low(const struct rebuild *rebuild, uint32_t node)
+static bool node_is_low(const struct rebuild *rebuild, uint32_t node)
 {
     return bitset_has(rebuild->low, node);
 }
@@ -94,7 +94,7 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
             uint32_t value = captured ? model_edge(model, node->captures, k - node->inputs.count)
                                       : model_edge(model, node->inputs, k);
 
-            if (value != VALUE_NONE && (captured || !is_low(rebuild, i) || !node_narrows_input(node, k)))
+            if (value != VALUE_NONE && (captured || !node_is_low(rebuild, i) || !node_narrows_input(node, k)))
                 bitset_add(ret, value);
         }
     }
@@ -103,7 +103,7 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
 
 /* Says for each tensor which type its own name stands for. A constant that only nodes in `low` read is converted
  * itself. */
-static void settle_names(struct rebuild *rebuild)
+static void settle_value_names(struct rebuild *rebuild)
 {
     const struct model *model = rebuild->model;
     struct bitset float32_uses;
@@ -113,14 +113,14 @@ static void settle_names(struct rebuild *rebuild)
     for (uint32_t i = 0; i < model->values.count; i++) {
         const struct value *value = &model->values.items[i];
         struct twin *twin = &rebuild->twins[i];
-        bool made_low = value->producer != NODE_NONE && is_low(rebuild, value->producer);
+        bool made_low = value->producer != NODE_NONE && node_is_low(rebuild, value->producer);
 
         twin->is_float = value_element(model, i) == DATA_FLOAT32;
         if (!twin->is_float)
             continue;
         if (made_low && bitset_has(&rebuild->outputs, i)) {
             twin->float32 = value->name;
-            twin->half = unused_names_make(rebuild->names, value->name, suffix(rebuild));
+            twin->half = unused_names_make(rebuild->names, value->name, half_suffix(rebuild));
         } else if (made_low || (value->initializer != INITIALIZER_NONE && !bitset_has(&float32_uses, i))) {
             twin->half = value->name;
             if (!made_low)
@@ -132,13 +132,13 @@ static void settle_names(struct rebuild *rebuild)
     bitset_release(&float32_uses);
 }
 
-static void rename_if_other(struct rename_map *map, struct text from, struct text to)
+static void rename_value_if_other(struct rename_map *map, struct text from, struct text to)
 {
     if (!text_equal(from, to))
         rename_map_add(map, from, to);
 }
 
-static void name_inputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
+static void name_low_inputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
 {
     struct model *model = rebuild->model;
     const struct node *node = &model->nodes.items[index];
@@ -147,47 +147,48 @@ static void name_inputs(struct rebuild *rebuild, uint32_t index, struct rename_m
         bool captured = k >= node->inputs.count;
         uint32_t value =
             captured ? model_edge(model, node->captures, k - node->inputs.count) : model_edge(model, node->inputs, k);
-        bool narrowed = !captured && is_low(rebuild, index) && node_narrows_input(node, k);
+        bool narrowed = !captured && node_is_low(rebuild, index) && node_narrows_input(node, k);
 
         if (value == VALUE_NONE || !rebuild->twins[value].is_float)
             continue;
         if (node_takes_any_type(node) && !captured)
             narrowed = rebuild->twins[value].half.size > 0;
-        rename_if_other(ret, model->values.items[value].name, name_as(rebuild, value, narrowed));
+        rename_value_if_other(ret, model->values.items[value].name, rename_value_as(rebuild, value, narrowed));
     }
 }
 
-static void name_outputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
+static void name_low_outputs(struct rebuild *rebuild, uint32_t index, struct rename_map *ret)
 {
     const struct model *model = rebuild->model;
     struct edge_range outputs = model->nodes.items[index].outputs;
 
-    for (size_t k = 0; k < outputs.count && is_low(rebuild, index); k++) {
+    for (size_t k = 0; k < outputs.count && node_is_low(rebuild, index); k++) {
         uint32_t value = model_edge(model, outputs, k);
 
         if (value != VALUE_NONE && rebuild->twins[value].is_float)
-            rename_if_other(ret, model->values.items[value].name, rebuild->twins[value].half);
+            rename_value_if_other(ret, model->values.items[value].name, rebuild->twins[value].half);
     }
 }
 
 /* Outputs of the model that the node makes in the narrow type. */
-static void cast_outputs(struct rebuild *rebuild, uint32_t index)
+static void cast_low_outputs(struct rebuild *rebuild, uint32_t index)
 {
     const struct model *model = rebuild->model;
     struct edge_range outputs = model->nodes.items[index].outputs;
 
-    for (size_t k = 0; k < outputs.count && is_low(rebuild, index); k++) {
+    for (size_t k = 0; k < outputs.count && node_is_low(rebuild, index); k++) {
         uint32_t value = model_edge(model, outputs, k);
 
         if (value != VALUE_NONE && rebuild->twins[value].is_float && bitset_has(&rebuild->outputs, value))
-            add_cast(rebuild, rebuild->twins[value].half, rebuild->twins[value].float32, DATA_FLOAT32);
+            add_precision_cast(rebuild, rebuild->twins[value].half, rebuild->twins[value].float32, DATA_FLOAT32);
     }
 }
 
 /* ---- Attributes that hold a type, or numbers of one ---- */
 
 /* A copy of the node with another attribute of that name. */
-static struct span replace_attribute(struct arena *arena, struct span node, const struct node_attribute *attribute)
+static struct span replace_integer_attribute(struct arena *arena, struct span node,
+                                             const struct node_attribute *attribute)
 {
     struct node_recipe only = {.attributes = attribute, .attribute_count = 1};
     struct span made = node_build(arena, &only);
@@ -220,7 +221,7 @@ static struct span replace_attribute(struct arena *arena, struct span node, cons
 }
 
 /* A Cast to float32 becomes one to the narrow type, and so does what a ConstantOfShape repeats. */
-static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
+static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
 {
     const struct model *model = rebuild->model;
     const struct node *node = &model->nodes.items[index];
@@ -235,7 +236,7 @@ static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct s
     if (node_is(node, "Cast") && node_attribute_integer(node->message, "to", DATA_UNDEFINED) == DATA_FLOAT32) {
         struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = rebuild->half};
 
-        *field = replace_attribute(arena, whole.bytes, &to);
+        *field = replace_integer_attribute(arena, whole.bytes, &to);
     } else if (node_is(node, "ConstantOfShape") &&
                value_element(model, model_edge(model, node->outputs, 0)) == DATA_FLOAT32) {
         struct node_attribute attribute = {.name = TEXT("value"), .kind = ATTRIBUTE_KIND_TENSOR, .tensor = &narrowed};
@@ -244,14 +245,14 @@ static void convert_attributes(struct rebuild *rebuild, uint32_t index, struct s
         if (tensor.data != NULL && tensor_proto_decode(tensor, &value, NULL) == 0 && tensor_elements(&value) == 1 &&
             value.type == DATA_FLOAT32)
             elements_to_float32(&value, 0, 1, &number);
-        half = narrow(rebuild->half, number);
+        half = narrow_float(rebuild->half, number);
         tensor_borrow(rebuild->half, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
-        *field = replace_attribute(arena, whole.bytes, &attribute);
+        *field = replace_integer_attribute(arena, whole.bytes, &attribute);
         tensor_release(&value);
     }
 }
 
-static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *err)
+static int rebuild_low_node(struct rebuild *rebuild, uint32_t index, struct error *err)
 {
     struct span field = rebuild->model->nodes.items[index].field;
     struct rename_map inputs, outputs;
@@ -259,14 +260,14 @@ static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *e
 
     rename_map_init(&inputs);
     rename_map_init(&outputs);
-    name_inputs(rebuild, index, &inputs); /* Casts go in front of the node */
-    name_outputs(rebuild, index, &outputs);
+    name_low_inputs(rebuild, index, &inputs); /* Casts go in front of the node */
+    name_low_outputs(rebuild, index, &outputs);
     rc = node_rename(&rebuild->model->arena, field, &inputs, &outputs, &field, err);
     if (rc == 0) {
-        if (is_low(rebuild, index))
-            convert_attributes(rebuild, index, &field);
+        if (node_is_low(rebuild, index))
+            convert_type_attributes(rebuild, index, &field);
         *VECTOR_APPEND(&rebuild->fields) = field;
-        cast_outputs(rebuild, index);
+        cast_low_outputs(rebuild, index);
     }
     rename_map_release(&inputs);
     rename_map_release(&outputs);
@@ -276,10 +277,10 @@ static int rebuild_node(struct rebuild *rebuild, uint32_t index, struct error *e
 /* ---- Weights ---- */
 
 /* What the conversion will do to the values, without doing it. */
-static void survey_weight(const struct model *model, const struct tensor *tensor, enum data_type half,
-                          struct narrowing *ret)
+static void survey_narrowed_weight(const struct model *model, const struct tensor *tensor, enum data_type half,
+                                   struct narrowing *ret)
 {
-    uint16_t infinity = narrow(half, INFINITY);
+    uint16_t infinity = narrow_float(half, INFINITY);
     size_t count = tensor_elements(tensor);
     float run[ELEMENTS_RUN];
     const struct file_map *map = external_tensor_map(model, (struct span){tensor->data, tensor->size});
@@ -290,7 +291,7 @@ static void survey_weight(const struct model *model, const struct tensor *tensor
 
         elements_to_float32(tensor, first, length, run);
         for (size_t i = 0; i < length; i++) {
-            uint16_t magnitude = narrow(half, run[i]) & 0x7fff;
+            uint16_t magnitude = narrow_float(half, run[i]) & 0x7fff;
 
             ret->infinite += magnitude == infinity && isfinite(run[i]);
             ret->vanished += magnitude == 0 && run[i] != 0;
@@ -300,7 +301,7 @@ static void survey_weight(const struct model *model, const struct tensor *tensor
     }
 }
 
-static void report_weight(struct rebuild *rebuild, struct text name, const struct narrowing *narrowing)
+static void report_narrowed_weight(struct rebuild *rebuild, struct text name, const struct narrowing *narrowing)
 {
     if (narrowing->infinite > 0)
         log_message(rebuild->log, LOG_WARNING,
@@ -312,7 +313,7 @@ static void report_weight(struct rebuild *rebuild, struct text name, const struc
     rebuild->vanished_tensors += narrowing->vanished > 0;
 }
 
-static int narrow_weight(struct rebuild *rebuild, uint32_t value, struct error *err)
+static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct error *err)
 {
     struct model *model = rebuild->model;
     struct text name = rebuild->twins[value].half;
@@ -325,8 +326,8 @@ static int narrow_weight(struct rebuild *rebuild, uint32_t value, struct error *
 
     if (rc < 0)
         return rc;
-    survey_weight(model, &tensor, rebuild->half, &narrowing);
-    report_weight(rebuild, model->values.items[value].name, &narrowing);
+    survey_narrowed_weight(model, &tensor, rebuild->half, &narrowing);
+    report_narrowed_weight(rebuild, model->values.items[value].name, &narrowing);
     string_init(&header);
     tensor_borrow(rebuild->half, &tensor.shape, tensor.data, tensor.size / 2, &described);
     tensor_proto_write_header(&header, name, &described);
@@ -340,12 +341,12 @@ static int narrow_weight(struct rebuild *rebuild, uint32_t value, struct error *
     return 0;
 }
 
-static int narrow_weights(struct rebuild *rebuild, struct error *err)
+static int narrow_low_weights(struct rebuild *rebuild, struct error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < rebuild->weights.count; i++)
-        rc = narrow_weight(rebuild, rebuild->weights.items[i], err);
+        rc = narrow_one_weight(rebuild, rebuild->weights.items[i], err);
     if (rebuild->vanished > 0)
         log_message(rebuild->log, LOG_INFO, "%zu values in %zu weights are too small for %s and become 0",
                     rebuild->vanished, rebuild->vanished_tensors, data_type_name(rebuild->half));
@@ -353,7 +354,8 @@ static int narrow_weights(struct rebuild *rebuild, struct error *err)
 }
 
 /* Describes the tensor `name`, which has the shape of `like` and is of another type. */
-static void describe(struct model *model, struct text name, const struct value_type *like, enum data_type element)
+static void add_typed_description(struct model *model, struct text name, const struct value_type *like,
+                                  enum data_type element)
 {
     uint32_t value = name.size > 0 ? model_find_value(model, name) : VALUE_NONE;
     struct value_type type = *like;
@@ -374,8 +376,8 @@ static void describe_twins(struct rebuild *rebuild, size_t count)
         value_info_decode(rebuild->model->values.items[i].info, &type);
         if (!twin->is_float || twin->half.size == 0 || type.element != DATA_FLOAT32)
             continue;
-        describe(rebuild->model, twin->half, &type, rebuild->half);
-        describe(rebuild->model, twin->float32, &type, DATA_FLOAT32);
+        add_typed_description(rebuild->model, twin->half, &type, rebuild->half);
+        add_typed_description(rebuild->model, twin->float32, &type, DATA_FLOAT32);
     }
 }
 
@@ -390,13 +392,13 @@ int mixed_precision_apply(struct model *model, const struct bitset *low, enum da
     bitset_init(&rebuild.outputs, model->values.count);
     for (size_t i = 0; i < model->outputs.count; i++)
         bitset_add(&rebuild.outputs, model->outputs.items[i]);
-    settle_names(&rebuild);
+    settle_value_names(&rebuild);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
-        rc = rebuild_node(&rebuild, i, err);
+        rc = rebuild_low_node(&rebuild, i, err);
         if (rc < 0)
             goto done;
     }
-    rc = narrow_weights(&rebuild, err);
+    rc = narrow_low_weights(&rebuild, err);
     if (rc < 0)
         goto done;
     rc = model_set_nodes(model, &rebuild.fields, err);

@@ -17,7 +17,7 @@ struct rounding {
     struct span_list fields;
 };
 
-static void add_cast(struct rounding *rounding, struct text from, struct text to, enum data_type type)
+static void add_rounding_cast(struct rounding *rounding, struct text from, struct text to, enum data_type type)
 {
     *VECTOR_APPEND(&rounding->fields) = cast_node_build(&rounding->model->arena, rounding->names, from, to, type);
 }
@@ -27,11 +27,11 @@ static void add_rounding(struct rounding *rounding, struct text from, struct tex
     struct text narrow =
         unused_names_make(rounding->names, from, rounding->half == DATA_BFLOAT16 ? "_bfloat16" : "_float16");
 
-    add_cast(rounding, from, narrow, rounding->half);
-    add_cast(rounding, narrow, to, DATA_FLOAT32);
+    add_rounding_cast(rounding, from, narrow, rounding->half);
+    add_rounding_cast(rounding, narrow, to, DATA_FLOAT32);
 }
 
-static bool is_rounded_already(const struct rounding *rounding, uint32_t value)
+static bool value_is_rounded(const struct rounding *rounding, uint32_t value)
 {
     uint32_t producer = rounding->model->values.items[value].producer;
 
@@ -39,7 +39,7 @@ static bool is_rounded_already(const struct rounding *rounding, uint32_t value)
 }
 
 /* Rounds in front of the node what it reads. */
-static void round_inputs(struct rounding *rounding, const struct node *node, struct rename_map *ret)
+static void round_node_inputs(struct rounding *rounding, const struct node *node, struct rename_map *ret)
 {
     const struct model *model = rounding->model;
 
@@ -47,7 +47,7 @@ static void round_inputs(struct rounding *rounding, const struct node *node, str
         uint32_t value = model_edge(model, node->inputs, i);
 
         if (value == VALUE_NONE || !node_narrows_input(node, i) || value_element(model, value) != DATA_FLOAT32 ||
-            is_rounded_already(rounding, value))
+            value_is_rounded(rounding, value))
             continue;
         struct text name = model->values.items[value].name;
         if (rounding->copies[value].size == 0) {
@@ -59,8 +59,8 @@ static void round_inputs(struct rounding *rounding, const struct node *node, str
 }
 
 /* What the node makes gets another name; its own is for what is rounded behind it. */
-static void rename_outputs(struct rounding *rounding, const struct node *node, struct rename_map *ret,
-                           struct text *ret_exact)
+static void rename_node_outputs(struct rounding *rounding, const struct node *node, struct rename_map *ret,
+                                struct text *ret_exact)
 {
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(rounding->model, node->outputs, i);
@@ -74,7 +74,7 @@ static void rename_outputs(struct rounding *rounding, const struct node *node, s
     }
 }
 
-static int round_node(struct rounding *rounding, uint32_t index, struct error *err)
+static int round_one_node(struct rounding *rounding, uint32_t index, struct error *err)
 {
     const struct node *node = &rounding->model->nodes.items[index];
     struct text *exact = memory_alloc_zero(node->outputs.count, sizeof(*exact));
@@ -83,8 +83,8 @@ static int round_node(struct rounding *rounding, uint32_t index, struct error *e
 
     rename_map_init(&inputs);
     rename_map_init(&outputs);
-    round_inputs(rounding, node, &inputs);
-    rename_outputs(rounding, node, &outputs, exact);
+    round_node_inputs(rounding, node, &inputs);
+    rename_node_outputs(rounding, node, &outputs, exact);
     int rc = node_rename(&rounding->model->arena, node->field, &inputs, &outputs, &field, err);
     if (rc == 0)
         *VECTOR_APPEND(&rounding->fields) = field;
@@ -110,7 +110,7 @@ int model_round_nodes(struct model *model, const struct bitset *rounded, enum da
 
     for (uint32_t i = 0; rc == 0 && i < model->nodes.count; i++) {
         if (bitset_has(rounded, i))
-            rc = round_node(&rounding, i, err);
+            rc = round_one_node(&rounding, i, err);
         else
             *VECTOR_APPEND(&rounding.fields) = model->nodes.items[i].field;
     }

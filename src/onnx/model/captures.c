@@ -5,7 +5,7 @@
 #include "onnx/proto/wire.h"
 
 /* Defines the names in the fields `number` of a message: of a node's outputs, a ValueInfoProto, a TensorProto. */
-static void define(struct scope *scope, struct span message, uint32_t number)
+static void define_scope_names(struct scope *scope, struct span message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -15,14 +15,14 @@ static void define(struct scope *scope, struct span message, uint32_t number)
             name_map_add(&scope->defined, span_text(field.bytes), 1);
 }
 
-static void define_sparse(struct scope *scope, struct span message)
+static void define_sparse_name(struct scope *scope, struct span message)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
 
     while (wire_next(&reader, &field))
         if (field.number == SPARSE_TENSOR_VALUES && field.type == WIRE_BYTES)
-            define(scope, field.bytes, TENSOR_NAME);
+            define_scope_names(scope, field.bytes, TENSOR_NAME);
 }
 
 int scope_enter(struct scope *scope, struct span body, const struct scope *outer, struct error *err)
@@ -39,13 +39,13 @@ int scope_enter(struct scope *scope, struct span body, const struct scope *outer
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == GRAPH_NODE)
-            define(scope, field.bytes, NODE_OUTPUT);
+            define_scope_names(scope, field.bytes, NODE_OUTPUT);
         else if (field.number == GRAPH_INPUT)
-            define(scope, field.bytes, VALUE_INFO_NAME);
+            define_scope_names(scope, field.bytes, VALUE_INFO_NAME);
         else if (field.number == GRAPH_INITIALIZER)
-            define(scope, field.bytes, TENSOR_NAME);
+            define_scope_names(scope, field.bytes, TENSOR_NAME);
         else if (field.number == GRAPH_SPARSE_INITIALIZER)
-            define_sparse(scope, field.bytes);
+            define_sparse_name(scope, field.bytes);
     }
     return 0;
 }
@@ -83,7 +83,7 @@ bool captures_attribute_has_graph(struct span attribute)
     return false;
 }
 
-static void use_name(struct capture_walk *walk, const struct scope *scope, struct text name)
+static void use_captured_name(struct capture_walk *walk, const struct scope *scope, struct text name)
 {
     if (name.size == 0 || scope_defines(scope, name) || name_map_find(&walk->captured, name) != NAME_MAP_NONE)
         return;
@@ -91,10 +91,11 @@ static void use_name(struct capture_walk *walk, const struct scope *scope, struc
     walk->use(walk->data, name);
 }
 
-static int walk_body(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err);
+static int walk_body_captures(struct capture_walk *walk, struct span body, const struct scope *outer,
+                              struct error *err);
 
-static int walk_attribute(struct capture_walk *walk, struct span attribute, const struct scope *scope,
-                          struct error *err)
+static int walk_attribute_graphs(struct capture_walk *walk, struct span attribute, const struct scope *scope,
+                                 struct error *err)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -102,14 +103,14 @@ static int walk_attribute(struct capture_walk *walk, struct span attribute, cons
 
     while (rc == 0 && wire_next(&reader, &field))
         if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && field.type == WIRE_BYTES)
-            rc = walk_body(walk, field.bytes, scope, err);
+            rc = walk_body_captures(walk, field.bytes, scope, err);
     if (rc == 0 && reader.damaged)
         return wire_damage(&reader, walk->file, "an attribute of a node with subgraphs", err);
     return rc;
 }
 
 /* `scope` is the body that holds the node; NULL for a node of the main graph, whose own inputs are listed anyway. */
-static int walk_node(struct capture_walk *walk, struct span node, const struct scope *scope, struct error *err)
+static int walk_node_captures(struct capture_walk *walk, struct span node, const struct scope *scope, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -119,9 +120,9 @@ static int walk_node(struct capture_walk *walk, struct span node, const struct s
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == NODE_ATTRIBUTE)
-            rc = walk_attribute(walk, field.bytes, scope, err);
+            rc = walk_attribute_graphs(walk, field.bytes, scope, err);
         else if (field.number == NODE_INPUT && scope != NULL)
-            use_name(walk, scope, span_text(field.bytes));
+            use_captured_name(walk, scope, span_text(field.bytes));
     }
     if (rc == 0 && reader.damaged)
         return wire_damage(&reader, walk->file, "a node with subgraphs", err);
@@ -129,17 +130,17 @@ static int walk_node(struct capture_walk *walk, struct span node, const struct s
 }
 
 /* A body's output may be an outer tensor: it needs no node. */
-static void use_output(struct capture_walk *walk, const struct scope *scope, struct span value_info)
+static void use_graph_output(struct capture_walk *walk, const struct scope *scope, struct span value_info)
 {
     struct wire_reader reader = wire_reader_of(value_info);
     struct wire_field field;
 
     while (wire_next(&reader, &field))
         if (field.number == VALUE_INFO_NAME && field.type == WIRE_BYTES)
-            use_name(walk, scope, span_text(field.bytes));
+            use_captured_name(walk, scope, span_text(field.bytes));
 }
 
-static int walk_body(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err)
+static int walk_body_captures(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err)
 {
     struct scope scope;
     struct wire_reader reader = wire_reader_of(body);
@@ -152,9 +153,9 @@ static int walk_body(struct capture_walk *walk, struct span body, const struct s
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == GRAPH_NODE)
-            rc = walk_node(walk, field.bytes, &scope, err);
+            rc = walk_node_captures(walk, field.bytes, &scope, err);
         else if (field.number == GRAPH_OUTPUT)
-            use_output(walk, &scope, field.bytes);
+            use_graph_output(walk, &scope, field.bytes);
     }
     if (rc == 0 && reader.damaged)
         rc = wire_damage(&reader, walk->file, "a subgraph", err);
@@ -169,7 +170,7 @@ int captures_visit(struct span node, struct span file, void (*use)(void *data, s
     int rc;
 
     name_map_init(&walk.captured);
-    rc = walk_node(&walk, node, NULL, err);
+    rc = walk_node_captures(&walk, node, NULL, err);
     name_map_release(&walk.captured);
     return rc;
 }

@@ -10,7 +10,7 @@
 
 /* ---- Finding it ---- */
 
-static struct text text_field(struct span message, uint32_t number)
+static struct text read_message_text(struct span message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -22,15 +22,15 @@ static struct text text_field(struct span message, uint32_t number)
     return ret;
 }
 
-static bool find_among(const struct span_list *fields, const struct node *node, struct span *ret)
+static bool find_attribute_named(const struct span_list *fields, const struct node *node, struct span *ret)
 {
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
         struct wire_field field;
 
         if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES ||
-            !text_equal(text_field(field.bytes, FUNCTION_NAME), node->op_type) ||
-            !text_equal(text_field(field.bytes, FUNCTION_DOMAIN), node->domain))
+            !text_equal(read_message_text(field.bytes, FUNCTION_NAME), node->op_type) ||
+            !text_equal(read_message_text(field.bytes, FUNCTION_DOMAIN), node->domain))
             continue;
         *ret = field.bytes;
         return true;
@@ -42,20 +42,20 @@ bool function_call_find(const struct model *model, uint32_t node, struct span *r
 {
     const struct node *n = &model->nodes.items[node];
 
-    return model->function_count > 0 &&
-           (find_among(&model->fields_before_graph, n, ret) || find_among(&model->fields_after_graph, n, ret));
+    return model->function_count > 0 && (find_attribute_named(&model->fields_before_graph, n, ret) ||
+                                         find_attribute_named(&model->fields_after_graph, n, ret));
 }
 
 /* ---- Writing its body as a graph ---- */
 
-struct call {
+struct function_call {
     const struct model *model;
     const struct node *node;
     struct span function;
     struct name_map omitted; /* inputs of the function that the caller leaves out */
 };
 
-static void note_omitted(struct call *call)
+static void note_omitted_names(struct function_call *call)
 {
     struct wire_reader reader = wire_reader_of(call->function);
     struct wire_field field;
@@ -71,13 +71,13 @@ static void note_omitted(struct call *call)
     }
 }
 
-static bool is_omitted(const struct call *call, struct text name)
+static bool name_is_omitted(const struct function_call *call, struct text name)
 {
     return name_map_find(&call->omitted, name) != NAME_MAP_NONE;
 }
 
 /* Looks for an attribute among the fields `number` of a message. */
-static bool find_attribute(struct span message, uint32_t number, struct text name, struct attribute *ret)
+static bool find_call_attribute(struct span message, uint32_t number, struct text name, struct attribute *ret)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -94,7 +94,8 @@ static bool find_attribute(struct span message, uint32_t number, struct text nam
 
 /* An attribute that refers to one of the function's gets the caller's value, else the function's default, else it
  * goes. */
-static void add_attribute(const struct call *call, const struct wire_field *from, struct string_builder *ret_node)
+static void add_call_attribute(const struct function_call *call, const struct wire_field *from,
+                               struct string_builder *ret_node)
 {
     struct attribute attribute, given;
     struct string_builder resolved;
@@ -106,8 +107,8 @@ static void add_attribute(const struct call *call, const struct wire_field *from
         string_add_bytes(ret_node, (const char *)from->whole.data, from->whole.size);
         return;
     }
-    if (!find_attribute(call->node->message, NODE_ATTRIBUTE, attribute.reference, &given) &&
-        !find_attribute(call->function, FUNCTION_DEFAULT, attribute.reference, &given))
+    if (!find_call_attribute(call->node->message, NODE_ATTRIBUTE, attribute.reference, &given) &&
+        !find_call_attribute(call->function, FUNCTION_DEFAULT, attribute.reference, &given))
         return;
     string_init(&resolved);
     wire_write_text(&resolved, ATTRIBUTE_NAME, attribute.name);
@@ -119,7 +120,7 @@ static void add_attribute(const struct call *call, const struct wire_field *from
     string_release(&resolved);
 }
 
-static void add_node(const struct call *call, struct span message, struct string_builder *graph)
+static void add_call_node(const struct function_call *call, struct span message, struct string_builder *graph)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -128,8 +129,9 @@ static void add_node(const struct call *call, struct span message, struct string
     string_init(&node);
     while (wire_next(&reader, &field))
         if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
-            add_attribute(call, &field, &node);
-        else if (field.number == NODE_INPUT && field.type == WIRE_BYTES && is_omitted(call, span_text(field.bytes)))
+            add_call_attribute(call, &field, &node);
+        else if (field.number == NODE_INPUT && field.type == WIRE_BYTES &&
+                 name_is_omitted(call, span_text(field.bytes)))
             wire_write_text(&node, NODE_INPUT, TEXT(""));
         else
             string_add_bytes(&node, (const char *)field.whole.data, field.whole.size);
@@ -137,7 +139,7 @@ static void add_node(const struct call *call, struct span message, struct string
     string_release(&node);
 }
 
-static void add_graph(const struct call *call, struct string_builder *model)
+static void add_call_graph(const struct function_call *call, struct string_builder *model)
 {
     struct wire_reader reader = wire_reader_of(call->function);
     struct wire_field field;
@@ -149,15 +151,15 @@ static void add_graph(const struct call *call, struct string_builder *model)
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == FUNCTION_NODE)
-            add_node(call, field.bytes, &graph);
-        else if (field.number != FUNCTION_INPUT || !is_omitted(call, span_text(field.bytes)))
+            add_call_node(call, field.bytes, &graph);
+        else if (field.number != FUNCTION_INPUT || !name_is_omitted(call, span_text(field.bytes)))
             graph_add_function_field(&graph, &field);
     }
     wire_write_bytes(model, MODEL_GRAPH, graph.data, graph.size);
     string_release(&graph);
 }
 
-static void add_other_fields(const struct span_list *fields, struct string_builder *model)
+static void add_other_node_fields(const struct span_list *fields, struct string_builder *model)
 {
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
@@ -168,7 +170,7 @@ static void add_other_fields(const struct span_list *fields, struct string_build
     }
 }
 
-static void add_imports(struct span function, struct string_builder *model)
+static void add_function_imports(struct span function, struct string_builder *model)
 {
     struct wire_reader reader = wire_reader_of(function);
     struct wire_field field;
@@ -180,7 +182,8 @@ static void add_imports(struct span function, struct string_builder *model)
 
 /* ---- Types ---- */
 
-static void describe_inputs(struct model *model, const struct node *caller, struct span function, struct model *body)
+static void describe_call_inputs(struct model *model, const struct node *caller, struct span function,
+                                 struct model *body)
 {
     struct graph_view view = graph_view_of(model);
     struct wire_reader reader = wire_reader_of(function);
@@ -205,19 +208,19 @@ static void describe_inputs(struct model *model, const struct node *caller, stru
 
 int function_call_open(struct model *model, uint32_t node, struct model **ret, struct error *err)
 {
-    struct call call = {.model = model, .node = &model->nodes.items[node]};
+    struct function_call call = {.model = model, .node = &model->nodes.items[node]};
     struct string_builder bytes;
     struct span copy;
     int rc;
 
     if (!function_call_find(model, node, &call.function))
         return error_set(err, ERR_INVALID, "node '%s' calls no function of the model", model_node_label(model, node));
-    note_omitted(&call);
+    note_omitted_names(&call);
     string_init(&bytes);
-    add_other_fields(&model->fields_before_graph, &bytes);
-    add_other_fields(&model->fields_after_graph, &bytes);
-    add_imports(call.function, &bytes);
-    add_graph(&call, &bytes);
+    add_other_node_fields(&model->fields_before_graph, &bytes);
+    add_other_node_fields(&model->fields_after_graph, &bytes);
+    add_function_imports(call.function, &bytes);
+    add_call_graph(&call, &bytes);
     copy = (struct span){arena_copy(&model->arena, bytes.data, bytes.size), bytes.size};
     string_release(&bytes);
     name_map_release(&call.omitted);
@@ -226,6 +229,6 @@ int function_call_open(struct model *model, uint32_t node, struct model **ret, s
         return rc;
     free((*ret)->folder);
     (*ret)->folder = memory_strdup(model->folder);
-    describe_inputs(model, call.node, call.function, *ret);
+    describe_call_inputs(model, call.node, call.function, *ret);
     return 0;
 }

@@ -11,7 +11,7 @@ struct graph_view graph_view_of(struct model *model)
     return (struct graph_view){.graph = model};
 }
 
-static int open_graph(const struct graph_view *outer, struct span graph, struct graph_view *ret, struct error *err)
+static int open_view_graph(const struct graph_view *outer, struct span graph, struct graph_view *ret, struct error *err)
 {
     struct graph_view view = {.outer = outer, .depth = outer->depth + 1};
     int rc;
@@ -26,11 +26,11 @@ static int open_graph(const struct graph_view *outer, struct span graph, struct 
 
 int graph_view_open_body(const struct graph_view *outer, struct span body, struct graph_view *ret, struct error *err)
 {
-    return open_graph(outer, body, ret, err);
+    return open_view_graph(outer, body, ret, err);
 }
 
 /* An input or output of a function is a bare name; a graph wants a description. */
-static void add_name(struct string_builder *out, uint32_t number, struct text name)
+static void add_interface_name(struct string_builder *out, uint32_t number, struct text name)
 {
     struct string_builder info;
 
@@ -49,9 +49,9 @@ void graph_add_function_field(struct string_builder *out, const struct wire_fiel
     else if (field->number == FUNCTION_VALUE_INFO)
         wire_write_bytes(out, GRAPH_VALUE_INFO, field->bytes.data, field->bytes.size);
     else if (field->number == FUNCTION_INPUT)
-        add_name(out, GRAPH_INPUT, span_text(field->bytes));
+        add_interface_name(out, GRAPH_INPUT, span_text(field->bytes));
     else if (field->number == FUNCTION_OUTPUT)
-        add_name(out, GRAPH_OUTPUT, span_text(field->bytes));
+        add_interface_name(out, GRAPH_OUTPUT, span_text(field->bytes));
 }
 
 int graph_view_open_function(const struct graph_view *main, struct span function, struct function_view *ret,
@@ -79,7 +79,7 @@ int graph_view_open_function(const struct graph_view *main, struct span function
     string_release(&graph);
     if (reader.damaged)
         return wire_damage(&reader, main->graph->file, "a function", err);
-    rc = open_graph(main, copy, &view.view, err);
+    rc = open_view_graph(main, copy, &view.view, err);
     if (rc < 0)
         return rc;
     view.view.outer = NULL; /* a function sees no tensors but its own */
@@ -92,7 +92,7 @@ void graph_view_close(struct graph_view *view)
     model_free(view->graph);
 }
 
-static struct span values_of(struct span sparse)
+static struct span sparse_values_of(struct span sparse)
 {
     struct wire_reader reader = wire_reader_of(sparse);
     struct wire_field field;
@@ -131,8 +131,8 @@ void graph_view_initializer_type(const struct initializer *initializer, struct v
     struct tensor_header header;
 
     *ret = (struct value_type){.element = DATA_UNDEFINED};
-    if (tensor_proto_read(initializer->sparse ? values_of(initializer->message) : initializer->message, &header, NULL) <
-        0)
+    if (tensor_proto_read(initializer->sparse ? sparse_values_of(initializer->message) : initializer->message, &header,
+                          NULL) < 0)
         return;
     ret->element = header.type;
     ret->has_shape = true;

@@ -5,7 +5,7 @@
 
 #include "onnx/model/text.h"
 
-static bool is_tensor(const struct subgraph *subgraph, uint32_t value)
+static bool value_is_tensor(const struct subgraph *subgraph, uint32_t value)
 {
     struct value_type type;
 
@@ -31,7 +31,7 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
             if (value == VALUE_NONE || bitset_has(&seen, value))
                 continue;
             bitset_add(&seen, value);
-            if (is_tensor(subgraph, value))
+            if (value_is_tensor(subgraph, value))
                 value_list_add(&subgraph->outputs, value);
             else if (ret_skipped != NULL)
                 value_list_add(ret_skipped, value);
@@ -49,7 +49,7 @@ struct missing_names {
     const char *first;
 };
 
-static void add_missing(struct missing_names *missing, const char *name)
+static void add_missing_name(struct missing_names *missing, const char *name)
 {
     string_add_format(&missing->list, "%s'%s'", missing->first != NULL ? ", " : "", name);
     if (missing->first == NULL)
@@ -57,8 +57,8 @@ static void add_missing(struct missing_names *missing, const char *name)
 }
 
 /* Ends a call that looked names up: an error when any are missing, with what is close to the first. */
-static int refuse_missing(const struct subgraph *subgraph, const struct missing_names *missing, const char *what,
-                          const char *hint, struct error *err)
+static int refuse_missing_names(const struct subgraph *subgraph, const struct missing_names *missing, const char *what,
+                                const char *hint, struct error *err)
 {
     struct string_builder close;
 
@@ -85,14 +85,15 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
         uint32_t value = model_find_tensor(subgraph->model, text_of(names[i]));
 
         if (value == VALUE_NONE) {
-            add_missing(&missing, names[i]);
+            add_missing_name(&missing, names[i]);
         } else if (!bitset_has(&listed, value)) {
             bitset_add(&listed, value);
             value_list_add(&outputs, value);
         }
     }
     bitset_release(&listed);
-    rc = refuse_missing(subgraph, &missing, "outputs", "'--onnx-outputs mark all' shows which tensors there are", err);
+    rc = refuse_missing_names(subgraph, &missing, "outputs", "'--onnx-outputs mark all' shows which tensors there are",
+                              err);
     if (rc == 0)
         value_list_assign(&subgraph->outputs, &outputs);
     string_release(&missing.list);
@@ -104,7 +105,7 @@ static int add_barrier(struct subgraph *subgraph, uint32_t value, struct value_l
 {
     if (value_list_has(&subgraph->outputs, value))
         return 0;
-    if (!is_tensor(subgraph, value))
+    if (!value_is_tensor(subgraph, value))
         return error_set(err, ERR_INVALID,
                          "'" TEXT_FORMAT "' of %s is no tensor, and cannot be given out to keep a compiler from "
                          "working across it",
@@ -116,13 +117,13 @@ static int add_barrier(struct subgraph *subgraph, uint32_t value, struct value_l
 }
 
 /* Where that is no tensor that a node makes, there is nothing across which anything could be done. */
-static int add_barrier_if_made(struct subgraph *subgraph, const char *name, struct value_list *ret_added,
-                               struct error *err)
+static int add_barrier_to_value(struct subgraph *subgraph, const char *name, struct value_list *ret_added,
+                                struct error *err)
 {
     uint32_t value = model_find_tensor(subgraph->model, text_of(name));
 
     return value != VALUE_NONE && subgraph->model->values.items[value].producer != NODE_NONE &&
-                   is_tensor(subgraph, value)
+                   value_is_tensor(subgraph, value)
                ? add_barrier(subgraph, value, ret_added, err)
                : 0;
 }
@@ -137,14 +138,14 @@ int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct v
         uint32_t value = model_find_tensor(subgraph->model, text_of(names.items[i]));
 
         if (value == VALUE_NONE && *names.items[i] == NAME_MAY_MISS)
-            rc = add_barrier_if_made(subgraph, names.items[i] + 1, ret_added, err);
+            rc = add_barrier_to_value(subgraph, names.items[i] + 1, ret_added, err);
         else if (value == VALUE_NONE)
-            add_missing(&missing, names.items[i]);
+            add_missing_name(&missing, names.items[i]);
         else
             rc = add_barrier(subgraph, value, ret_added, err);
     }
     if (rc == 0)
-        rc = refuse_missing(subgraph, &missing, "tensors", "so nothing across them can be switched off", err);
+        rc = refuse_missing_names(subgraph, &missing, "tensors", "so nothing across them can be switched off", err);
     string_release(&missing.list);
     return rc;
 }
@@ -164,11 +165,11 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
         uint32_t value = model_find_value(subgraph->model, text_of(names[i]));
 
         if (value == VALUE_NONE || !bitset_has(&outputs, value))
-            add_missing(&missing, names[i]);
+            add_missing_name(&missing, names[i]);
         else
             bitset_add(&excluded, value);
     }
-    rc = refuse_missing(subgraph, &missing, "outputs", "only outputs can be excluded", err);
+    rc = refuse_missing_names(subgraph, &missing, "outputs", "only outputs can be excluded", err);
     if (rc < 0)
         goto done;
     for (size_t i = 0; i < subgraph->outputs.count; i++)

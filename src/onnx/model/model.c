@@ -52,7 +52,7 @@ void model_set_type(struct model *model, uint32_t value, const struct value_type
     v->info_prefix = 0;
 }
 
-static void add_edge(struct model *model, struct edge_range *range, struct text name)
+static void add_model_edge(struct model *model, struct edge_range *range, struct text name)
 {
     uint32_t value = name.size > 0 ? model_add_value(model, name) : VALUE_NONE;
 
@@ -60,7 +60,7 @@ static void add_edge(struct model *model, struct edge_range *range, struct text 
     range->count++;
 }
 
-static void node_read_attribute(struct node *node, struct span attribute)
+static void read_node_attribute(struct node *node, struct span attribute)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -76,11 +76,11 @@ static void node_read_attribute(struct node *node, struct span attribute)
 }
 
 /* Everything but the outputs: inputs and outputs have to be consecutive edges each, but the fields may be mixed. */
-static void node_read_field(struct model *model, struct node *node, const struct wire_field *field)
+static void read_node_field(struct model *model, struct node *node, const struct wire_field *field)
 {
     switch (field->number) {
     case NODE_INPUT:
-        add_edge(model, &node->inputs, span_text(field->bytes));
+        add_model_edge(model, &node->inputs, span_text(field->bytes));
         break;
     case NODE_NAME:
         node->name = span_text(field->bytes);
@@ -92,7 +92,7 @@ static void node_read_field(struct model *model, struct node *node, const struct
         node->domain = span_text(field->bytes);
         break;
     case NODE_ATTRIBUTE:
-        node_read_attribute(node, field->bytes);
+        read_node_attribute(node, field->bytes);
         break;
     default:
         break;
@@ -100,14 +100,14 @@ static void node_read_field(struct model *model, struct node *node, const struct
 }
 
 /* The next `count` outputs that `reader` comes to. */
-static void node_read_outputs(struct model *model, struct node *node, struct wire_reader reader, uint32_t count)
+static void read_node_outputs(struct model *model, struct node *node, struct wire_reader reader, uint32_t count)
 {
     struct wire_field field;
 
     node->outputs.first = (uint32_t)model->edges.count;
     while (node->outputs.count < count && wire_next(&reader, &field))
         if (field.number == NODE_OUTPUT && field.type == WIRE_BYTES)
-            add_edge(model, &node->outputs, span_text(field.bytes));
+            add_model_edge(model, &node->outputs, span_text(field.bytes));
 }
 
 struct node_captures {
@@ -115,15 +115,15 @@ struct node_captures {
     struct edge_range *range;
 };
 
-static void add_capture(void *data, struct text name)
+static void add_captured_edge(void *data, struct text name)
 {
     struct node_captures *captures = data;
 
-    add_edge(captures->model, captures->range, name);
+    add_model_edge(captures->model, captures->range, name);
 }
 
 /* The NodeProto in a field that was read before. */
-static struct span content_of(struct span whole)
+static struct span node_field_content(struct span whole)
 {
     struct wire_reader reader = wire_reader_of(whole);
     struct wire_field field = {0};
@@ -134,7 +134,7 @@ static struct span content_of(struct span whole)
 
 int model_add_node(struct model *model, struct span whole, struct error *err)
 {
-    struct node node = {.message = content_of(whole), .field = whole};
+    struct node node = {.message = node_field_content(whole), .field = whole};
     struct wire_reader reader = wire_reader_of(node.message);
     struct wire_reader at_outputs = reader;
     struct wire_field field;
@@ -144,18 +144,18 @@ int model_add_node(struct model *model, struct span whole, struct error *err)
     node.inputs.first = (uint32_t)model->edges.count;
     while (wire_next(&reader, &field)) {
         if (field.type == WIRE_BYTES)
-            node_read_field(model, &node, &field);
+            read_node_field(model, &node, &field);
         outputs += field.type == WIRE_BYTES && field.number == NODE_OUTPUT;
         if (outputs == 0)
             at_outputs = reader;
     }
     if (reader.damaged)
         return wire_damage(&reader, model->file, "a node", err);
-    node_read_outputs(model, &node, at_outputs, outputs);
+    read_node_outputs(model, &node, at_outputs, outputs);
     node.captures.first = (uint32_t)model->edges.count;
     if (node.has_subgraphs) {
         struct node_captures captures = {model, &node.captures};
-        int rc = captures_visit(node.message, model->file, add_capture, &captures, err);
+        int rc = captures_visit(node.message, model->file, add_captured_edge, &captures, err);
 
         if (rc < 0)
             return rc;
@@ -171,8 +171,8 @@ int model_add_node(struct model *model, struct span whole, struct error *err)
 }
 
 /* The name of a ValueInfoProto or another message: the last occurrence counts, as protobuf demands of single fields. */
-static int read_name(const struct model *model, struct span message, uint32_t number, const char *what,
-                     struct text *ret, struct error *err)
+static int read_field_name(const struct model *model, struct span message, uint32_t number, const char *what,
+                           struct text *ret, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -184,8 +184,8 @@ static int read_name(const struct model *model, struct span message, uint32_t nu
     return reader.damaged ? wire_damage(&reader, model->file, what, err) : 0;
 }
 
-static int read_tensor(const struct model *model, struct span message, struct text *ret_name, bool *ret_inside,
-                       struct error *err)
+static int read_initializer_header(const struct model *model, struct span message, struct text *ret_name,
+                                   bool *ret_inside, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -201,7 +201,7 @@ static int read_tensor(const struct model *model, struct span message, struct te
     return reader.damaged ? wire_damage(&reader, model->file, "an initializer", err) : 0;
 }
 
-static int read_initializer(struct model *model, const struct wire_field *from, bool sparse, struct error *err)
+static int add_initializer_field(struct model *model, const struct wire_field *from, bool sparse, struct error *err)
 {
     struct initializer initializer = {.message = from->bytes, .field = from->whole, .sparse = sparse};
     struct span tensor = from->bytes;
@@ -220,7 +220,7 @@ static int read_initializer(struct model *model, const struct wire_field *from, 
         if (reader.damaged)
             return wire_damage(&reader, model->file, "a sparse initializer", err);
     }
-    rc = read_tensor(model, tensor, &name, &initializer.inside, err);
+    rc = read_initializer_header(model, tensor, &name, &initializer.inside, err);
     if (rc < 0)
         return rc;
     value = model_add_value(model, name);
@@ -234,11 +234,11 @@ static int read_initializer(struct model *model, const struct wire_field *from, 
     return 0;
 }
 
-static int read_value_info(struct model *model, const struct wire_field *from, struct error *err)
+static int add_value_info_field(struct model *model, const struct wire_field *from, struct error *err)
 {
     struct text name;
     uint32_t value;
-    int rc = read_name(model, from->bytes, VALUE_INFO_NAME, "a value description", &name, err);
+    int rc = read_field_name(model, from->bytes, VALUE_INFO_NAME, "a value description", &name, err);
 
     if (rc < 0)
         return rc;
@@ -260,27 +260,28 @@ static int read_value_info(struct model *model, const struct wire_field *from, s
     return 0;
 }
 
-static int read_parameter(struct model *model, struct span entry, struct annotation *annotation, struct error *err)
+static int read_annotation_parameter(struct model *model, struct span entry, struct annotation *annotation,
+                                     struct error *err)
 {
     struct text name;
-    int rc = read_name(model, entry, ENTRY_VALUE, "a quantization annotation", &name, err);
+    int rc = read_field_name(model, entry, ENTRY_VALUE, "a quantization annotation", &name, err);
 
     if (rc == 0)
-        add_edge(model, &annotation->parameters, name);
+        add_model_edge(model, &annotation->parameters, name);
     return rc;
 }
 
-static int read_annotation(struct model *model, const struct wire_field *from, struct error *err)
+static int add_annotation_field(struct model *model, const struct wire_field *from, struct error *err)
 {
     struct annotation annotation = {.field = from->whole, .parameters = {(uint32_t)model->edges.count, 0}};
     struct wire_reader reader = wire_reader_of(from->bytes);
     struct wire_field field;
     struct text name;
-    int rc = read_name(model, from->bytes, ANNOTATION_TENSOR_NAME, "a quantization annotation", &name, err);
+    int rc = read_field_name(model, from->bytes, ANNOTATION_TENSOR_NAME, "a quantization annotation", &name, err);
 
     while (rc == 0 && wire_next(&reader, &field))
         if (field.number == ANNOTATION_PARAMETER && field.type == WIRE_BYTES)
-            rc = read_parameter(model, field.bytes, &annotation, err);
+            rc = read_annotation_parameter(model, field.bytes, &annotation, err);
     if (rc < 0)
         return rc;
     annotation.value = model_add_value(model, name);
@@ -296,13 +297,13 @@ static int read_graph_field(struct model *model, const struct wire_field *field,
             return model_add_node(model, field->whole, err);
         case GRAPH_INITIALIZER:
         case GRAPH_SPARSE_INITIALIZER:
-            return read_initializer(model, field, field->number == GRAPH_SPARSE_INITIALIZER, err);
+            return add_initializer_field(model, field, field->number == GRAPH_SPARSE_INITIALIZER, err);
         case GRAPH_INPUT:
         case GRAPH_OUTPUT:
         case GRAPH_VALUE_INFO:
-            return read_value_info(model, field, err);
+            return add_value_info_field(model, field, err);
         case GRAPH_QUANTIZATION_ANNOTATION:
-            return read_annotation(model, field, err);
+            return add_annotation_field(model, field, err);
         case GRAPH_NAME:
             model->graph_name = span_text(field->bytes);
             break;
@@ -314,7 +315,7 @@ static int read_graph_field(struct model *model, const struct wire_field *field,
 }
 
 /* Appends what is dropped to `ret_repeated`, unless that is NULL. */
-static void keep_each_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
+static void keep_inputs_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
 {
     struct bitset seen;
     size_t kept = 0;
@@ -333,7 +334,7 @@ static void keep_each_once(const struct model *model, struct value_list *list, s
     bitset_release(&seen);
 }
 
-static void drop_inputs_with_defaults(struct model *model)
+static void drop_default_inputs(struct model *model)
 {
     size_t kept = 0;
 
@@ -348,7 +349,7 @@ static void drop_inputs_with_defaults(struct model *model)
     model->inputs.count = kept;
 }
 
-static int read_graph(struct model *model, struct span message, struct error *err)
+static int read_graph_fields(struct model *model, struct span message, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -367,13 +368,13 @@ static int read_graph(struct model *model, struct span message, struct error *er
     }
     if (reader.damaged)
         return wire_damage(&reader, model->file, "the graph", err);
-    keep_each_once(model, &model->inputs, &model->repeated_inputs);
-    keep_each_once(model, &model->outputs, NULL);
-    drop_inputs_with_defaults(model);
+    keep_inputs_once(model, &model->inputs, &model->repeated_inputs);
+    keep_inputs_once(model, &model->outputs, NULL);
+    drop_default_inputs(model);
     return 0;
 }
 
-static int read_opset(struct model *model, struct span message, struct error *err)
+static int read_opset_import(struct model *model, struct span message, struct error *err)
 {
     struct opset_import import = {{"", 0}, 0};
     struct wire_reader reader = wire_reader_of(message);
@@ -391,7 +392,7 @@ static int read_opset(struct model *model, struct span message, struct error *er
     return 0;
 }
 
-static int read_model(struct model *model, struct error *err)
+static int read_model_fields(struct model *model, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(model->file);
     struct wire_field field;
@@ -410,7 +411,7 @@ static int read_model(struct model *model, struct error *err)
         if (field.number == MODEL_IR_VERSION && field.type == WIRE_VARINT)
             model->ir_version = (int64_t)field.value;
         else if (field.number == MODEL_OPSET_IMPORT && field.type == WIRE_BYTES)
-            rc = read_opset(model, field.bytes, err);
+            rc = read_opset_import(model, field.bytes, err);
         else if (field.number == MODEL_FUNCTIONS)
             model->function_count++;
     }
@@ -422,15 +423,15 @@ static int read_model(struct model *model, struct error *err)
         return error_set(err, ERR_CORRUPT, "holds no graph: not an ONNX model");
     if (model->file.size / 2 >= UINT32_MAX) /* every number in the index counts things of two bytes or more */
         return error_set(err, ERR_UNSUPPORTED, "is larger than 8 GiB: keep the weights in external data");
-    return read_graph(model, graph, err);
+    return read_graph_fields(model, graph, err);
 }
 
-static int model_read(struct model *model, struct model **ret, struct error *err)
+static int read_whole_model(struct model *model, struct model **ret, struct error *err)
 {
     int rc;
 
     name_map_init(&model->value_by_name);
-    rc = read_model(model, err);
+    rc = read_model_fields(model, err);
     if (rc < 0) {
         error_context(err, "%s", model->display_name);
         model_free(model);
@@ -453,7 +454,7 @@ int model_open(const char *path, const char *external_folder, struct model **ret
     model->file = (struct span){model->map.data, model->map.size};
     model->folder = external_folder != NULL ? memory_strdup(external_folder) : file_folder(path);
     model->display_name = memory_strdup(path);
-    return model_read(model, ret, err);
+    return read_whole_model(model, ret, err);
 }
 
 int model_parse(struct span bytes, const char *display_name, struct model **ret, struct error *err)
@@ -465,7 +466,7 @@ int model_parse(struct span bytes, const char *display_name, struct model **ret,
     model->file = bytes;
     model->folder = memory_strdup(".");
     model->display_name = memory_strdup(display_name);
-    return model_read(model, ret, err);
+    return read_whole_model(model, ret, err);
 }
 
 int model_parse_graph(const struct model *outer, struct span graph, struct model **ret, struct error *err)
@@ -479,7 +480,7 @@ int model_parse_graph(const struct model *outer, struct span graph, struct model
     model->folder = memory_strdup(outer->folder);
     model->display_name = memory_strdup(outer->display_name);
     name_map_init(&model->value_by_name);
-    rc = read_graph(model, graph, err);
+    rc = read_graph_fields(model, graph, err);
     if (rc < 0) {
         error_context(err, "%s", model->display_name);
         model_free(model);

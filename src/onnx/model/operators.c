@@ -213,7 +213,7 @@ static const char *const names[] = {
     "Xor",
 };
 
-static int compare_names(const void *key, const void *element)
+static int compare_operator_names(const void *key, const void *element)
 {
     const struct text *op_type = key;
     const char *name = *(const char *const *)element;
@@ -224,7 +224,7 @@ static int compare_names(const void *key, const void *element)
 
 bool operator_is_standard(struct text op_type)
 {
-    return bsearch(&op_type, names, ARRAY_LEN(names), sizeof(names[0]), compare_names) != NULL;
+    return bsearch(&op_type, names, ARRAY_LEN(names), sizeof(names[0]), compare_operator_names) != NULL;
 }
 
 /* ---- What may be computed beforehand ---- */
@@ -247,7 +247,7 @@ static const char *const other_operators[] = {
     "Optional",
 };
 
-static bool is_one_of(struct text name, const char *const *list, size_t count)
+static bool name_is_in_list(struct text name, const char *const *list, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (text_equal_string(name, list[i]))
@@ -256,9 +256,9 @@ static bool is_one_of(struct text name, const char *const *list, size_t count)
 }
 
 /* Dropout that was told to train throws dice. */
-static bool is_random(struct text op_type, size_t input_count)
+static bool operator_is_random(struct text op_type, size_t input_count)
 {
-    return is_one_of(op_type, random_operators, ARRAY_LEN(random_operators)) ||
+    return name_is_in_list(op_type, random_operators, ARRAY_LEN(random_operators)) ||
            (text_equal_string(op_type, "Dropout") && input_count > 2);
 }
 
@@ -286,7 +286,7 @@ static bool node_is_random(struct span node, unsigned depth)
                 body_is_random(part.bytes, depth + 1))
                 return true;
     }
-    return is_random(op_type, input_count);
+    return operator_is_random(op_type, input_count);
 }
 
 static bool body_is_random(struct span body, unsigned depth)
@@ -306,8 +306,8 @@ bool node_is_foldable(const struct model *model, const struct known_types *known
 {
     bool is_own_function = model->function_count > 0 && !domain_is_standard(node->domain);
 
-    if (is_own_function || is_random(node->op_type, node->inputs.count) ||
-        is_one_of(node->op_type, other_operators, ARRAY_LEN(other_operators)))
+    if (is_own_function || operator_is_random(node->op_type, node->inputs.count) ||
+        name_is_in_list(node->op_type, other_operators, ARRAY_LEN(other_operators)))
         return false;
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(model, node->outputs, i);

@@ -75,7 +75,7 @@ bool subgraph_is_static(const struct subgraph *subgraph, uint32_t value)
     return type.not_a_tensor != NULL || (type.has_shape && shape_is_static(&type.shape));
 }
 
-static struct hash hash_list(const struct value_list *list)
+static struct hash hash_value_list(const struct value_list *list)
 {
     return hash_bytes(list->items, list->count * sizeof(*list->items));
 }
@@ -87,14 +87,14 @@ struct hash subgraph_identity(const struct subgraph *subgraph)
 
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         value_list_add(&frozen, subgraph->frozen.items[i].value);
-    hash = hash_combine(hash, hash_list(&subgraph->inputs));
-    hash = hash_combine(hash, hash_list(&subgraph->outputs));
-    hash = hash_combine(hash, hash_list(&frozen));
+    hash = hash_combine(hash, hash_value_list(&subgraph->inputs));
+    hash = hash_combine(hash, hash_value_list(&subgraph->outputs));
+    hash = hash_combine(hash, hash_value_list(&frozen));
     free(frozen.items);
     return hash;
 }
 
-static void add_values(const struct model *model, struct edge_range range, struct bitset *ret)
+static void add_edge_values(const struct model *model, struct edge_range range, struct bitset *ret)
 {
     for (size_t i = 0; i < range.count; i++)
         if (model_edge(model, range, i) != VALUE_NONE)
@@ -107,20 +107,20 @@ void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
     const struct bitset *nodes = &subgraph->nodes;
 
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
-        add_values(model, model->nodes.items[i].inputs, ret);
-        add_values(model, model->nodes.items[i].outputs, ret);
-        add_values(model, model->nodes.items[i].captures, ret);
+        add_edge_values(model, model->nodes.items[i].inputs, ret);
+        add_edge_values(model, model->nodes.items[i].outputs, ret);
+        add_edge_values(model, model->nodes.items[i].captures, ret);
     }
     for (size_t i = 0; i < subgraph->outputs.count; i++)
         bitset_add(ret, subgraph->outputs.items[i]);
     for (size_t i = 0; i < model->annotations.count; i++)
         if (bitset_has(ret, model->annotations.items[i].value))
-            add_values(model, model->annotations.items[i].parameters, ret);
+            add_edge_values(model, model->annotations.items[i].parameters, ret);
 }
 
 /* Appends the values of `range` that are not among `taken`, each once. */
-static void append_values(const struct model *model, struct edge_range range, struct bitset *taken,
-                          struct value_list *ret)
+static void append_listed_values(const struct model *model, struct edge_range range, struct bitset *taken,
+                                 struct value_list *ret)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -139,12 +139,12 @@ void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
 
     bitset_init(&taken, model->values.count);
     subgraph->outputs.count = 0;
-    append_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
+    append_listed_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
     bitset_release(&taken);
 }
 
 /* The outputs of the subgraph that no producer of its inputs makes. */
-static void list_outputs_apart(const struct subgraph *subgraph, struct value_list *ret)
+static void list_separate_outputs(const struct subgraph *subgraph, struct value_list *ret)
 {
     const struct model *model = subgraph->model;
     struct bitset producers;
@@ -165,7 +165,7 @@ static void list_outputs_apart(const struct subgraph *subgraph, struct value_lis
     bitset_release(&producers);
 }
 
-static void add_initializers(const struct model *model, struct edge_range range, struct bitset *ret)
+static void add_edge_initializers(const struct model *model, struct edge_range range, struct bitset *ret)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -183,15 +183,15 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     struct bitset constants;
 
     bitset_init(&constants, model->values.count);
-    add_initializers(model, n->inputs, &constants);
-    add_initializers(model, n->captures, &constants);
+    add_edge_initializers(model, n->inputs, &constants);
+    add_edge_initializers(model, n->captures, &constants);
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(&constants, subgraph->frozen.items[i].value);
     subgraph->inputs.count = 0;
-    append_values(model, n->inputs, &constants, &subgraph->inputs);
-    append_values(model, n->captures, &constants, &subgraph->inputs);
+    append_listed_values(model, n->inputs, &constants, &subgraph->inputs);
+    append_listed_values(model, n->captures, &constants, &subgraph->inputs);
     bitset_release(&constants);
-    list_outputs_apart(subgraph, &kept);
+    list_separate_outputs(subgraph, &kept);
     if (kept.count > 0)
         value_list_assign(&subgraph->outputs, &kept);
     free(kept.items);
@@ -208,7 +208,7 @@ struct reach {
     struct value_list *ret_constants, *ret_missing;
 };
 
-static void reach_value(struct reach *reach, uint32_t value)
+static void mark_reached_value(struct reach *reach, uint32_t value)
 {
     const struct value *v;
 
@@ -231,13 +231,13 @@ static void reach_value(struct reach *reach, uint32_t value)
     }
 }
 
-static void reach_edges(struct reach *reach, struct edge_range range)
+static void mark_reached_edges(struct reach *reach, struct edge_range range)
 {
     for (size_t i = 0; i < range.count; i++)
-        reach_value(reach, model_edge(reach->subgraph->model, range, i));
+        mark_reached_value(reach, model_edge(reach->subgraph->model, range, i));
 }
 
-static void keep_seen_inputs(struct subgraph *subgraph, const struct bitset *seen)
+static void keep_reached_inputs(struct subgraph *subgraph, const struct bitset *seen)
 {
     size_t kept = 0;
 
@@ -267,15 +267,15 @@ void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, s
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(&reach.sources, subgraph->frozen.items[i].value);
     for (size_t i = 0; i < subgraph->outputs.count; i++)
-        reach_value(&reach, subgraph->outputs.items[i]);
+        mark_reached_value(&reach, subgraph->outputs.items[i]);
     while (reach.pending.count > 0) {
         const struct node *node = &model->nodes.items[reach.pending.items[--reach.pending.count]];
 
-        reach_edges(&reach, node->inputs);
-        reach_edges(&reach, node->captures);
+        mark_reached_edges(&reach, node->inputs);
+        mark_reached_edges(&reach, node->captures);
     }
     bitset_assign(&subgraph->nodes, &reach.nodes);
-    keep_seen_inputs(subgraph, &reach.seen);
+    keep_reached_inputs(subgraph, &reach.seen);
     bitset_release(&reach.sources);
     bitset_release(&reach.seen);
     bitset_release(&reach.nodes);
@@ -290,7 +290,7 @@ struct fold {
     struct bitset *frozen; /* values */
 };
 
-static bool edges_are_constant(const struct fold *fold, struct edge_range range, bool *ret_any_frozen)
+static bool read_edges_are_constant(const struct fold *fold, struct edge_range range, bool *ret_any_frozen)
 {
     const struct model *model = fold->subgraph->model;
 
@@ -318,8 +318,9 @@ static bool fold_node(struct fold *fold, size_t index)
     const struct node *node = &model->nodes.items[index];
     bool any_frozen = false;
 
-    if (bitset_has(&fold->known, index) || !edges_are_constant(fold, node->inputs, &any_frozen) ||
-        !edges_are_constant(fold, node->captures, &any_frozen) || !node_is_foldable(model, fold->subgraph->known, node))
+    if (bitset_has(&fold->known, index) || !read_edges_are_constant(fold, node->inputs, &any_frozen) ||
+        !read_edges_are_constant(fold, node->captures, &any_frozen) ||
+        !node_is_foldable(model, fold->subgraph->known, node))
         return false;
     bitset_add(&fold->known, index);
     for (size_t i = 0; any_frozen && i < node->outputs.count; i++) {

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "onnx/model/subgraph.h"
 
-static void mark(const struct model *model, struct edge_range range, struct bitset *ret)
+static void mark_edge_values(const struct model *model, struct edge_range range, struct bitset *ret)
 {
     for (size_t i = 0; i < range.count; i++)
         if (model_edge(model, range, i) != VALUE_NONE)
@@ -12,18 +12,18 @@ static void mark(const struct model *model, struct edge_range range, struct bits
 }
 
 /* What the nodes of a set read and make (`ret_made` may be NULL). */
-static void collect(const struct model *model, const struct bitset *nodes, struct bitset *ret_read,
-                    struct bitset *ret_made)
+static void collect_node_values(const struct model *model, const struct bitset *nodes, struct bitset *ret_read,
+                                struct bitset *ret_made)
 {
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
-        mark(model, model->nodes.items[i].inputs, ret_read);
-        mark(model, model->nodes.items[i].captures, ret_read);
+        mark_edge_values(model, model->nodes.items[i].inputs, ret_read);
+        mark_edge_values(model, model->nodes.items[i].captures, ret_read);
         if (ret_made != NULL)
-            mark(model, model->nodes.items[i].outputs, ret_made);
+            mark_edge_values(model, model->nodes.items[i].outputs, ret_made);
     }
 }
 
-static bool is_frozen(const struct subgraph *subgraph, uint32_t value)
+static bool value_is_frozen(const struct subgraph *subgraph, uint32_t value)
 {
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         if (subgraph->frozen.items[i].value == value)
@@ -32,7 +32,7 @@ static bool is_frozen(const struct subgraph *subgraph, uint32_t value)
 }
 
 /* Adds what stands in `range` and is neither made inside nor constant. `seen` is made inside or listed already. */
-static void add_inputs(struct subgraph *subgraph, struct edge_range range, struct bitset *seen)
+static void add_cut_inputs(struct subgraph *subgraph, struct edge_range range, struct bitset *seen)
 {
     const struct model *model = subgraph->model;
 
@@ -45,7 +45,7 @@ static void add_inputs(struct subgraph *subgraph, struct edge_range range, struc
         if (model->values.items[value].producer == NODE_NONE &&
             model->values.items[value].initializer != INITIALIZER_NONE)
             continue;
-        if (!is_frozen(subgraph, value))
+        if (!value_is_frozen(subgraph, value))
             *VECTOR_APPEND(&subgraph->inputs) = value;
     }
 }
@@ -64,8 +64,8 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     bitset_init(&made, model->values.count);
     bitset_init(&read_in_whole, model->values.count);
     bitset_init(&is_output, model->values.count);
-    collect(model, nodes, &read, &made);
-    collect(model, &whole->nodes, &read_in_whole, NULL);
+    collect_node_values(model, nodes, &read, &made);
+    collect_node_values(model, &whole->nodes, &read_in_whole, NULL);
     for (size_t i = 0; i < whole->outputs.count; i++)
         bitset_add(&is_output, whole->outputs.items[i]);
     for (size_t i = bitset_next(&made, 0); i < made.size; i = bitset_next(&made, i + 1))
@@ -78,8 +78,8 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
         value_list_assign(&subgraph->outputs, &dead_ends);
     free(dead_ends.items);
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
-        add_inputs(subgraph, model->nodes.items[i].inputs, &made);
-        add_inputs(subgraph, model->nodes.items[i].captures, &made);
+        add_cut_inputs(subgraph, model->nodes.items[i].inputs, &made);
+        add_cut_inputs(subgraph, model->nodes.items[i].captures, &made);
     }
     bitset_release(&read);
     bitset_release(&made);
@@ -94,11 +94,11 @@ void node_cutter_init(struct node_cutter *cutter, const struct subgraph *whole)
     subgraph_init_copy(&cutter->part, whole);
     bitset_clear(&cutter->part.nodes);
     value_list_to_set(&whole->outputs, values, &cutter->wanted);
-    collect(whole->model, &whole->nodes, &cutter->wanted, NULL);
+    collect_node_values(whole->model, &whole->nodes, &cutter->wanted, NULL);
     bitset_init(&cutter->touched, values);
 }
 
-static void unmark(const struct model *model, struct edge_range range, struct bitset *ret)
+static void unmark_edge_values(const struct model *model, struct edge_range range, struct bitset *ret)
 {
     for (size_t i = 0; i < range.count; i++)
         if (model_edge(model, range, i) != VALUE_NONE)
@@ -106,7 +106,7 @@ static void unmark(const struct model *model, struct edge_range range, struct bi
 }
 
 /* What the node makes and somebody wants, or all of it if nobody wants any; each once. */
-static void add_outputs(struct node_cutter *cutter, struct edge_range range)
+static void add_cut_outputs(struct node_cutter *cutter, struct edge_range range)
 {
     struct subgraph *part = &cutter->part;
 
@@ -132,13 +132,13 @@ const struct subgraph *node_cutter_cut(struct node_cutter *cutter, uint32_t node
     bitset_add(&part->nodes, node);
     part->inputs.count = 0;
     part->outputs.count = 0;
-    add_outputs(cutter, n->outputs);
-    mark(model, n->outputs, &cutter->touched);
-    add_inputs(part, n->inputs, &cutter->touched);
-    add_inputs(part, n->captures, &cutter->touched);
-    unmark(model, n->outputs, &cutter->touched);
-    unmark(model, n->inputs, &cutter->touched);
-    unmark(model, n->captures, &cutter->touched);
+    add_cut_outputs(cutter, n->outputs);
+    mark_edge_values(model, n->outputs, &cutter->touched);
+    add_cut_inputs(part, n->inputs, &cutter->touched);
+    add_cut_inputs(part, n->captures, &cutter->touched);
+    unmark_edge_values(model, n->outputs, &cutter->touched);
+    unmark_edge_values(model, n->inputs, &cutter->touched);
+    unmark_edge_values(model, n->captures, &cutter->touched);
     return part;
 }
 

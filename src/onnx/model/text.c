@@ -5,7 +5,7 @@
 
 #include "base/text/names.h"
 
-static void dimension(struct string_builder *out, const struct value_type *type, size_t i)
+static void add_dimension_text(struct string_builder *out, const struct value_type *type, size_t i)
 {
     if (type->shape.dims[i] >= 0)
         string_add_integer(out, type->shape.dims[i]);
@@ -15,12 +15,12 @@ static void dimension(struct string_builder *out, const struct value_type *type,
         string_add(out, "-1");
 }
 
-static void dimensions(struct string_builder *out, const struct value_type *type)
+static void add_dimensions_text(struct string_builder *out, const struct value_type *type)
 {
     for (size_t i = 0; i < type->shape.rank; i++) {
         if (i > 0)
             string_add(out, ", ");
-        dimension(out, type, i);
+        add_dimension_text(out, type, i);
     }
 }
 
@@ -40,7 +40,7 @@ void tensor_line(struct string_builder *out, struct text name, const struct valu
     }
     if (type->has_shape) {
         string_add(out, type->element != DATA_UNDEFINED ? ", shape=(" : "shape=(");
-        dimensions(out, type);
+        add_dimensions_text(out, type);
         string_add(out, type->shape.rank == 1 ? ",)" : ")");
     }
     string_add(out, "]");
@@ -72,7 +72,7 @@ void variable_list_text(struct string_builder *out, const struct subgraph *subgr
         string_add_format(out, "%sVariable (" TEXT_FORMAT "): (shape=", i > 0 ? ", " : "", TEXT_ARGS(name));
         if (type.has_shape) {
             string_add(out, "[");
-            dimensions(out, &type);
+            add_dimensions_text(out, &type);
             string_add(out, "]");
         } else {
             string_add(out, "None");

@@ -32,7 +32,8 @@ static const struct name_source attribute_source = {
 static const struct name_source node_source = {.names = {NODE_NAME, NODE_OUTPUT, NODE_INPUT},
                                                .inner = {{NODE_ATTRIBUTE, &attribute_source}}};
 
-static void gather(struct unused_names *names, const struct name_source *source, struct span message, unsigned depth)
+static void gather_used_names(struct unused_names *names, const struct name_source *source, struct span message,
+                              unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -45,7 +46,7 @@ static void gather(struct unused_names *names, const struct name_source *source,
                 name_map_add(&names->taken, span_text(field.bytes), 1);
         for (size_t i = 0; i < 6 && source->inner[i].number != 0; i++)
             if (field.number == source->inner[i].number)
-                gather(names, source->inner[i].source, field.bytes, depth + 1);
+                gather_used_names(names, source->inner[i].source, field.bytes, depth + 1);
     }
 }
 
@@ -58,7 +59,7 @@ void unused_names_init(struct unused_names *names, const struct model *model, st
     for (size_t i = 0; i < model->nodes.count; i++) {
         name_map_add(&names->taken, model->nodes.items[i].name, 1);
         if (model->nodes.items[i].has_subgraphs)
-            gather(names, &node_source, model->nodes.items[i].message, 0);
+            gather_used_names(names, &node_source, model->nodes.items[i].message, 0);
     }
 }
 

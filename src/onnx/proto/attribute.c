@@ -28,7 +28,7 @@ static const struct {
 
 enum { FIELD_COUNT = sizeof(fields) / sizeof(fields[0]) };
 
-static enum attribute_type type_of_field(uint32_t number)
+static enum attribute_type attribute_type_of_field(uint32_t number)
 {
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (fields[i].number == number)
@@ -36,7 +36,7 @@ static enum attribute_type type_of_field(uint32_t number)
     return ATTRIBUTE_UNDEFINED;
 }
 
-static uint32_t field_of_type(enum attribute_type type)
+static uint32_t field_of_attribute_type(enum attribute_type type)
 {
     for (size_t i = 0; i < FIELD_COUNT; i++)
         if (fields[i].type == type)
@@ -44,7 +44,7 @@ static uint32_t field_of_type(enum attribute_type type)
     return 0;
 }
 
-static float float_of(uint64_t bits)
+static float float_from_fixed(uint64_t bits)
 {
     uint32_t low = (uint32_t)bits;
     float value;
@@ -53,12 +53,12 @@ static float float_of(uint64_t bits)
     return value;
 }
 
-static void read_value(const struct wire_field *field, struct attribute *attribute)
+static void read_attribute_value(const struct wire_field *field, struct attribute *attribute)
 {
-    enum attribute_type type = type_of_field(field->number);
+    enum attribute_type type = attribute_type_of_field(field->number);
 
     if (type == ATTRIBUTE_ONE_FLOAT && field->type == WIRE_FIXED32)
-        attribute->number = float_of(field->value);
+        attribute->number = float_from_fixed(field->value);
     else if (type == ATTRIBUTE_ONE_INTEGER && field->type == WIRE_VARINT)
         attribute->integer = (int64_t)field->value;
     else if (field->type == WIRE_BYTES)
@@ -82,8 +82,8 @@ void attribute_read(struct span message, struct attribute *ret)
             ret->reference = span_text(field.bytes);
         else if (field.number == ATTRIBUTE_KIND && field.type == WIRE_VARINT)
             said = field.value <= ATTRIBUTE_MANY_TYPES ? (enum attribute_type)field.value : ATTRIBUTE_UNDEFINED;
-        else if (type_of_field(field.number) != ATTRIBUTE_UNDEFINED)
-            read_value(&field, ret);
+        else if (attribute_type_of_field(field.number) != ATTRIBUTE_UNDEFINED)
+            read_attribute_value(&field, ret);
     }
     if (said != ATTRIBUTE_UNDEFINED)
         ret->type = said;
@@ -92,11 +92,11 @@ void attribute_read(struct span message, struct attribute *ret)
 struct attribute_walk attribute_walk(const struct attribute *attribute)
 {
     return (struct attribute_walk){.reader = wire_reader_of(attribute->message),
-                                   .number = field_of_type(attribute->type)};
+                                   .number = field_of_attribute_type(attribute->type)};
 }
 
 /* The next field that belongs to the list. */
-static bool next_field(struct attribute_walk *walk, struct wire_field *ret)
+static bool find_next_element(struct attribute_walk *walk, struct wire_field *ret)
 {
     while (wire_next(&walk->reader, ret))
         if (ret->number == walk->number)
@@ -109,10 +109,10 @@ bool attribute_next_float(struct attribute_walk *walk, float *ret)
     struct wire_field field;
 
     while (walk->packed.size < sizeof(*ret)) {
-        if (!next_field(walk, &field))
+        if (!find_next_element(walk, &field))
             return false;
         if (field.type == WIRE_FIXED32) {
-            *ret = float_of(field.value);
+            *ret = float_from_fixed(field.value);
             return true;
         }
         if (field.type == WIRE_BYTES)
@@ -132,7 +132,7 @@ bool attribute_next_integer(struct attribute_walk *walk, int64_t *ret)
 
     while (!wire_next_packed_varint(&walk->packed, &value, &damaged)) {
         walk->packed.size = 0;
-        if (!next_field(walk, &field))
+        if (!find_next_element(walk, &field))
             return false;
         if (field.type == WIRE_VARINT) {
             *ret = (int64_t)field.value;
@@ -149,7 +149,7 @@ bool attribute_next_bytes(struct attribute_walk *walk, struct span *ret)
 {
     struct wire_field field;
 
-    while (next_field(walk, &field))
+    while (find_next_element(walk, &field))
         if (field.type == WIRE_BYTES) {
             *ret = field.bytes;
             return true;

@@ -5,7 +5,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-static bool is_called(struct span attribute, const char *name)
+static bool attribute_is_called(struct span attribute, const char *name)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -24,7 +24,7 @@ bool node_attribute_find(struct span node, const char *name, struct span *ret)
     bool found = false;
 
     while (wire_next(&reader, &field)) {
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !is_called(field.bytes, name))
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !attribute_is_called(field.bytes, name))
             continue;
         *ret = field.bytes;
         found = true;

@@ -82,7 +82,7 @@ void pieces_add_field(struct piece_list *list, uint32_t number, struct span cont
 }
 
 /* The data need not be aligned: they lie anywhere in a file. */
-static void narrow(const uint8_t *float32s, size_t count, enum data_type type, uint16_t *ret)
+static void narrow_float32s(const uint8_t *float32s, size_t count, enum data_type type, uint16_t *ret)
 {
     for (size_t i = 0; i < count; i++) {
         float value;
@@ -102,7 +102,7 @@ int pieces_write_narrowed(struct span float32s, enum data_type type, const struc
     for (size_t done = 0; rc == 0 && done < float32s.size; done += sizeof(float) * NARROW_RUN) {
         size_t left = (float32s.size - done) / sizeof(float), count = left < NARROW_RUN ? left : NARROW_RUN;
 
-        narrow(float32s.data + done, count, type, buffer);
+        narrow_float32s(float32s.data + done, count, type, buffer);
         rc = file_writer_add(writer, buffer, count * sizeof(*buffer), err);
         if (mapped && done % FORGET_STEP == 0)
             file_map_forget(map, map->size);
@@ -154,7 +154,7 @@ void pieces_copy(const struct piece_list *list, uint8_t *ret)
         for (size_t left = bytes.size / sizeof(float); left > 0;) {
             size_t count = left < NARROW_RUN ? left : NARROW_RUN;
 
-            narrow(bytes.data + bytes.size - left * sizeof(float), count, type, buffer);
+            narrow_float32s(bytes.data + bytes.size - left * sizeof(float), count, type, buffer);
             memcpy(ret, buffer, count * sizeof(*buffer));
             ret += count * sizeof(*buffer);
             left -= count;

@@ -10,7 +10,7 @@
 #include "onnx/proto/wire.h"
 
 /* The name stands behind what may be wrong, so it is looked for now. */
-static int damaged(struct span message, const char *what, struct error *err)
+static int refuse_damaged_tensor(struct span message, const char *what, struct error *err)
 {
     struct text name = {"", 0};
     struct wire_reader reader = wire_reader_of(message);
@@ -24,7 +24,7 @@ static int damaged(struct span message, const char *what, struct error *err)
 
 /* The readers below return what is wrong, to be put behind the tensor's name, or NULL. */
 
-static const char *add_dimension(struct tensor_header *header, uint64_t dimension)
+static const char *add_tensor_dimension(struct tensor_header *header, uint64_t dimension)
 {
     if (header->shape.rank == TENSOR_MAX_RANK)
         return "has too many dimensions";
@@ -34,7 +34,7 @@ static const char *add_dimension(struct tensor_header *header, uint64_t dimensio
     return NULL;
 }
 
-static const char *read_dimensions(const struct wire_field *field, struct tensor_header *header)
+static const char *read_tensor_dimensions(const struct wire_field *field, struct tensor_header *header)
 {
     struct span cursor = field->bytes;
     uint64_t dimension;
@@ -42,9 +42,9 @@ static const char *read_dimensions(const struct wire_field *field, struct tensor
     const char *wrong = NULL;
 
     if (field->type == WIRE_VARINT)
-        return add_dimension(header, field->value);
+        return add_tensor_dimension(header, field->value);
     while (wrong == NULL && wire_next_packed_varint(&cursor, &dimension, &bad))
-        wrong = add_dimension(header, dimension);
+        wrong = add_tensor_dimension(header, dimension);
     return bad ? "has damaged dimensions" : wrong;
 }
 
@@ -93,7 +93,7 @@ int tensor_proto_read(struct span message, struct tensor_header *ret, struct err
         else if (field.number == TENSOR_DATA_TYPE && field.type == WIRE_VARINT)
             header.type = field.value < DATA_TYPE_COUNT ? (enum data_type)field.value : DATA_UNDEFINED;
         else if (field.number == TENSOR_DIMS)
-            wrong = read_dimensions(&field, &header);
+            wrong = read_tensor_dimensions(&field, &header);
         else if (field.number == TENSOR_RAW_DATA && field.type == WIRE_BYTES) {
             header.raw = field.bytes;
             header.has_raw = true;
@@ -107,13 +107,13 @@ int tensor_proto_read(struct span message, struct tensor_header *ret, struct err
     if (reader.damaged)
         wrong = "is damaged";
     if (wrong != NULL)
-        return damaged(message, wrong, err);
+        return refuse_damaged_tensor(message, wrong, err);
     *ret = header;
     return 0;
 }
 
 /* The field that holds the data of a type when they are not raw (onnx.proto3, TensorProto). */
-static uint32_t typed_field(enum data_type type)
+static uint32_t find_typed_field(enum data_type type)
 {
     switch (type) {
     case DATA_FLOAT32:
@@ -139,7 +139,7 @@ struct element_sink {
     size_t size, used; /* bytes */
 };
 
-static bool store(struct element_sink *sink, const void *element, size_t size)
+static bool store_element(struct element_sink *sink, const void *element, size_t size)
 {
     if (sink->size - sink->used < size)
         return false;
@@ -150,11 +150,11 @@ static bool store(struct element_sink *sink, const void *element, size_t size)
 }
 
 /* One varint. The small types use its low bits; 4-bit elements come two in a byte, as in raw data. */
-static bool store_integer(struct element_sink *sink, uint64_t value)
+static bool store_varint(struct element_sink *sink, uint64_t value)
 {
     unsigned bits = data_type_bits(sink->type);
 
-    return store(sink, &value, bits >= 8 ? bits / 8 : 1);
+    return store_element(sink, &value, bits >= 8 ? bits / 8 : 1);
 }
 
 static bool store_typed_field(struct element_sink *sink, const struct wire_field *field)
@@ -167,18 +167,19 @@ static bool store_typed_field(struct element_sink *sink, const struct wire_field
         size_t size = field->number == TENSOR_FLOAT_DATA ? 4 : 8;
 
         if (field->type == WIRE_BYTES)
-            return store(sink, field->bytes.data, field->bytes.size);
-        return field->type == (size == 4 ? WIRE_FIXED32 : WIRE_FIXED64) && store(sink, &field->value, size);
+            return store_element(sink, field->bytes.data, field->bytes.size);
+        return field->type == (size == 4 ? WIRE_FIXED32 : WIRE_FIXED64) && store_element(sink, &field->value, size);
     }
     if (field->type != WIRE_BYTES)
-        return field->type == WIRE_VARINT && store_integer(sink, field->value);
+        return field->type == WIRE_VARINT && store_varint(sink, field->value);
     while (wire_next_packed_varint(&cursor, &value, &bad))
-        if (!store_integer(sink, value))
+        if (!store_varint(sink, value))
             return false;
     return !bad;
 }
 
-static int decode_typed(struct span message, const struct tensor_header *header, struct tensor *ret, struct error *err)
+static int decode_typed_fields(struct span message, const struct tensor_header *header, struct tensor *ret,
+                               struct error *err)
 {
     struct tensor tensor;
     struct element_sink sink = {.type = header->type};
@@ -191,25 +192,25 @@ static int decode_typed(struct span message, const struct tensor_header *header,
     /* A varint takes at least a byte, so a buffer of eight times the message is always enough: refuse before
      * allocating. */
     if (size == SIZE_MAX || size / 8 > message.size)
-        return damaged(message, "holds less data than its shape says", err);
+        return refuse_damaged_tensor(message, "holds less data than its shape says", err);
     rc = tensor_allocate(header->type, &header->shape, &tensor, err);
     if (rc < 0)
         return rc;
     sink.data = tensor_writable(&tensor);
     sink.size = tensor.size;
     while (fits && wire_next(&reader, &field))
-        if (field.number == typed_field(header->type))
+        if (field.number == find_typed_field(header->type))
             fits = store_typed_field(&sink, &field);
     if (!fits || sink.used != sink.size) {
         tensor_release(&tensor);
-        return damaged(message, "has data that do not fit its shape", err);
+        return refuse_damaged_tensor(message, "has data that do not fit its shape", err);
     }
     *ret = tensor;
     return 0;
 }
 
-static int decode_strings(struct span message, const struct tensor_header *header, struct tensor *ret,
-                          struct error *err)
+static int decode_string_fields(struct span message, const struct tensor_header *header, struct tensor *ret,
+                                struct error *err)
 {
     struct {
         struct text *items;
@@ -223,7 +224,7 @@ static int decode_strings(struct span message, const struct tensor_header *heade
         if (field.number == TENSOR_STRING_DATA && field.type == WIRE_BYTES)
             *VECTOR_APPEND(&texts) = span_text(field.bytes);
     if (texts.count != shape_elements(&header->shape))
-        rc = damaged(message, "has more or fewer strings than its shape says", err);
+        rc = refuse_damaged_tensor(message, "has more or fewer strings than its shape says", err);
     else
         rc = tensor_set_strings(&header->shape, texts.items, ret, err);
     free(texts.items);
@@ -238,15 +239,15 @@ int tensor_proto_decode(struct span message, struct tensor *ret, struct error *e
     if (rc < 0)
         return rc;
     if (header.type == DATA_UNDEFINED)
-        return damaged(message, "has no data type that is known here", err);
+        return refuse_damaged_tensor(message, "has no data type that is known here", err);
     if (header.external)
         return error_set(err, ERR_UNSUPPORTED, "tensor '" TEXT_FORMAT "' has external data", TEXT_ARGS(header.name));
     if (header.type == DATA_STRING)
-        return decode_strings(message, &header, ret, err);
+        return decode_string_fields(message, &header, ret, err);
     if (!header.has_raw)
-        return decode_typed(message, &header, ret, err);
+        return decode_typed_fields(message, &header, ret, err);
     if (tensor_bytes(header.type, shape_elements(&header.shape)) != header.raw.size)
-        return damaged(message, "has data that do not fit its shape", err);
+        return refuse_damaged_tensor(message, "has data that do not fit its shape", err);
     tensor_borrow(header.type, &header.shape, header.raw.data, header.raw.size, ret);
     return 0;
 }

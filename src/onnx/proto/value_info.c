@@ -6,7 +6,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-static void decode_dimension(struct span message, int64_t *ret, struct text *ret_symbol)
+static void decode_shape_dimension(struct span message, int64_t *ret, struct text *ret_symbol)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -21,7 +21,7 @@ static void decode_dimension(struct span message, int64_t *ret, struct text *ret
     }
 }
 
-static void decode_shape(struct span message, struct value_type *type)
+static void decode_tensor_shape(struct span message, struct value_type *type)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -35,7 +35,7 @@ static void decode_shape(struct span message, struct value_type *type)
             type->has_shape = false;
             return;
         }
-        decode_dimension(field.bytes, &type->shape.dims[type->shape.rank], &type->symbols[type->shape.rank]);
+        decode_shape_dimension(field.bytes, &type->shape.dims[type->shape.rank], &type->symbols[type->shape.rank]);
         type->shape.rank++;
     }
     if (reader.damaged)
@@ -51,11 +51,11 @@ static void decode_tensor_type(struct span message, struct value_type *type)
         if (field.number == TENSOR_TYPE_ELEMENT && field.type == WIRE_VARINT)
             type->element = field.value < DATA_TYPE_COUNT ? (enum data_type)field.value : DATA_UNDEFINED;
         else if (field.number == TENSOR_TYPE_SHAPE && field.type == WIRE_BYTES)
-            decode_shape(field.bytes, type);
+            decode_tensor_shape(field.bytes, type);
     }
 }
 
-static void decode_type(struct span message, struct value_type *type)
+static void decode_value_type(struct span message, struct value_type *type)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -98,7 +98,7 @@ void value_info_decode(struct span info, struct value_type *ret)
     ret->shape.rank = 0;
     while (wire_next(&reader, &field))
         if (field.number == VALUE_INFO_TYPE && field.type == WIRE_BYTES)
-            decode_type(field.bytes, ret);
+            decode_value_type(field.bytes, ret);
 }
 
 bool value_type_is_complete(const struct value_type *type)
@@ -106,7 +106,7 @@ bool value_type_is_complete(const struct value_type *type)
     return type->not_a_tensor != NULL || (type->element != DATA_UNDEFINED && type->has_shape);
 }
 
-static void write_shape(struct string_builder *out, const struct value_type *type)
+static void write_type_shape(struct string_builder *out, const struct value_type *type)
 {
     struct string_builder dimension;
 
@@ -146,7 +146,7 @@ struct span value_info_make(struct arena *arena, struct text name, const struct 
     if (type != NULL) {
         wire_write_integer(&tensor, TENSOR_TYPE_ELEMENT, type->element);
         if (type->has_shape) {
-            write_shape(&shape, type);
+            write_type_shape(&shape, type);
             wire_write_bytes(&tensor, TENSOR_TYPE_SHAPE, shape.data, shape.size);
         }
         wire_write_bytes(&kind, TYPE_TENSOR, tensor.data, tensor.size);

@@ -30,7 +30,7 @@ static bool read_long_varint(const uint8_t **next, const uint8_t *end, uint64_t 
 }
 
 /* Nearly all of them have one byte. */
-static inline bool read_varint(const uint8_t **next, const uint8_t *end, uint64_t *ret)
+static inline bool read_wire_varint(const uint8_t **next, const uint8_t *end, uint64_t *ret)
 {
     if (*next == end || **next >= 0x80)
         return read_long_varint(next, end, ret);
@@ -38,7 +38,7 @@ static inline bool read_varint(const uint8_t **next, const uint8_t *end, uint64_
     return true;
 }
 
-static bool read_fixed(const uint8_t **next, const uint8_t *end, size_t size, uint64_t *ret)
+static bool read_fixed_field(const uint8_t **next, const uint8_t *end, size_t size, uint64_t *ret)
 {
     uint64_t value = 0;
 
@@ -51,19 +51,19 @@ static bool read_fixed(const uint8_t **next, const uint8_t *end, size_t size, ui
     return true;
 }
 
-static bool read_value(struct wire_reader *reader, struct wire_field *field)
+static bool read_field_value(struct wire_reader *reader, struct wire_field *field)
 {
     uint64_t length;
 
     switch (field->type) {
     case WIRE_VARINT:
-        return read_varint(&reader->next, reader->end, &field->value);
+        return read_wire_varint(&reader->next, reader->end, &field->value);
     case WIRE_FIXED64:
-        return read_fixed(&reader->next, reader->end, 8, &field->value);
+        return read_fixed_field(&reader->next, reader->end, 8, &field->value);
     case WIRE_FIXED32:
-        return read_fixed(&reader->next, reader->end, 4, &field->value);
+        return read_fixed_field(&reader->next, reader->end, 4, &field->value);
     case WIRE_BYTES:
-        if (!read_varint(&reader->next, reader->end, &length) || length > (size_t)(reader->end - reader->next))
+        if (!read_wire_varint(&reader->next, reader->end, &length) || length > (size_t)(reader->end - reader->next))
             return false;
         field->bytes = (struct span){reader->next, (size_t)length};
         reader->next += length;
@@ -80,14 +80,14 @@ bool wire_next(struct wire_reader *reader, struct wire_field *ret)
     if (reader->damaged || begin >= reader->end)
         return false;
     *ret = (struct wire_field){0};
-    if (!read_varint(&reader->next, reader->end, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
+    if (!read_wire_varint(&reader->next, reader->end, &tag) || tag >> 3 == 0 || tag >> 3 > 0x1fffffff) {
         reader->next = begin;
         reader->damaged = true;
         return false;
     }
     ret->number = (uint32_t)(tag >> 3);
     ret->type = (enum wire_type)(tag & 7);
-    if (!read_value(reader, ret)) {
+    if (!read_field_value(reader, ret)) {
         reader->next = begin;
         reader->damaged = true;
         return false;
@@ -108,7 +108,7 @@ bool wire_next_packed_varint(struct span *cursor, uint64_t *ret, bool *damaged)
 
     if (cursor->size == 0)
         return false;
-    if (!read_varint(&next, cursor->data + cursor->size, ret)) {
+    if (!read_wire_varint(&next, cursor->data + cursor->size, ret)) {
         *damaged = true;
         return false;
     }

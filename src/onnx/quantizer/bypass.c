@@ -14,7 +14,7 @@
 
 #define CLIP_INPUTS_OPSET 11 /* before, its bounds are attributes */
 
-static bool has_activation(const struct quantizer_twin *twin)
+static bool quantizer_has_activation(const struct quantizer_twin *twin)
 {
     return twin != NULL && twin->tensor != VALUE_NONE && (isfinite(twin->least) || isfinite(twin->largest));
 }
@@ -41,12 +41,12 @@ struct bypass {
     struct span_list fields;
 };
 
-static const struct quantizer_twin *twin_of(const struct bypass *bypass, size_t i)
+static const struct quantizer_twin *float_twin_of(const struct bypass *bypass, size_t i)
 {
     return bypass->twins != NULL ? &bypass->twins->items[i] : NULL;
 }
 
-static uint32_t output_of(const struct model *model, uint32_t node)
+static uint32_t node_single_output(const struct model *model, uint32_t node)
 {
     return model_edge(model, model->nodes.items[node].outputs, 0);
 }
@@ -54,7 +54,7 @@ static uint32_t output_of(const struct model *model, uint32_t node)
 /* ---- What is read in place of what ---- */
 
 /* The float tensor, where several quantizers in a row are left out the first one. */
-static int resolve(const struct bypass *bypass, uint32_t value, uint32_t *ret, struct error *err)
+static int resolve_float_value(const struct bypass *bypass, uint32_t value, uint32_t *ret, struct error *err)
 {
     size_t steps = 0;
 
@@ -90,10 +90,10 @@ static int set_float_constant(struct bypass *bypass, uint32_t value, const struc
 
 /* Marks its nodes as removed, and says what is read in place of each output: the tensor in front, or the first output,
  * which a constant or another node makes from now on. */
-static int leave_out(struct bypass *bypass, size_t number, struct error *err)
+static int leave_out_quantizers(struct bypass *bypass, size_t number, struct error *err)
 {
     const struct quantizer *quantizer = &bypass->quantizers->items[number];
-    const struct quantizer_twin *twin = twin_of(bypass, number);
+    const struct quantizer_twin *twin = float_twin_of(bypass, number);
     const char *why = quantizer_why_it_stays(quantizer, twin);
     uint32_t first;
 
@@ -101,16 +101,16 @@ static int leave_out(struct bypass *bypass, size_t number, struct error *err)
         return error_set(err, ERR_UNSUPPORTED, "%s: the quantizer '%s' (%s, %s) cannot be left out: %s",
                          bypass->model->display_name, quantizer->name, quantizer_form_name(quantizer->form),
                          quantizer_role_name(quantizer->role), why);
-    first = output_of(bypass->model, quantizer->dequantize.items[0]);
+    first = node_single_output(bypass->model, quantizer->dequantize.items[0]);
     for (size_t i = 0; i < quantizer->dequantize.count; i++) {
         bitset_add(&bypass->removed, quantizer->dequantize.items[i]);
-        bypass->read_instead[output_of(bypass->model, quantizer->dequantize.items[i])] = first;
+        bypass->read_instead[node_single_output(bypass->model, quantizer->dequantize.items[i])] = first;
     }
     bypass->read_instead[first] = VALUE_NONE;
     if (quantizer->form == QUANTIZER_STORED)
         return set_float_constant(bypass, first, twin, err);
     bitset_add(&bypass->removed, quantizer->quantize);
-    if (has_activation(twin))
+    if (quantizer_has_activation(twin))
         bypass->behind[quantizer->quantize] = (uint32_t)number + 1;
     else
         bypass->read_instead[first] = quantizer->tensor;
@@ -120,8 +120,8 @@ static int leave_out(struct bypass *bypass, size_t number, struct error *err)
 /* ---- Nodes in its place ---- */
 
 /* A scalar of the tensor's own type that a Clip reads. */
-static int add_bound(struct bypass *bypass, const struct quantizer *quantizer, float bound, struct text *ret,
-                     struct error *err)
+static int add_clip_bound(struct bypass *bypass, const struct quantizer *quantizer, float bound, struct text *ret,
+                          struct error *err)
 {
     struct model *model = bypass->model;
     struct text tensor = model->values.items[quantizer->tensor].name;
@@ -143,14 +143,14 @@ static int add_bound(struct bypass *bypass, const struct quantizer *quantizer, f
 }
 
 /* The Relu or Clip whose work the quantizer did. */
-static int add_activation(struct bypass *bypass, size_t number, struct error *err)
+static int add_replacing_activation(struct bypass *bypass, size_t number, struct error *err)
 {
     const struct quantizer *quantizer = &bypass->quantizers->items[number];
-    const struct quantizer_twin *twin = twin_of(bypass, number);
+    const struct quantizer_twin *twin = float_twin_of(bypass, number);
     struct model *model = bypass->model;
     bool is_relu = twin->least == 0 && twin->largest == INFINITY; /* NOLINT: -0 will do, too */
     bool has_inputs = model_opset(model) >= CLIP_INPUTS_OPSET;
-    struct text inputs[3], output = model->values.items[output_of(model, quantizer->dequantize.items[0])].name;
+    struct text inputs[3], output = model->values.items[node_single_output(model, quantizer->dequantize.items[0])].name;
     struct node_attribute bounds[] = {
         {.name = TEXT("min"), .kind = ATTRIBUTE_KIND_FLOAT, .number = fmaxf(twin->least, -3.402823466e+38F)},
         {.name = TEXT("max"), .kind = ATTRIBUTE_KIND_FLOAT, .number = fminf(twin->largest, 3.402823466e+38F)}};
@@ -161,7 +161,7 @@ static int add_activation(struct bypass *bypass, size_t number, struct error *er
                                  .output_count = 1,
                                  .attributes = bounds};
     uint32_t from;
-    int rc = resolve(bypass, quantizer->tensor, &from, err);
+    int rc = resolve_float_value(bypass, quantizer->tensor, &from, err);
 
     if (rc < 0)
         return rc;
@@ -169,9 +169,9 @@ static int add_activation(struct bypass *bypass, size_t number, struct error *er
     recipe.name = unused_names_make(&bypass->names, inputs[0], is_relu ? "_Relu" : "_Clip");
     if (!is_relu && has_inputs) {
         recipe.input_count = 3;
-        rc = add_bound(bypass, quantizer, twin->least, &inputs[1], err);
+        rc = add_clip_bound(bypass, quantizer, twin->least, &inputs[1], err);
         if (rc == 0)
-            rc = add_bound(bypass, quantizer, twin->largest, &inputs[2], err);
+            rc = add_clip_bound(bypass, quantizer, twin->largest, &inputs[2], err);
     } else if (!is_relu) {
         recipe.attribute_count = 2;
     }
@@ -182,7 +182,7 @@ static int add_activation(struct bypass *bypass, size_t number, struct error *er
 
 /* Outputs of the model that were dequantized keep their names: what makes the float tensor makes them, if nobody
  * outside knows that by its own name. */
-static int name_outputs(struct bypass *bypass, struct error *err)
+static int name_float_outputs(struct bypass *bypass, struct error *err)
 {
     const struct model *model = bypass->model;
 
@@ -193,7 +193,7 @@ static int name_outputs(struct bypass *bypass, struct error *err)
 
         if (bypass->read_instead[output] == VALUE_NONE)
             continue;
-        rc = resolve(bypass, output, &from, err);
+        rc = resolve_float_value(bypass, output, &from, err);
         if (rc < 0)
             return rc;
         producer = model->values.items[from].producer;
@@ -210,13 +210,13 @@ static int name_outputs(struct bypass *bypass, struct error *err)
 static int add_copies_to_outputs(struct bypass *bypass, uint32_t node, struct error *err)
 {
     struct model *model = bypass->model;
-    uint32_t value = output_of(model, node), from;
+    uint32_t value = node_single_output(model, node), from;
     struct node_recipe recipe = {.op_type = TEXT("Identity"), .input_count = 1, .output_count = 1};
     int rc;
 
     if (bypass->read_instead[value] == VALUE_NONE || !bitset_has(&bypass->outputs, value))
         return 0;
-    rc = resolve(bypass, value, &from, err);
+    rc = resolve_float_value(bypass, value, &from, err);
     if (rc < 0)
         return rc;
     recipe.inputs = &model->values.items[from].name;
@@ -228,7 +228,7 @@ static int add_copies_to_outputs(struct bypass *bypass, uint32_t node, struct er
 
 /* ---- The other nodes ---- */
 
-static int add_renamed(struct bypass *bypass, uint32_t index, struct error *err)
+static int add_rewired_node(struct bypass *bypass, uint32_t index, struct error *err)
 {
     const struct model *model = bypass->model;
     const struct node *node = &model->nodes.items[index];
@@ -244,7 +244,7 @@ static int add_renamed(struct bypass *bypass, uint32_t index, struct error *err)
 
         if (value == VALUE_NONE || bypass->read_instead[value] == VALUE_NONE)
             continue;
-        rc = resolve(bypass, value, &from, err);
+        rc = resolve_float_value(bypass, value, &from, err);
         if (rc < 0)
             goto done;
         rename_map_add(&inputs, model->values.items[value].name, model->values.items[from].name);
@@ -268,17 +268,17 @@ done:
     return rc;
 }
 
-static int add_nodes(struct bypass *bypass, struct error *err)
+static int add_remaining_nodes(struct bypass *bypass, struct error *err)
 {
     int rc = 0;
 
     for (uint32_t i = 0; rc == 0 && i < bypass->model->nodes.count; i++) {
         if (!bitset_has(&bypass->removed, i))
-            rc = add_renamed(bypass, i, err);
+            rc = add_rewired_node(bypass, i, err);
         else if (node_dequantizes(&bypass->model->nodes.items[i]))
             rc = add_copies_to_outputs(bypass, i, err);
         else if (bypass->behind[i] != 0)
-            rc = add_activation(bypass, bypass->behind[i] - 1, err);
+            rc = add_replacing_activation(bypass, bypass->behind[i] - 1, err);
     }
     return rc;
 }
@@ -299,15 +299,15 @@ int quantizers_bypass(struct model *model, const struct quantizers *quantizers, 
     for (size_t i = 0; i < model->values.count; i++)
         bypass.read_instead[i] = bypass.made_as[i] = VALUE_NONE;
     for (size_t i = bitset_next(off, 0); rc == 0 && i < off->size; i = bitset_next(off, i + 1)) {
-        rc = leave_out(&bypass, i, err);
+        rc = leave_out_quantizers(&bypass, i, err);
         computes_scales |= quantizers->items[i].dynamic;
     }
     if (rc < 0)
         goto done;
-    rc = name_outputs(&bypass, err);
+    rc = name_float_outputs(&bypass, err);
     if (rc < 0)
         goto done;
-    rc = add_nodes(&bypass, err);
+    rc = add_remaining_nodes(&bypass, err);
     if (rc < 0)
         goto done;
     rc = model_set_nodes(model, &bypass.fields, err);

@@ -54,28 +54,28 @@ static const struct {
     {"GatherBlockQuantized", false, 1, {{.scale = 2, .zero_point = 3, .block_size = "block_size", .bits = "bits"}}},
 };
 
-static bool is_microsoft(const struct node *node)
+static bool domain_is_microsoft(const struct node *node)
 {
     return text_equal_string(node->domain, "com.microsoft");
 }
 
-static size_t find_operator(const struct node *node)
+static size_t find_integer_operator(const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++)
         if (text_equal_string(node->op_type, operators[i].op_type) &&
-            (is_microsoft(node) || (operators[i].is_standard && domain_is_standard(node->domain))))
+            (domain_is_microsoft(node) || (operators[i].is_standard && domain_is_standard(node->domain))))
             return i;
     return ARRAY_LEN(operators);
 }
 
 bool node_is_on_integers(const struct node *node)
 {
-    return find_operator(node) < ARRAY_LEN(operators);
+    return find_integer_operator(node) < ARRAY_LEN(operators);
 }
 
 bool integer_operand_of(const struct node *node, size_t i, struct integer_operand *ret)
 {
-    size_t found = find_operator(node);
+    size_t found = find_integer_operator(node);
     size_t place;
 
     if (found == ARRAY_LEN(operators))

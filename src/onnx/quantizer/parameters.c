@@ -18,7 +18,8 @@ struct parameter_reader {
 };
 
 /* The first problem counts. */
-static void __attribute__((format(printf, 2, 3))) note(struct parameter_reader *reader, const char *format, ...)
+static void __attribute__((format(printf, 2, 3)))
+note_parameter_problem(struct parameter_reader *reader, const char *format, ...)
 {
     struct string_builder text;
     va_list arguments;
@@ -46,7 +47,8 @@ void quantizer_tensor_type(const struct model *model, const struct known_types *
 }
 
 /* Reads a constant; false when it is computed, or cannot be read. */
-static bool read_constant(struct parameter_reader *reader, uint32_t value, const char *what, struct tensor *ret)
+static bool read_parameter_constant(struct parameter_reader *reader, uint32_t value, const char *what,
+                                    struct tensor *ret)
 {
     const struct model *model = reader->model;
     const struct value *v = &model->values.items[value];
@@ -57,22 +59,23 @@ static bool read_constant(struct parameter_reader *reader, uint32_t value, const
         return false;
     }
     if (model->initializers.items[v->initializer].sparse) {
-        note(reader, "its %s '" TEXT_FORMAT "' is a sparse tensor, which is not read", what, TEXT_ARGS(v->name));
+        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is a sparse tensor, which is not read", what,
+                               TEXT_ARGS(v->name));
         return false;
     }
     if (external_tensor_borrow(reader->model, model->initializers.items[v->initializer].message, ret, &err) < 0) {
-        note(reader, "its %s cannot be read: %s", what, err.message);
+        note_parameter_problem(reader, "its %s cannot be read: %s", what, err.message);
         return false;
     }
     if (ret->type == DATA_STRING) {
-        note(reader, "its %s '" TEXT_FORMAT "' is text", what, TEXT_ARGS(v->name));
+        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is text", what, TEXT_ARGS(v->name));
         tensor_release(ret);
         return false;
     }
     return true;
 }
 
-static void read_scale(struct parameter_reader *reader, uint32_t value)
+static void read_scale_values(struct parameter_reader *reader, uint32_t value)
 {
     struct quantizer *quantizer = reader->quantizer;
     struct value_type type;
@@ -82,20 +85,20 @@ static void read_scale(struct parameter_reader *reader, uint32_t value)
     float *aligned;
 
     if (value == VALUE_NONE) {
-        note(reader, "it has no scale");
+        note_parameter_problem(reader, "it has no scale");
         return;
     }
     quantizer_tensor_type(reader->model, reader->known, value, &type);
     quantizer->scale_type = type.not_a_tensor == NULL ? type.element : DATA_UNDEFINED;
-    if (!read_constant(reader, value, "scale", &stored))
+    if (!read_parameter_constant(reader, value, "scale", &stored))
         return;
     count = tensor_elements(&stored);
     if (stored.type != DATA_FLOAT32 && stored.type != DATA_FLOAT16 && stored.type != DATA_BFLOAT16) {
-        note(reader, "its scale is %s, which no scale can be", data_type_name(stored.type));
+        note_parameter_problem(reader, "its scale is %s, which no scale can be", data_type_name(stored.type));
         return;
     }
     if (count == 0) {
-        note(reader, "its scale has no elements");
+        note_parameter_problem(reader, "its scale has no elements");
         return;
     }
     scales = stored.data;
@@ -106,8 +109,8 @@ static void read_scale(struct parameter_reader *reader, uint32_t value)
     tensor_borrow(DATA_FLOAT32, &stored.shape, scales, count * sizeof(*scales), &quantizer->scale);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(scales[i]) || scales[i] <= 0) {
-            note(reader, "scale %zu of %zu is %g: scales have to be finite and larger than 0", i + 1, count,
-                 (double)scales[i]);
+            note_parameter_problem(reader, "scale %zu of %zu is %g: scales have to be finite and larger than 0", i + 1,
+                                   count, (double)scales[i]);
             return;
         }
 }
@@ -119,19 +122,19 @@ static bool is_quantized_type(enum data_type type)
 }
 
 /* What type the zero point says, which is that of the integers. */
-static void check_type(struct parameter_reader *reader, enum data_type zero_point)
+static void check_zero_point_type(struct parameter_reader *reader, enum data_type zero_point)
 {
     struct quantizer *quantizer = reader->quantizer;
 
     if (zero_point != DATA_UNDEFINED && quantizer->type == DATA_UNDEFINED)
         quantizer->type = zero_point;
     else if (zero_point != DATA_UNDEFINED && quantizer->type != zero_point)
-        note(reader, "its zero point is %s, its integers are %s", data_type_name(zero_point),
-             data_type_name(quantizer->type));
+        note_parameter_problem(reader, "its zero point is %s, its integers are %s", data_type_name(zero_point),
+                               data_type_name(quantizer->type));
     if (quantizer->type == DATA_UNDEFINED && !quantizer->dynamic)
-        note(reader, "the type of its integers is not known");
+        note_parameter_problem(reader, "the type of its integers is not known");
     else if (quantizer->type != DATA_UNDEFINED && !is_quantized_type(quantizer->type))
-        note(reader, "nothing is quantized to %s", data_type_name(quantizer->type));
+        note_parameter_problem(reader, "nothing is quantized to %s", data_type_name(quantizer->type));
 }
 
 static void read_zero_point(struct parameter_reader *reader, uint32_t value)
@@ -142,14 +145,15 @@ static void read_zero_point(struct parameter_reader *reader, uint32_t value)
     int32_t *points;
     bool any = false;
 
-    if (value == VALUE_NONE || !read_constant(reader, value, "zero point", &stored)) {
-        check_type(reader, DATA_UNDEFINED);
+    if (value == VALUE_NONE || !read_parameter_constant(reader, value, "zero point", &stored)) {
+        check_zero_point_type(reader, DATA_UNDEFINED);
         return;
     }
-    check_type(reader, stored.type);
+    check_zero_point_type(reader, stored.type);
     count = tensor_elements(&stored);
     if (quantizer->scale.data != NULL && count != tensor_elements(&quantizer->scale)) {
-        note(reader, "it has %zu zero points for %zu scales", count, tensor_elements(&quantizer->scale));
+        note_parameter_problem(reader, "it has %zu zero points for %zu scales", count,
+                               tensor_elements(&quantizer->scale));
         return;
     }
     if (!is_quantized_type(stored.type) || quantizer->scale.data == NULL)
@@ -166,7 +170,8 @@ static void read_zero_point(struct parameter_reader *reader, uint32_t value)
         }
     }
     if (any && data_type_is_float(stored.type))
-        note(reader, "its zero point is not 0, which it has to be for %s", data_type_name(stored.type));
+        note_parameter_problem(reader, "its zero point is not 0, which it has to be for %s",
+                               data_type_name(stored.type));
     tensor_borrow(DATA_INT32, &quantizer->scale.shape, points, count * sizeof(*points), &quantizer->zero_point);
 }
 
@@ -178,18 +183,20 @@ static int64_t axis_from_front(struct parameter_reader *reader, int64_t axis)
 
     if (!quantizer->has_shape) {
         if (axis < 0)
-            note(reader, "its axis %lld counts from the end of a tensor whose rank is not known", (long long)axis);
+            note_parameter_problem(reader, "its axis %lld counts from the end of a tensor whose rank is not known",
+                                   (long long)axis);
         return axis < 0 ? -1 : axis;
     }
     if (axis < -rank || axis >= rank) {
-        note(reader, "its axis %lld is none of a tensor of rank %lld", (long long)axis, (long long)rank);
+        note_parameter_problem(reader, "its axis %lld is none of a tensor of rank %lld", (long long)axis,
+                               (long long)rank);
         return -1;
     }
     return axis < 0 ? axis + rank : axis;
 }
 
 /* One scale for each block: `scale` has the tensor's rank, and is shorter along the axis only. */
-static void check_blocks(struct parameter_reader *reader)
+static void check_block_size(struct parameter_reader *reader)
 {
     struct quantizer *quantizer = reader->quantizer;
     const struct shape *scale = &quantizer->scale.shape, *shape = &quantizer->shape;
@@ -197,8 +204,8 @@ static void check_blocks(struct parameter_reader *reader)
     if (quantizer->axis < 0 || quantizer->scale.data == NULL)
         return;
     if ((quantizer->has_shape && scale->rank != shape->rank) || quantizer->axis >= (int64_t)scale->rank) {
-        note(reader, "its scale has rank %zu, which does not fit blocks along axis %lld", scale->rank,
-             (long long)quantizer->axis);
+        note_parameter_problem(reader, "its scale has rank %zu, which does not fit blocks along axis %lld", scale->rank,
+                               (long long)quantizer->axis);
         return;
     }
     for (size_t i = 0; quantizer->has_shape && i < shape->rank; i++) {
@@ -207,14 +214,14 @@ static void check_blocks(struct parameter_reader *reader)
         if (size >= 0 && i == (size_t)quantizer->axis)
             size = size / quantizer->block_size + (size % quantizer->block_size != 0);
         if (size >= 0 && size != scale->dims[i]) {
-            note(reader, "its scale has %lld elements along axis %zu instead of %lld", (long long)scale->dims[i], i,
-                 (long long)size);
+            note_parameter_problem(reader, "its scale has %lld elements along axis %zu instead of %lld",
+                                   (long long)scale->dims[i], i, (long long)size);
             return;
         }
     }
 }
 
-static void read_axis(struct parameter_reader *reader, const struct quantizer_parameters *parameters)
+static void read_quantization_axis(struct parameter_reader *reader, const struct quantizer_parameters *parameters)
 {
     struct quantizer *quantizer = reader->quantizer;
     size_t count = quantizer->scale.data != NULL ? tensor_elements(&quantizer->scale) : 1;
@@ -223,26 +230,27 @@ static void read_axis(struct parameter_reader *reader, const struct quantizer_pa
     quantizer->block_size = parameters->block_size;
     if (parameters->block_size < 0) {
         quantizer->block_size = 0;
-        note(reader, "its blocks have %lld elements", (long long)parameters->block_size);
+        note_parameter_problem(reader, "its blocks have %lld elements", (long long)parameters->block_size);
         return;
     }
     if (parameters->block_size > 0) {
         quantizer->axis = axis_from_front(reader, parameters->axis);
-        check_blocks(reader);
+        check_block_size(reader);
         return;
     }
     if (count <= 1)
         return;
     if (!parameters->has_axis || quantizer->scale.shape.rank != 1) {
-        note(reader, "its %zu scales have rank %zu, and no axis or blocks that would tell which is whose", count,
-             quantizer->scale.shape.rank);
+        note_parameter_problem(reader,
+                               "its %zu scales have rank %zu, and no axis or blocks that would tell which is whose",
+                               count, quantizer->scale.shape.rank);
         return;
     }
     quantizer->axis = axis_from_front(reader, parameters->axis);
     if (quantizer->axis >= 0 && quantizer->has_shape && quantizer->shape.dims[quantizer->axis] >= 0 &&
         quantizer->shape.dims[quantizer->axis] != (int64_t)count)
-        note(reader, "it has %zu scales for %lld slices along axis %lld", count,
-             (long long)quantizer->shape.dims[quantizer->axis], (long long)quantizer->axis);
+        note_parameter_problem(reader, "it has %zu scales for %lld slices along axis %lld", count,
+                               (long long)quantizer->shape.dims[quantizer->axis], (long long)quantizer->axis);
 }
 
 void quantizer_read_parameters(struct model *model, const struct known_types *known,
@@ -255,13 +263,13 @@ void quantizer_read_parameters(struct model *model, const struct known_types *kn
 
     quantizer_tensor_type(model, known, quantizer->tensor, &type);
     if (type.not_a_tensor != NULL)
-        note(&reader, "what it quantizes is no tensor but a %s", type.not_a_tensor);
+        note_parameter_problem(&reader, "what it quantizes is no tensor but a %s", type.not_a_tensor);
     if (initializer != INITIALIZER_NONE && model->initializers.items[initializer].sparse)
-        note(&reader, "it is a sparse tensor, which is not read");
+        note_parameter_problem(&reader, "it is a sparse tensor, which is not read");
     quantizer->has_shape = type.not_a_tensor == NULL && type.has_shape;
     if (quantizer->has_shape)
         quantizer->shape = type.shape;
-    read_scale(&reader, parameters->scale);
+    read_scale_values(&reader, parameters->scale);
     read_zero_point(&reader, parameters->zero_point);
-    read_axis(&reader, parameters);
+    read_quantization_axis(&reader, parameters);
 }

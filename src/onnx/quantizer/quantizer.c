@@ -17,7 +17,7 @@ const char *quantizer_role_name(enum quantizer_role role)
     return names[role];
 }
 
-static bool is_operator(const struct node *node, const char *op_type)
+static bool node_is_quantizer(const struct node *node, const char *op_type)
 {
     return text_equal_string(node->op_type, op_type) &&
            (domain_is_standard(node->domain) || text_equal_string(node->domain, "com.microsoft"));
@@ -25,12 +25,12 @@ static bool is_operator(const struct node *node, const char *op_type)
 
 bool node_quantizes(const struct node *node)
 {
-    return is_operator(node, "QuantizeLinear") && node->inputs.count > 0 && node->outputs.count > 0;
+    return node_is_quantizer(node, "QuantizeLinear") && node->inputs.count > 0 && node->outputs.count > 0;
 }
 
 bool node_dequantizes(const struct node *node)
 {
-    return is_operator(node, "DequantizeLinear") && node->inputs.count > 0 && node->outputs.count > 0;
+    return node_is_quantizer(node, "DequantizeLinear") && node->inputs.count > 0 && node->outputs.count > 0;
 }
 
 enum data_type quantizer_type_behind(const struct quantizer *quantizer, const struct node *dequantize)

@@ -45,7 +45,7 @@ static uint32_t value_constant_behind(const struct model *model, uint32_t value)
 
 /* ---- What is computed with the result ---- */
 
-static bool is_bias_input(const struct node *node, size_t input)
+static bool input_is_bias(const struct node *node, size_t input)
 {
     static const char *const operators[] = {"Conv",
                                             "ConvTranspose",
@@ -73,7 +73,7 @@ struct finder {
 
 /* Whether the value ends up as a bias of a node, if it is read at all. The first reader that no longer only moves its
  * elements is `*ret`. */
-static bool is_read_as_bias(const struct finder *finder, uint32_t value, struct value_read *ret)
+static bool value_is_read_as_bias(const struct finder *finder, uint32_t value, struct value_read *ret)
 {
     const struct model *model = finder->model;
 
@@ -82,7 +82,7 @@ static bool is_read_as_bias(const struct finder *finder, uint32_t value, struct 
 
         *ret = value_read_at(&finder->readers, value, 0);
         node = &model->nodes.items[ret->node];
-        if (is_bias_input(node, ret->input))
+        if (input_is_bias(node, ret->input))
             return true;
         if (ret->input != 0 || !node_moves_elements(node) || model_edge(model, node->outputs, 0) == VALUE_NONE)
             return false;
@@ -92,7 +92,7 @@ static bool is_read_as_bias(const struct finder *finder, uint32_t value, struct 
 }
 
 /* The role, from what is quantized and from the first reader of what comes out. */
-static void find_role(const struct finder *finder, struct quantizer *quantizer)
+static void find_quantizer_role(const struct finder *finder, struct quantizer *quantizer)
 {
     const struct model *model = finder->model;
     struct value_read read = {NODE_NONE, 0};
@@ -105,7 +105,7 @@ static void find_role(const struct finder *finder, struct quantizer *quantizer)
 
         if (output == VALUE_NONE)
             continue;
-        is_bias = is_constant && is_read_as_bias(finder, output, &first);
+        is_bias = is_constant && value_is_read_as_bias(finder, output, &first);
         if (!is_constant && value_read_count(&finder->readers, output) > 0)
             first = value_read_at(&finder->readers, output, 0);
         if (first.node != NODE_NONE && (is_bias || read.node == NODE_NONE))
@@ -119,7 +119,7 @@ static void find_role(const struct finder *finder, struct quantizer *quantizer)
 
 /* ---- Names ---- */
 
-static void set_name(struct finder *finder, struct quantizer *quantizer)
+static void set_quantizer_name(struct finder *finder, struct quantizer *quantizer)
 {
     struct arena *arena = &finder->ret->arena;
     uint32_t node = quantizer->quantize != NODE_NONE  ? quantizer->quantize
@@ -137,9 +137,9 @@ static void set_name(struct finder *finder, struct quantizer *quantizer)
     }
 }
 
-static void add(struct finder *finder, struct quantizer *quantizer)
+static void add_quantizer(struct finder *finder, struct quantizer *quantizer)
 {
-    set_name(finder, quantizer);
+    set_quantizer_name(finder, quantizer);
     *VECTOR_APPEND(finder->ret) = *quantizer;
     if (quantizer->integers != VALUE_NONE)
         finder->of_integers[quantizer->integers] = (uint32_t)finder->ret->count;
@@ -151,7 +151,7 @@ static struct quantizer new_quantizer(enum quantizer_form form, uint32_t tensor,
         .form = form, .tensor = tensor, .integers = integers, .quantize = NODE_NONE, .reader = NODE_NONE, .axis = -1};
 }
 
-static struct quantizer_parameters parameters_of(const struct model *model, const struct node *node)
+static struct quantizer_parameters quantizer_parameter(const struct model *model, const struct node *node)
 {
     return (struct quantizer_parameters){.scale = node_input(model, node, 1),
                                          .zero_point = node_input(model, node, 2),
@@ -164,11 +164,12 @@ static struct quantizer_parameters parameters_of(const struct model *model, cons
 
 /* What a DequantizeLinear reads otherwise than the QuantizeLinear in front of it does; NULL: nothing. Equal constants
  * under two names are equal. */
-static const char *difference(const struct finder *finder, const struct quantizer *quantizer, uint32_t dequantize)
+static const char *find_parameter_difference(const struct finder *finder, const struct quantizer *quantizer,
+                                             uint32_t dequantize)
 {
     const struct model *model = finder->model;
     const struct node *from = &model->nodes.items[quantizer->quantize], *to = &model->nodes.items[dequantize];
-    struct quantizer_parameters a = parameters_of(model, from), b = parameters_of(model, to);
+    struct quantizer_parameters a = quantizer_parameter(model, from), b = quantizer_parameter(model, to);
     struct quantizer other = *quantizer;
 
     if (a.scale == b.scale && a.zero_point == b.zero_point && (quantizer->axis < 0 || a.axis == b.axis) &&
@@ -216,7 +217,7 @@ static const char *find_dequantizers(const struct finder *finder, struct quantiz
 
 /* Float in front and behind may be of two types: since operator set 23 neither the scale nor what is dequantized need
  * have the tensor's. */
-static const char *find_cast(const struct finder *finder, const struct quantizer *quantizer)
+static const char *find_scale_cast(const struct finder *finder, const struct quantizer *quantizer)
 {
     struct value_type type;
 
@@ -234,13 +235,13 @@ static const char *find_cast(const struct finder *finder, const struct quantizer
     return NULL;
 }
 
-static void add_pair(struct finder *finder, uint32_t index)
+static void add_quantizer_pair(struct finder *finder, uint32_t index)
 {
     const struct model *model = finder->model;
     const struct node *node = &model->nodes.items[index];
     uint32_t tensor = model_edge(model, node->inputs, 0), integers = model_edge(model, node->outputs, 0);
     struct quantizer quantizer = new_quantizer(QUANTIZER_PAIR, tensor, integers);
-    struct quantizer_parameters parameters = parameters_of(model, node);
+    struct quantizer_parameters parameters = quantizer_parameter(model, node);
 
     if (tensor == VALUE_NONE || integers == VALUE_NONE)
         return;
@@ -255,22 +256,22 @@ static void add_pair(struct finder *finder, uint32_t index)
         quantizer.problem = "what is out of its range is not clipped (saturate is 0), and not simulated";
     quantizer.fixed_by = find_dequantizers(finder, &quantizer);
     if (quantizer.fixed_by == NULL)
-        quantizer.fixed_by = find_cast(finder, &quantizer);
+        quantizer.fixed_by = find_scale_cast(finder, &quantizer);
     if (quantizer.fixed_by != NULL)
         quantizer.form = QUANTIZER_FIXED;
     for (size_t i = 0; i < quantizer.dequantize.count && quantizer.problem == NULL; i++)
-        quantizer.problem = difference(finder, &quantizer, quantizer.dequantize.items[i]);
-    find_role(finder, &quantizer);
-    add(finder, &quantizer);
+        quantizer.problem = find_parameter_difference(finder, &quantizer, quantizer.dequantize.items[i]);
+    find_quantizer_role(finder, &quantizer);
+    add_quantizer(finder, &quantizer);
 }
 
 /* ---- DequantizeLinear ---- */
 
-static bool is_dequantized_alike(const struct finder *finder, const struct quantizer *quantizer,
-                                 const struct quantizer_parameters *parameters)
+static bool value_is_dequantized_alike(const struct finder *finder, const struct quantizer *quantizer,
+                                       const struct quantizer_parameters *parameters)
 {
     const struct node *first = &finder->model->nodes.items[quantizer->dequantize.items[0]];
-    struct quantizer_parameters others = parameters_of(finder->model, first);
+    struct quantizer_parameters others = quantizer_parameter(finder->model, first);
 
     return others.scale == parameters->scale && others.zero_point == parameters->zero_point &&
            others.axis == parameters->axis && others.block_size == parameters->block_size;
@@ -278,13 +279,13 @@ static bool is_dequantized_alike(const struct finder *finder, const struct quant
 
 /* A stored constant, which several of them may dequantize: those that do so in the same way are one quantizer. What
  * other nodes than DequantizeLinear make is FIXED; what QuantizeLinear makes is listed with that. */
-static void add_dequantized(struct finder *finder, uint32_t index)
+static void add_dequantized_constant(struct finder *finder, uint32_t index)
 {
     const struct model *model = finder->model;
     const struct node *node = &model->nodes.items[index];
     uint32_t integers = model_edge(model, node->inputs, 0);
     uint32_t producer = integers != VALUE_NONE ? model->values.items[integers].producer : NODE_NONE;
-    struct quantizer_parameters parameters = parameters_of(model, node);
+    struct quantizer_parameters parameters = quantizer_parameter(model, node);
     struct quantizer quantizer = new_quantizer(QUANTIZER_FIXED, integers, integers);
     struct value_type type;
 
@@ -294,7 +295,7 @@ static void add_dequantized(struct finder *finder, uint32_t index)
     if (finder->of_integers[integers] != 0) {
         struct quantizer *other = &finder->ret->items[finder->of_integers[integers] - 1];
 
-        if (other->form == QUANTIZER_FIXED || is_dequantized_alike(finder, other, &parameters)) {
+        if (other->form == QUANTIZER_FIXED || value_is_dequantized_alike(finder, other, &parameters)) {
             *VECTOR_APPEND(&other->dequantize) = index;
             return;
         }
@@ -312,8 +313,8 @@ static void add_dequantized(struct finder *finder, uint32_t index)
         quantizer.fixed_by = "its integers are an input of the model";
     *VECTOR_APPEND(&quantizer.dequantize) = index;
     quantizer_read_parameters(finder->model, finder->known, &parameters, &finder->ret->arena, &quantizer);
-    find_role(finder, &quantizer);
-    add(finder, &quantizer);
+    find_quantizer_role(finder, &quantizer);
+    add_quantizer(finder, &quantizer);
 }
 
 /* ---- Operators on integers ---- */
@@ -328,8 +329,8 @@ static void set_packed_type(const struct node *node, const struct integer_operan
     ret->problem = "its integers are packed in an order of the operator's own, which is not read";
 }
 
-static void read_operand(struct finder *finder, const struct node *node, const struct integer_operand *operand,
-                         struct quantizer *ret)
+static void read_integer_operand(struct finder *finder, const struct node *node, const struct integer_operand *operand,
+                                 struct quantizer *ret)
 {
     const struct model *model = finder->model;
     struct quantizer_parameters parameters = {
@@ -360,7 +361,7 @@ static void read_operand(struct finder *finder, const struct node *node, const s
 }
 
 /* What it makes, and what it reads that no node makes: integers between two of them are listed with their maker. */
-static void add_operands(struct finder *finder, uint32_t index)
+static void add_integer_operands(struct finder *finder, uint32_t index)
 {
     const struct model *model = finder->model;
     const struct node *node = &model->nodes.items[index];
@@ -388,17 +389,17 @@ static void add_operands(struct finder *finder, uint32_t index)
         quantizer.reader_input = operand.place;
         if (!operand.is_output && model->values.items[value].initializer != INITIALIZER_NONE)
             quantizer.role = QUANTIZER_WEIGHT;
-        read_operand(finder, node, &operand, &quantizer);
-        add(finder, &quantizer);
+        read_integer_operand(finder, node, &operand, &quantizer);
+        add_quantizer(finder, &quantizer);
     }
 }
 
 /* ---- In bodies and functions ---- */
 
-static size_t count_in_graph(struct span graph, uint32_t node_field, unsigned depth);
+static size_t count_graph_quantizers(struct span graph, uint32_t node_field, unsigned depth);
 
 /* Those in the bodies of a node, and the node itself unless it is of the main graph. */
-static size_t count_in_node(struct span node, unsigned depth)
+static size_t count_node_quantizers(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node), inner;
     struct wire_field field, part;
@@ -415,12 +416,12 @@ static size_t count_in_node(struct span node, unsigned depth)
         inner = wire_reader_of(field.bytes);
         while (wire_next(&inner, &part))
             if (part.type == WIRE_BYTES && (part.number == ATTRIBUTE_GRAPH || part.number == ATTRIBUTE_GRAPHS))
-                count += count_in_graph(part.bytes, GRAPH_NODE, depth + 1);
+                count += count_graph_quantizers(part.bytes, GRAPH_NODE, depth + 1);
     }
     return count;
 }
 
-static size_t count_in_graph(struct span graph, uint32_t node_field, unsigned depth)
+static size_t count_graph_quantizers(struct span graph, uint32_t node_field, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(graph);
     struct wire_field field;
@@ -428,11 +429,11 @@ static size_t count_in_graph(struct span graph, uint32_t node_field, unsigned de
 
     while (depth <= BODY_MAX_DEPTH && wire_next(&reader, &field))
         if (field.number == node_field && field.type == WIRE_BYTES)
-            count += count_in_node(field.bytes, depth);
+            count += count_node_quantizers(field.bytes, depth);
     return count;
 }
 
-static size_t count_in_functions(const struct span_list *fields)
+static size_t count_function_quantizers(const struct span_list *fields)
 {
     struct wire_field field;
     size_t count = 0;
@@ -441,7 +442,7 @@ static size_t count_in_functions(const struct span_list *fields)
         struct wire_reader reader = wire_reader_of(fields->items[i]);
 
         if (wire_next(&reader, &field) && field.number == MODEL_FUNCTIONS && field.type == WIRE_BYTES)
-            count += count_in_graph(field.bytes, FUNCTION_NODE, 1);
+            count += count_graph_quantizers(field.bytes, FUNCTION_NODE, 1);
     }
     return count;
 }
@@ -462,15 +463,16 @@ void quantizers_find(struct model *model, const struct known_types *known, struc
         const struct node *node = &model->nodes.items[i];
 
         if (node_quantizes(node))
-            add_pair(&finder, i);
+            add_quantizer_pair(&finder, i);
         else if (node_dequantizes(node))
-            add_dequantized(&finder, i);
+            add_dequantized_constant(&finder, i);
         else if (node_is_on_integers(node))
-            add_operands(&finder, i);
+            add_integer_operands(&finder, i);
         if (node->has_subgraphs)
-            ret->inside += count_in_node(node->message, 0);
+            ret->inside += count_node_quantizers(node->message, 0);
     }
-    ret->inside += count_in_functions(&model->fields_before_graph) + count_in_functions(&model->fields_after_graph);
+    ret->inside +=
+        count_function_quantizers(&model->fields_before_graph) + count_function_quantizers(&model->fields_after_graph);
     name_map_release(&finder.names);
     free(finder.of_integers);
     bitset_release(&finder.outputs);

@@ -27,7 +27,7 @@ struct refining {
 
 /* ---- What can be ---- */
 
-static int bits_of(enum data_type type)
+static int quantizer_type_bits(enum data_type type)
 {
     switch (type) {
     case DATA_INT8:
@@ -41,13 +41,14 @@ static int bits_of(enum data_type type)
     }
 }
 
-static bool is_signed(enum data_type type)
+static bool quantizer_type_is_signed(enum data_type type)
 {
     return type == DATA_INT8 || type == DATA_INT4;
 }
 
 /* The constant that has the float values of what is quantized, and the model it is of; VALUE_NONE: there is none. */
-static uint32_t find_float_values(const struct quantizer_knowledge *knowledge, size_t index, const struct model **ret)
+static uint32_t find_original_values(const struct quantizer_knowledge *knowledge, size_t index,
+                                     const struct model **ret)
 {
     const struct quantizer *quantizer = &knowledge->quantizers->items[index];
     uint32_t value = quantizer->tensor;
@@ -68,7 +69,7 @@ static uint32_t find_float_values(const struct quantizer_knowledge *knowledge, s
 }
 
 /* Whether its reader reads what is dequantized, and not that transposed or reshaped. */
-static bool is_read_as_it_is(const struct model *model, const struct quantizer *quantizer)
+static bool constant_is_read_directly(const struct model *model, const struct quantizer *quantizer)
 {
     uint32_t value = node_input(model, &model->nodes.items[quantizer->reader], quantizer->reader_input);
 
@@ -76,12 +77,12 @@ static bool is_read_as_it_is(const struct model *model, const struct quantizer *
 }
 
 /* The axis of a weight along which each slice belongs to an output channel; -1: there is no such. */
-static int64_t channel_axis(const struct model *model, const struct quantizer *quantizer)
+static int64_t find_channel_axis(const struct model *model, const struct quantizer *quantizer)
 {
     const struct node *reader;
 
     if (quantizer->reader == NODE_NONE || !quantizer->has_shape || quantizer->shape.rank < 2 ||
-        quantizer->reader_input != 1 || !is_read_as_it_is(model, quantizer))
+        quantizer->reader_input != 1 || !constant_is_read_directly(model, quantizer))
         return -1;
     reader = &model->nodes.items[quantizer->reader];
     if (node_is(reader, "Conv"))
@@ -93,7 +94,7 @@ static int64_t channel_axis(const struct model *model, const struct quantizer *q
     return node_is(reader, "MatMul") ? (int64_t)quantizer->shape.rank - 1 : -1;
 }
 
-static bool converts_result(const struct model *model, const struct quantizer *quantizer)
+static bool node_converts_result(const struct model *model, const struct quantizer *quantizer)
 {
     for (size_t i = 0; i < quantizer->dequantize.count; i++)
         if (quantizer_type_behind(quantizer, &model->nodes.items[quantizer->dequantize.items[i]]) !=
@@ -115,7 +116,7 @@ static bool scales_are_normal(const struct quantizer *quantizer)
 }
 
 /* Why it has to stay as it is, whatever is asked for. */
-static const char *why_not_at_all(const struct model *model, const struct quantizer *quantizer, bool has_values)
+static const char *explain_unrefinable(const struct model *model, const struct quantizer *quantizer, bool has_values)
 {
     if (quantizer->form == QUANTIZER_FIXED)
         return "operators that work on the integers read or make them";
@@ -123,14 +124,14 @@ static const char *why_not_at_all(const struct model *model, const struct quanti
         return quantizer->problem;
     if (quantizer->dynamic || quantizer->scale.data == NULL)
         return "its scale is computed";
-    if (quantizer->role == QUANTIZER_BIAS || bits_of(quantizer->type) == 0)
+    if (quantizer->role == QUANTIZER_BIAS || quantizer_type_bits(quantizer->type) == 0)
         return "it is a bias, or no integer of 4 or 8 bits";
-    if (quantizer->scale_type != DATA_FLOAT32 || converts_result(model, quantizer))
+    if (quantizer->scale_type != DATA_FLOAT32 || node_converts_result(model, quantizer))
         return "its scale is not in float32";
     return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are not known" : NULL;
 }
 
-static bool range_is_known(const struct quantizer_knowledge *knowledge, size_t index)
+static bool quantizer_range_is_known(const struct quantizer_knowledge *knowledge, size_t index)
 {
     return knowledge->ranges != NULL && isfinite(knowledge->ranges[index].least) &&
            isfinite(knowledge->ranges[index].largest);
@@ -142,8 +143,8 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
     const struct quantizer *quantizer = &knowledge->quantizers->items[index];
     int64_t opset = model_opset(knowledge->model);
     const struct model *owner;
-    bool has_values = find_float_values(knowledge, index, &owner) != VALUE_NONE;
-    const char *why_not = why_not_at_all(knowledge->model, quantizer, has_values);
+    bool has_values = find_original_values(knowledge, index, &owner) != VALUE_NONE;
+    const char *why_not = explain_unrefinable(knowledge->model, quantizer, has_values);
 
     if (why_not != NULL)
         return why_not;
@@ -153,9 +154,9 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
         return quantizer->block_size > 0 && opset < QUANTIZER_16_BITS_OPSET
                    ? "there are no blocks of 16 bits in this operator set"
                    : NULL;
-    if (bits_of(quantizer->type) != 8)
+    if (quantizer_type_bits(quantizer->type) != 8)
         return "it has not 8 bits";
-    if (refinement == REFINE_FIT && quantizer->axis < 0 && range_is_known(knowledge, index))
+    if (refinement == REFINE_FIT && quantizer->axis < 0 && quantizer_range_is_known(knowledge, index))
         return NULL;
     if (!has_values || quantizer->block_size > 0)
         return has_values ? "its scales are for blocks" : "its float values are not known";
@@ -163,15 +164,15 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
         return NULL;
     if (quantizer->role != QUANTIZER_WEIGHT || quantizer->axis >= 0 || opset < OPSET_OF_AXIS)
         return "only a weight with one scale gets one for each channel, from operator set 13 on";
-    return channel_axis(knowledge->model, quantizer) < 0 ? "it has no output channels" : NULL;
+    return find_channel_axis(knowledge->model, quantizer) < 0 ? "it has no output channels" : NULL;
 }
 
 /* ---- What becomes of one ---- */
 
-static int read_float_values(const struct refining *refining, size_t index, struct tensor *ret, struct error *err)
+static int read_original_values(const struct refining *refining, size_t index, struct tensor *ret, struct error *err)
 {
     const struct model *owner;
-    uint32_t value = find_float_values(refining->knowledge, index, &owner);
+    uint32_t value = find_original_values(refining->knowledge, index, &owner);
 
     if (value == VALUE_NONE)
         return error_set(err, ERR_UNSUPPORTED, "the float values of '%s' are not known",
@@ -181,8 +182,8 @@ static int read_float_values(const struct refining *refining, size_t index, stru
 }
 
 /* Makes room for other scales in a copy of what is known of a quantizer. */
-static void set_scales(struct refining *refining, struct quantizer *changed, const struct shape *shape,
-                       float **ret_scales, int32_t **ret_zero_points)
+static void set_refined_scales(struct refining *refining, struct quantizer *changed, const struct shape *shape,
+                               float **ret_scales, int32_t **ret_zero_points)
 {
     size_t count = shape_elements(shape);
 
@@ -196,12 +197,12 @@ static void set_scales(struct refining *refining, struct quantizer *changed, con
 static void refine_to_16_bits(struct refining *refining, struct quantizer *changed)
 {
     const struct quantizer before = *changed;
-    int factor = 1 << (16 - bits_of(before.type));
+    int factor = 1 << (16 - quantizer_type_bits(before.type));
     int32_t *zero_points;
     float *scales;
 
-    changed->type = is_signed(before.type) ? DATA_INT16 : DATA_UINT16;
-    set_scales(refining, changed, &before.scale.shape, &scales, &zero_points);
+    changed->type = quantizer_type_is_signed(before.type) ? DATA_INT16 : DATA_UINT16;
+    set_refined_scales(refining, changed, &before.scale.shape, &scales, &zero_points);
     for (size_t i = 0; i < tensor_elements(&changed->scale); i++) {
         scales[i] = ((const float *)before.scale.data)[i] / (float)factor;
         zero_points[i] = quantizer_zero_point(&before, i) * factor;
@@ -209,8 +210,8 @@ static void refine_to_16_bits(struct refining *refining, struct quantizer *chang
 }
 
 /* Signed integers are symmetric, unless they were not before. */
-static void fit_scale(enum data_type type, bool symmetric, double least, double largest, float *ret_scale,
-                      int32_t *ret_zero_point)
+static void fit_range_scale(enum data_type type, bool symmetric, double least, double largest, float *ret_scale,
+                            int32_t *ret_zero_point)
 {
     double low, high;
 
@@ -223,7 +224,7 @@ static void fit_scale(enum data_type type, bool symmetric, double least, double 
     *ret_zero_point = symmetric ? 0 : (int32_t)fmin(fmax(rint(low - least / (double)*ret_scale), low), high);
 }
 
-static bool starts_at_zero(const struct quantizer *quantizer)
+static bool range_starts_at_zero(const struct quantizer *quantizer)
 {
     double least, largest;
 
@@ -235,7 +236,7 @@ static bool starts_at_zero(const struct quantizer *quantizer)
 static void refine_scales(struct refining *refining, struct quantizer *changed, size_t channels, size_t inner,
                           const struct tensor *values, const struct quantizer_range *range)
 {
-    bool symmetric = is_signed(changed->type) && quantizer_zero_point(changed, 0) == 0;
+    bool symmetric = quantizer_type_is_signed(changed->type) && quantizer_zero_point(changed, 0) == 0;
     double *least = memory_alloc_zero(channels, sizeof(*least)), *largest = memory_alloc_zero(channels, sizeof(*least));
     size_t count = values->data != NULL ? tensor_elements(values) : 0;
     const struct shape shape = {.rank = 1, .dims = {(int64_t)channels}};
@@ -254,16 +255,16 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
         least[channel] = fmin(least[channel], (double)number);
         largest[channel] = fmax(largest[channel], (double)number);
     }
-    if (values->data == NULL && starts_at_zero(changed)) /* it may do the work of a Relu */
+    if (values->data == NULL && range_starts_at_zero(changed)) /* it may do the work of a Relu */
         least[0] = 0;
-    set_scales(refining, changed, &shape, &scales, &zero_points);
+    set_refined_scales(refining, changed, &shape, &scales, &zero_points);
     for (size_t i = 0; i < channels; i++)
-        fit_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);
+        fit_range_scale(changed->type, symmetric, least[i], largest[i], &scales[i], &zero_points[i]);
     free(least);
     free(largest);
 }
 
-static int refine(struct refining *refining, size_t index, enum quantizer_refinement how, struct error *err)
+static int refine_quantizer(struct refining *refining, size_t index, enum quantizer_refinement how, struct error *err)
 {
     const struct quantizer_knowledge *knowledge = refining->knowledge;
     struct quantizer *changed = &refining->now[index];
@@ -271,8 +272,8 @@ static int refine(struct refining *refining, size_t index, enum quantizer_refine
     const struct model *owner;
     int rc = 0;
 
-    if (find_float_values(knowledge, index, &owner) != VALUE_NONE)
-        rc = read_float_values(refining, index, &values, err);
+    if (find_original_values(knowledge, index, &owner) != VALUE_NONE)
+        rc = read_original_values(refining, index, &values, err);
     if (rc < 0)
         return rc;
     if (how == REFINE_16_BITS) {
@@ -281,7 +282,7 @@ static int refine(struct refining *refining, size_t index, enum quantizer_refine
         size_t channels = 1, inner = 1;
 
         if (how == REFINE_PER_CHANNEL)
-            changed->axis = channel_axis(refining->model, changed);
+            changed->axis = find_channel_axis(refining->model, changed);
         if (changed->axis >= 0) {
             channels = (size_t)values.shape.dims[changed->axis];
             for (size_t i = (size_t)changed->axis + 1; i < values.shape.rank; i++)
@@ -299,7 +300,7 @@ static int refine(struct refining *refining, size_t index, enum quantizer_refine
 /* ---- Bias ---- */
 
 /* The quantizer whose result the node reads there; SIZE_MAX: none. */
-static size_t find_feeder(const struct refining *refining, const struct node *node, size_t input)
+static size_t find_feeding_quantizer(const struct refining *refining, const struct node *node, size_t input)
 {
     const struct quantizers *quantizers = refining->knowledge->quantizers;
     const struct model *model = refining->model;
@@ -315,7 +316,7 @@ static size_t find_feeder(const struct refining *refining, const struct node *no
     return SIZE_MAX;
 }
 
-static bool can_be_rescaled(const struct refining *refining, const struct quantizer *bias)
+static bool bias_can_be_rescaled(const struct refining *refining, const struct quantizer *bias)
 {
     return bias->role == QUANTIZER_BIAS && bias->form == QUANTIZER_STORED && bias->type == DATA_INT32 &&
            bias->scale.data != NULL && bias->problem == NULL && bias->reader != NODE_NONE && bias->has_shape &&
@@ -349,7 +350,8 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
         quantizer_restore_run(&before, &layout, &integers, first, elements_in_run(count, first),
                               (float *)tensor_writable(&values) + first);
     bias->axis = weight_scales > 1 ? 0 : -1;
-    set_scales(refining, bias, &(struct shape){.rank = 1, .dims = {(int64_t)weight_scales}}, &scales, &zero_points);
+    set_refined_scales(refining, bias, &(struct shape){.rank = 1, .dims = {(int64_t)weight_scales}}, &scales,
+                       &zero_points);
     for (size_t i = 0; i < weight_scales; i++)
         scales[i] = ((const float *)input->scale.data)[0] * ((const float *)weight->scale.data)[i];
     rc = quantizer_replace(&refining->replacing, bias, &values, err);
@@ -368,16 +370,17 @@ static int rescale_biases(struct refining *refining, struct error *err)
         const struct node *reader;
         size_t input, weight, channels;
 
-        if (!can_be_rescaled(refining, bias))
+        if (!bias_can_be_rescaled(refining, bias))
             continue;
         reader = &refining->model->nodes.items[bias->reader];
-        input = find_feeder(refining, reader, 0);
-        weight = find_feeder(refining, reader, 1);
+        input = find_feeding_quantizer(refining, reader, 0);
+        weight = find_feeding_quantizer(refining, reader, 1);
         if (input == SIZE_MAX || weight == SIZE_MAX ||
             (!bitset_has(&refining->rescaled, input) && !bitset_has(&refining->rescaled, weight)) ||
-            bits_of(refining->now[input].type) != 8 || bits_of(refining->now[weight].type) != 8 ||
-            refining->now[input].scale.data == NULL || refining->now[input].axis >= 0 ||
-            refining->now[weight].scale.data == NULL || refining->now[weight].block_size > 0)
+            quantizer_type_bits(refining->now[input].type) != 8 ||
+            quantizer_type_bits(refining->now[weight].type) != 8 || refining->now[input].scale.data == NULL ||
+            refining->now[input].axis >= 0 || refining->now[weight].scale.data == NULL ||
+            refining->now[weight].block_size > 0)
             continue;
         channels = tensor_elements(&refining->now[weight].scale);
         if (channels == 1 || (int64_t)channels == bias->shape.dims[0])
@@ -402,7 +405,7 @@ int quantizers_refine(struct model *model, const struct quantizer_knowledge *kno
         refining.now[i] = knowledge->quantizers->items[i];
     for (size_t i = 0; rc == 0 && i < count; i++)
         if (how[i] != REFINE_NOT)
-            rc = refine(&refining, i, how[i], err);
+            rc = refine_quantizer(&refining, i, how[i], err);
     if (rc < 0)
         goto done;
     rc = rescale_biases(&refining, err);

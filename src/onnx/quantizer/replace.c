@@ -48,14 +48,14 @@ void quantizer_integer_range(enum data_type type, double *ret_least, double *ret
     *ret_largest = is_unsigned ? 2 * half - 1 : half - 1;
 }
 
-static int add_constant(struct quantizer_replacing *replacing, const struct quantizer *quantizer, const char *suffix,
-                        const struct tensor *tensor, struct text *ret, struct error *err)
+static int add_parameter_constant(struct quantizer_replacing *replacing, const struct quantizer *quantizer,
+                                  const char *suffix, const struct tensor *tensor, struct text *ret, struct error *err)
 {
     *ret = unused_names_make(&replacing->names, text_of(quantizer->name), suffix);
     return model_set_tensor(replacing->model, model_add_value(replacing->model, *ret), tensor, err);
 }
 
-static void store(enum data_type type, void *data, size_t element, double number)
+static void store_rounded_number(enum data_type type, void *data, size_t element, double number)
 {
     switch (type) {
     case DATA_INT8:
@@ -76,8 +76,8 @@ static void store(enum data_type type, void *data, size_t element, double number
 }
 
 /* What QuantizeLinear makes of these values. */
-static int add_integers(struct quantizer_replacing *replacing, const struct quantizer *changed,
-                        const struct tensor *values, struct text *ret, struct error *err)
+static int add_integer_constant(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                const struct tensor *values, struct text *ret, struct error *err)
 {
     struct model *model = replacing->model;
     const float *scales = changed->scale.data;
@@ -101,20 +101,20 @@ static int add_integers(struct quantizer_replacing *replacing, const struct quan
         memcpy(&value, (const char *)values->data + i * sizeof(value), sizeof(value));
         quotient = (double)(value / scales[scale]);
         number = (isnan(quotient) ? 0 : rint(quotient)) + (double)quantizer_zero_point(changed, scale);
-        store(changed->type, integers, i, fmin(fmax(number, least), largest));
+        store_rounded_number(changed->type, integers, i, fmin(fmax(number, least), largest));
     }
     return 0;
 }
 
 /* ---- Nodes ---- */
 
-static bool is_wide(enum data_type type)
+static bool type_is_wide(enum data_type type)
 {
     return type == DATA_INT16 || type == DATA_UINT16;
 }
 
-static void replace_node(struct quantizer_replacing *replacing, const struct quantizer *changed, uint32_t index,
-                         struct text from, const struct text *parameters)
+static void replace_quantizer_node(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                   uint32_t index, struct text from, const struct text *parameters)
 {
     struct model *model = replacing->model;
     const struct node *node = &model->nodes.items[index];
@@ -130,7 +130,7 @@ static void replace_node(struct quantizer_replacing *replacing, const struct qua
                                  .output_count = 1,
                                  .attributes = attributes};
 
-    if (is_wide(changed->type) && model_opset(model) < QUANTIZER_16_BITS_OPSET) {
+    if (type_is_wide(changed->type) && model_opset(model) < QUANTIZER_16_BITS_OPSET) {
         recipe.domain = MICROSOFT;
         replacing->has_microsoft = true;
     }
@@ -144,8 +144,8 @@ static void replace_node(struct quantizer_replacing *replacing, const struct qua
 }
 
 /* Scales and zero points become constants. Those for the whole tensor have no dimension. */
-static int add_parameters(struct quantizer_replacing *replacing, const struct quantizer *changed, struct text *ret,
-                          struct error *err)
+static int add_quantizer_parameters(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                    struct text *ret, struct error *err)
 {
     size_t count = tensor_elements(&changed->scale);
     struct tensor tensor = changed->scale;
@@ -154,15 +154,15 @@ static int add_parameters(struct quantizer_replacing *replacing, const struct qu
 
     if (changed->axis < 0)
         tensor.shape.rank = 0;
-    rc = add_constant(replacing, changed, "_scale", &tensor, &ret[0], err);
+    rc = add_parameter_constant(replacing, changed, "_scale", &tensor, &ret[0], err);
     ret[1] = TEXT("");
     if (rc < 0 || changed->type == DATA_INT32)
         return rc;
     zero_points = arena_alloc_zero(&replacing->model->arena, tensor_bytes(changed->type, count), 1);
     for (size_t i = 0; i < count; i++)
-        store(changed->type, zero_points, i, quantizer_zero_point(changed, i));
+        store_rounded_number(changed->type, zero_points, i, quantizer_zero_point(changed, i));
     tensor_borrow(changed->type, &tensor.shape, zero_points, tensor_bytes(changed->type, count), &tensor);
-    return add_constant(replacing, changed, "_zero_point", &tensor, &ret[1], err);
+    return add_parameter_constant(replacing, changed, "_zero_point", &tensor, &ret[1], err);
 }
 
 int quantizer_replace(struct quantizer_replacing *replacing, const struct quantizer *changed,
@@ -170,17 +170,18 @@ int quantizer_replace(struct quantizer_replacing *replacing, const struct quanti
 {
     struct model *model = replacing->model;
     struct text integers = model->values.items[changed->integers].name, parameters[2];
-    int rc = add_parameters(replacing, changed, parameters, err);
+    int rc = add_quantizer_parameters(replacing, changed, parameters, err);
 
     if (rc == 0 && changed->form == QUANTIZER_STORED)
-        rc = add_integers(replacing, changed, values, &integers, err);
+        rc = add_integer_constant(replacing, changed, values, &integers, err);
     if (rc < 0)
         return rc;
     if (changed->quantize != NODE_NONE) {
-        replace_node(replacing, changed, changed->quantize, model->values.items[changed->tensor].name, parameters);
+        replace_quantizer_node(replacing, changed, changed->quantize, model->values.items[changed->tensor].name,
+                               parameters);
         model->values.items[changed->integers].info = (struct span){0}; /* of another type than it will have */
     }
     for (size_t i = 0; i < changed->dequantize.count; i++)
-        replace_node(replacing, changed, changed->dequantize.items[i], integers, parameters);
+        replace_quantizer_node(replacing, changed, changed->dequantize.items[i], integers, parameters);
     return 0;
 }

@@ -3,7 +3,7 @@
 
 #include "tensor/values/elements.h"
 
-static size_t product(const struct shape *shape, size_t from, size_t end)
+static size_t dimension_product(const struct shape *shape, size_t from, size_t end)
 {
     size_t count = 1;
 
@@ -28,7 +28,7 @@ bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shap
     if (axis >= shape->rank)
         return false;
     length = (size_t)shape->dims[axis];
-    *ret = (struct scale_layout){.inner = product(shape, axis + 1, shape->rank), .length = length};
+    *ret = (struct scale_layout){.inner = dimension_product(shape, axis + 1, shape->rank), .length = length};
     if (quantizer->block_size == 0)
         return tensor_elements(&quantizer->scale) == length;
     ret->block_size = (size_t)quantizer->block_size;

@@ -33,7 +33,7 @@ struct side {
     struct value_readers readers;
 };
 
-struct matching {
+struct twin_matching {
     struct side quantized, plain;
     struct value_list pairs; /* values of the quantized model that have a partner, in the order of finding */
     const char **why_not;    /* by value of the quantized model; NULL: nothing is known */
@@ -43,13 +43,13 @@ struct matching {
     struct arena *arena;
 };
 
-static bool is_passed_through(const struct node *node)
+static bool node_is_passed_through(const struct node *node)
 {
     return node_quantizes(node) || node_dequantizes(node) || (node_is(node, "Identity") && node->inputs.count == 1);
 }
 
 /* In models whose nodes are in order, one walk is enough. */
-static void side_init(struct side *side, struct model *model)
+static void init_matching_side(struct side *side, struct model *model)
 {
     *side = (struct side){.model = model};
     side->as = memory_alloc((model->values.count + 1) * sizeof(*side->as));
@@ -65,13 +65,13 @@ static void side_init(struct side *side, struct model *model)
         uint32_t to = node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
 
         side->node_partner[i] = NODE_NONE;
-        if (is_passed_through(node) && from != VALUE_NONE && to != VALUE_NONE)
+        if (node_is_passed_through(node) && from != VALUE_NONE && to != VALUE_NONE)
             side->as[to] = side->as[from];
     }
     value_readers_init(&side->readers, model, side->as);
 }
 
-static void side_release(struct side *side)
+static void release_matching_side(struct side *side)
 {
     free(side->as);
     free(side->partner);
@@ -79,21 +79,21 @@ static void side_release(struct side *side)
     value_readers_release(&side->readers);
 }
 
-static const struct node *producer_of(const struct side *side, uint32_t value)
+static const struct node *find_side_producer(const struct side *side, uint32_t value)
 {
     uint32_t producer = side->model->values.items[value].producer;
 
     return producer != NODE_NONE ? &side->model->nodes.items[producer] : NULL;
 }
 
-static uint32_t operand_of(const struct side *side, const struct node *node, size_t i)
+static uint32_t side_operand(const struct side *side, const struct node *node, size_t i)
 {
     uint32_t value = node_operand(side->model, node, i);
 
     return value != VALUE_NONE ? side->as[value] : VALUE_NONE;
 }
 
-static uint32_t number_of(const struct side *side, const struct node *node)
+static uint32_t side_node_number(const struct side *side, const struct node *node)
 {
     return (uint32_t)(node - side->model->nodes.items);
 }
@@ -101,7 +101,7 @@ static uint32_t number_of(const struct side *side, const struct node *node)
 /* ---- Pairs ---- */
 
 /* Shapes that both models state have to be the same; a constant has a constant for its twin. */
-static const char *why_not_alike(const struct matching *matching, uint32_t quantized, uint32_t plain)
+static const char *why_not_alike(const struct twin_matching *matching, uint32_t quantized, uint32_t plain)
 {
     const struct model *a = matching->quantized.model, *b = matching->plain.model;
     bool a_is_constant = a->values.items[quantized].initializer != INITIALIZER_NONE;
@@ -124,7 +124,7 @@ static const char *why_not_alike(const struct matching *matching, uint32_t quant
     return of_a.shape.rank == of_b.shape.rank ? NULL : "its twin in the float model has another rank";
 }
 
-static void pair_values(struct matching *matching, uint32_t quantized, uint32_t plain)
+static void pair_values(struct twin_matching *matching, uint32_t quantized, uint32_t plain)
 {
     struct side *a = &matching->quantized, *b = &matching->plain;
 
@@ -144,10 +144,10 @@ static void pair_values(struct matching *matching, uint32_t quantized, uint32_t 
     *VECTOR_APPEND(&matching->pairs) = quantized;
 }
 
-static bool producers_are_alike(const struct matching *matching, uint32_t quantized, uint32_t plain)
+static bool producers_are_alike(const struct twin_matching *matching, uint32_t quantized, uint32_t plain)
 {
-    const struct node *a = quantized != VALUE_NONE ? producer_of(&matching->quantized, quantized) : NULL;
-    const struct node *b = plain != VALUE_NONE ? producer_of(&matching->plain, plain) : NULL;
+    const struct node *a = quantized != VALUE_NONE ? find_side_producer(&matching->quantized, quantized) : NULL;
+    const struct node *b = plain != VALUE_NONE ? find_side_producer(&matching->plain, plain) : NULL;
 
     if (a == NULL || b == NULL)
         return a == b;
@@ -155,10 +155,11 @@ static bool producers_are_alike(const struct matching *matching, uint32_t quanti
 }
 
 /* Both inputs of an Add or Mul may have changed places. */
-static bool are_swapped(const struct matching *matching, const struct node *quantized, const struct node *plain)
+static bool operands_are_swapped(const struct twin_matching *matching, const struct node *quantized,
+                                 const struct node *plain)
 {
-    uint32_t a = operand_of(&matching->quantized, quantized, 0), b = operand_of(&matching->quantized, quantized, 1);
-    uint32_t c = operand_of(&matching->plain, plain, 0), d = operand_of(&matching->plain, plain, 1);
+    uint32_t a = side_operand(&matching->quantized, quantized, 0), b = side_operand(&matching->quantized, quantized, 1);
+    uint32_t c = side_operand(&matching->plain, plain, 0), d = side_operand(&matching->plain, plain, 1);
     struct text op_type = node_float_operator(quantized);
 
     if (!text_equal_string(op_type, "Add") && !text_equal_string(op_type, "Mul"))
@@ -167,19 +168,21 @@ static bool are_swapped(const struct matching *matching, const struct node *quan
            producers_are_alike(matching, a, d) && producers_are_alike(matching, b, c);
 }
 
-static void pair_operands(struct matching *matching, const struct node *quantized, const struct node *plain)
+static void pair_operands(struct twin_matching *matching, const struct node *quantized, const struct node *plain)
 {
     size_t count = node_operand_count(matching->quantized.model, quantized);
-    size_t swap = count == 2 && are_swapped(matching, quantized, plain);
+    size_t swap = count == 2 && operands_are_swapped(matching, quantized, plain);
 
-    matching->quantized.node_partner[number_of(&matching->quantized, quantized)] = number_of(&matching->plain, plain);
-    matching->plain.node_partner[number_of(&matching->plain, plain)] = number_of(&matching->quantized, quantized);
+    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
+        side_node_number(&matching->plain, plain);
+    matching->plain.node_partner[side_node_number(&matching->plain, plain)] =
+        side_node_number(&matching->quantized, quantized);
     for (size_t i = 0; i < count; i++)
-        pair_values(matching, operand_of(&matching->quantized, quantized, i),
-                    operand_of(&matching->plain, plain, i ^ swap));
+        pair_values(matching, side_operand(&matching->quantized, quantized, i),
+                    side_operand(&matching->plain, plain, i ^ swap));
 }
 
-static void pair_nodes(struct matching *matching, const struct node *quantized, const struct node *plain)
+static void pair_nodes(struct twin_matching *matching, const struct node *quantized, const struct node *plain)
 {
     const struct model *a = matching->quantized.model, *b = matching->plain.model;
 
@@ -188,16 +191,17 @@ static void pair_nodes(struct matching *matching, const struct node *quantized, 
         pair_values(matching, model_edge(a, quantized->outputs, i), model_edge(b, plain->outputs, i));
 }
 
-static bool are_free(const struct matching *matching, const struct node *quantized, const struct node *plain)
+static bool nodes_are_unpaired(const struct twin_matching *matching, const struct node *quantized,
+                               const struct node *plain)
 {
-    return matching->quantized.node_partner[number_of(&matching->quantized, quantized)] == NODE_NONE &&
-           matching->plain.node_partner[number_of(&matching->plain, plain)] == NODE_NONE;
+    return matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] == NODE_NONE &&
+           matching->plain.node_partner[side_node_number(&matching->plain, plain)] == NODE_NONE;
 }
 
 /* ---- Backward: what makes a pair ---- */
 
 /* A bound of a Clip, as attribute or constant; `fallback` when it has none. */
-static float clip_bound(struct model *model, const struct node *clip, size_t input, float fallback)
+static float read_clip_bound(struct model *model, const struct node *clip, size_t input, float fallback)
 {
     uint32_t value = input < clip->inputs.count ? model_edge(model, clip->inputs, input) : VALUE_NONE;
     uint32_t initializer = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
@@ -216,17 +220,18 @@ static float clip_bound(struct model *model, const struct node *clip, size_t inp
 }
 
 /* The tensor in front of a Relu or Clip that makes `*plain` and alone reads it: then that, and what the bounds are. */
-static bool step_over_activation(struct matching *matching, uint32_t *plain, struct bound *ret)
+static bool step_over_activation(struct twin_matching *matching, uint32_t *plain, struct bound *ret)
 {
     struct side *side = &matching->plain;
-    const struct node *node = producer_of(side, *plain);
-    uint32_t before = node != NULL ? operand_of(side, node, 0) : VALUE_NONE;
+    const struct node *node = find_side_producer(side, *plain);
+    uint32_t before = node != NULL ? side_operand(side, node, 0) : VALUE_NONE;
 
     if (before == VALUE_NONE || value_read_count(&side->readers, before) != 1)
         return false;
     *ret = (struct bound){0, INFINITY};
     if (node_is(node, "Clip"))
-        *ret = (struct bound){clip_bound(side->model, node, 1, -INFINITY), clip_bound(side->model, node, 2, INFINITY)};
+        *ret = (struct bound){read_clip_bound(side->model, node, 1, -INFINITY),
+                              read_clip_bound(side->model, node, 2, INFINITY)};
     else if (!node_is(node, "Relu"))
         return false;
     *plain = before;
@@ -235,21 +240,22 @@ static bool step_over_activation(struct matching *matching, uint32_t *plain, str
 
 /* A batch normalization whose factors went into the weights in front of it: only what is computed with these is
  * paired. */
-static bool pair_in_front_of_normalization(struct matching *matching, const struct node *quantized, uint32_t plain)
+static bool pair_in_front_of_normalization(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
-    const struct node *node = producer_of(side, plain), *before;
-    uint32_t value = node != NULL && node_is(node, "BatchNormalization") ? operand_of(side, node, 0) : VALUE_NONE;
+    const struct node *node = find_side_producer(side, plain), *before;
+    uint32_t value = node != NULL && node_is(node, "BatchNormalization") ? side_operand(side, node, 0) : VALUE_NONE;
 
-    before = value != VALUE_NONE ? producer_of(side, value) : NULL;
+    before = value != VALUE_NONE ? find_side_producer(side, value) : NULL;
     if (before == NULL || !text_equal(node_float_operator(quantized), before->op_type) ||
-        !are_free(matching, quantized, before))
+        !nodes_are_unpaired(matching, quantized, before))
         return false;
-    matching->quantized.node_partner[number_of(&matching->quantized, quantized)] = number_of(side, before);
-    side->node_partner[number_of(side, before)] = number_of(&matching->quantized, quantized);
-    pair_values(matching, operand_of(&matching->quantized, quantized, 0), operand_of(side, before, 0));
+    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
+        side_node_number(side, before);
+    side->node_partner[side_node_number(side, before)] = side_node_number(&matching->quantized, quantized);
+    pair_values(matching, side_operand(&matching->quantized, quantized, 0), side_operand(side, before, 0));
     for (size_t i = 1; i < 3; i++) {
-        uint32_t weight = operand_of(&matching->quantized, quantized, i);
+        uint32_t weight = side_operand(&matching->quantized, quantized, i);
 
         if (weight != VALUE_NONE)
             matching->why_not[weight] = "a BatchNormalization of the float model was folded into it";
@@ -258,70 +264,72 @@ static bool pair_in_front_of_normalization(struct matching *matching, const stru
 }
 
 /* A Gemm that was made of a MatMul and an Add: its operands are theirs. */
-static bool pair_product_and_sum(struct matching *matching, const struct node *quantized, uint32_t plain)
+static bool pair_product_and_sum(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
-    const struct node *sum = producer_of(side, plain), *product = NULL;
+    const struct node *sum = find_side_producer(side, plain), *product = NULL;
     uint32_t addend = VALUE_NONE;
 
     if (!text_equal_string(node_float_operator(quantized), "Gemm") || sum == NULL || !node_is(sum, "Add") ||
         node_attribute_integer(quantized->message, "transA", 0) != 0)
         return false;
     for (size_t i = 0; i < 2 && product == NULL; i++) {
-        uint32_t value = operand_of(side, sum, i);
+        uint32_t value = side_operand(side, sum, i);
 
-        product = value != VALUE_NONE ? producer_of(side, value) : NULL;
+        product = value != VALUE_NONE ? find_side_producer(side, value) : NULL;
         if (product != NULL && !node_is(product, "MatMul"))
             product = NULL;
-        addend = operand_of(side, sum, 1 - i);
+        addend = side_operand(side, sum, 1 - i);
     }
-    if (product == NULL || !are_free(matching, quantized, product))
+    if (product == NULL || !nodes_are_unpaired(matching, quantized, product))
         return false;
-    matching->quantized.node_partner[number_of(&matching->quantized, quantized)] = number_of(side, product);
-    side->node_partner[number_of(side, product)] = number_of(&matching->quantized, quantized);
+    matching->quantized.node_partner[side_node_number(&matching->quantized, quantized)] =
+        side_node_number(side, product);
+    side->node_partner[side_node_number(side, product)] = side_node_number(&matching->quantized, quantized);
     for (size_t i = 0; i < 2; i++)
-        pair_values(matching, operand_of(&matching->quantized, quantized, i), operand_of(side, product, i));
-    pair_values(matching, operand_of(&matching->quantized, quantized, 2), addend);
+        pair_values(matching, side_operand(&matching->quantized, quantized, i), side_operand(side, product, i));
+    pair_values(matching, side_operand(&matching->quantized, quantized, 2), addend);
     return true;
 }
 
-static void note_difference(struct matching *matching, const struct node *quantized, const struct node *plain)
+static void note_difference(struct twin_matching *matching, const struct node *quantized, const struct node *plain)
 {
     size_t count = node_operand_count(matching->quantized.model, quantized);
     const char *why = NULL;
 
     for (size_t i = 0; i < count; i++) {
-        uint32_t value = operand_of(&matching->quantized, quantized, i);
+        uint32_t value = side_operand(&matching->quantized, quantized, i);
 
         if (value == VALUE_NONE || matching->why_not[value] != NULL)
             continue;
         if (why == NULL)
-            why =
-                arena_printf(matching->arena,
-                             "node '%s' (" TEXT_FORMAT ") reads it, in whose place the float model has %s" TEXT_FORMAT,
-                             model_node_label(matching->quantized.model, number_of(&matching->quantized, quantized)),
-                             TEXT_ARGS(quantized->op_type), plain != NULL ? "another one, " : "no node",
-                             plain != NULL ? (int)plain->op_type.size : 0, plain != NULL ? plain->op_type.data : "");
+            why = arena_printf(
+                matching->arena,
+                "node '%s' (" TEXT_FORMAT ") reads it, in whose place the float model has %s" TEXT_FORMAT,
+                model_node_label(matching->quantized.model, side_node_number(&matching->quantized, quantized)),
+                TEXT_ARGS(quantized->op_type), plain != NULL ? "another one, " : "no node",
+                plain != NULL ? (int)plain->op_type.size : 0, plain != NULL ? plain->op_type.data : "");
         matching->why_not[value] = why;
     }
 }
 
-static void walk_backward(struct matching *matching, uint32_t quantized)
+static void pair_backward(struct twin_matching *matching, uint32_t quantized)
 {
     uint32_t plain = matching->quantized.partner[quantized], before = plain;
-    const struct node *a = producer_of(&matching->quantized, quantized), *b = producer_of(&matching->plain, plain);
+    const struct node *a = find_side_producer(&matching->quantized, quantized),
+                      *b = find_side_producer(&matching->plain, plain);
     struct bound bound;
 
-    if (a == NULL || (b != NULL && !are_free(matching, a, b)))
+    if (a == NULL || (b != NULL && !nodes_are_unpaired(matching, a, b)))
         return;
     if (b != NULL && nodes_are_alike(matching->quantized.model, a, matching->plain.model, b)) {
         pair_nodes(matching, a, b);
         return;
     }
     if (step_over_activation(matching, &before, &bound)) {
-        const struct node *c = producer_of(&matching->plain, before);
+        const struct node *c = find_side_producer(&matching->plain, before);
 
-        if (c != NULL && are_free(matching, a, c) &&
+        if (c != NULL && nodes_are_unpaired(matching, a, c) &&
             nodes_are_alike(matching->quantized.model, a, matching->plain.model, c)) {
             matching->bounds[quantized] = bound;
             pair_operands(matching, a, c);
@@ -340,18 +348,19 @@ static void walk_backward(struct matching *matching, uint32_t quantized)
 
 /* ---- Forward: what reads a pair ---- */
 
-static bool is_candidate(const struct matching *matching, struct value_read quantized, struct value_read plain)
+static bool node_is_candidate(const struct twin_matching *matching, struct value_read quantized,
+                              struct value_read plain)
 {
     const struct node *a = &matching->quantized.model->nodes.items[quantized.node];
     const struct node *b = &matching->plain.model->nodes.items[plain.node];
 
-    return quantized.input < a->inputs.count && plain.input < b->inputs.count && !is_passed_through(a) &&
-           !is_passed_through(b) && are_free(matching, a, b) &&
+    return quantized.input < a->inputs.count && plain.input < b->inputs.count && !node_is_passed_through(a) &&
+           !node_is_passed_through(b) && nodes_are_unpaired(matching, a, b) &&
            (quantized.input == plain.input || node_is_on_integers(a)) &&
            nodes_are_alike(matching->quantized.model, a, matching->plain.model, b);
 }
 
-static bool names_agree(const struct matching *matching, struct value_read quantized, struct value_read plain)
+static bool node_names_agree(const struct twin_matching *matching, struct value_read quantized, struct value_read plain)
 {
     const struct node *a = &matching->quantized.model->nodes.items[quantized.node];
     const struct node *b = &matching->plain.model->nodes.items[plain.node];
@@ -361,7 +370,7 @@ static bool names_agree(const struct matching *matching, struct value_read quant
 
 /* The only reader in the float model that fits, if the quantized model has no other one that fits it; of several, the
  * one that has the same name. NODE_NONE when there is a choice left, or none. */
-static uint32_t find_reader(const struct matching *matching, uint32_t value, struct value_read read)
+static uint32_t find_matching_reader(const struct twin_matching *matching, uint32_t value, struct value_read read)
 {
     const struct side *a = &matching->quantized, *b = &matching->plain;
     uint32_t plain = a->partner[value];
@@ -371,23 +380,23 @@ static uint32_t find_reader(const struct matching *matching, uint32_t value, str
     for (size_t i = 0; i < value_read_count(&b->readers, plain); i++) {
         struct value_read other = value_read_at(&b->readers, plain, i);
 
-        if (!is_candidate(matching, read, other))
+        if (!node_is_candidate(matching, read, other))
             continue;
         fitting++;
         found = other;
-        if (names_agree(matching, read, other)) {
+        if (node_names_agree(matching, read, other)) {
             named++;
             found_by_name = other;
         }
     }
     for (size_t i = 0; fitting == 1 && i < value_read_count(&a->readers, value); i++)
-        rivals += is_candidate(matching, value_read_at(&a->readers, value, i), found);
+        rivals += node_is_candidate(matching, value_read_at(&a->readers, value, i), found);
     if (fitting == 1 && rivals == 1)
         return found.node;
     return named == 1 ? found_by_name.node : NODE_NONE;
 }
 
-static void walk_forward(struct matching *matching, uint32_t quantized)
+static void pair_forward(struct twin_matching *matching, uint32_t quantized)
 {
     const struct side *a = &matching->quantized, *b = &matching->plain;
     size_t count = value_read_count(&a->readers, quantized);
@@ -396,7 +405,7 @@ static void walk_forward(struct matching *matching, uint32_t quantized)
         return;
     for (size_t i = 0; i < count; i++) {
         struct value_read read = value_read_at(&a->readers, quantized, i);
-        uint32_t found = find_reader(matching, quantized, read);
+        uint32_t found = find_matching_reader(matching, quantized, read);
 
         if (found != NODE_NONE)
             pair_nodes(matching, &a->model->nodes.items[read.node], &b->model->nodes.items[found]);
@@ -405,8 +414,8 @@ static void walk_forward(struct matching *matching, uint32_t quantized)
 
 /* ---- From the models' interfaces inwards ---- */
 
-static void pair_interface(struct matching *matching, const struct value_list *quantized,
-                           const struct value_list *plain)
+static void pair_graph_interface(struct twin_matching *matching, const struct value_list *quantized,
+                                 const struct value_list *plain)
 {
     const struct model *a = matching->quantized.model, *b = matching->plain.model;
 
@@ -421,19 +430,19 @@ static void pair_interface(struct matching *matching, const struct value_list *q
     }
 }
 
-static void pair_all(struct matching *matching)
+static void pair_all_nodes(struct twin_matching *matching)
 {
     struct model *a = matching->quantized.model, *b = matching->plain.model;
     size_t seen = 0, before;
 
-    pair_interface(matching, &a->outputs, &b->outputs);
-    pair_interface(matching, &a->inputs, &b->inputs);
+    pair_graph_interface(matching, &a->outputs, &b->outputs);
+    pair_graph_interface(matching, &a->inputs, &b->inputs);
     for (int round = 0; round < MOST_ROUNDS; round++) {
         before = matching->pairs.count;
         for (; seen < matching->pairs.count; seen++)
-            walk_backward(matching, matching->pairs.items[seen]);
+            pair_backward(matching, matching->pairs.items[seen]);
         for (size_t i = 0; i < matching->pairs.count; i++)
-            walk_forward(matching, matching->pairs.items[i]);
+            pair_forward(matching, matching->pairs.items[i]);
         if (matching->pairs.count == before)
             break;
     }
@@ -479,7 +488,7 @@ static const char *why_values_differ(const struct quantizer *quantizer, const st
 }
 
 /* Whether the constant can be in the place of what is dequantized. */
-static bool has_type_behind(const struct model *model, const struct quantizer *quantizer, enum data_type type)
+static bool quantizer_has_type_behind(const struct model *model, const struct quantizer *quantizer, enum data_type type)
 {
     for (size_t i = 0; i < quantizer->dequantize.count; i++)
         if (quantizer_type_behind(quantizer, &model->nodes.items[quantizer->dequantize.items[i]]) != type)
@@ -487,7 +496,8 @@ static bool has_type_behind(const struct model *model, const struct quantizer *q
     return true;
 }
 
-static const char *check_constant(struct matching *matching, const struct quantizer *quantizer, uint32_t plain)
+static const char *check_constant_twin(struct twin_matching *matching, const struct quantizer *quantizer,
+                                       uint32_t plain)
 {
     struct model *a = matching->quantized.model, *b = matching->plain.model;
     const struct initializer *of_a = &a->initializers.items[a->values.items[quantizer->integers].initializer];
@@ -502,7 +512,8 @@ static const char *check_constant(struct matching *matching, const struct quanti
         why_not = "the values of the constant cannot be read";
     else if (stored.type == DATA_STRING || values.type == DATA_STRING)
         why_not = "it, or its twin in the float model, is text";
-    else if (elements_arithmetic(values.type) != ARITHMETIC_FLOAT32 || !has_type_behind(a, quantizer, values.type))
+    else if (elements_arithmetic(values.type) != ARITHMETIC_FLOAT32 ||
+             !quantizer_has_type_behind(a, quantizer, values.type))
         why_not = "its twin in the float model has another type than what it is dequantized to";
     else
         why_not = why_values_differ(quantizer, &stored, &values);
@@ -511,14 +522,14 @@ static const char *check_constant(struct matching *matching, const struct quanti
     return why_not;
 }
 
-static struct quantizer_twin twin_of(struct matching *matching, const struct quantizer *quantizer)
+static struct quantizer_twin twin_of_quantizer(struct twin_matching *matching, const struct quantizer *quantizer)
 {
     uint32_t value = matching->quantized.as[quantizer->tensor];
     uint32_t plain = matching->quantized.partner[value];
     struct quantizer_twin twin = {plain, matching->why_not[value], -INFINITY, INFINITY};
 
     if (plain != VALUE_NONE && twin.why_not == NULL && quantizer->form == QUANTIZER_STORED)
-        twin.why_not = check_constant(matching, quantizer, plain);
+        twin.why_not = check_constant_twin(matching, quantizer, plain);
     if (plain == VALUE_NONE && twin.why_not == NULL)
         twin.why_not = "nothing around it was found in the float model";
     if (twin.why_not != NULL) {
@@ -533,25 +544,25 @@ static struct quantizer_twin twin_of(struct matching *matching, const struct qua
 void quantizers_match(const struct quantizers *quantizers, struct model *model, struct model *float_model,
                       struct quantizer_twins *ret)
 {
-    struct matching matching = {.arena = &ret->arena};
+    struct twin_matching matching = {.arena = &ret->arena};
 
     *ret = (struct quantizer_twins){.float_model = float_model, .count = quantizers->count};
     arena_init(&ret->arena);
     ret->items = memory_alloc_zero(quantizers->count + 1, sizeof(*ret->items));
-    side_init(&matching.quantized, model);
-    side_init(&matching.plain, float_model);
+    init_matching_side(&matching.quantized, model);
+    init_matching_side(&matching.plain, float_model);
     matching.why_not = memory_alloc_zero(model->values.count + 1, sizeof(*matching.why_not));
     matching.bounds = memory_alloc((model->values.count + 1) * sizeof(*matching.bounds));
     for (size_t i = 0; i < model->values.count; i++)
         matching.bounds[i] = (struct bound){-INFINITY, INFINITY};
-    pair_all(&matching);
+    pair_all_nodes(&matching);
     for (size_t i = 0; i < quantizers->count; i++)
-        ret->items[i] = twin_of(&matching, &quantizers->items[i]);
+        ret->items[i] = twin_of_quantizer(&matching, &quantizers->items[i]);
     free(matching.why_not);
     free(matching.bounds);
     free(matching.pairs.items);
-    side_release(&matching.quantized);
-    side_release(&matching.plain);
+    release_matching_side(&matching.quantized);
+    release_matching_side(&matching.plain);
 }
 
 void quantizer_twins_release(struct quantizer_twins *twins)

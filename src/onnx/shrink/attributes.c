@@ -9,7 +9,7 @@
 
 /* Source: the ONNX operator reference, attributes marked "(required)", in all versions of the operators. `op_type`
  * NULL: of whatever operator. */
-static bool is_required(const struct node *node, struct text name)
+static bool attribute_is_required(const struct node *node, struct text name)
 {
     static const struct {
         const char *op_type, *attribute;
@@ -48,7 +48,7 @@ static bool is_required(const struct node *node, struct text name)
     return false;
 }
 
-static bool is_listed(const struct optional_attribute_list *list, size_t first, struct text name)
+static bool optional_attribute_is_listed(const struct optional_attribute_list *list, size_t first, struct text name)
 {
     for (size_t i = first; i < list->count; i++)
         if (text_equal(list->items[i].name, name))
@@ -70,20 +70,21 @@ void attributes_list_optional(const struct model *model, struct optional_attribu
             if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || captures_attribute_has_graph(field.bytes))
                 continue;
             attribute_read(field.bytes, &attribute);
-            if (!is_required(node, attribute.name) && !is_listed(ret, first, attribute.name))
+            if (!attribute_is_required(node, attribute.name) &&
+                !optional_attribute_is_listed(ret, first, attribute.name))
                 *VECTOR_APPEND(ret) = (struct optional_attribute){i, attribute.name};
         }
     }
 }
 
 /* Attributes of one node, which stand side by side in a list. */
-struct part {
+struct node_attributes {
     const struct optional_attribute_list *list;
     const uint8_t *dropped;
     size_t first, end;
 };
 
-static bool is_dropped(const struct part *part, struct span message)
+static bool attribute_is_dropped(const struct node_attributes *part, struct span message)
 {
     struct attribute attribute;
 
@@ -95,7 +96,7 @@ static bool is_dropped(const struct part *part, struct span message)
 }
 
 /* Only the place of the node's bytes changes: what the index says of names and edges is the same. */
-static void rewrite(struct model *model, struct node *node, const struct part *part)
+static void rewrite_without_attribute(struct model *model, struct node *node, const struct node_attributes *part)
 {
     struct wire_reader reader = wire_reader_of(node->message);
     struct string_builder message, whole;
@@ -104,7 +105,7 @@ static void rewrite(struct model *model, struct node *node, const struct part *p
     string_init(&message);
     string_init(&whole);
     while (wire_next(&reader, &field))
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !is_dropped(part, field.bytes))
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !attribute_is_dropped(part, field.bytes))
             string_add_bytes(&message, field.whole.data, field.whole.size);
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
     node->field = (struct span){arena_copy(&model->arena, whole.data, whole.size), whole.size};
@@ -115,7 +116,7 @@ static void rewrite(struct model *model, struct node *node, const struct part *p
 
 void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped)
 {
-    struct part part = {.list = list, .dropped = dropped};
+    struct node_attributes part = {.list = list, .dropped = dropped};
 
     for (; part.first < list->count; part.first = part.end) {
         uint32_t node = list->items[part.first].node;
@@ -124,6 +125,6 @@ void attributes_drop(struct model *model, const struct optional_attribute_list *
         for (part.end = part.first; part.end < list->count && list->items[part.end].node == node; part.end++)
             any |= dropped[part.end] != 0;
         if (any)
-            rewrite(model, &model->nodes.items[node], &part);
+            rewrite_without_attribute(model, &model->nodes.items[node], &part);
     }
 }

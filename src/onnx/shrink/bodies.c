@@ -14,14 +14,14 @@
 #include "onnx/edit/node.h"
 
 /* Where a GraphProto, or a FunctionProto, has what. */
-struct layout {
+struct graph_fields {
     uint32_t node, input, output, description;
     bool bare_names; /* inputs and outputs are names, not descriptions */
 };
 
-static const struct layout graph_layout = {GRAPH_NODE, GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO, false};
-static const struct layout function_layout = {FUNCTION_NODE, FUNCTION_INPUT, FUNCTION_OUTPUT, FUNCTION_VALUE_INFO,
-                                              true};
+static const struct graph_fields graph_layout = {GRAPH_NODE, GRAPH_INPUT, GRAPH_OUTPUT, GRAPH_VALUE_INFO, false};
+static const struct graph_fields function_layout = {FUNCTION_NODE, FUNCTION_INPUT, FUNCTION_OUTPUT, FUNCTION_VALUE_INFO,
+                                                    true};
 
 /* A walk over everything inside. */
 struct body_edit {
@@ -34,21 +34,21 @@ struct body_edit {
 
 /* One graph or function on its way. */
 struct graph_edit {
-    const struct layout *layout;
+    const struct graph_fields *layout;
     struct span_list nodes; /* what stays: NodeProtos with tag and length */
     struct rename_map map;  /* what is bypassed */
     struct name_map used;   /* inputs and outputs; in the end what nodes read, too */
 };
 
-static int edit_graph(struct body_edit *edit, struct span graph, const struct layout *layout, struct span *ret,
-                      struct error *err);
+static int edit_body_graph(struct body_edit *edit, struct span graph, const struct graph_fields *layout,
+                           struct span *ret, struct error *err);
 
-static int damaged(const char *what, struct error *err)
+static int refuse_damaged_body(const char *what, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "%s inside a node or function is damaged", what);
 }
 
-static struct span keep_bytes(struct body_edit *edit, struct string_builder *bytes)
+static struct span keep_edit_bytes(struct body_edit *edit, struct string_builder *bytes)
 {
     struct span kept = {arena_copy(edit->arena, bytes->data, bytes->size), bytes->size};
 
@@ -56,17 +56,17 @@ static struct span keep_bytes(struct body_edit *edit, struct string_builder *byt
     return kept;
 }
 
-static struct span keep_field(struct body_edit *edit, uint32_t number, struct span message)
+static struct span keep_edited_field(struct body_edit *edit, uint32_t number, struct span message)
 {
     struct string_builder field;
 
     string_init(&field);
     wire_write_bytes(&field, number, message.data, message.size);
-    return keep_bytes(edit, &field);
+    return keep_edit_bytes(edit, &field);
 }
 
 /* The content of a field with tag and length. */
-static struct span content_of(struct span whole)
+static struct span field_content(struct span whole)
 {
     struct wire_reader reader = wire_reader_of(whole);
     struct wire_field field = {0};
@@ -75,7 +75,7 @@ static struct span content_of(struct span whole)
     return field.bytes;
 }
 
-static struct text name_in(struct span message, uint32_t number)
+static struct text read_name_field(struct span message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -89,7 +89,8 @@ static struct text name_in(struct span message, uint32_t number)
 
 /* ---- One node ---- */
 
-static int edit_attribute(struct body_edit *edit, struct span attribute, struct string_builder *out, struct error *err)
+static int edit_body_attribute(struct body_edit *edit, struct span attribute, struct string_builder *out,
+                               struct error *err)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -102,14 +103,14 @@ static int edit_attribute(struct body_edit *edit, struct span attribute, struct 
             string_add_bytes(out, field.whole.data, field.whole.size);
             continue;
         }
-        rc = edit_graph(edit, field.bytes, &graph_layout, &graph, err);
+        rc = edit_body_graph(edit, field.bytes, &graph_layout, &graph, err);
         wire_write_bytes(out, field.number, graph.data, graph.size);
     }
-    return rc == 0 && reader.damaged ? damaged("an attribute", err) : rc;
+    return rc == 0 && reader.damaged ? refuse_damaged_body("an attribute", err) : rc;
 }
 
 /* Edits the bodies of a node. `ret` is a NodeProto with tag and length. */
-static int edit_bodies(struct body_edit *edit, struct span node, struct span *ret, struct error *err)
+static int edit_node_bodies(struct body_edit *edit, struct span node, struct span *ret, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct string_builder message, attribute;
@@ -123,16 +124,16 @@ static int edit_bodies(struct body_edit *edit, struct span node, struct span *re
             continue;
         }
         string_init(&attribute);
-        rc = edit_attribute(edit, field.bytes, &attribute, err);
+        rc = edit_body_attribute(edit, field.bytes, &attribute, err);
         wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
         string_release(&attribute);
         if (rc < 0)
             goto done;
     }
     if (reader.damaged)
-        rc = damaged("a node", err);
+        rc = refuse_damaged_body("a node", err);
     else
-        *ret = keep_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
+        *ret = keep_edited_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
 done:
     string_release(&message);
     return rc;
@@ -144,7 +145,7 @@ struct node_summary {
     size_t input_count, output_count; /* without omitted ones */
 };
 
-static void summarize(struct span node, struct node_summary *ret)
+static void summarize_body_node(struct span node, struct node_summary *ret)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -174,7 +175,8 @@ static uint8_t count_bypasses(const struct node_summary *node)
 }
 
 /* An output of the graph has to be made by something. */
-static void bypass(struct body_edit *edit, struct graph_edit *graph, const struct node_summary *node, unsigned choice)
+static void bypass_body_node(struct body_edit *edit, struct graph_edit *graph, const struct node_summary *node,
+                             unsigned choice)
 {
     struct text target = node->inputs[choice - 1];
     uint32_t found = name_map_find(&graph->map.index, target);
@@ -191,7 +193,7 @@ static void bypass(struct body_edit *edit, struct graph_edit *graph, const struc
     *VECTOR_APPEND(&graph->nodes) = node_build(edit->arena, &identity);
 }
 
-static int edit_node(struct body_edit *edit, struct graph_edit *graph, struct span message, struct error *err)
+static int edit_body_node(struct body_edit *edit, struct graph_edit *graph, struct span message, struct error *err)
 {
     size_t number = edit->next++;
     struct node_summary summary;
@@ -199,15 +201,15 @@ static int edit_node(struct body_edit *edit, struct graph_edit *graph, struct sp
     unsigned choice;
     int rc;
 
-    summarize(message, &summary);
+    summarize_body_node(message, &summary);
     if (edit->list != NULL)
         *VECTOR_APPEND(edit->list) = (struct inner_node){summary.name, summary.op_type, count_bypasses(&summary)};
-    rc = edit_bodies(edit, message, &field, err);
+    rc = edit_node_bodies(edit, message, &field, err);
     if (rc < 0)
         return rc;
     choice = edit->choices != NULL ? edit->choices[number] : 0;
     if (choice > 0 && choice <= count_bypasses(&summary)) {
-        bypass(edit, graph, &summary, choice);
+        bypass_body_node(edit, graph, &summary, choice);
         return 0;
     }
     rc = node_rename(edit->arena, field, &graph->map, NULL, &field, err);
@@ -218,20 +220,21 @@ static int edit_node(struct body_edit *edit, struct graph_edit *graph, struct sp
 
 /* ---- One graph ---- */
 
-static void add_interface(struct graph_edit *graph, struct span message)
+static void add_graph_interface(struct graph_edit *graph, struct span message)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
 
     while (wire_next(&reader, &field))
         if (field.type == WIRE_BYTES && (field.number == graph->layout->input || field.number == graph->layout->output))
-            name_map_add(&graph->used,
-                         graph->layout->bare_names ? span_text(field.bytes) : name_in(field.bytes, VALUE_INFO_NAME), 0);
+            name_map_add(
+                &graph->used,
+                graph->layout->bare_names ? span_text(field.bytes) : read_name_field(field.bytes, VALUE_INFO_NAME), 0);
 }
 
 /* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no
  * harm. */
-static void add_names_inside(struct name_map *used, struct span message, unsigned depth)
+static void add_used_names(struct name_map *used, struct span message, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(message), inner;
     struct wire_field field, part;
@@ -252,14 +255,14 @@ static void add_names_inside(struct name_map *used, struct span message, unsigne
                 continue;
             while (wire_next(&body, &member))
                 if (member.number == GRAPH_NODE && member.type == WIRE_BYTES)
-                    add_names_inside(used, member.bytes, depth + 1);
+                    add_used_names(used, member.bytes, depth + 1);
                 else if (member.number == GRAPH_OUTPUT && member.type == WIRE_BYTES)
-                    name_map_add(used, name_in(member.bytes, VALUE_INFO_NAME), 0);
+                    name_map_add(used, read_name_field(member.bytes, VALUE_INFO_NAME), 0);
         }
     }
 }
 
-static bool makes_any(const struct name_map *used, struct span node)
+static bool node_makes_any(const struct name_map *used, struct span node)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -272,16 +275,16 @@ static bool makes_any(const struct name_map *used, struct span node)
 }
 
 /* Drops nodes that nothing reads. */
-static void prune(struct graph_edit *graph)
+static void prune_unread_nodes(struct graph_edit *graph)
 {
     size_t first = graph->nodes.count;
 
     for (size_t i = graph->nodes.count; i-- > 0;) {
-        struct span node = content_of(graph->nodes.items[i]);
+        struct span node = field_content(graph->nodes.items[i]);
 
-        if (!makes_any(&graph->used, node))
+        if (!node_makes_any(&graph->used, node))
             continue;
-        add_names_inside(&graph->used, node, 0);
+        add_used_names(&graph->used, node, 0);
         graph->nodes.items[--first] = graph->nodes.items[i];
     }
     for (size_t i = first; i < graph->nodes.count; i++)
@@ -289,7 +292,7 @@ static void prune(struct graph_edit *graph)
     graph->nodes.count -= first;
 }
 
-static void write_graph(const struct graph_edit *graph, struct span message, struct string_builder *out)
+static void write_edited_graph(const struct graph_edit *graph, struct span message, struct string_builder *out)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
@@ -298,19 +301,19 @@ static void write_graph(const struct graph_edit *graph, struct span message, str
         bool is_constant = field.number == GRAPH_INITIALIZER && field.type == WIRE_BYTES && !graph->layout->bare_names;
 
         if (field.number == graph->layout->node || field.number == graph->layout->description ||
-            (is_constant && name_map_find(&graph->used, name_in(field.bytes, TENSOR_NAME)) == NAME_MAP_NONE))
+            (is_constant && name_map_find(&graph->used, read_name_field(field.bytes, TENSOR_NAME)) == NAME_MAP_NONE))
             continue;
         string_add_bytes(out, field.whole.data, field.whole.size);
     }
     for (size_t i = 0; i < graph->nodes.count; i++) {
-        struct span node = content_of(graph->nodes.items[i]);
+        struct span node = field_content(graph->nodes.items[i]);
 
         wire_write_bytes(out, graph->layout->node, node.data, node.size);
     }
 }
 
-static int edit_graph(struct body_edit *edit, struct span message, const struct layout *layout, struct span *ret,
-                      struct error *err)
+static int edit_body_graph(struct body_edit *edit, struct span message, const struct graph_fields *layout,
+                           struct span *ret, struct error *err)
 {
     struct graph_edit graph = {.layout = layout};
     struct wire_reader reader = wire_reader_of(message);
@@ -323,21 +326,21 @@ static int edit_graph(struct body_edit *edit, struct span message, const struct 
     edit->depth++;
     rename_map_init(&graph.map);
     name_map_init(&graph.used);
-    add_interface(&graph, message);
+    add_graph_interface(&graph, message);
     while (wire_next(&reader, &field)) {
         if (field.number == layout->node && field.type == WIRE_BYTES)
-            rc = edit_node(edit, &graph, field.bytes, err);
+            rc = edit_body_node(edit, &graph, field.bytes, err);
         if (rc < 0)
             goto done;
     }
     if (reader.damaged) {
-        rc = damaged("a body", err);
+        rc = refuse_damaged_body("a body", err);
         goto done;
     }
-    prune(&graph);
+    prune_unread_nodes(&graph);
     string_init(&out);
-    write_graph(&graph, message, &out);
-    *ret = keep_bytes(edit, &out);
+    write_edited_graph(&graph, message, &out);
+    *ret = keep_edit_bytes(edit, &out);
 done:
     rename_map_release(&graph.map);
     name_map_release(&graph.used);
@@ -348,7 +351,7 @@ done:
 
 /* ---- The model ---- */
 
-static int edit_functions(struct body_edit *edit, struct span_list *model_fields, struct error *err)
+static int edit_function_bodies(struct body_edit *edit, struct span_list *model_fields, struct error *err)
 {
     int rc = 0;
 
@@ -359,9 +362,9 @@ static int edit_functions(struct body_edit *edit, struct span_list *model_fields
 
         if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
             continue;
-        rc = edit_graph(edit, field.bytes, &function_layout, &function, err);
+        rc = edit_body_graph(edit, field.bytes, &function_layout, &function, err);
         if (rc == 0 && edit->choices != NULL)
-            model_fields->items[i] = keep_field(edit, MODEL_FUNCTIONS, function);
+            model_fields->items[i] = keep_edited_field(edit, MODEL_FUNCTIONS, function);
     }
     return rc;
 }
@@ -377,14 +380,14 @@ int inner_nodes_list(const struct model *model, struct inner_node_list *ret, str
     arena_init(&arena);
     for (size_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].has_subgraphs)
-            rc = edit_bodies(&edit, model->nodes.items[i].message, &unused, err);
+            rc = edit_node_bodies(&edit, model->nodes.items[i].message, &unused, err);
         if (rc < 0)
             goto done;
     }
-    rc = edit_functions(&edit, &before, err);
+    rc = edit_function_bodies(&edit, &before, err);
     if (rc < 0)
         goto done;
-    rc = edit_functions(&edit, &after, err);
+    rc = edit_function_bodies(&edit, &after, err);
 done:
     arena_release(&arena);
     return rc;
@@ -400,15 +403,15 @@ int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error
         struct span field = model->nodes.items[i].field;
 
         if (model->nodes.items[i].has_subgraphs)
-            rc = edit_bodies(&edit, model->nodes.items[i].message, &field, err);
+            rc = edit_node_bodies(&edit, model->nodes.items[i].message, &field, err);
         if (rc < 0)
             goto done;
         *VECTOR_APPEND(&fields) = field;
     }
-    rc = edit_functions(&edit, &model->fields_before_graph, err);
+    rc = edit_function_bodies(&edit, &model->fields_before_graph, err);
     if (rc < 0)
         goto done;
-    rc = edit_functions(&edit, &model->fields_after_graph, err);
+    rc = edit_function_bodies(&edit, &model->fields_after_graph, err);
     if (rc < 0)
         goto done;
     rc = model_set_nodes(model, &fields, err);
@@ -418,8 +421,8 @@ done:
 }
 
 /* Makes the condition of `If` a constant of its own. */
-static int decide(struct model *model, struct unused_names *names, const struct node *node, bool condition,
-                  struct span *ret, struct error *err)
+static int decide_branch_condition(struct model *model, struct unused_names *names, const struct node *node,
+                                   bool condition, struct span *ret, struct error *err)
 {
     static const uint8_t truth[] = {0, 1};
     struct text name = unused_names_make(names, TEXT("condition"), "");
@@ -454,7 +457,7 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
 
         if (choices[i] != 0) {
             any = true;
-            rc = decide(model, &names, &node, choices[i] == 1, &node.field, err);
+            rc = decide_branch_condition(model, &names, &node, choices[i] == 1, &node.field, err);
             if (rc < 0)
                 goto done;
         }

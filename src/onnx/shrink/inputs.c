@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "onnx/edit/model.h"
 
-static bool has_shape(const struct model *model, size_t input, struct value_type *ret)
+static bool value_has_shape(const struct model *model, size_t input, struct value_type *ret)
 {
     value_info_decode(model->values.items[model->inputs.items[input]].info, ret);
     return ret->not_a_tensor == NULL && ret->has_shape;
@@ -16,12 +16,12 @@ static size_t count_dimensions(const struct model *model, int64_t size)
     size_t count = 0;
 
     for (size_t i = 0; i < model->inputs.count; i++)
-        for (size_t axis = 0; has_shape(model, i, &type) && axis < type.shape.rank; axis++)
+        for (size_t axis = 0; value_has_shape(model, i, &type) && axis < type.shape.rank; axis++)
             count += type.shape.dims[axis] == size;
     return count;
 }
 
-static bool is_listed(const struct input_size_list *list, int64_t size)
+static bool input_size_is_listed(const struct input_size_list *list, int64_t size)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].size == size)
@@ -35,8 +35,8 @@ void input_sizes_list(const struct model *model, struct input_size_list *ret)
     size_t sizes;
 
     for (size_t i = 0; i < model->inputs.count; i++)
-        for (size_t axis = 0; has_shape(model, i, &type) && axis < type.shape.rank; axis++)
-            if (type.shape.dims[axis] > 1 && !is_listed(ret, type.shape.dims[axis]))
+        for (size_t axis = 0; value_has_shape(model, i, &type) && axis < type.shape.rank; axis++)
+            if (type.shape.dims[axis] > 1 && !input_size_is_listed(ret, type.shape.dims[axis]))
                 *VECTOR_APPEND(ret) = (struct input_size){.size = type.shape.dims[axis], .all = true};
     sizes = ret->count;
     for (size_t k = 0; k < sizes; k++) {
@@ -45,7 +45,7 @@ void input_sizes_list(const struct model *model, struct input_size_list *ret)
         if (count_dimensions(model, size) < 2)
             continue;
         for (size_t i = 0; i < model->inputs.count; i++)
-            for (size_t axis = 0; has_shape(model, i, &type) && axis < type.shape.rank; axis++)
+            for (size_t axis = 0; value_has_shape(model, i, &type) && axis < type.shape.rank; axis++)
                 if (type.shape.dims[axis] == size)
                     *VECTOR_APPEND(ret) =
                         (struct input_size){.size = size, .input = (uint32_t)i, .axis = (uint32_t)axis};
@@ -73,8 +73,8 @@ int64_t input_size_after(int64_t size, unsigned choice)
 }
 
 /* The size of one dimension by these choices. */
-static int64_t resulting_size(const struct input_size_list *list, const uint8_t *choices, size_t input, size_t axis,
-                              int64_t size)
+static int64_t find_resulting_size(const struct input_size_list *list, const uint8_t *choices, size_t input,
+                                   size_t axis, int64_t size)
 {
     int64_t result = size;
 
@@ -94,10 +94,10 @@ void inputs_shrink(struct model *model, const struct input_size_list *list, cons
         struct value_type type;
         bool changed = false;
 
-        if (!has_shape(model, i, &type))
+        if (!value_has_shape(model, i, &type))
             continue;
         for (size_t axis = 0; axis < type.shape.rank; axis++) {
-            int64_t size = resulting_size(list, choices, i, axis, type.shape.dims[axis]);
+            int64_t size = find_resulting_size(list, choices, i, axis, type.shape.dims[axis]);
 
             changed |= size != type.shape.dims[axis];
             type.shape.dims[axis] = size;

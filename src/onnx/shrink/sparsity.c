@@ -18,7 +18,7 @@ enum {
 /* ---- Finding weights ---- */
 
 /* What leads from a node's input back to a weight. */
-struct chain {
+struct weight_chain {
     const struct node *nodes[LONGEST_CHAIN]; /* the one next to the user first */
     size_t count;
 };
@@ -30,7 +30,7 @@ static bool passes_weights_on(const struct node *node)
 }
 
 /* Walks back to an initializer: its number, or INITIALIZER_NONE. */
-static uint32_t find_weight(const struct model *model, uint32_t value, struct chain *ret)
+static uint32_t find_weight_tensor(const struct model *model, uint32_t value, struct weight_chain *ret)
 {
     ret->count = 0;
     while (value != VALUE_NONE && model->values.items[value].initializer == INITIALIZER_NONE) {
@@ -46,7 +46,7 @@ static uint32_t find_weight(const struct model *model, uint32_t value, struct ch
 }
 
 /* The axis in front of a Transpose that becomes `axis` behind it. False when the permutation makes no sense. */
-static bool axis_before(const struct node *transpose, size_t rank, size_t *axis)
+static bool axis_before_reshape(const struct node *transpose, size_t rank, size_t *axis)
 {
     int64_t permutation[TENSOR_MAX_RANK];
     size_t count = node_attribute_integers(transpose->message, "perm", permutation, TENSOR_MAX_RANK);
@@ -61,13 +61,13 @@ static bool axis_before(const struct node *transpose, size_t rank, size_t *axis)
     return true;
 }
 
-struct search {
+struct sparsity_search {
     const struct model *model;
     struct sparsity_candidates found;
     struct bitset weights; /* initializers among them */
 };
 
-static bool is_listed(const struct sparsity_candidates *list, struct sparsity_candidate candidate)
+static bool sparsity_candidate_is_listed(const struct sparsity_candidates *list, struct sparsity_candidate candidate)
 {
     for (size_t i = 0; i < list->count; i++)
         if (list->items[i].initializer == candidate.initializer && list->items[i].axis == candidate.axis)
@@ -75,11 +75,11 @@ static bool is_listed(const struct sparsity_candidates *list, struct sparsity_ca
     return false;
 }
 
-static void add_candidate(struct search *search, uint32_t weight, size_t axis)
+static void add_sparsity_candidate(struct sparsity_search *search, uint32_t weight, size_t axis)
 {
     struct sparsity_candidate candidate = {weight, (uint32_t)axis};
 
-    if (bitset_has(&search->weights, weight) && is_listed(&search->found, candidate))
+    if (bitset_has(&search->weights, weight) && sparsity_candidate_is_listed(&search->found, candidate))
         return;
     bitset_add(&search->weights, weight);
     *VECTOR_APPEND(&search->found) = candidate;
@@ -87,17 +87,18 @@ static void add_candidate(struct search *search, uint32_t weight, size_t axis)
 
 /* Adds the weight behind an input of a node, if it is one that counts. `axis` counts from the end when it is
  * negative. */
-static int add_weight(struct search *search, const struct node *node, size_t input, int axis, struct error *err)
+static int add_sparse_weight(struct sparsity_search *search, const struct node *node, size_t input, int axis,
+                             struct error *err)
 {
     const struct model *model = search->model;
-    struct chain chain;
+    struct weight_chain chain;
     struct tensor_header header;
     uint32_t weight = INITIALIZER_NONE;
     size_t rank, at;
     int rc;
 
     if (input < node->inputs.count)
-        weight = find_weight(model, model_edge(model, node->inputs, input), &chain);
+        weight = find_weight_tensor(model, model_edge(model, node->inputs, input), &chain);
     if (weight == INITIALIZER_NONE || model->initializers.items[weight].sparse)
         return 0;
     rc = tensor_proto_read(model->initializers.items[weight].message, &header, err);
@@ -108,40 +109,40 @@ static int add_weight(struct search *search, const struct node *node, size_t inp
     if (rank < 2 || at >= rank)
         return 0;
     for (size_t i = 0; i < chain.count; i++)
-        if (node_is(chain.nodes[i], "Transpose") && !axis_before(chain.nodes[i], rank, &at))
+        if (node_is(chain.nodes[i], "Transpose") && !axis_before_reshape(chain.nodes[i], rank, &at))
             return 0;
     if ((header.type == DATA_FLOAT32 || header.type == DATA_FLOAT16 || header.type == DATA_BFLOAT16) &&
         header.shape.dims[at] % GROUP == 0)
-        add_candidate(search, weight, at);
+        add_sparsity_candidate(search, weight, at);
     return 0;
 }
 
-static int add_weights_of(struct search *search, const struct node *node, struct error *err)
+static int add_node_weights(struct sparsity_search *search, const struct node *node, struct error *err)
 {
     int rc = 0;
 
     if (node_is(node, "Conv"))
-        return add_weight(search, node, 1, 1, err);
+        return add_sparse_weight(search, node, 1, 1, err);
     if (node_is(node, "MatMul")) {
-        rc = add_weight(search, node, 0, -1, err);
-        return rc < 0 ? rc : add_weight(search, node, 1, -2, err);
+        rc = add_sparse_weight(search, node, 0, -1, err);
+        return rc < 0 ? rc : add_sparse_weight(search, node, 1, -2, err);
     }
     if (node_is(node, "Gemm")) {
-        rc = add_weight(search, node, 0, node_attribute_integer(node->message, "transA", 0) ? 0 : 1, err);
+        rc = add_sparse_weight(search, node, 0, node_attribute_integer(node->message, "transA", 0) ? 0 : 1, err);
         if (rc == 0)
-            rc = add_weight(search, node, 1, node_attribute_integer(node->message, "transB", 0) ? 1 : 0, err);
+            rc = add_sparse_weight(search, node, 1, node_attribute_integer(node->message, "transB", 0) ? 1 : 0, err);
     }
     return rc;
 }
 
 int sparsity_find(const struct model *model, struct sparsity_candidates *ret, struct error *err)
 {
-    struct search search = {.model = model};
+    struct sparsity_search search = {.model = model};
     int rc = 0;
 
     bitset_init(&search.weights, model->initializers.count);
     for (size_t i = 0; i < model->nodes.count && rc == 0; i++)
-        rc = add_weights_of(&search, &model->nodes.items[i], err);
+        rc = add_node_weights(&search, &model->nodes.items[i], err);
     bitset_release(&search.weights);
     if (rc < 0)
         free(search.found.items);
@@ -157,7 +158,7 @@ struct view {
     size_t outer, length, inner;
 };
 
-static struct view view_of(const struct shape *shape, size_t axis)
+static struct view view_of_candidate(const struct shape *shape, size_t axis)
 {
     struct view view = {1, (size_t)shape->dims[axis], 1};
 
@@ -169,7 +170,7 @@ static struct view view_of(const struct shape *shape, size_t axis)
 }
 
 /* The bits of an element without its sign: as integers they are in the order of the magnitudes, NaN above all. */
-static uint32_t magnitude(const uint8_t *data, size_t element, size_t size)
+static uint32_t element_magnitude(const uint8_t *data, size_t element, size_t size)
 {
     uint32_t wide;
     uint16_t narrow;
@@ -184,7 +185,7 @@ static uint32_t magnitude(const uint8_t *data, size_t element, size_t size)
 
 bool sparsity_holds(const struct tensor *tensor, size_t axis)
 {
-    struct view view = view_of(&tensor->shape, axis);
+    struct view view = view_of_candidate(&tensor->shape, axis);
     size_t size = data_type_bits(tensor->type) / 8;
 
     for (size_t outer = 0; outer < view.outer; outer++)
@@ -194,7 +195,7 @@ bool sparsity_holds(const struct tensor *tensor, size_t axis)
                 int zeros = 0;
 
                 for (size_t i = 0; i < GROUP; i++)
-                    zeros += magnitude(tensor->data, first + i * view.inner, size) == 0;
+                    zeros += element_magnitude(tensor->data, first + i * view.inner, size) == 0;
                 if (zeros < ZEROS)
                     return false;
             }
@@ -208,7 +209,7 @@ static void prune_group(uint8_t *data, size_t first, size_t step, size_t size)
     size_t smallest = 0, second;
 
     for (size_t i = 0; i < GROUP; i++)
-        magnitudes[i] = magnitude(data, first + i * step, size);
+        magnitudes[i] = element_magnitude(data, first + i * step, size);
     for (size_t i = 1; i < GROUP; i++)
         if (magnitudes[i] < magnitudes[smallest])
             smallest = i;
@@ -222,7 +223,7 @@ static void prune_group(uint8_t *data, size_t first, size_t step, size_t size)
 
 void sparsity_prune(enum data_type type, const struct shape *shape, size_t axis, void *data)
 {
-    struct view view = view_of(shape, axis);
+    struct view view = view_of_candidate(shape, axis);
     size_t size = data_type_bits(type) / 8;
 
     for (size_t outer = 0; outer < view.outer; outer++)

@@ -32,7 +32,7 @@ static bool takes_parameters(struct text op_type)
     return false;
 }
 
-static void add_edges(const struct model *model, struct edge_range range, struct bitset *ret)
+static void add_edge_weights(const struct model *model, struct edge_range range, struct bitset *ret)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -42,14 +42,14 @@ static void add_edges(const struct model *model, struct edge_range range, struct
     }
 }
 
-static bool is_supported(enum data_type type)
+static bool noise_type_is_supported(enum data_type type)
 {
     return type == DATA_FLOAT32 || type == DATA_FLOAT64 || type == DATA_FLOAT16 || type == DATA_BFLOAT16;
 }
 
 /* Appends the weight that `initializer` is, if it is one. */
-static int add_weight(struct model *model, const struct initializer *initializer, struct weight_list *ret,
-                      struct error *err)
+static int add_replaceable_weight(struct model *model, const struct initializer *initializer, struct weight_list *ret,
+                                  struct error *err)
 {
     struct tensor_header header;
     struct statistics statistics;
@@ -58,7 +58,7 @@ static int add_weight(struct model *model, const struct initializer *initializer
 
     if (rc < 0)
         return rc;
-    if (!is_supported(header.type) || shape_elements(&header.shape) < 2)
+    if (!noise_type_is_supported(header.type) || shape_elements(&header.shape) < 2)
         return 0;
     rc = external_tensor_read(model, initializer->message, &tensor, err);
     if (rc < 0)
@@ -85,15 +85,15 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
 
-        add_edges(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
-        add_edges(model, node->captures, &used);
+        add_edge_weights(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
+        add_edge_weights(model, node->captures, &used);
     }
     for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
 
         if (!initializer->sparse && initializer->narrowed.size == 0 && bitset_has(&used, initializer->value) &&
             !bitset_has(&parameters, initializer->value))
-            rc = add_weight(model, initializer, ret, err);
+            rc = add_replaceable_weight(model, initializer, ret, err);
     }
     bitset_release(&used);
     bitset_release(&parameters);
@@ -102,9 +102,9 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
 
 /* ---- What is elsewhere ---- */
 
-static size_t count_in_node(struct span node, unsigned depth);
+static size_t count_node_tensors(struct span node, unsigned depth);
 
-static size_t count_tensor(struct span message)
+static size_t count_replaceable_tensor(struct span message)
 {
     struct tensor_header header;
 
@@ -112,7 +112,7 @@ static size_t count_tensor(struct span message)
            shape_elements(&header.shape) > 1;
 }
 
-static size_t count_in_graph(struct span graph, unsigned depth)
+static size_t count_graph_tensors(struct span graph, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(graph);
     struct wire_field field;
@@ -120,13 +120,13 @@ static size_t count_in_graph(struct span graph, unsigned depth)
 
     while (wire_next(&reader, &field))
         if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
-            count += count_in_node(field.bytes, depth);
+            count += count_node_tensors(field.bytes, depth);
         else if (field.number == GRAPH_INITIALIZER && field.type == WIRE_BYTES)
-            count += count_tensor(field.bytes);
+            count += count_replaceable_tensor(field.bytes);
     return count;
 }
 
-static size_t count_in_attribute(struct span attribute, unsigned depth)
+static size_t count_attribute_tensors(struct span attribute, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(attribute);
     struct wire_field field;
@@ -136,14 +136,14 @@ static size_t count_in_attribute(struct span attribute, unsigned depth)
         if (field.type != WIRE_BYTES)
             continue;
         if (field.number == ATTRIBUTE_TENSOR || field.number == ATTRIBUTE_TENSORS)
-            count += count_tensor(field.bytes);
+            count += count_replaceable_tensor(field.bytes);
         else if ((field.number == ATTRIBUTE_GRAPH || field.number == ATTRIBUTE_GRAPHS) && depth < BODY_MAX_DEPTH)
-            count += count_in_graph(field.bytes, depth + 1);
+            count += count_graph_tensors(field.bytes, depth + 1);
     }
     return count;
 }
 
-static size_t count_in_node(struct span node, unsigned depth)
+static size_t count_node_tensors(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
@@ -151,11 +151,11 @@ static size_t count_in_node(struct span node, unsigned depth)
 
     while (wire_next(&reader, &field))
         if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
-            count += count_in_attribute(field.bytes, depth);
+            count += count_attribute_tensors(field.bytes, depth);
     return count;
 }
 
-static size_t count_in_functions(const struct span_list *model_fields)
+static size_t count_function_tensors(const struct span_list *model_fields)
 {
     size_t count = 0;
 
@@ -168,23 +168,24 @@ static size_t count_in_functions(const struct span_list *model_fields)
         function = wire_reader_of(field.bytes);
         while (wire_next(&function, &part))
             if (part.number == FUNCTION_NODE && part.type == WIRE_BYTES)
-                count += count_in_node(part.bytes, 0);
+                count += count_node_tensors(part.bytes, 0);
     }
     return count;
 }
 
 size_t weights_count_inside(const struct model *model)
 {
-    size_t count = count_in_functions(&model->fields_before_graph) + count_in_functions(&model->fields_after_graph);
+    size_t count =
+        count_function_tensors(&model->fields_before_graph) + count_function_tensors(&model->fields_after_graph);
 
     for (size_t i = 0; i < model->nodes.count; i++)
-        count += count_in_node(model->nodes.items[i].message, 0);
+        count += count_node_tensors(model->nodes.items[i].message, 0);
     return count;
 }
 
 /* ---- With what ---- */
 
-static void store_number(enum data_type type, double value, size_t element, void *data)
+static void store_noise_number(enum data_type type, double value, size_t element, void *data)
 {
     float single = (float)value;
     uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
@@ -200,8 +201,8 @@ static void store_number(enum data_type type, double value, size_t element, void
 /* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are
  * put there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were
  * 0 and 1. */
-static void fill_with_noise(const struct weight *weight, struct text name, enum data_type type, size_t elements,
-                            void *data)
+static void fill_weight_with_noise(const struct weight *weight, struct text name, enum data_type type, size_t elements,
+                                   void *data)
 {
     bool known =
         isfinite(weight->mean) && isfinite(weight->deviation) && isfinite(weight->minimum) && isfinite(weight->maximum);
@@ -213,7 +214,7 @@ static void fill_with_noise(const struct weight *weight, struct text name, enum 
     for (size_t i = 0; i < elements; i++) {
         double number = mean + sqrt(3) * deviation * (2 * mersenne_twister_next_fraction(&random) - 1);
 
-        store_number(type, fmin(fmax(number, minimum), maximum), i, data);
+        store_noise_number(type, fmin(fmax(number, minimum), maximum), i, data);
     }
 }
 
@@ -237,9 +238,9 @@ int weight_replace(struct model *model, const struct weight *weight, enum stand_
     if (kind == STAND_IN_ZEROS)
         memset(data, 0, tensor_bytes(header.type, elements));
     else if (kind == STAND_IN_NOISE)
-        fill_with_noise(weight, name, header.type, elements, data);
+        fill_weight_with_noise(weight, name, header.type, elements, data);
     else
         for (size_t i = 0; i < elements; i++)
-            store_number(header.type, 1, i, data);
+            store_noise_number(header.type, 1, i, data);
     return 0;
 }

@@ -24,7 +24,7 @@ static const char older_sparse_kind[] = " 2:4:";
 
 /* ---- Which ---- */
 
-static bool is_one_of(struct text op_type, const char *const *names, size_t count)
+static bool operator_is_one_of(struct text op_type, const char *const *names, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         if (text_equal_string(op_type, names[i]))
@@ -33,7 +33,7 @@ static bool is_one_of(struct text op_type, const char *const *names, size_t coun
 }
 
 /* What can be left out, and be made up again. */
-static bool is_strippable(const struct tensor_header *header)
+static bool initializer_is_strippable(const struct tensor_header *header)
 {
     size_t size = tensor_bytes(header->type, shape_elements(&header->shape));
 
@@ -41,7 +41,8 @@ static bool is_strippable(const struct tensor_header *header)
            (data_type_is_float(header->type) || data_type_is_integer(header->type) || header->type == DATA_BOOL);
 }
 
-static int add_weight(const struct model *model, uint32_t value, size_t smallest, struct bitset *ret, struct error *err)
+static int add_strippable_weight(const struct model *model, uint32_t value, size_t smallest, struct bitset *ret,
+                                 struct error *err)
 {
     uint32_t initializer = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
     struct tensor_header header;
@@ -50,13 +51,13 @@ static int add_weight(const struct model *model, uint32_t value, size_t smallest
         return 0;
     if (tensor_proto_read(model->initializers.items[initializer].message, &header, err) < 0)
         return error_context(err, "%s", model->display_name);
-    if (is_strippable(&header) && shape_elements(&header.shape) >= smallest)
+    if (initializer_is_strippable(&header) && shape_elements(&header.shape) >= smallest)
         bitset_add(ret, initializer);
     return 0;
 }
 
 /* Back through what a weight goes through on its way to the node that multiplies by it. */
-static uint32_t origin_of(const struct model *model, uint32_t value)
+static uint32_t find_weight_origin(const struct model *model, uint32_t value)
 {
     static const char *const carriers[] = {"QuantizeLinear", "DequantizeLinear", "Transpose"};
 
@@ -64,7 +65,8 @@ static uint32_t origin_of(const struct model *model, uint32_t value)
         uint32_t producer = model->values.items[value].producer;
         const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
 
-        if (node == NULL || node->inputs.count == 0 || !is_one_of(node->op_type, carriers, ARRAY_LEN(carriers)))
+        if (node == NULL || node->inputs.count == 0 ||
+            !operator_is_one_of(node->op_type, carriers, ARRAY_LEN(carriers)))
             break;
         value = model_edge(model, node->inputs, 0);
     }
@@ -78,7 +80,7 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        bool multiplies = is_one_of(node->op_type, multipliers, ARRAY_LEN(multipliers));
+        bool multiplies = operator_is_one_of(node->op_type, multipliers, ARRAY_LEN(multipliers));
         bool slices = text_equal_string(node->op_type, "Slice");
         size_t count = slices && node->inputs.count > 1 ? 1 : node->inputs.count;
 
@@ -88,8 +90,8 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
         for (size_t k = 0; k < count && rc == 0; k++) {
             uint32_t value = model_edge(model, node->inputs, k);
 
-            rc = multiplies ? add_weight(model, origin_of(model, value), 1, ret, err)
-                            : add_weight(model, value, STRIPPED_TABLE_SMALLEST, ret, err);
+            rc = multiplies ? add_strippable_weight(model, find_weight_origin(model, value), 1, ret, err)
+                            : add_strippable_weight(model, value, STRIPPED_TABLE_SMALLEST, ret, err);
         }
         if (rc < 0)
             return rc;
@@ -123,7 +125,7 @@ struct traces {
 };
 
 /* Polygraphy empties raw_data and leaves data in typed fields where they are; readers then go by raw_data. */
-static struct traces read_traces(struct span message)
+static struct traces read_strip_traces(struct span message)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct traces traces = {.description = TEXT("")};
@@ -157,7 +159,7 @@ static struct traces read_traces(struct span message)
 }
 
 /* Takes `prefix` off the front of `text`. */
-static bool skip_prefix(struct text *text, const char *prefix)
+static bool skip_text_prefix(struct text *text, const char *prefix)
 {
     size_t size = strlen(prefix);
 
@@ -168,7 +170,7 @@ static bool skip_prefix(struct text *text, const char *prefix)
 }
 
 /* A model is untrusted: the pattern has to be one that the shape allows. */
-static bool may_be_sparse(const struct stripped_weight *weight, int64_t axis)
+static bool tensor_may_be_sparse(const struct stripped_weight *weight, int64_t axis)
 {
     bool type_fits = weight->type == DATA_FLOAT32 || weight->type == DATA_FLOAT16 || weight->type == DATA_BFLOAT16;
 
@@ -176,15 +178,15 @@ static bool may_be_sparse(const struct stripped_weight *weight, int64_t axis)
 }
 
 /* What follows on the mark of older versions. */
-static bool read_axes(struct text rest, struct stripped_weight *weight)
+static bool read_strip_axes(struct text rest, struct stripped_weight *weight)
 {
-    while (skip_prefix(&rest, older_sparse_kind)) {
+    while (skip_text_prefix(&rest, older_sparse_kind)) {
         struct text digits = {rest.data, 0};
         int64_t axis;
 
         while (digits.size < rest.size && rest.data[digits.size] != ' ')
             digits.size++;
-        if (!number_parse_integer(digits, &axis) || !may_be_sparse(weight, axis))
+        if (!number_parse_integer(digits, &axis) || !tensor_may_be_sparse(weight, axis))
             return false;
         weight->sparse_axes |= (uint32_t)1 << axis;
         rest = (struct text){rest.data + digits.size, rest.size - digits.size};
@@ -193,34 +195,34 @@ static bool read_axes(struct text rest, struct stripped_weight *weight)
 }
 
 /* What follows on Polygraphy's mark. */
-static bool read_kind(struct text rest, struct stripped_weight *weight)
+static bool read_strip_kind(struct text rest, struct stripped_weight *weight)
 {
-    skip_prefix(&rest, "/");
+    skip_text_prefix(&rest, "/");
     weight->sparse = text_equal_string(rest, sparse_kind);
     return weight->sparse || rest.size == 0;
 }
 
 int stripped_weight_read(struct span message, struct stripped_weight *ret, struct error *err)
 {
-    struct traces traces = read_traces(message);
+    struct traces traces = read_strip_traces(message);
     struct text rest = traces.description;
-    bool older = skip_prefix(&rest, older_mark);
+    bool older = skip_text_prefix(&rest, older_mark);
     struct tensor_header header;
     struct stripped_weight weight;
 
-    if ((!older && !skip_prefix(&rest, mark)) || traces.has_values)
+    if ((!older && !skip_text_prefix(&rest, mark)) || traces.has_values)
         return 0;
     if (tensor_proto_read(message, &header, err) < 0)
         return ERR_CORRUPT;
     if (header.external)
         return 0;
     weight = (struct stripped_weight){.type = header.type, .shape = header.shape};
-    if (!(older ? read_axes(rest, &weight) : read_kind(rest, &weight)))
+    if (!(older ? read_strip_axes(rest, &weight) : read_strip_kind(rest, &weight)))
         return error_set(err, ERR_INVALID,
                          "weight '" TEXT_FORMAT "' has no values, and the mark '" TEXT_FORMAT
                          "', which is not known here for %s of its shape: nothing can be put in its place",
                          TEXT_ARGS(header.name), TEXT_ARGS(traces.description), data_type_name(header.type));
-    if (!is_strippable(&header))
+    if (!initializer_is_strippable(&header))
         return error_set(err, ERR_INVALID,
                          "weight '" TEXT_FORMAT "' is marked as stripped, but values of type %s cannot be made up",
                          TEXT_ARGS(header.name), data_type_name(header.type));
@@ -228,7 +230,7 @@ int stripped_weight_read(struct span message, struct stripped_weight *ret, struc
     return 1;
 }
 
-static bool ends_with_mark(struct text description)
+static bool text_ends_with_mark(struct text description)
 {
     size_t size = sizeof(mark) - 1;
 
@@ -241,7 +243,7 @@ void stripped_model_mark(struct model *model)
     struct text description = model_description(model);
     struct string_builder text;
 
-    if (ends_with_mark(description))
+    if (text_ends_with_mark(description))
         return;
     string_init(&text);
     string_add_format(&text, TEXT_FORMAT "%s%s", TEXT_ARGS(description), description.size > 0 ? "-" : "", mark);
@@ -253,7 +255,7 @@ void stripped_model_unmark(struct model *model)
 {
     struct text description = model_description(model);
 
-    if (!ends_with_mark(description))
+    if (!text_ends_with_mark(description))
         return;
     description.size -= sizeof(mark) - 1;
     if (description.size > 0)
@@ -268,7 +270,7 @@ struct spread {
     double low, width;
 };
 
-static struct spread spread_of(const struct shape *shape)
+static struct spread find_weight_spread(const struct shape *shape)
 {
     double inputs = 1, limit;
 
@@ -281,7 +283,7 @@ static struct spread spread_of(const struct shape *shape)
 }
 
 /* The first or the last element of an axis, should it be an index. */
-static void store_integer(enum data_type type, bool last, size_t element, void *data)
+static void store_index_number(enum data_type type, bool last, size_t element, void *data)
 {
     int64_t value = data_type_is_signed(type) ? -(int64_t)last : (int64_t)last;
     size_t size = data_type_bits(type) / 8;
@@ -289,7 +291,7 @@ static void store_integer(enum data_type type, bool last, size_t element, void *
     memcpy((char *)data + element * size, &value, size);
 }
 
-static void store_number(enum data_type type, double value, size_t element, void *data)
+static void store_random_number(enum data_type type, double value, size_t element, void *data)
 {
     float single = (float)value;
     uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
@@ -304,7 +306,7 @@ static void store_number(enum data_type type, double value, size_t element, void
 
 /* Random bits, for types of a byte and less. Without the highest bit of the exponent an 8-bit float is finite; 0x80 is
  * the NaN of some. */
-static void fill_with_bytes(struct mersenne_twister *random, enum data_type type, size_t size, uint8_t *data)
+static void fill_weight_with_bytes(struct mersenne_twister *random, enum data_type type, size_t size, uint8_t *data)
 {
     bool is_float8 = data_type_is_float(type) && data_type_bits(type) == 8;
 
@@ -321,19 +323,20 @@ static void fill_with_bytes(struct mersenne_twister *random, enum data_type type
 
 void stripped_weight_fill(const struct stripped_weight *weight, struct text name, void *data)
 {
-    struct spread spread = spread_of(&weight->shape);
+    struct spread spread = find_weight_spread(&weight->shape);
     size_t elements = shape_elements(&weight->shape);
     struct mersenne_twister random;
 
     mersenne_twister_seed(&random, (uint32_t)hash_bytes(name.data, name.size).low);
     if (data_type_bits(weight->type) <= 8)
-        fill_with_bytes(&random, weight->type, tensor_bytes(weight->type, elements), data);
+        fill_weight_with_bytes(&random, weight->type, tensor_bytes(weight->type, elements), data);
     else if (data_type_is_integer(weight->type))
         for (size_t i = 0; i < elements; i++)
-            store_integer(weight->type, mersenne_twister_next(&random) & 1, i, data);
+            store_index_number(weight->type, mersenne_twister_next(&random) & 1, i, data);
     else
         for (size_t i = 0; i < elements; i++)
-            store_number(weight->type, spread.low + spread.width * mersenne_twister_next_fraction(&random), i, data);
+            store_random_number(weight->type, spread.low + spread.width * mersenne_twister_next_fraction(&random), i,
+                                data);
     for (unsigned axis = 0; axis < weight->shape.rank; axis++)
         if (weight->sparse_axes >> axis & 1)
             sparsity_prune(weight->type, &weight->shape, axis, data);

@@ -29,7 +29,7 @@ struct graph_writer {
     struct bitset constants;          /* initializers that are used and not replaced */
 };
 
-static void replace(struct graph_writer *writer, uint32_t value)
+static void find_replaced_value(struct graph_writer *writer, uint32_t value)
 {
     uint32_t producer = writer->model->values.items[value].producer;
 
@@ -64,7 +64,7 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
     unused_names_release(&names);
 }
 
-static void write_nodes(struct graph_writer *writer)
+static void write_graph_nodes(struct graph_writer *writer)
 {
     const struct bitset *nodes = &writer->subgraph->nodes;
 
@@ -79,7 +79,7 @@ static void write_nodes(struct graph_writer *writer)
 }
 
 /* The data are converted when they are written. */
-static void write_narrowed(struct graph_writer *writer, const struct initializer *initializer)
+static void write_narrowed_tensor(struct graph_writer *writer, const struct initializer *initializer)
 {
     struct string_builder header;
     uint64_t size = initializer->narrowed.size / 2;
@@ -95,12 +95,12 @@ static void write_narrowed(struct graph_writer *writer, const struct initializer
     string_release(&header);
 }
 
-static void write_initializer(struct graph_writer *writer, const struct initializer *initializer)
+static void write_one_initializer(struct graph_writer *writer, const struct initializer *initializer)
 {
     struct string_builder name;
 
     if (initializer->narrowed.size > 0) {
-        write_narrowed(writer, initializer);
+        write_narrowed_tensor(writer, initializer);
         return;
     }
     if (!initializer->renamed) {
@@ -116,7 +116,7 @@ static void write_initializer(struct graph_writer *writer, const struct initiali
     string_release(&name);
 }
 
-static void write_frozen(struct graph_writer *writer, const struct frozen_value *frozen)
+static void write_frozen_constants(struct graph_writer *writer, const struct frozen_value *frozen)
 {
     const struct tensor *tensor = frozen->tensor;
     struct string_builder header;
@@ -142,7 +142,7 @@ static void find_constants(struct graph_writer *writer)
             bitset_add(&writer->constants, writer->model->values.items[i].initializer);
 }
 
-static int write_initializers(struct graph_writer *writer, struct error *err)
+static int write_graph_initializers(struct graph_writer *writer, struct error *err)
 {
     const struct bitset *constants = &writer->constants;
 
@@ -155,25 +155,25 @@ static int write_initializers(struct graph_writer *writer, struct error *err)
         if (saved < 0)
             return saved;
         if (saved == 0)
-            write_initializer(writer, initializer);
+            write_one_initializer(writer, initializer);
     }
     for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
-        write_frozen(writer, &writer->subgraph->frozen.items[i]);
+        write_frozen_constants(writer, &writer->subgraph->frozen.items[i]);
     return 0;
 }
 
 /* A ValueInfoProto for `value`, without a type when none is known. */
-static struct span describe(struct graph_writer *writer, uint32_t value)
+static struct span describe_written_value(struct graph_writer *writer, uint32_t value)
 {
     struct span info = known_types_info(writer->subgraph->known, writer->model, value);
 
     return info.size > 0 ? info : value_info_make(&writer->out->arena, writer->model->values.items[value].name, NULL);
 }
 
-static void write_interface(struct graph_writer *writer, uint32_t field, const struct value_list *values)
+static void write_graph_interface(struct graph_writer *writer, uint32_t field, const struct value_list *values)
 {
     for (size_t i = 0; i < values->count; i++) {
-        pieces_add_field(writer->out, field, describe(writer, values->items[i]));
+        pieces_add_field(writer->out, field, describe_written_value(writer, values->items[i]));
         bitset_add(&writer->written, values->items[i]);
     }
 }
@@ -218,7 +218,7 @@ static int write_initializer_inputs(struct graph_writer *writer, struct error *e
     return 0;
 }
 
-static void write_value_info(struct graph_writer *writer)
+static void write_value_infos(struct graph_writer *writer)
 {
     const struct known_types *known = writer->subgraph->known;
 
@@ -240,14 +240,14 @@ static void write_value_info(struct graph_writer *writer)
 }
 
 /* Quantization annotations are kept for tensors that are. */
-static void write_annotations(struct graph_writer *writer)
+static void write_graph_annotations(struct graph_writer *writer)
 {
     for (size_t i = 0; i < writer->model->annotations.count; i++)
         if (bitset_has(&writer->used, writer->model->annotations.items[i].value))
             pieces_add(writer->out, writer->model->annotations.items[i].field);
 }
 
-static int write_graph(struct graph_writer *writer, struct error *err)
+static int write_graph_message(struct graph_writer *writer, struct error *err)
 {
     int rc;
 
@@ -257,24 +257,24 @@ static int write_graph(struct graph_writer *writer, struct error *err)
     bitset_init(&writer->replaced_producers, writer->model->nodes.count);
     bitset_init(&writer->constants, writer->model->initializers.count);
     for (size_t i = 0; i < writer->subgraph->inputs.count; i++)
-        replace(writer, writer->subgraph->inputs.items[i]);
+        find_replaced_value(writer, writer->subgraph->inputs.items[i]);
     for (size_t i = 0; i < writer->subgraph->frozen.count; i++)
-        replace(writer, writer->subgraph->frozen.items[i].value);
+        find_replaced_value(writer, writer->subgraph->frozen.items[i].value);
     subgraph_used_values(writer->subgraph, &writer->used);
     find_constants(writer);
     for (size_t i = 0; i < writer->model->other_graph_fields.count; i++)
         pieces_add(writer->out, writer->model->other_graph_fields.items[i]);
-    write_nodes(writer);
-    rc = write_initializers(writer, err);
+    write_graph_nodes(writer);
+    rc = write_graph_initializers(writer, err);
     if (rc < 0)
         goto done;
-    write_interface(writer, GRAPH_INPUT, &writer->subgraph->inputs);
+    write_graph_interface(writer, GRAPH_INPUT, &writer->subgraph->inputs);
     rc = write_initializer_inputs(writer, err);
     if (rc < 0)
         goto done;
-    write_interface(writer, GRAPH_OUTPUT, &writer->subgraph->outputs);
-    write_value_info(writer);
-    write_annotations(writer);
+    write_graph_interface(writer, GRAPH_OUTPUT, &writer->subgraph->outputs);
+    write_value_infos(writer);
+    write_graph_annotations(writer);
 done:
     bitset_release(&writer->used);
     bitset_release(&writer->written);
@@ -284,7 +284,7 @@ done:
     return rc;
 }
 
-static void add_spans(struct piece_list *out, const struct span_list *spans)
+static void add_span_pieces(struct piece_list *out, const struct span_list *spans)
 {
     for (size_t i = 0; i < spans->count; i++)
         pieces_add(out, spans->items[i]);
@@ -296,29 +296,30 @@ int model_write_pieces(const struct subgraph *subgraph, const struct initializer
 {
     struct graph_writer writer = {
         .subgraph = subgraph, .model = subgraph->model, .initializers = initializers, .out = graph};
-    int rc = write_graph(&writer, err);
+    int rc = write_graph_message(&writer, err);
 
     if (rc < 0)
         return rc;
-    add_spans(ret, &subgraph->model->fields_before_graph);
+    add_span_pieces(ret, &subgraph->model->fields_before_graph);
     pieces_add_header(ret, MODEL_GRAPH, graph->size);
     pieces_add_all(ret, graph);
-    add_spans(ret, &subgraph->model->fields_after_graph);
+    add_span_pieces(ret, &subgraph->model->fields_after_graph);
     return 0;
 }
 
-static int write_outside(void *data, const struct initializer *initializer, struct piece_list *graph, struct error *err)
+static int write_outer_fields(void *data, const struct initializer *initializer, struct piece_list *graph,
+                              struct error *err)
 {
     return external_save_initializer(data, initializer, graph, err);
 }
 
 /* Returns 1 when the file would be too large without external data. */
-static int write_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
-                      enum file_durability durability, struct error *err)
+static int write_model_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
+                            enum file_durability durability, struct error *err)
 {
     struct piece_list graph, file;
     struct external_save *external = NULL;
-    struct initializer_writer outside = {.write = write_outside};
+    struct initializer_writer outside = {.write = write_outer_fields};
     struct file_writer writer = {.fd = -1};
     int rc = 0;
 
@@ -361,9 +362,9 @@ int model_write(const struct subgraph *subgraph, const char *path, const struct 
                 enum file_durability durability, struct error *err)
 {
     static const struct external_settings forced = {.save = true, .threshold = 1024};
-    int rc = write_once(subgraph, path, external, durability, err);
+    int rc = write_model_once(subgraph, path, external, durability, err);
 
-    return rc == 1 ? write_once(subgraph, path, &forced, durability, err) : rc;
+    return rc == 1 ? write_model_once(subgraph, path, &forced, durability, err) : rc;
 }
 
 int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err)
@@ -388,7 +389,7 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
     return rc;
 }
 
-static int provide_external_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
+static int provide_subgraph_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
                                  struct error *err)
 {
     char *folder = file_folder(path);
@@ -406,7 +407,7 @@ int model_save(const struct subgraph *subgraph, const char *path, const struct e
 
     file_remove_leftovers(path);
     if (!ignore_external_data)
-        rc = provide_external_data(subgraph, path, &made, err);
+        rc = provide_subgraph_data(subgraph, path, &made, err);
     if (rc == 0)
         rc = model_write(subgraph, path, external, FILE_DURABLE, err);
     if (rc < 0)

@@ -16,14 +16,14 @@ struct squares {
 };
 
 /* Runs of both outputs and of their differences. */
-struct runs {
+struct element_runs {
     struct pair pair;
     size_t elements;
     double a[ELEMENTS_RUN], b[ELEMENTS_RUN], difference[ELEMENTS_RUN];
 };
 
 /* Reads the run that begins with element `first`. Returns its length. */
-static size_t read_runs(struct runs *runs, size_t first)
+static size_t read_runs(struct element_runs *runs, size_t first)
 {
     size_t count = elements_in_run(runs->elements, first);
     double relative[ELEMENTS_RUN];
@@ -108,7 +108,7 @@ static void derive(const struct sums *sums, size_t elements, struct metrics *ret
     ret->signal_to_noise = decibels(&sums->a) - decibels(noise);
 }
 
-static void compute(struct runs *runs, struct metrics *ret)
+static void compute(struct element_runs *runs, struct metrics *ret)
 {
     struct sums sums = {.peak = -INFINITY};
     struct squares *a = &sums.a, *b = &sums.b, *noise = &sums.noise;
@@ -138,7 +138,7 @@ static void compute(struct runs *runs, struct metrics *ret)
 
 int metrics_compute(const struct tensor *a, const struct tensor *b, struct metrics *ret, struct error *err)
 {
-    struct runs runs = {.elements = tensor_elements(a)};
+    struct element_runs runs = {.elements = tensor_elements(a)};
 
     for (int i = 0; i < 2; i++) {
         enum data_type type = (i == 0 ? a : b)->type;

@@ -11,7 +11,7 @@
 
 /* ---- Positions of the largest values, found with a heap that holds the best ones so far ---- */
 
-struct candidate {
+struct ranked_element {
     uint64_t key; /* greater for greater values */
     size_t position;
 };
@@ -29,13 +29,13 @@ static uint64_t read_key(const struct tensor *tensor, size_t element)
     return isnan(number) ? 0 : order_key_of_float64(number + 0.0); /* -0 and 0 are equal */
 }
 
-static bool ranks_before(struct candidate a, struct candidate b)
+static bool ranks_before(struct ranked_element a, struct ranked_element b)
 {
     return a.key > b.key || (a.key == b.key && a.position < b.position);
 }
 
 /* Puts `candidate` into the heap in place of its root, the last in rank. */
-static void replace_last(struct candidate *heap, size_t count, struct candidate candidate)
+static void replace_last(struct ranked_element *heap, size_t count, struct ranked_element candidate)
 {
     size_t hole = 0;
 
@@ -52,18 +52,19 @@ static void replace_last(struct candidate *heap, size_t count, struct candidate 
 }
 
 /* Elements of a tensor along its axis. */
-struct line {
+struct tensor_line {
     size_t first, stride, length;
 };
 
 /* Positions in the line go to `ret`, as far apart. */
-static void find_largest(const struct tensor *tensor, struct line line, struct candidate *heap, size_t k, int64_t *ret)
+static void find_largest(const struct tensor *tensor, struct tensor_line line, struct ranked_element *heap, size_t k,
+                         int64_t *ret)
 {
     /* Ranks after everything, with any key: no position is as large. */
     for (size_t i = 0; i < k; i++)
-        heap[i] = (struct candidate){0, SIZE_MAX};
+        heap[i] = (struct ranked_element){0, SIZE_MAX};
     for (size_t i = 0; i < line.length; i++) {
-        struct candidate candidate = {read_key(tensor, line.first + i * line.stride), i};
+        struct ranked_element candidate = {read_key(tensor, line.first + i * line.stride), i};
         if (ranks_before(candidate, heap[0]))
             replace_last(heap, k, candidate);
     }
@@ -101,7 +102,7 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
     }
 
     size_t kept = (size_t)k;
-    struct candidate *heap = kept < PTRDIFF_MAX / sizeof(*heap) ? malloc((kept + 1) * sizeof(*heap)) : NULL;
+    struct ranked_element *heap = kept < PTRDIFF_MAX / sizeof(*heap) ? malloc((kept + 1) * sizeof(*heap)) : NULL;
     if (!heap)
         return error_set(err, ERR_MEMORY, "there is not enough memory to find the %zu largest values", kept);
     int rc = tensor_allocate(DATA_INT64, &shape, ret, err);
@@ -109,7 +110,7 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
         int64_t *positions = tensor_writable(ret);
         for (size_t i = 0; i < outer; i++) {
             for (size_t j = 0; j < inner; j++)
-                find_largest(tensor, (struct line){i * length * inner + j, inner, length}, heap, kept,
+                find_largest(tensor, (struct tensor_line){i * length * inner + j, inner, length}, heap, kept,
                              positions + i * kept * inner + j);
         }
     }

@@ -10,22 +10,22 @@
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 /* The elements whose keys begin with `prefix`; ranks that fall into the same group share its counters. */
-struct group {
+struct key_group {
     uint64_t prefix;
     size_t counts[DIGITS];
 };
 
 /* A rank that is sought: in which group it lies and how many of the group's elements come before it. */
-struct place {
-    struct group *group;
+struct rank_place {
+    struct key_group *group;
     size_t before;
 };
 
-struct search {
+struct rank_search {
     const struct tensor *tensor;
     size_t elements;
     unsigned key_bits; /* 32 or 64 */
-    struct group *groups;
+    struct key_group *groups;
     size_t group_count;
     bool wanted[DIGITS]; /* by the first digit: whether any group begins with it */
 };
@@ -37,7 +37,7 @@ static unsigned key_bits(enum data_type type)
     return type == DATA_FLOAT64 ? 64 : 32;
 }
 
-static void read_keys(const struct search *search, size_t first, size_t count, uint64_t *ret)
+static void read_keys(const struct rank_search *search, size_t first, size_t count, uint64_t *ret)
 {
     const struct tensor *tensor = search->tensor;
     union {
@@ -66,7 +66,7 @@ static void read_keys(const struct search *search, size_t first, size_t count, u
     }
 }
 
-static double value_of_key(const struct search *search, uint64_t key)
+static double value_of_key(const struct rank_search *search, uint64_t key)
 {
     enum data_type type = search->tensor->type;
 
@@ -80,10 +80,10 @@ static double value_of_key(const struct search *search, uint64_t key)
 }
 
 /* Counts one key by its digit of `width` bits that ends at bit `shift`, if it belongs to a group. */
-static void count_key(struct search *search, uint64_t key, unsigned shift, unsigned width)
+static void count_key(struct rank_search *search, uint64_t key, unsigned shift, unsigned width)
 {
     for (size_t i = 0; i < search->group_count; i++) {
-        struct group *group = &search->groups[i];
+        struct key_group *group = &search->groups[i];
         if (key >> shift >> width == group->prefix) {
             group->counts[key >> shift & (((uint64_t)1 << width) - 1)]++;
             return;
@@ -91,7 +91,7 @@ static void count_key(struct search *search, uint64_t key, unsigned shift, unsig
     }
 }
 
-static void count_digits(struct search *search, unsigned shift, unsigned width)
+static void count_digits(struct rank_search *search, unsigned shift, unsigned width)
 {
     unsigned first_shift = search->key_bits - DIGIT_BITS;
     uint64_t keys[ELEMENTS_RUN];
@@ -114,7 +114,7 @@ static void count_digits(struct search *search, unsigned shift, unsigned width)
 }
 
 /* The group with this prefix, made if need be. */
-static struct group *group_of(struct group *groups, size_t *count, uint64_t prefix)
+static struct key_group *group_of(struct key_group *groups, size_t *count, uint64_t prefix)
 {
     for (size_t i = 0; i < *count; i++) {
         if (groups[i].prefix == prefix)
@@ -125,12 +125,12 @@ static struct group *group_of(struct group *groups, size_t *count, uint64_t pref
 }
 
 /* Lengthens the prefix of each place by the digit that its rank falls into. */
-static void narrow(struct search *search, struct place *places, size_t count, unsigned width)
+static void narrow(struct rank_search *search, struct rank_place *places, size_t count, unsigned width)
 {
     uint64_t prefixes[SELECTION_MAX_RANKS];
 
     for (size_t i = 0; i < count; i++) {
-        const struct group *group = places[i].group;
+        const struct key_group *group = places[i].group;
         uint64_t digit = 0;
         while (places[i].before >= group->counts[digit])
             places[i].before -= group->counts[digit++];
@@ -143,19 +143,19 @@ static void narrow(struct search *search, struct place *places, size_t count, un
 
 void selection_find(const struct tensor *tensor, const size_t *ranks, size_t count, double *ret)
 {
-    struct search search = {
+    struct rank_search search = {
         .tensor = tensor,
         .elements = tensor_elements(tensor),
         .key_bits = key_bits(tensor->type),
-        .groups = memory_alloc(SELECTION_MAX_RANKS * sizeof(struct group)),
+        .groups = memory_alloc(SELECTION_MAX_RANKS * sizeof(struct key_group)),
         .group_count = 1,
     };
-    struct place places[SELECTION_MAX_RANKS];
+    struct rank_place places[SELECTION_MAX_RANKS];
     unsigned shift = search.key_bits;
 
     search.groups[0].prefix = 0;
     for (size_t i = 0; i < count; i++)
-        places[i] = (struct place){search.groups, ranks[i]};
+        places[i] = (struct rank_place){search.groups, ranks[i]};
     while (shift > 0) {
         unsigned width = shift < DIGIT_BITS ? shift : DIGIT_BITS;
         shift -= width;

@@ -8,7 +8,7 @@
 
 enum kind { KIND_OTHER, KIND_FLOAT, KIND_SIGNED, KIND_UNSIGNED };
 
-static const struct description {
+static const struct type_description {
     const char *name;
     unsigned char bits;
     unsigned char kind;
@@ -40,7 +40,7 @@ static const struct description {
 };
 
 /* The number may come straight from a file. */
-static const struct description *describe(enum data_type type)
+static const struct type_description *describe(enum data_type type)
 {
     return &descriptions[(unsigned)type < ARRAY_LEN(descriptions) ? type : DATA_UNDEFINED];
 }

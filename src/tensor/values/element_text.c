@@ -13,16 +13,16 @@ enum { MAX_FRACTION = 8 }; /* digits after the point at most */
 static const double fixed_limit = 1e8, fixed_smallest = 1e-4, fixed_ratio = 1000;
 
 /* d1.d2d3... * 10^exponent; no digits for 0. */
-struct decimal {
+struct element_decimal {
     char digits[24];
     int count;
     int exponent;
 };
 
 /* Of a number without sign, such as "0.00123", "120.0" or "1.2e-05". */
-static struct decimal parse_decimal(const char *text)
+static struct element_decimal parse_decimal(const char *text)
 {
-    struct decimal ret = {.count = 0};
+    struct element_decimal ret = {.count = 0};
     int whole = (int)strcspn(text, ".e"); /* digits before the point */
     int seen = 0, first = 0;
     int64_t exponent = 0;
@@ -45,7 +45,7 @@ static struct decimal parse_decimal(const char *text)
 }
 
 /* The shortest digits that tell a finite, non-negative number from all others of its type. */
-static struct decimal shortest_decimal(enum data_type type, double value)
+static struct element_decimal shortest_decimal(enum data_type type, double value)
 {
     char text[NUMBER_TEXT_SIZE];
     double back = NAN;
@@ -65,7 +65,7 @@ static struct decimal shortest_decimal(enum data_type type, double value)
 /* A number below `fixed_limit`: "12.5", "0.", "3.". */
 static void fixed_text(enum data_type type, double value, char ret[NUMBER_TEXT_SIZE])
 {
-    struct decimal decimal = shortest_decimal(type, value);
+    struct element_decimal decimal = shortest_decimal(type, value);
     int whole = decimal.count > 0 && decimal.exponent >= 0 ? decimal.exponent + 1 : 0;
     char *end = ret;
 

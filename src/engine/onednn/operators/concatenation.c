@@ -4,7 +4,7 @@
 #include "base/memory.h"
 
 /* All sizes but that along the axis have to be the same. */
-static bool add_size(struct shape *sum, const struct shape *shape, size_t axis)
+static bool add_axis_size(struct shape *sum, const struct shape *shape, size_t axis)
 {
     if (shape->rank != sum->rank || shape_elements(shape) == 0)
         return false;
@@ -15,8 +15,8 @@ static bool add_size(struct shape *sum, const struct shape *shape, size_t axis)
     return true;
 }
 
-static bool use_sources(struct onednn_attempt *attempt, size_t axis, struct onednn_memory_desc *sources,
-                        struct shape *ret_shape)
+static bool use_concatenated_tensors(struct onednn_attempt *attempt, size_t axis, struct onednn_memory_desc *sources,
+                                     struct shape *ret_shape)
 {
     const struct kernel_input *inputs = attempt->request->inputs;
 
@@ -24,13 +24,13 @@ static bool use_sources(struct onednn_attempt *attempt, size_t axis, struct oned
         return false;
     *ret_shape = inputs[0].shape;
     for (size_t i = 1; i < attempt->request->layer->inputs.count; i++)
-        if (!onednn_has_input(attempt, i) || !add_size(ret_shape, &inputs[i].shape, axis) ||
+        if (!onednn_has_input(attempt, i) || !add_axis_size(ret_shape, &inputs[i].shape, axis) ||
             !onednn_use_input_in(attempt, i, ONEDNN_ARG_MULTIPLE_SRC + (int)i, sources[0].layout.text, &sources[i]))
             return false;
     return true;
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_concatenation(struct onednn_attempt *attempt)
 {
     struct onednn_computation *computation = &attempt->computation;
     size_t count = attempt->request->layer->inputs.count, axis;
@@ -44,12 +44,12 @@ static bool describe(struct onednn_attempt *attempt)
     computation->axis = (int)axis;
     computation->sources = memory_alloc_zero(count, sizeof(*computation->sources));
     computation->source_count = count;
-    return use_sources(attempt, axis, computation->sources, &shape) &&
+    return use_concatenated_tensors(attempt, axis, computation->sources, &shape) &&
            onednn_use_output_like(attempt, ONEDNN_ARG_DST, &shape, 0, &computation->target);
 }
 
 const struct onednn_operation onednn_concatenation = {
     .kind = LAYER_CONCATENATION,
     .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
-    .describe = describe,
+    .describe = describe_concatenation,
 };

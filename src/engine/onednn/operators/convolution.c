@@ -51,7 +51,7 @@ static bool kernel_is_as_said(const struct onednn_attempt *attempt, const struct
            (count == convolution->rank && memcmp(said, convolution->kernel, convolution->rank * sizeof(*said)) == 0);
 }
 
-static bool read_shapes(const struct onednn_attempt *attempt, bool transposed, struct convolution *ret)
+static bool read_convolution_shapes(const struct onednn_attempt *attempt, bool transposed, struct convolution *ret)
 {
     const struct shape *input = &attempt->request->inputs[INPUT].shape;
     const struct shape *weights = &attempt->request->inputs[WEIGHTS].shape;
@@ -80,7 +80,7 @@ static bool read_shapes(const struct onednn_attempt *attempt, bool transposed, s
 }
 
 /* Behind the inputs of the node there may be operands of fused operations, so the third input need not be the bias. */
-static bool has_bias(const struct onednn_attempt *attempt)
+static bool convolution_has_bias(const struct onednn_attempt *attempt)
 {
     const struct model *model = attempt->request->network->model;
 
@@ -88,7 +88,7 @@ static bool has_bias(const struct onednn_attempt *attempt)
            onednn_has_input(attempt, BIAS);
 }
 
-static bool use_bias(struct onednn_attempt *attempt, const struct convolution *convolution)
+static bool use_convolution_bias(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     const struct shape *shape = &attempt->request->inputs[BIAS].shape;
     struct onednn_view view = {.rank = 1, .dims = shape->dims};
@@ -98,7 +98,7 @@ static bool use_bias(struct onednn_attempt *attempt, const struct convolution *c
 }
 
 /* Weights that come at run time are row-major; constant ones are packed. */
-static bool use_tensors(struct onednn_attempt *attempt, const struct convolution *convolution)
+static bool use_convolution_tensors(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     struct onednn_computation *computation = &attempt->computation;
     struct onednn_view weights = {convolution->weights_rank, convolution->weights, convolution->weight_strides,
@@ -108,7 +108,7 @@ static bool use_tensors(struct onednn_attempt *attempt, const struct convolution
     memcpy(target.dims + 2, computation->window.output, convolution->rank * sizeof(*target.dims));
     return onednn_use_input(attempt, INPUT, ONEDNN_ARG_SRC, &computation->source) &&
            onednn_use_view(attempt, WEIGHTS, ONEDNN_ARG_WEIGHTS, &weights, &computation->second) &&
-           (!has_bias(attempt) || use_bias(attempt, convolution)) &&
+           (!convolution_has_bias(attempt) || use_convolution_bias(attempt, convolution)) &&
            onednn_use_output(attempt, ONEDNN_ARG_DST, &target, &computation->target) && onednn_fuse(attempt);
 }
 
@@ -120,9 +120,10 @@ static bool describe_convolution(struct onednn_attempt *attempt)
 
     attempt->computation.primitive = ONEDNN_CONVOLUTION;
     attempt->computation.algorithm = algorithms[attempt->variant];
-    return text_equal_string(onednn_operator(attempt), "Conv") && read_shapes(attempt, false, &convolution) &&
+    return text_equal_string(onednn_operator(attempt), "Conv") &&
+           read_convolution_shapes(attempt, false, &convolution) &&
            onednn_window(attempt, convolution.rank, convolution.input, convolution.kernel, window) &&
-           use_tensors(attempt, &convolution);
+           use_convolution_tensors(attempt, &convolution);
 }
 
 /* Winograd needs no name: its implementations have names of their own. */
@@ -183,8 +184,10 @@ static bool describe_deconvolution(struct onednn_attempt *attempt)
 
     attempt->computation.primitive = ONEDNN_DECONVOLUTION;
     attempt->computation.algorithm = algorithms[attempt->variant];
-    return text_equal_string(onednn_operator(attempt), "ConvTranspose") && read_shapes(attempt, true, &convolution) &&
-           transposed_window(attempt, &convolution, &attempt->computation.window) && use_tensors(attempt, &convolution);
+    return text_equal_string(onednn_operator(attempt), "ConvTranspose") &&
+           read_convolution_shapes(attempt, true, &convolution) &&
+           transposed_window(attempt, &convolution, &attempt->computation.window) &&
+           use_convolution_tensors(attempt, &convolution);
 }
 
 const struct onednn_operation onednn_deconvolution = {

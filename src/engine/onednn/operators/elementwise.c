@@ -63,7 +63,7 @@ struct binary {
     bool constant_first; /* see above */
 };
 
-static bool find_operation(const struct onednn_attempt *attempt, struct binary *ret)
+static bool find_binary_operation(const struct onednn_attempt *attempt, struct binary *ret)
 {
     static const struct {
         const char *op_type;
@@ -84,7 +84,7 @@ static bool find_operation(const struct onednn_attempt *attempt, struct binary *
 }
 
 /* The shape that both broadcast to (ONNX, "Broadcasting in ONNX"). */
-static bool broadcast(const struct shape *a, const struct shape *b, struct shape *ret)
+static bool broadcast_shapes(const struct shape *a, const struct shape *b, struct shape *ret)
 {
     size_t rank = a->rank > b->rank ? a->rank : b->rank;
 
@@ -100,7 +100,7 @@ static bool broadcast(const struct shape *a, const struct shape *b, struct shape
     return true;
 }
 
-static bool has_no_nan(const struct kernel_input *input)
+static bool operands_have_no_nan(const struct kernel_input *input)
 {
     const char *values = input->constant;
     size_t count = shape_elements(&input->shape);
@@ -118,7 +118,7 @@ static bool has_no_nan(const struct kernel_input *input)
 }
 
 /* The input that is as large as the result keeps its layout and gives it to the other one; 2: there is none. */
-static size_t find_leader(const struct kernel_input *inputs, const struct shape *result)
+static size_t find_leading_input(const struct kernel_input *inputs, const struct shape *result)
 {
     for (size_t i = 0; i < 2; i++)
         if (!inputs[i].constant && shape_equal(&inputs[i].shape, result))
@@ -129,8 +129,8 @@ static size_t find_leader(const struct kernel_input *inputs, const struct shape 
 /* An operand that does not lead, with as many dimensions as the result: missing ones are added in front. Constants
  * and those of the same rank take the layout of the one that leads (`of_leader`; NULL: there is none), others are
  * row-major. */
-static bool use_follower(struct onednn_attempt *attempt, size_t position, int arg, size_t rank,
-                         const struct onednn_memory_desc *of_leader, struct onednn_memory_desc *ret)
+static bool use_following_input(struct onednn_attempt *attempt, size_t position, int arg, size_t rank,
+                                const struct onednn_memory_desc *of_leader, struct onednn_memory_desc *ret)
 {
     const struct kernel_input *input = &attempt->request->inputs[position];
     struct shape aligned = {.rank = rank};
@@ -150,9 +150,9 @@ static bool use_follower(struct onednn_attempt *attempt, size_t position, int ar
 }
 
 /* `first`: the input that comes first for oneDNN. */
-static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct shape *result)
+static bool use_binary_tensors(struct onednn_attempt *attempt, size_t first, struct shape *result)
 {
-    size_t leader = find_leader(attempt->request->inputs, result), rank = result->rank;
+    size_t leader = find_leading_input(attempt->request->inputs, result), rank = result->rank;
     struct onednn_computation *computation = &attempt->computation;
     struct onednn_memory_desc *sources[2];
 
@@ -164,11 +164,11 @@ static bool use_tensors(struct onednn_attempt *attempt, size_t first, struct sha
         int arg = other == first ? ONEDNN_ARG_SRC : ONEDNN_ARG_SRC_1;
 
         return onednn_use_input(attempt, leader, other == first ? ONEDNN_ARG_SRC_1 : ONEDNN_ARG_SRC, sources[leader]) &&
-               use_follower(attempt, other, arg, sources[leader]->shape.rank, sources[leader], sources[other]) &&
+               use_following_input(attempt, other, arg, sources[leader]->shape.rank, sources[leader], sources[other]) &&
                onednn_use_output_like(attempt, ONEDNN_ARG_DST, result, leader, &computation->target);
     }
-    return use_follower(attempt, first, ONEDNN_ARG_SRC, rank, NULL, sources[first]) &&
-           use_follower(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, sources[1 - first]) &&
+    return use_following_input(attempt, first, ONEDNN_ARG_SRC, rank, NULL, sources[first]) &&
+           use_following_input(attempt, 1 - first, ONEDNN_ARG_SRC_1, rank, NULL, sources[1 - first]) &&
            onednn_use_output_view(attempt, ONEDNN_ARG_DST, result,
                                   &(struct onednn_view){rank, result->dims, NULL, false}, &computation->target);
 }
@@ -180,19 +180,19 @@ static bool describe_binary(struct onednn_attempt *attempt)
     struct binary binary;
     struct shape result;
 
-    if (!find_operation(attempt, &binary) || !onednn_is_ordinary(attempt) || !onednn_has_input(attempt, 1) ||
-        !broadcast(&inputs[0].shape, &inputs[1].shape, &result) || shape_elements(&result) == 0)
+    if (!find_binary_operation(attempt, &binary) || !onednn_is_ordinary(attempt) || !onednn_has_input(attempt, 1) ||
+        !broadcast_shapes(&inputs[0].shape, &inputs[1].shape, &result) || shape_elements(&result) == 0)
         return false;
     if (binary.constant_first) {
-        if (!has_no_nan(&inputs[0]) && !has_no_nan(&inputs[1]))
+        if (!operands_have_no_nan(&inputs[0]) && !operands_have_no_nan(&inputs[1]))
             return false;
-        first = has_no_nan(&inputs[0]) ? 0 : 1;
-    } else if (binary.commutes && find_leader(inputs, &result) == 1) {
+        first = operands_have_no_nan(&inputs[0]) ? 0 : 1;
+    } else if (binary.commutes && find_leading_input(inputs, &result) == 1) {
         first = 1; /* oneDNN is fast when the second one is smaller */
     }
     attempt->computation.primitive = ONEDNN_BINARY;
     attempt->computation.algorithm = binary.algorithm;
-    return use_tensors(attempt, first, &result) && onednn_fuse(attempt);
+    return use_binary_tensors(attempt, first, &result) && onednn_fuse(attempt);
 }
 
 /* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:

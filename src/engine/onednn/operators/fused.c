@@ -60,7 +60,7 @@ bool onednn_activation(enum activation activation, float alpha, float beta, stru
     return true;
 }
 
-static struct onednn_post_op *append(struct onednn_attempt *attempt)
+static struct onednn_post_op *append_fused_operations(struct onednn_attempt *attempt)
 {
     struct onednn_post_op *post_op = VECTOR_APPEND(&attempt->computation.post_ops);
 
@@ -70,14 +70,15 @@ static struct onednn_post_op *append(struct onednn_attempt *attempt)
 
 void onednn_append_eltwise(struct onednn_attempt *attempt, const struct onednn_eltwise *eltwise)
 {
-    *append(attempt) = (struct onednn_post_op){
+    *append_fused_operations(attempt) = (struct onednn_post_op){
         .kind = ONEDNN_POST_ELTWISE, .algorithm = eltwise->algorithm, .alpha = eltwise->alpha, .beta = eltwise->beta};
 }
 
 void onednn_append_binary(struct onednn_attempt *attempt, enum onednn_algorithm algorithm,
                           const struct onednn_memory_desc *operand)
 {
-    *append(attempt) = (struct onednn_post_op){.kind = ONEDNN_POST_BINARY, .algorithm = algorithm, .operand = *operand};
+    *append_fused_operations(attempt) =
+        (struct onednn_post_op){.kind = ONEDNN_POST_BINARY, .algorithm = algorithm, .operand = *operand};
 }
 
 int onednn_next_operand(const struct onednn_attempt *attempt)
@@ -86,7 +87,7 @@ int onednn_next_operand(const struct onednn_attempt *attempt)
            ONEDNN_ARG_SRC_1;
 }
 
-static bool add_activation(struct onednn_attempt *attempt, const struct fused_operation *fused)
+static bool append_fused_activation(struct onednn_attempt *attempt, const struct fused_operation *fused)
 {
     struct onednn_eltwise eltwise;
 
@@ -97,16 +98,17 @@ static bool add_activation(struct onednn_attempt *attempt, const struct fused_op
 }
 
 /* The operand has the output's shape: it is copied to the output, and the operation adds to that. */
-static void add_to_output(struct onednn_attempt *attempt, size_t position)
+static void append_sum_into_output(struct onednn_attempt *attempt, size_t position)
 {
     struct onednn_argument *argument = VECTOR_APPEND(&attempt->arguments);
 
     *argument = (struct onednn_argument){.use = ONEDNN_ADDED_TO, .position = position};
-    append(attempt)->kind = ONEDNN_POST_SUM;
+    append_fused_operations(attempt)->kind = ONEDNN_POST_SUM;
 }
 
 /* The operand has the output's shape, and the output's layout as far as that is known now. */
-static bool add_like_output(struct onednn_attempt *attempt, size_t position, int arg, struct onednn_memory_desc *ret)
+static bool append_operand_like_output(struct onednn_attempt *attempt, size_t position, int arg,
+                                       struct onednn_memory_desc *ret)
 {
     const struct kernel_input *input = &attempt->request->inputs[position];
     struct onednn_argument *argument = VECTOR_APPEND(&attempt->arguments);
@@ -123,7 +125,8 @@ static bool add_like_output(struct onednn_attempt *attempt, size_t position, int
 }
 
 /* The operand is row-major; numpy's rule of broadcasting puts ones in front of its dimensions. */
-static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int arg, struct onednn_memory_desc *ret)
+static bool append_broadcast_operand(struct onednn_attempt *attempt, size_t position, int arg,
+                                     struct onednn_memory_desc *ret)
 {
     const struct shape *shape = &attempt->request->inputs[position].shape;
     const struct shape *output = &attempt->output_shape;
@@ -158,7 +161,7 @@ static bool add_broadcast(struct onednn_attempt *attempt, size_t position, int a
     return onednn_use_view(attempt, position, arg, &view, ret);
 }
 
-static bool add_operand(struct onednn_attempt *attempt, size_t position, bool *sum_is_free)
+static bool append_fused_operand(struct onednn_attempt *attempt, size_t position, bool *sum_is_free)
 {
     int arg = onednn_next_operand(attempt);
     struct onednn_memory_desc memory;
@@ -169,11 +172,11 @@ static bool add_operand(struct onednn_attempt *attempt, size_t position, bool *s
     same = shape_equal(&attempt->request->inputs[position].shape, &attempt->output_shape);
     if (same && *sum_is_free && !attempt->request->inputs[position].constant) {
         *sum_is_free = false;
-        add_to_output(attempt, position);
+        append_sum_into_output(attempt, position);
         return true;
     }
-    if (same && !attempt->output_fixed ? !add_like_output(attempt, position, arg, &memory)
-                                       : !add_broadcast(attempt, position, arg, &memory))
+    if (same && !attempt->output_fixed ? !append_operand_like_output(attempt, position, arg, &memory)
+                                       : !append_broadcast_operand(attempt, position, arg, &memory))
         return false;
     onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &memory);
     return true;
@@ -189,8 +192,8 @@ bool onednn_fuse(struct onednn_attempt *attempt)
     for (size_t i = 0; i < layer->fused.count; i++) {
         const struct fused_operation *fused = &layer->fused.items[i];
 
-        if (fused->kind == FUSED_ADD ? !add_operand(attempt, fused->operand, &sum_is_free)
-                                     : !add_activation(attempt, fused))
+        if (fused->kind == FUSED_ADD ? !append_fused_operand(attempt, fused->operand, &sum_is_free)
+                                     : !append_fused_activation(attempt, fused))
             return false;
     }
     attempt->fused = true;

@@ -62,7 +62,7 @@ static bool view_matrix(const struct shape *shape, bool vector_is_row, bool tran
 }
 
 /* Makes one matrix of a batch: the rows of all of them. For the first factor, which is dense. */
-static void join_batch(struct matrix *matrix)
+static void join_batch_dimensions(struct matrix *matrix)
 {
     int64_t rows = 1, columns = matrix->dims[matrix->rank - 1];
 
@@ -95,8 +95,8 @@ static bool multiply_shapes(const struct shape *a, const struct shape *b, bool t
         ret->output.dims[ret->output.rank++] = target.dims[i];
     }
     if (b->rank <= 2 && target.rank > 2 && !transposed_a) {
-        join_batch(&target);
-        join_batch(&ret->a);
+        join_batch_dimensions(&target);
+        join_batch_dimensions(&ret->a);
         ret->b = (struct matrix){.rank = 2,
                                  .dims = {ret->b.dims[last - 1], ret->b.dims[last]},
                                  .strides = {ret->b.strides[last - 1], ret->b.strides[last]}};
@@ -134,8 +134,8 @@ static bool has_third_input(const struct onednn_attempt *attempt)
 }
 
 /* Describes it as `arg`, seen like that and multiplied by beta. */
-static bool use_scaled(struct onednn_attempt *attempt, float beta, int arg, const struct onednn_view *view,
-                       struct onednn_memory_desc *ret)
+static bool use_scaled_tensor(struct onednn_attempt *attempt, float beta, int arg, const struct onednn_view *view,
+                              struct onednn_memory_desc *ret)
 {
     const struct kernel_input *input = &attempt->request->inputs[C];
     size_t count = shape_elements(&input->shape);
@@ -171,9 +171,9 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
     if (product->alpha == 1.0f && dims[0] == 1 && dims[1] == product->target.dims[1]) {
         if (attempt->variant == VARIANT_INNER_PRODUCT)
             view = (struct onednn_view){.rank = 1, .dims = dims + 1};
-        return use_scaled(attempt, product->beta, ONEDNN_ARG_BIAS, &view, &attempt->computation.bias);
+        return use_scaled_tensor(attempt, product->beta, ONEDNN_ARG_BIAS, &view, &attempt->computation.bias);
     }
-    if (!use_scaled(attempt, product->beta, onednn_next_operand(attempt), &view, &memory))
+    if (!use_scaled_tensor(attempt, product->beta, onednn_next_operand(attempt), &view, &memory))
         return false;
     onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &memory);
     return true;
@@ -182,7 +182,7 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
 /* ---- description ---- */
 
 /* What an inner product calls weights is transposed: (outputs, inputs). */
-static bool use_factors(struct onednn_attempt *attempt, const struct product *product)
+static bool use_factor_tensors(struct onednn_attempt *attempt, const struct product *product)
 {
     const struct matrix *a = &product->a;
     struct onednn_computation *computation = &attempt->computation;
@@ -202,13 +202,13 @@ static bool use_factors(struct onednn_attempt *attempt, const struct product *pr
                            &computation->second);
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_matmul(struct onednn_attempt *attempt)
 {
     struct onednn_computation *computation = &attempt->computation;
     struct product product;
 
     computation->primitive = attempt->variant == VARIANT_INNER_PRODUCT ? ONEDNN_INNER_PRODUCT : ONEDNN_MATMUL;
-    if (!read_product(attempt, &product) || !use_factors(attempt, &product) ||
+    if (!read_product(attempt, &product) || !use_factor_tensors(attempt, &product) ||
         !onednn_use_output_view(attempt, ONEDNN_ARG_DST, &product.output,
                                 &(struct onednn_view){product.target.rank, product.target.dims, NULL, false},
                                 &computation->target))
@@ -224,5 +224,5 @@ const struct onednn_operation onednn_matmul = {
     .kind = LAYER_MATMUL,
     .layouts = ONEDNN_LAYOUTS_PLAIN,
     .variants = variants,
-    .describe = describe,
+    .describe = describe_matmul,
 };

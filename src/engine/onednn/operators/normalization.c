@@ -18,7 +18,7 @@ static const char *const batch_variants[] = {
     [VARIANT_NORMALIZATION] = "", [VARIANT_SCALE] = "scale", [VARIANT_SCALE + 1] = NULL};
 
 /* Inputs 1 to 4: scale, bias, mean, variance of each channel. */
-static bool is_inference(const struct onednn_attempt *attempt)
+static bool normalization_is_inference(const struct onednn_attempt *attempt)
 {
     const struct kernel_input *inputs = attempt->request->inputs;
     size_t rank = inputs[0].shape.rank;
@@ -54,7 +54,7 @@ static bool describe_batch_as_is(struct onednn_attempt *attempt)
            onednn_fuse(attempt);
 }
 
-static double element(const struct kernel_input *input, size_t i)
+static double read_float_element(const struct kernel_input *input, size_t i)
 {
     float value;
 
@@ -71,16 +71,17 @@ static float *channel_values(const struct onednn_attempt *attempt, bool added)
     float *values = memory_alloc(count * sizeof(*values));
 
     for (size_t i = 0; i < count; i++) {
-        double factor = element(&inputs[1], i) / sqrt(element(&inputs[4], i) + epsilon);
+        double factor = read_float_element(&inputs[1], i) / sqrt(read_float_element(&inputs[4], i) + epsilon);
 
-        values[i] = (float)(added ? element(&inputs[2], i) - element(&inputs[3], i) * factor : factor);
+        values[i] =
+            (float)(added ? read_float_element(&inputs[2], i) - read_float_element(&inputs[3], i) * factor : factor);
     }
     return values;
 }
 
 /* A constant of one element for each channel, in the layout of `like`. */
-static bool use_channels(struct onednn_attempt *attempt, int arg, float *values, const struct onednn_memory_desc *like,
-                         struct onednn_memory_desc *ret)
+static bool use_channel_values(struct onednn_attempt *attempt, int arg, float *values,
+                               const struct onednn_memory_desc *like, struct onednn_memory_desc *ret)
 {
     struct shape shape = {.rank = like->shape.rank};
     struct onednn_view view = {.rank = shape.rank, .dims = shape.dims, .pack = true};
@@ -103,8 +104,8 @@ static bool describe_batch_as_scale(struct onednn_attempt *attempt)
     computation->primitive = ONEDNN_BINARY;
     computation->algorithm = ONEDNN_BINARY_MUL;
     if (!onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, source) ||
-        !use_channels(attempt, ONEDNN_ARG_SRC_1, channel_values(attempt, false), source, &computation->second) ||
-        !use_channels(attempt, onednn_next_operand(attempt), channel_values(attempt, true), source, &offsets) ||
+        !use_channel_values(attempt, ONEDNN_ARG_SRC_1, channel_values(attempt, false), source, &computation->second) ||
+        !use_channel_values(attempt, onednn_next_operand(attempt), channel_values(attempt, true), source, &offsets) ||
         !onednn_use_output_like(attempt, ONEDNN_ARG_DST, &inputs[0].shape, 0, &computation->target))
         return false;
     onednn_append_binary(attempt, ONEDNN_BINARY_ADD, &offsets);
@@ -113,7 +114,7 @@ static bool describe_batch_as_scale(struct onednn_attempt *attempt)
 
 static bool describe_batch(struct onednn_attempt *attempt)
 {
-    return is_inference(attempt) &&
+    return normalization_is_inference(attempt) &&
            (attempt->variant == VARIANT_SCALE ? describe_batch_as_scale(attempt) : describe_batch_as_is(attempt));
 }
 

@@ -9,7 +9,7 @@
 
 #define MAX_SPATIAL 3
 
-static enum onednn_algorithm algorithm_of(const struct onednn_attempt *attempt, bool *ret_global)
+static enum onednn_algorithm find_pooling_algorithm(const struct onednn_attempt *attempt, bool *ret_global)
 {
     struct text op = onednn_operator(attempt);
 
@@ -24,7 +24,7 @@ static enum onednn_algorithm algorithm_of(const struct onednn_attempt *attempt, 
     return ONEDNN_NO_ALGORITHM;
 }
 
-static void global_window(size_t rank, const int64_t *input, struct onednn_window *ret)
+static void set_global_window(size_t rank, const int64_t *input, struct onednn_window *ret)
 {
     *ret = (struct onednn_window){0};
     for (size_t i = 0; i < rank; i++) {
@@ -34,7 +34,7 @@ static void global_window(size_t rank, const int64_t *input, struct onednn_windo
 }
 
 /* How far the windows of one axis reach, dilation included. */
-static int64_t reach(const struct onednn_window *window, size_t axis)
+static int64_t window_reach(const struct onednn_window *window, size_t axis)
 {
     return (window->kernel[axis] - 1) * (window->dilations[axis] + 1) + 1;
 }
@@ -50,7 +50,7 @@ static void round_up(const struct onednn_attempt *attempt, size_t rank, const in
     if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
         return; /* the sizes are given then */
     for (size_t i = 0; i < rank; i++) {
-        int64_t left = input[i] + window->before[i] + window->after[i] - reach(window, i);
+        int64_t left = input[i] + window->before[i] + window->after[i] - window_reach(window, i);
         int64_t windows = left < 0 ? 0 : (left + window->strides[i] - 1) / window->strides[i] + 1;
 
         if (windows > 0 && (windows - 1) * window->strides[i] >= input[i] + window->before[i])
@@ -58,7 +58,7 @@ static void round_up(const struct onednn_attempt *attempt, size_t rank, const in
         if (windows <= window->output[i])
             continue;
         window->output[i] = windows;
-        window->after[i] = (windows - 1) * window->strides[i] + reach(window, i) - input[i] - window->before[i];
+        window->after[i] = (windows - 1) * window->strides[i] + window_reach(window, i) - input[i] - window->before[i];
         *ret_beyond = true;
     }
 }
@@ -78,8 +78,8 @@ static bool windows_hold_input(const struct onednn_window *window, size_t rank, 
     return true;
 }
 
-static bool find_window(const struct onednn_attempt *attempt, bool global, enum onednn_algorithm algorithm,
-                        struct onednn_window *ret)
+static bool find_pooling_window(const struct onednn_attempt *attempt, bool global, enum onednn_algorithm algorithm,
+                                struct onednn_window *ret)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     const int64_t *input = shape->dims + 2;
@@ -88,7 +88,7 @@ static bool find_window(const struct onednn_attempt *attempt, bool global, enum 
     bool beyond = false;
 
     if (global) {
-        global_window(rank, input, ret);
+        set_global_window(rank, input, ret);
         return true;
     }
     if (node_attribute_integers(onednn_node(attempt), "kernel_shape", kernel, rank) != rank ||
@@ -102,16 +102,16 @@ static bool find_window(const struct onednn_attempt *attempt, bool global, enum 
     return windows_hold_input(ret, rank, input);
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_pooling(struct onednn_attempt *attempt)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     struct onednn_computation *computation = &attempt->computation;
     bool global;
-    enum onednn_algorithm algorithm = algorithm_of(attempt, &global);
+    enum onednn_algorithm algorithm = find_pooling_algorithm(attempt, &global);
     struct shape pooled = *shape;
 
     if (!algorithm || !onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 2 + MAX_SPATIAL ||
-        !find_window(attempt, global, algorithm, &computation->window))
+        !find_pooling_window(attempt, global, algorithm, &computation->window))
         return false;
     computation->primitive = ONEDNN_POOLING;
     computation->algorithm = algorithm;
@@ -124,5 +124,5 @@ static bool describe(struct onednn_attempt *attempt)
 const struct onednn_operation onednn_pooling = {
     .kind = LAYER_POOLING,
     .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
-    .describe = describe,
+    .describe = describe_pooling,
 };

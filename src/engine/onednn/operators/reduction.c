@@ -8,16 +8,16 @@
 #include "base/memory.h"
 #include "onnx/proto/node_attribute.h"
 
-struct reduction {
+struct onednn_reduction {
     enum onednn_algorithm algorithm;
     float power; /* of norms */
 };
 
-static bool find_operation(const struct onednn_attempt *attempt, struct reduction *ret)
+static bool find_reduction_operation(const struct onednn_attempt *attempt, struct onednn_reduction *ret)
 {
     static const struct {
         const char *op_type;
-        struct reduction reduction;
+        struct onednn_reduction reduction;
     } operations[] = {
         {"ReduceMean", {ONEDNN_REDUCTION_MEAN, 0.0f}},
         {"ReduceSum", {ONEDNN_REDUCTION_SUM, 0.0f}},
@@ -38,7 +38,7 @@ static bool find_operation(const struct onednn_attempt *attempt, struct reductio
 
 /* The axes are an attribute in old operator sets, an input in new ones; none at all means all of them, or nothing
  * to do. */
-static bool find_axes(const struct onednn_attempt *attempt, size_t rank, bool ret[TENSOR_MAX_RANK])
+static bool find_reduced_axes(const struct onednn_attempt *attempt, size_t rank, bool ret[TENSOR_MAX_RANK])
 {
     int64_t axes[TENSOR_MAX_RANK];
     size_t count;
@@ -60,16 +60,16 @@ static bool find_axes(const struct onednn_attempt *attempt, size_t rank, bool re
     return true;
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_reduction(struct onednn_attempt *attempt)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     bool reduced[TENSOR_MAX_RANK], keeps = onednn_integer(attempt, "keepdims", 1) != 0;
     struct shape kept = *shape, result = {0};
     struct onednn_computation *computation = &attempt->computation;
-    struct reduction reduction;
+    struct onednn_reduction reduction;
 
-    if (!find_operation(attempt, &reduction) || !onednn_is_ordinary(attempt) ||
-        !find_axes(attempt, shape->rank, reduced) ||
+    if (!find_reduction_operation(attempt, &reduction) || !onednn_is_ordinary(attempt) ||
+        !find_reduced_axes(attempt, shape->rank, reduced) ||
         !onednn_use_input(attempt, 0, ONEDNN_ARG_SRC, &computation->source))
         return false;
     for (size_t i = 0; i < shape->rank; i++) {
@@ -90,5 +90,5 @@ static bool describe(struct onednn_attempt *attempt)
 const struct onednn_operation onednn_reduction = {
     .kind = LAYER_REDUCTION,
     .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
-    .describe = describe,
+    .describe = describe_reduction,
 };

@@ -31,7 +31,7 @@ struct resize {
     float scales[TENSOR_MAX_RANK];
 };
 
-static bool choose(struct text word, const char *const *words, int *ret)
+static bool choose_word(struct text word, const char *const *words, int *ret)
 {
     for (int i = 0; words[i]; i++) {
         if (text_equal_string(word, words[i])) {
@@ -42,7 +42,7 @@ static bool choose(struct text word, const char *const *words, int *ret)
     return false;
 }
 
-static bool read_rules(const struct onednn_attempt *attempt, struct resize *ret)
+static bool read_resize_rules(const struct onednn_attempt *attempt, struct resize *ret)
 {
     static const char *const nearest[] = {"round_prefer_floor", "round_prefer_ceil", "floor", "ceil", NULL};
     static const char *const coordinates[] = {"half_pixel", "pytorch_half_pixel", "half_pixel_symmetric",
@@ -50,9 +50,9 @@ static bool read_rules(const struct onednn_attempt *attempt, struct resize *ret)
     static const char *const modes[] = {"nearest", "linear", NULL};
     int mode, rounding, rule;
 
-    if (!choose(onednn_string(attempt, "mode", "nearest"), modes, &mode) ||
-        !choose(onednn_string(attempt, "nearest_mode", "round_prefer_floor"), nearest, &rounding) ||
-        !choose(onednn_string(attempt, "coordinate_transformation_mode", "half_pixel"), coordinates, &rule) ||
+    if (!choose_word(onednn_string(attempt, "mode", "nearest"), modes, &mode) ||
+        !choose_word(onednn_string(attempt, "nearest_mode", "round_prefer_floor"), nearest, &rounding) ||
+        !choose_word(onednn_string(attempt, "coordinate_transformation_mode", "half_pixel"), coordinates, &rule) ||
         onednn_integer(attempt, "antialias", 0) != 0 || onednn_integer(attempt, "exclude_outside", 0) != 0 ||
         !text_equal_string(onednn_string(attempt, "keep_aspect_ratio_policy", "stretch"), "stretch"))
         return false;
@@ -115,7 +115,7 @@ static bool resized_axes(const struct onednn_attempt *attempt, size_t rank, size
     return true;
 }
 
-static bool read_sizes(const struct onednn_attempt *attempt, struct resize *resize)
+static bool read_resized_sizes(const struct onednn_attempt *attempt, struct resize *resize)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     int64_t sizes[TENSOR_MAX_RANK];
@@ -141,7 +141,7 @@ static bool read_sizes(const struct onednn_attempt *attempt, struct resize *resi
     return true;
 }
 
-static double rounded(double value, bool to_float)
+static double round_position(double value, bool to_float)
 {
     return to_float ? (double)(float)value : value;
 }
@@ -151,7 +151,7 @@ static double onnx_position(const struct resize *resize, size_t axis, int64_t at
 {
     int64_t output = resize->result.dims[axis];
     double scale = (double)resize->scales[axis], x = (double)at;
-    double half_pixel = rounded(rounded((x + 0.5) / scale, in_float) - 0.5, in_float);
+    double half_pixel = round_position(round_position((x + 0.5) / scale, in_float) - 0.5, in_float);
 
     switch (resize->coordinates) {
     case COORDINATES_HALF_PIXEL:
@@ -161,12 +161,12 @@ static double onnx_position(const struct resize *resize, size_t axis, int64_t at
     case COORDINATES_SYMMETRIC: {
         double adjustment = (double)output / (scale * (double)input);
 
-        return rounded((double)input / 2.0 * (1.0 - adjustment) + half_pixel, in_float);
+        return round_position((double)input / 2.0 * (1.0 - adjustment) + half_pixel, in_float);
     }
     case COORDINATES_ASYMMETRIC:
-        return rounded(x / scale, in_float);
+        return round_position(x / scale, in_float);
     case COORDINATES_CORNERS:
-        return output > 1 ? rounded(x * (double)(input - 1) / (double)(output - 1), in_float) : 0.0;
+        return output > 1 ? round_position(x * (double)(input - 1) / (double)(output - 1), in_float) : 0.0;
     }
     return NAN;
 }
@@ -194,7 +194,7 @@ static float onednn_position(int64_t at, int64_t output, int64_t input)
     return ((float)at + 0.5f) * (float)input / (float)output - 0.5f;
 }
 
-static double clamp(double position, int64_t input)
+static double clamp_position(double position, int64_t input)
 {
     return fmin(fmax(position, 0.0), (double)(input - 1));
 }
@@ -208,8 +208,9 @@ static bool positions_agree(const struct resize *resize, size_t axis, int64_t in
 
         for (int in_float = 0; in_float < 2; in_float++) {
             double theirs = onnx_position(resize, axis, at, input, in_float != 0);
-            bool same = resize->linear ? fabs(clamp(ours, input) - clamp(theirs, input)) <= doubt
-                                       : clamp(round(ours), input) == clamp(onnx_nearest(resize, axis, theirs), input);
+            bool same = resize->linear ? fabs(clamp_position(ours, input) - clamp_position(theirs, input)) <= doubt
+                                       : clamp_position(round(ours), input) ==
+                                             clamp_position(onnx_nearest(resize, axis, theirs), input);
 
             if (!same)
                 return false;
@@ -218,14 +219,14 @@ static bool positions_agree(const struct resize *resize, size_t axis, int64_t in
     return true;
 }
 
-static bool describe(struct onednn_attempt *attempt)
+static bool describe_resize(struct onednn_attempt *attempt)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
     struct onednn_computation *computation = &attempt->computation;
     struct resize resize;
 
-    if (!onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 5 || !read_rules(attempt, &resize) ||
-        !read_sizes(attempt, &resize))
+    if (!onednn_is_ordinary(attempt) || shape->rank < 3 || shape->rank > 5 || !read_resize_rules(attempt, &resize) ||
+        !read_resized_sizes(attempt, &resize))
         return false;
     for (size_t i = 0; i < shape->rank; i++)
         if (i < 2 ? resize.result.dims[i] != shape->dims[i] || resize.scales[i] != 1.0f
@@ -238,7 +239,7 @@ static bool describe(struct onednn_attempt *attempt)
 }
 
 /* The slow implementation leaves what fills up the last block of channels as it was. */
-static bool accepts(const struct onednn_attempt *attempt, const char *implementation)
+static bool accepts_resize(const struct onednn_attempt *attempt, const char *implementation)
 {
     return strcmp(implementation, "ref:any") != 0 || !onednn_is_padded(&attempt->output);
 }
@@ -246,6 +247,6 @@ static bool accepts(const struct onednn_attempt *attempt, const char *implementa
 const struct onednn_operation onednn_resize = {
     .kind = LAYER_RESIZE,
     .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN,
-    .describe = describe,
-    .accepts = accepts,
+    .describe = describe_resize,
+    .accepts = accepts_resize,
 };

@@ -7,7 +7,7 @@
 
 #define LARGEST INT32_MAX /* of strides and the like: oneDNN computes with `int` */
 
-static const struct node *first_node(const struct onednn_attempt *attempt)
+static const struct node *window_node(const struct onednn_attempt *attempt)
 {
     const struct layer *layer = attempt->request->layer;
 
@@ -16,17 +16,17 @@ static const struct node *first_node(const struct onednn_attempt *attempt)
 
 struct span onednn_node(const struct onednn_attempt *attempt)
 {
-    return first_node(attempt)->message;
+    return window_node(attempt)->message;
 }
 
 struct text onednn_operator(const struct onednn_attempt *attempt)
 {
-    return first_node(attempt)->op_type;
+    return window_node(attempt)->op_type;
 }
 
 /* `count` integers, or `fallback` for each when the attribute is not there. */
-static bool read_integers(struct span node, const char *name, size_t count, int64_t fallback, int64_t smallest,
-                          int64_t *ret)
+static bool read_window_integers(struct span node, const char *name, size_t count, int64_t fallback, int64_t smallest,
+                                 int64_t *ret)
 {
     size_t found = node_attribute_integers(node, name, ret, count);
 
@@ -43,7 +43,7 @@ static bool read_integers(struct span node, const char *name, size_t count, int6
 
 /* SAME_UPPER and SAME_LOWER: the result has ceil(input / stride) elements, and the odd one of the padding is after or
  * before. */
-static void pad_to_same(struct onednn_window *window, size_t rank, const int64_t *input, bool upper)
+static void pad_window_to_same(struct onednn_window *window, size_t rank, const int64_t *input, bool upper)
 {
     for (size_t i = 0; i < rank; i++) {
         int64_t output = (input[i] + window->strides[i] - 1) / window->strides[i];
@@ -56,7 +56,7 @@ static void pad_to_same(struct onednn_window *window, size_t rank, const int64_t
     }
 }
 
-static bool read_pads(struct span node, struct onednn_window *window, size_t rank, const int64_t *input)
+static bool read_window_pads(struct span node, struct onednn_window *window, size_t rank, const int64_t *input)
 {
     struct attribute attribute;
     struct span message;
@@ -68,13 +68,13 @@ static bool read_pads(struct span node, struct onednn_window *window, size_t ran
         automatic = span_text(attribute.bytes);
     }
     if (text_equal_string(automatic, "SAME_UPPER") || text_equal_string(automatic, "SAME_LOWER")) {
-        pad_to_same(window, rank, input, text_equal_string(automatic, "SAME_UPPER"));
+        pad_window_to_same(window, rank, input, text_equal_string(automatic, "SAME_UPPER"));
         return true;
     }
     if (text_equal_string(automatic, "VALID")) {
         memset(pads, 0, sizeof(pads));
     } else if ((automatic.size > 0 && !text_equal_string(automatic, "NOTSET")) ||
-               !read_integers(node, "pads", 2 * rank, 0, 0, pads)) {
+               !read_window_integers(node, "pads", 2 * rank, 0, 0, pads)) {
         return false;
     }
     memcpy(window->before, pads, rank * sizeof(*pads));
@@ -88,8 +88,8 @@ bool onednn_window(const struct onednn_attempt *attempt, size_t rank, const int6
     struct span node = onednn_node(attempt);
     struct onednn_window window = {0};
 
-    if (rank == 0 || rank > ONEDNN_MAX_RANK - 2 || !read_integers(node, "strides", rank, 1, 1, window.strides) ||
-        !read_integers(node, "dilations", rank, 1, 1, window.dilations))
+    if (rank == 0 || rank > ONEDNN_MAX_RANK - 2 || !read_window_integers(node, "strides", rank, 1, 1, window.strides) ||
+        !read_window_integers(node, "dilations", rank, 1, 1, window.dilations))
         return false;
     for (size_t i = 0; i < rank; i++) {
         if (kernel[i] < 1 || kernel[i] > LARGEST || input[i] < 1 || input[i] > LARGEST)
@@ -97,7 +97,7 @@ bool onednn_window(const struct onednn_attempt *attempt, size_t rank, const int6
         window.kernel[i] = kernel[i];
         window.dilations[i]--;
     }
-    if (!read_pads(node, &window, rank, input))
+    if (!read_window_pads(node, &window, rank, input))
         return false;
     for (size_t i = 0; i < rank; i++) {
         int64_t reach = (kernel[i] - 1) * (window.dilations[i] + 1) + 1;
