@@ -105,13 +105,13 @@ struct sentence {
 };
 
 /* Names come from outside: they must not steer a terminal. */
-static void say(struct sentence *sentence, const char *words)
+static void write_crash_words(struct sentence *sentence, const char *words)
 {
     for (; *words != '\0' && sentence->size < sizeof(sentence->text); words++)
         sentence->text[sentence->size++] = (unsigned char)*words < ' ' || *words == '\x7F' ? ' ' : *words;
 }
 
-static const char *name_of(int signal_number)
+static const char *signal_name(int signal_number)
 {
     for (size_t i = 0; i < ARRAY_LEN(crash_signals); i++)
         if (crash_signals[i].number == signal_number)
@@ -123,23 +123,25 @@ static void say_what_happened(int signal_number, const char *file, bool at_work)
 {
     struct sentence sentence = {.size = 0};
 
-    say(&sentence, "[!] ");
+    write_crash_words(&sentence, "[!] ");
     if (file != NULL) {
-        say(&sentence, "'");
-        say(&sentence, file);
-        say(&sentence, "' cannot be read any more: it became shorter while it was in use, or its disk fails; signal ");
-        say(&sentence, name_of(signal_number));
-        say(&sentence, " ended this program");
+        write_crash_words(&sentence, "'");
+        write_crash_words(&sentence, file);
+        write_crash_words(
+            &sentence, "' cannot be read any more: it became shorter while it was in use, or its disk fails; signal ");
+        write_crash_words(&sentence, signal_name(signal_number));
+        write_crash_words(&sentence, " ended this program");
     } else {
-        say(&sentence, "signal ");
-        say(&sentence, name_of(signal_number));
-        say(&sentence, " ended this program");
-        say(&sentence, at_work ? " while " : ", which is a mistake in it or in a library that it has loaded");
-        say(&sentence, at_work ? atomic_load(&current_work) : "");
+        write_crash_words(&sentence, "signal ");
+        write_crash_words(&sentence, signal_name(signal_number));
+        write_crash_words(&sentence, " ended this program");
+        write_crash_words(&sentence,
+                          at_work ? " while " : ", which is a mistake in it or in a library that it has loaded");
+        write_crash_words(&sentence, at_work ? atomic_load(&current_work) : "");
     }
     if (file == NULL && at_work && atomic_load(&current_advice) != NULL) {
-        say(&sentence, ". ");
-        say(&sentence, atomic_load(&current_advice));
+        write_crash_words(&sentence, ". ");
+        write_crash_words(&sentence, atomic_load(&current_advice));
     }
     if (write(STDERR_FILENO, sentence.text, sentence.size) < 0 || write(STDERR_FILENO, "\n", 1) < 0) {
         /* Nothing can be done about it. */
@@ -151,15 +153,15 @@ static void say_reason(int signal_number)
     struct sentence sentence = {.size = 0};
     int fd = atomic_load(&reason_descriptor);
 
-    say(&sentence, "signal ");
-    say(&sentence, name_of(signal_number));
+    write_crash_words(&sentence, "signal ");
+    write_crash_words(&sentence, signal_name(signal_number));
     sentence.text[sentence.size] = '\n';
     if (fd >= 0 && write(fd, sentence.text, sentence.size + 1) < 0) {
         /* Then nobody is told. */
     }
 }
 
-static void handle(int signal_number, siginfo_t *info, void *context)
+static void handle_crash(int signal_number, siginfo_t *info, void *context)
 {
     bool by_address = signal_number == SIGBUS && info->si_code > 0; /* not sent by somebody */
     const char *file = by_address ? mapped_file_at(info->si_addr) : NULL;
@@ -183,7 +185,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
 void crash_install(void)
 {
     static char alternate[ALTERNATE_STACK];
-    struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};
+    struct sigaction action = {.sa_sigaction = handle_crash, .sa_flags = SA_SIGINFO | SA_ONSTACK};
     stack_t stack = {.ss_sp = alternate, .ss_size = sizeof(alternate)};
 
     crash_set_advice(NULL);

@@ -31,7 +31,8 @@ static void blank_control_characters(char *message)
 }
 
 /* Writes "<formatted><separator><rest>". Goes through a buffer of its own, so that arguments may point into `err`. */
-static void set_message(struct error *err, const char *separator, const char *rest, const char *format, va_list args)
+static void set_error_message(struct error *err, const char *separator, const char *rest, const char *format,
+                              va_list args)
 {
     char message[sizeof(err->message)];
     int length = vsnprintf(message, sizeof(message), format, args);
@@ -51,7 +52,7 @@ int error_set(struct error *err, enum error_code code, const char *format, ...)
 
     if (err) {
         va_start(args, format);
-        set_message(err, "", "", format, args);
+        set_error_message(err, "", "", format, args);
         va_end(args);
         err->code = code;
         err->foreign_code = 0;
@@ -66,7 +67,7 @@ int error_set_errno(struct error *err, enum error_code code, const char *format,
 
     if (err) {
         va_start(args, format);
-        set_message(err, ": ", reason, format, args);
+        set_error_message(err, ": ", reason, format, args);
         va_end(args);
         err->code = code;
         err->foreign_code = 0;
@@ -81,7 +82,7 @@ int error_context(struct error *err, const char *format, ...)
     if (!err)
         return ERR_INVALID;
     va_start(args, format);
-    set_message(err, ": ", err->message, format, args);
+    set_error_message(err, ": ", err->message, format, args);
     va_end(args);
     return err->code;
 }

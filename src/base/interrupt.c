@@ -208,7 +208,7 @@ static void start_last_call(void)
         timer_settime(last_call, 0, &due, NULL);
 }
 
-static void handle(int signal_number)
+static void handle_interrupt(int signal_number)
 {
     int saved_errno = errno;
     int first = 0;
@@ -243,7 +243,7 @@ void interrupt_forget(void)
 
 void interrupt_install(void)
 {
-    struct sigaction action = {.sa_handler = handle, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = handle_interrupt, .sa_flags = SA_RESTART};
     struct sigaction at_last = {.sa_handler = end_at_last, .sa_flags = SA_RESTART};
     struct sigevent alarm_event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGALRM};
     struct sigaction alarms;

@@ -19,7 +19,7 @@ static _Noreturn void run_out(size_t size)
     exit(EXIT_FAILURE);
 }
 
-static size_t product(size_t count, size_t size)
+static size_t multiply_sizes(size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size)
         run_out(SIZE_MAX);
@@ -43,7 +43,7 @@ void *memory_alloc(size_t size)
 
 void *memory_alloc_zero(size_t count, size_t size)
 {
-    size_t total = product(count, size);
+    size_t total = multiply_sizes(count, size);
     void *ret = calloc(1, at_least_one(total));
 
     if (!ret)
@@ -53,7 +53,7 @@ void *memory_alloc_zero(size_t count, size_t size)
 
 void *memory_resize(void *pointer, size_t count, size_t size)
 {
-    size_t total = product(count, size);
+    size_t total = multiply_sizes(count, size);
     void *ret = realloc(pointer, at_least_one(total));
 
     if (!ret)

@@ -35,7 +35,7 @@ bool memory_limit_is_set(void)
 
 /* The number behind `name` at the beginning of a line of the file; with "" the one at its beginning. False when there
  * is none. */
-static bool read_number(const char *path, const char *name, uint64_t *ret)
+static bool read_number_of_file(const char *path, const char *name, uint64_t *ret)
 {
     FILE *file = fopen(path, "re");
     size_t length = strlen(name);
@@ -67,8 +67,8 @@ static uint64_t left_in_group(const struct group_files *files, const char *folde
     char *statistics_path = file_join(folder, "memory.stat");
     uint64_t most, used, cached = 0, left = UINT64_MAX;
 
-    if (read_number(most_path, "", &most) && read_number(used_path, "", &used)) {
-        read_number(statistics_path, files->cached, &cached);
+    if (read_number_of_file(most_path, "", &most) && read_number_of_file(used_path, "", &used)) {
+        read_number_of_file(statistics_path, files->cached, &cached);
         used -= cached < used ? cached : used;
         left = most > used ? most - used : 0;
     }
@@ -117,12 +117,12 @@ static uint64_t left_for_us(void)
     return least;
 }
 
-static size_t available(void)
+static size_t find_available_memory(void)
 {
     uint64_t kibibytes, swap = 0, ours = left_for_us(), all = UINT64_MAX;
 
-    if (read_number("/proc/meminfo", "MemAvailable:", &kibibytes)) {
-        read_number("/proc/meminfo", "SwapFree:", &swap);
+    if (read_number_of_file("/proc/meminfo", "MemAvailable:", &kibibytes)) {
+        read_number_of_file("/proc/meminfo", "SwapFree:", &swap);
         all = (kibibytes + swap) << 10;
     }
     all = ours < all ? ours : all;
@@ -131,7 +131,7 @@ static size_t available(void)
 
 size_t memory_limit(void)
 {
-    return limit > 0 ? limit : available();
+    return limit > 0 ? limit : find_available_memory();
 }
 
 /* ---- What may be asked for ---- */
@@ -140,7 +140,7 @@ bool memory_limit_allows(size_t size)
 {
     if (limit > 0)
         return size <= limit;
-    return size <= ALWAYS_ALLOWED || size <= available();
+    return size <= ALWAYS_ALLOWED || size <= find_available_memory();
 }
 
 /* "8.0 GiB", "1.5 MiB", "3 bytes" */
@@ -210,11 +210,11 @@ static uint64_t stacks_to_come(void)
 
 /* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes
  * yet. */
-static void enforce(void)
+static void enforce_memory_limit(void)
 {
     uint64_t used, room = memory_limit();
 
-    if (room >= SIZE_MAX - ALWAYS_ALLOWED || !read_number("/proc/self/status", "VmData:", &used) ||
+    if (room >= SIZE_MAX - ALWAYS_ALLOWED || !read_number_of_file("/proc/self/status", "VmData:", &used) ||
         getrlimit(RLIMIT_DATA, &before) != 0)
         return;
     used = (used << 10) + ALWAYS_ALLOWED + stacks_to_come();
@@ -229,7 +229,7 @@ void memory_limit_enforce(void)
 {
     pthread_mutex_lock(&enforcement);
     if (!was_asked)
-        enforce();
+        enforce_memory_limit();
     was_asked = true;
     pthread_mutex_unlock(&enforcement);
 }

@@ -75,7 +75,7 @@ struct estimate failure_rate(size_t failed, size_t total)
 }
 
 /* Not hypot(): a program that was built with glibc 2.35 or later and uses it does not start with an older one. */
-static double distance(double x, double y)
+static double euclidean_distance(double x, double y)
 {
     return sqrt(x * x + y * y);
 }
@@ -89,8 +89,8 @@ struct estimate association_difference(const struct association *association)
 
     return (struct estimate){
         .value = difference,
-        .low = difference - distance(with.value - with.low, without.high - without.value),
-        .high = difference + distance(with.high - with.value, without.value - without.low),
+        .low = difference - euclidean_distance(with.value - with.low, without.high - without.value),
+        .high = difference + euclidean_distance(with.high - with.value, without.value - without.low),
     };
 }
 
@@ -101,7 +101,7 @@ static double mean_rate(size_t failed, size_t passed)
 }
 
 /* How much a build that fails at the rate `x`, 0 < x < 1, tells against the rate `y`; nats. */
-static double divergence(double x, double y)
+static double rate_divergence(double x, double y)
 {
     return x * log(x / y) + (1 - x) * log((1 - x) / (1 - y));
 }
@@ -114,5 +114,6 @@ double association_information(const struct association *association)
     double without = mean_rate(association->failed_without, association->passed_without);
     double overall = share * with + (1 - share) * without;
 
-    return with > without ? share * divergence(with, overall) + (1 - share) * divergence(without, overall) : 0;
+    return with > without ? share * rate_divergence(with, overall) + (1 - share) * rate_divergence(without, overall)
+                          : 0;
 }

@@ -49,7 +49,7 @@ struct association blame_table_association(const struct blame_table *table, size
     return ret;
 }
 
-static bool varies(const struct bitset *builds)
+static bool builds_vary(const struct bitset *builds)
 {
     size_t count = bitset_count(builds);
 
@@ -66,7 +66,7 @@ static void count_layers(struct blame *blame, const struct blame_table *table)
 
     bool *changes = memory_alloc_zero(blame->layer_count, sizeof(*changes));
     for (size_t i = 0; i < tactics; i++)
-        changes[table->items[i].layer] |= varies(&table->items[i].builds);
+        changes[table->items[i].layer] |= builds_vary(&table->items[i].builds);
     for (size_t i = 0; i < blame->layer_count; i++)
         blame->fixed_layer_count += !changes[i];
     free(changes);
@@ -113,7 +113,7 @@ static void group_columns(struct blame *blame, const struct blame_table *table)
     size_t count = 0, end;
 
     for (size_t i = 0; i < table->count; i++)
-        if (varies(&table->items[i].builds)) {
+        if (builds_vary(&table->items[i].builds)) {
             refs[count++] = (struct column_ref){&table->items[i].builds, i};
             blame->pool_count += table->items[i].layer == BLAME_POOL;
         }
@@ -179,7 +179,7 @@ static double prior_of(const struct blame *blame, const struct blame_table *tabl
 
 /* Turns evidence into probabilities, which are logarithms at first. The largest one is taken off before exp(), which
  * could overflow. */
-static void weigh(struct blame *blame, const struct blame_table *table)
+static void weigh_evidence(struct blame *blame, const struct blame_table *table)
 {
     const struct bitset *failed = &table->failed;
     size_t failed_count = bitset_count(failed);
@@ -233,7 +233,7 @@ void blame_rank(struct blame *ret, const struct blame_table *table)
     group_columns(ret, table);
     correct_for_many_tests(ret);
     drop_those_that_do_no_harm(ret);
-    weigh(ret, table);
+    weigh_evidence(ret, table);
     qsort(ret->items, ret->count, sizeof(*ret->items), compare_suspects);
     ret->more_builds = estimate_more_builds(ret);
 }

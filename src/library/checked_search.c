@@ -29,7 +29,7 @@ struct checked_run {
     int32_t outcome; /* why */
 };
 
-static struct hash identity_of(const struct bitset *set)
+static struct hash identify_set(const struct bitset *set)
 {
     return hash_bytes(set->words, bitset_words(set) * sizeof(*set->words));
 }
@@ -44,7 +44,7 @@ static bool find_verdict(const struct checked_run *run, const struct hash *ident
     return found != NAME_MAP_NONE;
 }
 
-static void remember(struct checked_run *run, const struct hash *identity, enum verdict verdict)
+static void remember_verdict(struct checked_run *run, const struct hash *identity, enum verdict verdict)
 {
     const char *copy = arena_copy(&run->memory, identity, sizeof(*identity));
 
@@ -74,13 +74,13 @@ static int verdict_of(int32_t answer, uint64_t check, enum verdict *ret, struct 
 
 /* The verdict on a set: from the oracle, unless it has been asked. Sets run->ended when the budget or the oracle ends
  * the search. */
-static int check(struct checked_run *run, const struct bitset *set, size_t smallest, size_t remaining,
-                 enum verdict *ret, struct error *err)
+static int check_set(struct checked_run *run, const struct bitset *set, size_t smallest, size_t remaining,
+                     enum verdict *ret, struct error *err)
 {
     const struct checked_search *search = run->search;
     const struct polygraphy_progress progress = {
         .check = run->checks + 1, .smallest = smallest, .remaining = remaining > 0 ? remaining - 1 : 0};
-    struct hash identity = identity_of(set);
+    struct hash identity = identify_set(set);
     int32_t answer = POLYGRAPHY_UNTESTABLE;
     bool asked = true;
     int rc;
@@ -103,12 +103,12 @@ static int check(struct checked_run *run, const struct bitset *set, size_t small
     }
     rc = verdict_of(answer, progress.check, ret, err);
     if (rc == 0)
-        remember(run, &identity, *ret);
+        remember_verdict(run, &identity, *ret);
     return rc;
 }
 
 /* What is left of `all`, which fails. */
-static int shrink(struct checked_run *run, const struct bitset *all, struct bitset *ret, struct error *err)
+static int shrink_set(struct checked_run *run, const struct bitset *all, struct bitset *ret, struct error *err)
 {
     struct minimal_search search;
     bool more = minimal_search_start(&search, run->search->dag, all);
@@ -117,8 +117,8 @@ static int shrink(struct checked_run *run, const struct bitset *all, struct bits
     while (more) {
         enum verdict verdict = VERDICT_SKIP;
 
-        rc = check(run, &search.candidate, bitset_count(&search.current), (size_t)minimal_search_ops.remaining(&search),
-                   &verdict, err);
+        rc = check_set(run, &search.candidate, bitset_count(&search.current),
+                       (size_t)minimal_search_ops.remaining(&search), &verdict, err);
         if (rc < 0 || run->ended)
             break;
         more = minimal_search_ops.advance(&search, -1, verdict);
@@ -132,7 +132,7 @@ static int check_whole_and_shrink(struct checked_run *run, const struct bitset *
                                   struct error *err)
 {
     enum verdict verdict = VERDICT_SKIP;
-    int rc = check(run, all, 0, 0, &verdict, err);
+    int rc = check_set(run, all, 0, 0, &verdict, err);
 
     if (rc < 0 || run->ended)
         return rc;
@@ -140,7 +140,7 @@ static int check_whole_and_shrink(struct checked_run *run, const struct bitset *
         return error_set(err, ERR_INVALID,
                          "the oracle says that the whole cannot be tested, so it cannot tell anything about its parts");
     run->outcome = verdict == VERDICT_FAIL ? POLYGRAPHY_MINIMAL : POLYGRAPHY_DOES_NOT_FAIL;
-    return verdict == VERDICT_FAIL ? shrink(run, all, ret, err) : 0;
+    return verdict == VERDICT_FAIL ? shrink_set(run, all, ret, err) : 0;
 }
 
 int checked_search_run(const struct checked_search *search, struct checked_result *ret, struct error *err)

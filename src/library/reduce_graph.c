@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "library/checked_search.h"
 
-/* What ask() needs. */
+/* What ask_about_graph() needs. */
 struct graph_run {
     const struct polygraphy_graph_request *request;
     uint32_t *elements; /* room for all of them */
@@ -20,8 +20,8 @@ static size_t list_elements(const struct bitset *set, uint32_t *ret)
     return count;
 }
 
-static int ask(void *data, const struct bitset *set, const struct polygraphy_progress *progress, int32_t *ret_answer,
-               bool *ret_asked, struct error *err)
+static int ask_about_graph(void *data, const struct bitset *set, const struct polygraphy_progress *progress,
+                           int32_t *ret_answer, bool *ret_asked, struct error *err)
 {
     struct graph_run *run = data;
     size_t count = list_elements(set, run->elements);
@@ -50,7 +50,7 @@ static int check_edge(const struct polygraphy_graph_request *request, size_t i, 
     return 0;
 }
 
-static int check_request(const struct polygraphy_graph_request *request, struct error *err)
+static int check_graph_request(const struct polygraphy_graph_request *request, struct error *err)
 {
     int rc = 0;
 
@@ -93,13 +93,13 @@ static void fill_result(const struct checked_result *found, struct polygraphy_gr
     list_elements(&found->smallest, ret->elements);
 }
 
-static int reduce(const struct polygraphy_graph_request *request, struct polygraphy_graph_result *ret,
-                  struct error *err)
+static int reduce_checked_graph(const struct polygraphy_graph_request *request, struct polygraphy_graph_result *ret,
+                                struct error *err)
 {
     struct graph_run run = {.request = request};
     struct checked_result found;
     struct dag dag;
-    int rc = check_request(request, err);
+    int rc = check_graph_request(request, err);
 
     if (rc == 0)
         rc = make_dag(request, &dag, err);
@@ -107,8 +107,8 @@ static int reduce(const struct polygraphy_graph_request *request, struct polygra
         return rc;
     run.elements = memory_alloc_zero(request->element_count, sizeof(*run.elements));
     rc = checked_search_run(
-        &(struct checked_search){.dag = &dag, .max_checks = request->max_checks, .ask = ask, .data = &run}, &found,
-        err);
+        &(struct checked_search){.dag = &dag, .max_checks = request->max_checks, .ask = ask_about_graph, .data = &run},
+        &found, err);
     fill_result(&found, ret);
     bitset_release(&found.smallest);
     free(run.elements);
@@ -122,7 +122,7 @@ int32_t polygraphy_reduce_graph(const struct polygraphy_graph_request *request, 
     struct error err = {0};
 
     *result = (struct polygraphy_graph_result){.outcome = POLYGRAPHY_STOPPED};
-    return library_return(reduce(request, result, &err), &err, error);
+    return library_return(reduce_checked_graph(request, result, &err), &err, error);
 }
 
 void polygraphy_graph_result_release(struct polygraphy_graph_result *result)

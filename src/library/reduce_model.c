@@ -37,7 +37,7 @@ struct model_run {
 /* ---- Candidates ---- */
 
 /* Sets run->candidate, to be released, or `ret_usable` to false: this set cannot be a model. */
-static int make_candidate(struct model_run *run, const struct bitset *set, bool *ret_usable, struct error *err)
+static int make_model_candidate(struct model_run *run, const struct bitset *set, bool *ret_usable, struct error *err)
 {
     bool whole = bitset_count(set) == set->size;
     uint32_t not_a_tensor = VALUE_NONE;
@@ -72,12 +72,12 @@ static int32_t call_oracle(struct model_run *run, const struct polygraphy_progre
     return run->request->oracle(run->request->context, &candidate);
 }
 
-static int ask(void *data, const struct bitset *set, const struct polygraphy_progress *progress, int32_t *ret_answer,
-               bool *ret_asked, struct error *err)
+static int ask_about_model(void *data, const struct bitset *set, const struct polygraphy_progress *progress,
+                           int32_t *ret_answer, bool *ret_asked, struct error *err)
 {
     struct model_run *run = data;
     struct candidate_paths paths;
-    int rc = make_candidate(run, set, ret_asked, err);
+    int rc = make_model_candidate(run, set, ret_asked, err);
 
     if (rc < 0 || !*ret_asked)
         return rc;
@@ -106,7 +106,7 @@ done:
 
 /* ---- Before the search ---- */
 
-static int check_output(const struct polygraphy_model_request *request, struct error *err)
+static int check_output_path(const struct polygraphy_model_request *request, struct error *err)
 {
     if (request->output == NULL)
         return 0;
@@ -120,7 +120,7 @@ static int check_output(const struct polygraphy_model_request *request, struct e
     return 0;
 }
 
-static int check_request(const struct polygraphy_model_request *request, struct error *err)
+static int check_model_request(const struct polygraphy_model_request *request, struct error *err)
 {
     if (request->oracle == NULL)
         return error_set(err, ERR_INVALID, "the request has no oracle");
@@ -133,7 +133,7 @@ static int check_request(const struct polygraphy_model_request *request, struct 
         return error_set(err, ERR_INVALID,
                          "the request says that there are %zu libraries of operators, but `custom_op_files` is NULL",
                          request->custom_op_file_count);
-    return check_output(request, err);
+    return check_output_path(request, err);
 }
 
 static const char *data_file(const struct model_run *run, const char *name)
@@ -163,7 +163,7 @@ static int make_folder(struct model_run *run, struct error *err)
     return 0;
 }
 
-static void make_settings(struct model_run *run)
+static void make_cut_settings(struct model_run *run)
 {
     const struct polygraphy_model_request *request = run->request;
 
@@ -186,7 +186,7 @@ static void make_settings(struct model_run *run)
 }
 
 /* Loads the model and whatever its candidates need. `ret_nodes`: how many its file has. */
-static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
+static int prepare_model_run(struct model_run *run, size_t *ret_nodes, struct error *err)
 {
     const struct polygraphy_model_request *request = run->request;
     const struct data_loader_settings data = {
@@ -208,7 +208,7 @@ static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
     rc = data_loader_new(&data, run->log, &run->loader, err);
     if (rc < 0)
         return rc;
-    make_settings(run);
+    make_cut_settings(run);
     candidate_maker_init(&run->maker, run->model, &run->settings, run->log);
     run->has_maker = true;
     rc = candidate_files_init(&run->files, run->place.files[CANDIDATE_ARTIFACT].path, false, false, err);
@@ -217,7 +217,7 @@ static int prepare(struct model_run *run, size_t *ret_nodes, struct error *err)
 
 /* ---- After the search ---- */
 
-static int save(struct model_run *run, struct error *err)
+static int save_reduced_model(struct model_run *run, struct error *err)
 {
     const struct external_settings inside = {0};
     int rc = candidate_fill(&run->maker, &run->bad, err);
@@ -226,7 +226,7 @@ static int save(struct model_run *run, struct error *err)
 
     /* Hours may have passed since it was looked at first. */
     if (rc == 0)
-        rc = check_output(run->request, err);
+        rc = check_output_path(run->request, err);
     if (rc < 0)
         return rc;
     written = candidate_assume(&run->maker, &run->bad, &types);
@@ -235,7 +235,7 @@ static int save(struct model_run *run, struct error *err)
     return rc;
 }
 
-static void list_nodes(struct model_run *run, struct polygraphy_model_result *ret)
+static void list_kept_nodes(struct model_run *run, struct polygraphy_model_result *ret)
 {
     const struct bitset *nodes = &run->bad.nodes;
 
@@ -257,7 +257,7 @@ static void remove_folder(struct model_run *run)
     candidate_place_release(&run->place);
 }
 
-static void release(struct model_run *run)
+static void release_model_run(struct model_run *run)
 {
     if (run->has_bad)
         subgraph_release(&run->bad);
@@ -281,22 +281,23 @@ static int search_and_save(struct model_run *run, struct polygraphy_model_result
 
     node_dag_init(&dag, run->model);
     rc = checked_search_run(
-        &(struct checked_search){.dag = &dag, .max_checks = run->request->max_checks, .ask = ask, .data = run}, &found,
-        err);
+        &(struct checked_search){
+            .dag = &dag, .max_checks = run->request->max_checks, .ask = ask_about_model, .data = run},
+        &found, err);
     dag_release(&dag);
     bitset_release(&found.smallest);
     ret->outcome = found.outcome;
     ret->checks = found.checks;
     if (rc == 0 && run->has_bad && run->request->output != NULL) {
-        rc = save(run, err);
+        rc = save_reduced_model(run, err);
         ret->written = rc == 0;
     }
     if (run->has_bad)
-        list_nodes(run, ret);
+        list_kept_nodes(run, ret);
     return rc;
 }
 
-static void forward(void *data, enum log_level level, int depth, struct text message)
+static void forward_log_line(void *data, enum log_level level, int depth, struct text message)
 {
     const struct polygraphy_model_request *request = data;
     char *copy = memory_copy(message.data, message.size);
@@ -309,17 +310,17 @@ static void forward(void *data, enum log_level level, int depth, struct text mes
 int32_t polygraphy_reduce_model(const struct polygraphy_model_request *request, struct polygraphy_model_result *result,
                                 struct polygraphy_error *error)
 {
-    struct log log = {.threshold = LOG_INFO, .write = forward, .data = (void *)request};
+    struct log log = {.threshold = LOG_INFO, .write = forward_log_line, .data = (void *)request};
     struct model_run run = {.request = request, .log = request->log != NULL ? &log : NULL};
     struct error err = {0};
-    int rc = check_request(request, &err);
+    int rc = check_model_request(request, &err);
 
     *result = (struct polygraphy_model_result){.outcome = POLYGRAPHY_STOPPED};
     if (rc == 0)
-        rc = prepare(&run, &result->original_node_count, &err);
+        rc = prepare_model_run(&run, &result->original_node_count, &err);
     if (rc == 0)
         rc = search_and_save(&run, result, &err);
-    release(&run);
+    release_model_run(&run);
     log_release(&log);
     return library_return(rc, &err, error);
 }

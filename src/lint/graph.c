@@ -42,7 +42,7 @@ static void check_repeated_inputs(struct lint *lint)
 }
 
 /* Outputs that nothing makes. */
-static void check_outputs(struct lint *lint, const struct bitset *given)
+static void check_graph_outputs(struct lint *lint, const struct bitset *given)
 {
     const struct model *model = lint->model;
 
@@ -121,7 +121,7 @@ bool lint_check_graph(struct lint *lint)
     value_list_to_set(&model->inputs, model->values.count, &given);
     for (size_t i = 0; i < model->initializers.count; i++)
         bitset_add(&given, model->initializers.items[i].value);
-    check_outputs(lint, &given);
+    check_graph_outputs(lint, &given);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].op_type.size == 0)
             lint_add(lint, LINT_RULE_NO_OPERATOR, i, "Field 'op_type' of 'node' is required to be non-empty.");

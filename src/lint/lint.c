@@ -87,7 +87,7 @@ static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *
     string_release(&text);
 }
 
-static void check_names(struct lint *lint)
+static void check_node_names(struct lint *lint)
 {
     size_t count = lint->model->nodes.count;
     uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* the next node of the same name */
@@ -113,7 +113,7 @@ static void check_names(struct lint *lint)
 
 /* ---- Input data ---- */
 
-static void describe_input(const struct value *value, struct arena *arena, struct backend_io *ret)
+static void describe_lint_input(const struct value *value, struct arena *arena, struct backend_io *ret)
 {
     struct value_type type;
 
@@ -143,13 +143,13 @@ static void log_inputs(const struct lint *lint)
     string_release(&text);
 }
 
-static int make_feed(struct lint *lint, struct tensor_list *ret, struct error *err)
+static int make_lint_feed(struct lint *lint, struct tensor_list *ret, struct error *err)
 {
     struct model *model = lint->model;
     struct backend_io *inputs = arena_alloc_zero(&model->arena, model->inputs.count + 1, sizeof(*inputs));
 
     for (size_t i = 0; i < model->inputs.count; i++)
-        describe_input(&model->values.items[model->inputs.items[i]], &model->arena, &inputs[i]);
+        describe_lint_input(&model->values.items[model->inputs.items[i]], &model->arena, &inputs[i]);
     if (data_loader_kept(lint->loader) == NULL || data_loader_kept(lint->loader)->count == 0)
         log_inputs(lint);
     return data_loader_feed(lint->loader, inputs, model->inputs.count, 0, ret, err);
@@ -270,7 +270,7 @@ int lint_run(struct lint *lint, struct error *err)
         lint_add(lint, LINT_RULE_NO_NODES, NODE_NONE, "ONNX model has no nodes");
         return 0;
     }
-    check_names(lint);
+    check_node_names(lint);
     in_order = lint_check_graph(lint);
     if (!in_order) {
         if (model_sort_nodes(lint->model, &why) < 0)
@@ -278,7 +278,7 @@ int lint_run(struct lint *lint, struct error *err)
         make_labels(lint);
     }
     lint->report->looked[LINT_CHECKER] = lint->report->looked[LINT_GRAPH] = true;
-    rc = make_feed(lint, &feed, err);
+    rc = make_lint_feed(lint, &feed, err);
     if (rc == ERR_UNSUPPORTED) { /* inputs that are no tensors, or of no type */
         lint_add(lint, LINT_RULE_NOT_RUN, NODE_NONE, "Not run: %s", err->message);
         report_unused(lint, false);

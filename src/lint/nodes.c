@@ -21,7 +21,7 @@ struct node_runs {
     uint32_t *readers;     /* how many nodes have yet to read a value */
 };
 
-static bool is_known(const struct node_runs *runs, uint32_t value)
+static bool value_is_known(const struct node_runs *runs, uint32_t value)
 {
     return value == VALUE_NONE || runs->values[value].type != DATA_UNDEFINED ||
            runs->lint->model->values.items[value].initializer != INITIALIZER_NONE;
@@ -30,7 +30,7 @@ static bool is_known(const struct node_runs *runs, uint32_t value)
 static bool are_known(const struct node_runs *runs, struct edge_range edges)
 {
     for (size_t i = 0; i < edges.count; i++)
-        if (!is_known(runs, model_edge(runs->lint->model, edges, i)))
+        if (!value_is_known(runs, model_edge(runs->lint->model, edges, i)))
             return false;
     return true;
 }
@@ -59,7 +59,7 @@ static void give_back(struct node_runs *runs, struct edge_range edges)
 
 /* The inputs of the single node, as tensors that refer to the known values. Their real types replace what the model
  * says. */
-static void make_feed(struct node_runs *runs, const struct subgraph *single, struct tensor_list *ret)
+static void make_node_feed(struct node_runs *runs, const struct subgraph *single, struct tensor_list *ret)
 {
     struct model *model = runs->lint->model;
 
@@ -75,7 +75,7 @@ static void make_feed(struct node_runs *runs, const struct subgraph *single, str
     }
 }
 
-static void keep_outputs(struct node_runs *runs, struct tensor_list *outputs)
+static void keep_node_outputs(struct node_runs *runs, struct tensor_list *outputs)
 {
     for (size_t i = 0; i < outputs->count; i++) {
         uint32_t value = model_find_value(runs->lint->model, text_of(outputs->items[i].name));
@@ -115,12 +115,12 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
     bool any;
     int rc;
 
-    make_feed(runs, single, &feed);
+    make_node_feed(runs, single, &feed);
     rc = subgraph_session_open(&session, single, runs->lint->backend, runs->lint->request, err);
     if (rc == 0)
         rc = lint_run_session(session.backend, session.session, &feed, &outputs, &any, err);
     if (rc == 0)
-        keep_outputs(runs, &outputs);
+        keep_node_outputs(runs, &outputs);
     subgraph_session_close(&session);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);
@@ -128,7 +128,7 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
 }
 
 /* What the runtime says in the end, without what the report says anyway, and places in the runtime's own sources. */
-static struct text essence(const char *message)
+static struct text shorten_runtime_message(const char *message)
 {
     static const char *const markers[] = {"[ShapeInferenceError]", "[TypeInferenceError]",
                                           " Status Message: ", ", Error "};
@@ -173,7 +173,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     subgraph_release(&single);
     if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY || rc == ERR_IO)
         return error_set(err, (enum error_code)rc, "%s", why.message);
-    reason = essence(why.message);
+    reason = shorten_runtime_message(why.message);
     if (rc < 0)
         lint_add(lint, is_unknown_operator(why.message) ? LINT_RULE_UNKNOWN_OPERATOR : LINT_RULE_NODE_FAILS, node,
                  TEXT_FORMAT, TEXT_ARGS(reason));
@@ -190,7 +190,7 @@ static bool gives_up(const struct node_runs *runs)
     return runs->out_of_time || runs->ends == MOST_ENDS;
 }
 
-static void take_feed(struct node_runs *runs, struct tensor_list *feed)
+static void take_fed_values(struct node_runs *runs, struct tensor_list *feed)
 {
     for (size_t i = 0; i < feed->count; i++) {
         uint32_t value = model_find_value(runs->lint->model, text_of(feed->items[i].name));
@@ -212,7 +212,7 @@ int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *er
     };
     int rc = 0;
 
-    take_feed(&runs, feed);
+    take_fed_values(&runs, feed);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         count_readers(&runs, model->nodes.items[i].inputs);
         count_readers(&runs, model->nodes.items[i].captures);

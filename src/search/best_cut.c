@@ -36,7 +36,7 @@ static bool has_table(const struct cut_question *question)
     return question->is_convex && question->dag->closures[question->direction] != NULL;
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_count(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -73,7 +73,7 @@ static bool try_cut(struct cut_finder *finder, uint32_t pivot, size_t *ret_insid
 
 /* No cut at any element that has `pivot` behind it splits better than one at `pivot` with that many inside, if that is
  * the larger part. */
-static void block(struct cut_finder *finder, uint32_t pivot)
+static void block_neighbours(struct cut_finder *finder, uint32_t pivot)
 {
     const struct cut_question *question = finder->question;
     enum dag_direction away = question->direction == DAG_ANCESTORS ? DAG_DESCENDANTS : DAG_ANCESTORS;
@@ -90,7 +90,7 @@ static void block(struct cut_finder *finder, uint32_t pivot)
 
 /* Looks for the middle by halves, as if the graph were a line: that gives a good balance, which is the floor, and
  * something a little beyond it that blocks the way. */
-static void probe(struct cut_finder *finder)
+static void probe_middle(struct cut_finder *finder)
 {
     size_t low = 0, high = finder->count, blocked_outside = 0;
     uint32_t blocking = 0;
@@ -106,8 +106,8 @@ static void probe(struct cut_finder *finder)
         bool is_cut = try_cut(finder, pivot, &inside);
         size_t outside = finder->suspects - inside;
 
-        if (is_cut && !bitset_has(finder->question->refused, pivot) && smaller(inside, outside) > finder->floor)
-            finder->floor = smaller(inside, outside);
+        if (is_cut && !bitset_has(finder->question->refused, pivot) && smaller_count(inside, outside) > finder->floor)
+            finder->floor = smaller_count(inside, outside);
         probes[probe_count].pivot = pivot;
         probes[probe_count++].outside = outside;
         if ((inside < outside) == (finder->question->direction == DAG_ANCESTORS))
@@ -122,7 +122,7 @@ static void probe(struct cut_finder *finder)
             finder->has_blocked = true;
         }
     if (finder->has_blocked)
-        block(finder, blocking);
+        block_neighbours(finder, blocking);
 }
 
 /* Elements are in topological order: ancestors of one are among those before it, descendants among those behind it. */
@@ -143,7 +143,7 @@ bool best_cut_find(const struct cut_question *question, struct best_cut *ret)
     if (!has_table(question))
         bitset_init(&finder.reach, question->dag->count);
     if (finder.count > FEW_PIVOTS)
-        probe(&finder);
+        probe_middle(&finder);
     for (size_t i = 0; i < finder.count; i++) {
         uint32_t pivot = finder.pivots[i];
         size_t most = most_inside(&finder, i), inside, balance;
@@ -153,7 +153,7 @@ bool best_cut_find(const struct cut_question *question, struct best_cut *ret)
             continue;
         if (!try_cut(&finder, pivot, &inside))
             continue;
-        balance = smaller(inside, finder.suspects - inside);
+        balance = smaller_count(inside, finder.suspects - inside);
         if (found && balance <= ret->balance)
             continue;
         found = true;

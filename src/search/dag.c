@@ -29,7 +29,7 @@ static void index_edges(struct dag_edges *ret, size_t count, const struct dag_ed
     free(next);
 }
 
-static size_t words_of(const struct dag *dag)
+static size_t words_per_element(const struct dag *dag)
 {
     return (dag->count + 63) / 64;
 }
@@ -39,7 +39,7 @@ static size_t words_of(const struct dag *dag)
 static void make_row(struct dag *dag, uint32_t element, enum dag_direction direction)
 {
     const struct dag_edges *edges = direction == DAG_ANCESTORS ? &dag->sources : &dag->targets;
-    size_t words = words_of(dag);
+    size_t words = words_per_element(dag);
     uint64_t *row = dag->closures[direction] + element * words;
 
     row[element / 64] |= (uint64_t)1 << element % 64;
@@ -56,7 +56,7 @@ static void make_row(struct dag *dag, uint32_t element, enum dag_direction direc
 
 static void make_closures(struct dag *dag)
 {
-    size_t row_bytes = words_of(dag) * sizeof(uint64_t);
+    size_t row_bytes = words_per_element(dag) * sizeof(uint64_t);
 
     if (dag->count == 0 || row_bytes > MOST_CLOSURE_BYTES / dag->count)
         return;
@@ -90,7 +90,7 @@ void dag_release(struct dag *dag)
 
 struct bitset dag_closure(const struct dag *dag, uint32_t element, enum dag_direction direction)
 {
-    return (struct bitset){dag->closures[direction] + element * words_of(dag), dag->count};
+    return (struct bitset){dag->closures[direction] + element * words_per_element(dag), dag->count};
 }
 
 /* Looks for a member that depends on something outside the set which depends on a member. */
@@ -113,8 +113,8 @@ bool dag_is_convex(const struct dag *dag, const struct bitset *set)
     return ret;
 }
 
-static void add_neighbours(const struct dag_edges *edges, uint32_t element, const struct bitset *within,
-                           struct bitset *ret)
+static void add_edge_neighbours(const struct dag_edges *edges, uint32_t element, const struct bitset *within,
+                                struct bitset *ret)
 {
     for (size_t i = edges->first[element]; i < edges->first[element + 1]; i++)
         if (bitset_has(within, edges->items[i]))
@@ -130,11 +130,11 @@ void dag_reach(const struct dag *dag, uint32_t element, enum dag_direction direc
     bitset_add(ret, element);
     if (direction == DAG_DESCENDANTS) {
         for (size_t i = element; i < dag->count; i = bitset_next(ret, i + 1))
-            add_neighbours(&dag->targets, (uint32_t)i, within, ret);
+            add_edge_neighbours(&dag->targets, (uint32_t)i, within, ret);
         return;
     }
     for (size_t word = element / 64 + 1; word-- > 0;)
         for (size_t bit = 64; bit-- > 0 && ret->words[word] != 0;)
             if (ret->words[word] >> bit & 1)
-                add_neighbours(&dag->sources, (uint32_t)(word * 64 + bit), within, ret);
+                add_edge_neighbours(&dag->sources, (uint32_t)(word * 64 + bit), within, ret);
 }

@@ -15,7 +15,7 @@ bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *d
     return minimal_search_start(&doubtful->search, dag, all);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_doubtful_search(void *copied, const void *from)
 {
     const struct doubtful_search *source = from;
     struct doubtful_search *doubtful = copied;
@@ -35,7 +35,7 @@ static void forget_accepted(struct doubtful_search *doubtful)
         minimal_search_ops.release(&accepted->items[--accepted->count]);
 }
 
-static void release(void *data)
+static void release_doubtful_search(void *data)
 {
     struct doubtful_search *doubtful = data;
 
@@ -67,7 +67,7 @@ static void take_second_look(struct doubtful_search *doubtful, enum verdict verd
     doubtful->looks_again = doubtful->accepted.count > 0;
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_doubtful_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct doubtful_search *doubtful = data;
     bool more;
@@ -83,14 +83,14 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     return more || doubtful->looks_again;
 }
 
-static double expect(const void *data)
+static double expect_doubtful_verdict(const void *data)
 {
     const struct doubtful_search *doubtful = data;
 
     return doubtful->looks_again ? FAILS_AGAIN : minimal_search_ops.expect(&doubtful->search);
 }
 
-static int64_t remaining(const void *data)
+static int64_t count_doubtful_remaining(const void *data)
 {
     const struct doubtful_search *doubtful = data;
 
@@ -99,9 +99,9 @@ static int64_t remaining(const void *data)
 
 const struct search_ops doubtful_search_ops = {
     .size = sizeof(struct doubtful_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
-    .expect = expect,
+    .copy = copy_doubtful_search,
+    .release = release_doubtful_search,
+    .advance = advance_doubtful_search,
+    .remaining = count_doubtful_remaining,
+    .expect = expect_doubtful_verdict,
 };

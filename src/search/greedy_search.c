@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-static void add_range(struct greedy_search *search, uint32_t begin, uint32_t end)
+static void add_choice_range(struct greedy_search *search, uint32_t begin, uint32_t end)
 {
     *VECTOR_APPEND(&search->ranges) = (struct greedy_range){begin, end};
 }
@@ -21,7 +21,7 @@ static bool begin_choice(struct greedy_search *search, uint8_t choice)
             search->members[search->member_count++] = (uint32_t)i;
     search->ranges.first = search->ranges.count = 0;
     if (search->member_count > 0)
-        add_range(search, 0, (uint32_t)search->member_count);
+        add_choice_range(search, 0, (uint32_t)search->member_count);
     return search->member_count > 0;
 }
 
@@ -35,7 +35,7 @@ static uint8_t last_choice(const struct greedy_search *search)
 }
 
 /* Sets the candidate to the next part of this choice or of a later one. */
-static bool propose(struct greedy_search *search)
+static bool propose_greedy_set(struct greedy_search *search)
 {
     uint8_t last = last_choice(search);
     struct greedy_range range;
@@ -63,7 +63,7 @@ bool greedy_search_start(struct greedy_search *search, const uint8_t *alternativ
     search->members = memory_alloc_zero(count + 1, sizeof(*search->members));
     if (count > 0)
         memcpy(search->alternatives, alternatives, count);
-    return propose(search);
+    return propose_greedy_set(search);
 }
 
 static void *copy_bytes(const void *from, size_t count, size_t size)
@@ -73,7 +73,7 @@ static void *copy_bytes(const void *from, size_t count, size_t size)
     return memcpy(copy, from, count * size);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_greedy_search(void *copied, const void *from)
 {
     const struct greedy_search *source = from;
     struct greedy_search *search = copied;
@@ -93,7 +93,7 @@ static void copy(void *copied, const void *from)
     search->ranges.capacity = waiting + 1;
 }
 
-static void release(void *data)
+static void release_greedy_search(void *data)
 {
     struct greedy_search *search = data;
 
@@ -105,7 +105,7 @@ static void release(void *data)
     *search = (struct greedy_search){0};
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_greedy_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct greedy_search *search = data;
     struct greedy_range range = search->ranges.items[search->ranges.first++];
@@ -116,13 +116,13 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     if (verdict == VERDICT_FAIL) {
         memcpy(search->current, search->candidate, search->count);
     } else if (range.end - range.begin > 1) {
-        add_range(search, range.begin, middle);
-        add_range(search, middle, range.end);
+        add_choice_range(search, range.begin, middle);
+        add_choice_range(search, middle, range.end);
     }
-    return propose(search);
+    return propose_greedy_set(search);
 }
 
-static int64_t remaining(const void *data)
+static int64_t count_greedy_remaining(const void *data)
 {
     const struct greedy_search *search = data;
 
@@ -131,8 +131,8 @@ static int64_t remaining(const void *data)
 
 const struct search_ops greedy_search_ops = {
     .size = sizeof(struct greedy_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
+    .copy = copy_greedy_search,
+    .release = release_greedy_search,
+    .advance = advance_greedy_search,
+    .remaining = count_greedy_remaining,
 };

@@ -9,7 +9,7 @@ static void propose_without(struct group_search *search, const struct bitset *le
     search->phase = phase;
 }
 
-static bool finish(struct group_search *search)
+static bool finish_group_search(struct group_search *search)
 {
     search->phase = GROUP_DONE;
     return false;
@@ -29,7 +29,7 @@ static bool propose_chunk(struct group_search *search)
         return true;
     search->exact = bitset_equal(&search->guilty, &search->group);
     if (search->exact) /* that was the first check */
-        return finish(search);
+        return finish_group_search(search);
     propose_without(search, &search->guilty, GROUP_WITHOUT_GUILTY);
     return true;
 }
@@ -65,7 +65,7 @@ void group_search_start(struct group_search *search, const struct bitset *group,
     propose_without(search, group, GROUP_WITHOUT_ALL);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_group_search(void *copied, const void *from)
 {
     const struct group_search *source = from;
     struct group_search *search = copied;
@@ -77,7 +77,7 @@ static void copy(void *copied, const void *from)
     bitset_init_copy(&search->open, &source->open);
 }
 
-static void release(void *data)
+static void release_group_search(void *data)
 {
     struct group_search *search = data;
 
@@ -88,7 +88,7 @@ static void release(void *data)
     *search = (struct group_search){0};
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_group_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct group_search *search = data;
 
@@ -97,12 +97,12 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     case GROUP_WITHOUT_ALL:
         search->without = verdict;
         search->cures = verdict == VERDICT_PASS;
-        return search->cures && bitset_count(&search->guilty) > 0 ? propose_chunk(search) : finish(search);
+        return search->cures && bitset_count(&search->guilty) > 0 ? propose_chunk(search) : finish_group_search(search);
     case GROUP_CHUNKS:
         return learn_of_chunk(search, verdict == VERDICT_FAIL);
     case GROUP_WITHOUT_GUILTY:
         search->exact = verdict == VERDICT_PASS;
-        return finish(search);
+        return finish_group_search(search);
     case GROUP_DONE:
         break;
     }
@@ -110,7 +110,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
 }
 
 /* As if all others were at fault, too. */
-static int64_t remaining(const void *data)
+static int64_t count_group_remaining(const void *data)
 {
     const struct group_search *search = data;
 
@@ -121,8 +121,8 @@ static int64_t remaining(const void *data)
 
 const struct search_ops group_search_ops = {
     .size = sizeof(struct group_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
+    .copy = copy_group_search,
+    .release = release_group_search,
+    .advance = advance_group_search,
+    .remaining = count_group_remaining,
 };

@@ -23,7 +23,7 @@ void index_search_start(struct index_search *search, enum index_mode mode, enum 
         search->next = direction == INDEX_FOR_OUTPUTS ? count - 1 : 0;
 }
 
-static void copy(void *copied, const void *from)
+static void copy_index_search(void *copied, const void *from)
 {
     const struct index_search *source = from;
     struct index_search *search = copied;
@@ -34,7 +34,7 @@ static void copy(void *copied, const void *from)
         memcpy(search->passes.items, source->passes.items, source->passes.count * sizeof(*search->passes.items));
 }
 
-static void release(void *data)
+static void release_index_search(void *data)
 {
     struct index_search *search = data;
 
@@ -42,7 +42,7 @@ static void release(void *data)
     search->passes.items = NULL;
 }
 
-static void record(struct index_search *search, int64_t nodes, enum verdict verdict)
+static void record_index_verdict(struct index_search *search, int64_t nodes, enum verdict verdict)
 {
     if (verdict == VERDICT_FAIL) {
         if (nodes <= search->best_bad_nodes) {
@@ -80,14 +80,14 @@ static int64_t next_of_bisection(struct index_search *search, enum verdict verdi
     return -1;
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_index_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct index_search *search = data;
 
     if (verdict == VERDICT_SKIP)
         verdict = VERDICT_PASS;
     else
-        record(search, nodes, verdict);
+        record_index_verdict(search, nodes, verdict);
     search->tried++;
     if (search->mode == INDEX_BISECT)
         search->next = next_of_bisection(search, verdict);
@@ -98,7 +98,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     return search->next >= 0;
 }
 
-static int64_t remaining(const void *data)
+static int64_t count_index_remaining(const void *data)
 {
     const struct index_search *search = data;
     int64_t steps = 0;
@@ -112,10 +112,10 @@ static int64_t remaining(const void *data)
 
 const struct search_ops index_search_ops = {
     .size = sizeof(struct index_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
+    .copy = copy_index_search,
+    .release = release_index_search,
+    .advance = advance_index_search,
+    .remaining = count_index_remaining,
 };
 
 const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,

@@ -77,7 +77,7 @@ static struct lookahead_state *first_branch(const struct lookahead_state *decisi
 }
 
 /* Removes a decision with all behind it. Trees can be deep: no recursion. */
-static void drop(struct lookahead *lookahead, struct lookahead_state *top)
+static void drop_state_tree(struct lookahead *lookahead, struct lookahead_state *top)
 {
     struct lookahead_state *at = top;
 
@@ -119,7 +119,7 @@ static void drop_unlikely(struct lookahead *lookahead)
     for (struct lookahead_state *at = lookahead->root; at; at = next_decision(at))
         for (size_t i = 0; i < ARRAY_LEN(at->branches); i++)
             if (at->branches[i] && at->branches[i]->list != lookahead->list)
-                drop(lookahead, at->branches[i]);
+                drop_state_tree(lookahead, at->branches[i]);
 }
 
 static void *copy_search(const struct search_ops *ops, const void *search)
@@ -190,7 +190,8 @@ static bool is_before(const struct waiting_decision *a, const struct waiting_dec
     return a->probability > b->probability || (a->probability == b->probability && a->order < b->order);
 }
 
-static void wait_for(struct lookahead *lookahead, struct lookahead_state *decision, double probability, size_t order)
+static void wait_for_state(struct lookahead *lookahead, struct lookahead_state *decision, double probability,
+                           size_t order)
 {
     struct waiting_list *waiting = &lookahead->waiting;
     struct waiting_decision added = {decision, probability, order};
@@ -241,14 +242,14 @@ static size_t list_check(const struct lookahead_state *decision, double probabil
     return count;
 }
 
-static void follow(struct lookahead *lookahead, struct lookahead_state *decision, enum verdict verdict,
-                   double probability, size_t *order)
+static void follow_state(struct lookahead *lookahead, struct lookahead_state *decision, enum verdict verdict,
+                         double probability, size_t *order)
 {
     struct lookahead_state *branch = decision->branches[verdict];
 
     if (!branch)
         branch = add_decision(lookahead, decision, verdict);
-    wait_for(lookahead, branch, probability, (*order)++);
+    wait_for_state(lookahead, branch, probability, (*order)++);
 }
 
 size_t lookahead_list(struct lookahead *lookahead, size_t most, struct lookahead_item *ret)
@@ -259,7 +260,7 @@ size_t lookahead_list(struct lookahead *lookahead, size_t most, struct lookahead
     lookahead->list++;
     lookahead->limit = 2 * states;
     lookahead->waiting.count = 0;
-    wait_for(lookahead, lookahead->root, 1, order++);
+    wait_for_state(lookahead, lookahead->root, 1, order++);
     for (; states > 0 && count < most && lookahead->waiting.count > 0; states--) {
         struct waiting_decision first = take_first(&lookahead->waiting);
         const struct foreseen *foreseen = &first.decision->foreseen;
@@ -268,14 +269,14 @@ size_t lookahead_list(struct lookahead *lookahead, size_t most, struct lookahead
         if (!look_at(lookahead, first.decision))
             continue;
         if (foreseen->known) {
-            follow(lookahead, first.decision, foreseen->verdict, first.probability, &order);
+            follow_state(lookahead, first.decision, foreseen->verdict, first.probability, &order);
             continue;
         }
         failure = lookahead->ops->expect != NULL ? lookahead->ops->expect(first.decision->search) : 0;
         failure = failure > 0 ? failure : rate;
         count = list_check(first.decision, first.probability, ret, count);
-        follow(lookahead, first.decision, VERDICT_FAIL, first.probability * failure, &order);
-        follow(lookahead, first.decision, VERDICT_PASS, first.probability * (1 - failure), &order);
+        follow_state(lookahead, first.decision, VERDICT_FAIL, first.probability * failure, &order);
+        follow_state(lookahead, first.decision, VERDICT_PASS, first.probability * (1 - failure), &order);
     }
     return count;
 }
@@ -307,7 +308,7 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
     lookahead->verdicts += verdict != VERDICT_SKIP;
     lookahead->failures += verdict == VERDICT_FAIL;
     if (branch && root->foreseen.nodes != nodes) { /* it was not foreseen right */
-        drop(lookahead, branch);
+        drop_state_tree(lookahead, branch);
         branch = NULL;
     }
     if (!branch)
@@ -320,7 +321,7 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
     root->branches[verdict] = NULL;
     branch->parent = NULL;
     lookahead->root = branch;
-    drop(lookahead, root);
+    drop_state_tree(lookahead, root);
     drop_unlikely(lookahead);
     forget_learned(lookahead, branch->index);
 }
@@ -344,7 +345,7 @@ void lookahead_free(struct lookahead *lookahead)
 {
     if (!lookahead)
         return;
-    drop(lookahead, lookahead->root);
+    drop_state_tree(lookahead, lookahead->root);
     free(lookahead->learned.items);
     free(lookahead->waiting.items);
     free(lookahead);

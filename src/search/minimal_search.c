@@ -189,7 +189,7 @@ static void begin_deletion(struct minimal_search *search)
 }
 
 /* Finds the next candidate, in this phase or a later one. */
-static bool propose(struct minimal_search *search)
+static bool propose_minimal_set(struct minimal_search *search)
 {
     if (search->phase == MINIMAL_CUT_OUTPUTS && !choose_cut(search))
         begin_cuts(search, MINIMAL_CUT_INPUTS);
@@ -205,7 +205,7 @@ static bool propose(struct minimal_search *search)
     return false;
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_minimal_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct minimal_search *search = data;
 
@@ -215,7 +215,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
         take_deletion_verdict(search, verdict);
     else
         take_cut_verdict(search, verdict);
-    return propose(search);
+    return propose_minimal_set(search);
 }
 
 bool minimal_search_start(struct minimal_search *search, const struct dag *dag, const struct bitset *all)
@@ -228,10 +228,10 @@ bool minimal_search_start(struct minimal_search *search, const struct dag *dag, 
     bitset_init(&search->needed, dag->count);
     bitset_init(&search->borders, dag->count);
     begin_cuts(search, MINIMAL_CUT_OUTPUTS);
-    return propose(search);
+    return propose_minimal_set(search);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_minimal_search(void *copied, const void *from)
 {
     const struct minimal_search *source = from;
     struct minimal_search *search = copied;
@@ -245,7 +245,7 @@ static void copy(void *copied, const void *from)
     bitset_init_copy(&search->borders, &source->borders);
 }
 
-static void release(void *data)
+static void release_minimal_search(void *data)
 {
     struct minimal_search *search = data;
 
@@ -258,7 +258,7 @@ static void release(void *data)
 }
 
 /* Nothing is certain, and an expectation that proves wrong must not cost much. */
-static double doubted(double probability)
+static double limit_certainty(double probability)
 {
     if (probability < UNLIKELY)
         return UNLIKELY;
@@ -274,20 +274,20 @@ static double deletion_failure_probability(const struct minimal_search *search)
 
     if (border == search->explained)
         return OTHER_PART_IS_INNOCENT;
-    return chunk < whole ? doubted(1 - (double)chunk / (double)whole) : UNLIKELY;
+    return chunk < whole ? limit_certainty(1 - (double)chunk / (double)whole) : UNLIKELY;
 }
 
-static double expect(const void *data)
+static double expect_minimal_verdict(const void *data)
 {
     const struct minimal_search *search = data;
 
     if (search->phase == MINIMAL_DELETE)
         return deletion_failure_probability(search);
-    return doubted((double)bitset_count_common(&search->candidate, &search->suspects) /
-                   (double)bitset_count(&search->suspects));
+    return limit_certainty((double)bitset_count_common(&search->candidate, &search->suspects) /
+                           (double)bitset_count(&search->suspects));
 }
 
-static size_t logarithm(size_t value)
+static size_t ceil_logarithm(size_t value)
 {
     size_t bits = 0;
 
@@ -299,18 +299,19 @@ static size_t logarithm(size_t value)
 }
 
 /* Were there a single culprit. */
-static int64_t remaining(const void *data)
+static int64_t count_minimal_remaining(const void *data)
 {
     const struct minimal_search *search = data;
     size_t members = bitset_count(&search->current);
 
     switch (search->phase) {
     case MINIMAL_CUT_OUTPUTS:
-        return (int64_t)(2 * logarithm(bitset_count(&search->suspects)) + 1);
+        return (int64_t)(2 * ceil_logarithm(bitset_count(&search->suspects)) + 1);
     case MINIMAL_CUT_INPUTS:
-        return (int64_t)(logarithm(bitset_count(&search->suspects)) + 1);
+        return (int64_t)(ceil_logarithm(bitset_count(&search->suspects)) + 1);
     case MINIMAL_DELETE:
-        return (int64_t)(search->chunk == 1 ? members - bitset_count(&search->needed) : 2 * logarithm(members) + 1);
+        return (int64_t)(search->chunk == 1 ? members - bitset_count(&search->needed)
+                                            : 2 * ceil_logarithm(members) + 1);
     case MINIMAL_DONE:
         break;
     }
@@ -319,9 +320,9 @@ static int64_t remaining(const void *data)
 
 const struct search_ops minimal_search_ops = {
     .size = sizeof(struct minimal_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
-    .expect = expect,
+    .copy = copy_minimal_search,
+    .release = release_minimal_search,
+    .advance = advance_minimal_search,
+    .remaining = count_minimal_remaining,
+    .expect = expect_minimal_verdict,
 };

@@ -20,7 +20,7 @@ void flow_network_release(struct flow_network *network)
     free(network->first);
 }
 
-static void add_arc(struct flow_network *network, uint32_t from, uint32_t to, uint64_t capacity)
+static void add_flow_arc(struct flow_network *network, uint32_t from, uint32_t to, uint64_t capacity)
 {
     *VECTOR_APPEND(&network->arcs) = (struct flow_arc){.to = to, .next = network->first[from], .capacity = capacity};
     network->first[from] = (uint32_t)network->arcs.count - 1;
@@ -28,8 +28,8 @@ static void add_arc(struct flow_network *network, uint32_t from, uint32_t to, ui
 
 void flow_network_add(struct flow_network *network, uint32_t from, uint32_t to, uint64_t capacity)
 {
-    add_arc(network, from, to, capacity);
-    add_arc(network, to, from, 0);
+    add_flow_arc(network, from, to, capacity);
+    add_flow_arc(network, to, from, 0);
 }
 
 struct path_search {
@@ -69,7 +69,7 @@ static uint32_t start_of(const struct flow_network *network, uint32_t arc)
 }
 
 /* As much as the narrowest arc of the path takes. */
-static void augment(struct flow_network *network, const uint32_t *arrived_by)
+static void augment_flow_path(struct flow_network *network, const uint32_t *arrived_by)
 {
     uint64_t most = UINT64_MAX;
 
@@ -88,7 +88,7 @@ void minimum_cut(struct flow_network *network, struct bitset *ret)
                                  .queue = memory_alloc_zero(network->count, sizeof(*search.queue))};
 
     while (find_path(network, &search, ret))
-        augment(network, search.arrived_by);
+        augment_flow_path(network, search.arrived_by);
     free(search.arrived_by);
     free(search.queue);
 }

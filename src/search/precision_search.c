@@ -5,17 +5,17 @@
  * random, in which errors add up, that is a third of all checks. */
 #define SHORT_CHUNK 16
 
-static int64_t larger(int64_t a, int64_t b)
+static int64_t larger_count(int64_t a, int64_t b)
 {
     return a > b ? a : b;
 }
 
-static int64_t smaller(int64_t a, int64_t b)
+static int64_t smaller_number(int64_t a, int64_t b)
 {
     return a < b ? a : b;
 }
 
-static int64_t halvings(int64_t distance)
+static int64_t count_halvings(int64_t distance)
 {
     int64_t ret = 0;
 
@@ -32,7 +32,7 @@ static bool end_search(struct precision_search *search, enum precision_outcome o
 
 /* ---- Prefixes ---- */
 
-static bool propose_prefix(struct precision_search *search, int64_t length)
+static bool propose_layer_prefix(struct precision_search *search, int64_t length)
 {
     search->next = length;
     bitset_clear(&search->candidate);
@@ -45,7 +45,7 @@ static bool end_with_good(struct precision_search *search)
 {
     if (search->good > search->count) /* where it began: nothing has passed */
         return end_search(search, PRECISION_NOT_FOUND);
-    propose_prefix(search, search->good);
+    propose_layer_prefix(search, search->good);
     return end_search(search, PRECISION_FOUND);
 }
 
@@ -62,7 +62,7 @@ static bool advance_bisection(struct precision_search *search, bool passed)
     }
     if (next == search->next || search->good - search->bad <= 1)
         return end_with_good(search);
-    return propose_prefix(search, next);
+    return propose_layer_prefix(search, next);
 }
 
 static bool advance_line(struct precision_search *search, bool passed)
@@ -71,7 +71,7 @@ static bool advance_line(struct precision_search *search, bool passed)
         search->good = search->next;
     if (passed || search->next == search->count)
         return end_with_good(search);
-    return propose_prefix(search, search->next + 1);
+    return propose_layer_prefix(search, search->next + 1);
 }
 
 /* ---- Deletion ---- */
@@ -121,10 +121,10 @@ static int64_t next_chunk(struct precision_search *search)
     if (!search->by_groups && search->in_vain && search->chunk <= SHORT_CHUNK)
         return 1;
     if (!search->by_groups || search->chunk > 1)
-        return larger(1, smaller(search->chunk, kept) / 2);
+        return larger_count(1, smaller_number(search->chunk, kept) / 2);
     groups = count_units(search, &search->kept);
     search->by_groups = false;
-    return larger(1, kept / larger(1, 2 * groups)); /* half of a group */
+    return larger_count(1, kept / larger_count(1, 2 * groups)); /* half of a group */
 }
 
 static bool next_deletion(struct precision_search *search)
@@ -146,14 +146,14 @@ static bool start_deletion(struct precision_search *search)
     search->phase = PRECISION_DELETE;
     for (int64_t i = 0; i < search->good; i++)
         bitset_add(&search->kept, (size_t)i);
-    for (int64_t i = 0; i < smaller(search->hints.presumed, search->good); i++)
+    for (int64_t i = 0; i < smaller_number(search->hints.presumed, search->good); i++)
         bitset_add(&search->suspected, (size_t)i);
     if (search->good > 0 && search->bad == search->good - 1) { /* without its last element it was seen to fail */
         bitset_add(&search->needed, (size_t)(search->good - 1));
         bitset_add(&search->suspected, (size_t)(search->good - 1));
     }
     search->by_groups = search->hints.groups != NULL;
-    search->chunk = larger(1, count_units(search, &search->kept) / 2);
+    search->chunk = larger_count(1, count_units(search, &search->kept) / 2);
     search->in_vain = true;
     search->end = search->count;
     return next_deletion(search);
@@ -210,12 +210,12 @@ static bool next_beginning(struct precision_search *search)
     int64_t first = search->hints.first, length;
 
     if (search->bad < first && first < search->good)
-        return propose_prefix(search, first);
+        return propose_layer_prefix(search, first);
     if (search->good - search->bad <= 1 || (first > 0 && search->good == first))
         return start_deletion(search);
-    length = smaller(first + larger(1, 2 * (search->bad - first)), (search->good + search->bad) / 2);
+    length = smaller_number(first + larger_count(1, 2 * (search->bad - first)), (search->good + search->bad) / 2);
     length = whole_groups(search, length);
-    return length == 0 ? start_deletion(search) : propose_prefix(search, length);
+    return length == 0 ? start_deletion(search) : propose_layer_prefix(search, length);
 }
 
 static bool advance_minimal(struct precision_search *search, bool passed)
@@ -228,7 +228,7 @@ static bool advance_minimal(struct precision_search *search, bool passed)
             return end_search(search, PRECISION_FOUND);
         search->good = search->count;
         search->phase = PRECISION_NONE;
-        return propose_prefix(search, 0);
+        return propose_layer_prefix(search, 0);
     case PRECISION_NONE:
         if (passed)
             return end_search(search, PRECISION_FOUND);
@@ -255,7 +255,7 @@ void precision_search_start(struct precision_search *search, enum precision_mode
     bitset_init(&search->suspected, count);
     search->good = search->count + 1;
     if (mode != PRECISION_MINIMAL) {
-        propose_prefix(search, mode == PRECISION_BISECT ? search->count : 0);
+        propose_layer_prefix(search, mode == PRECISION_BISECT ? search->count : 0);
         return;
     }
     if (verified && count > 0) {
@@ -264,7 +264,7 @@ void precision_search_start(struct precision_search *search, enum precision_mode
         return;
     }
     search->phase = PRECISION_ALL;
-    propose_prefix(search, search->count);
+    propose_layer_prefix(search, search->count);
 }
 
 void precision_search_hint(struct precision_search *search, const struct precision_hints *hints)
@@ -274,7 +274,7 @@ void precision_search_hint(struct precision_search *search, const struct precisi
         next_beginning(search);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_precision_search(void *copied, const void *from)
 {
     const struct precision_search *source = from;
     struct precision_search *search = copied;
@@ -286,7 +286,7 @@ static void copy(void *copied, const void *from)
     bitset_init_copy(&search->suspected, &source->suspected);
 }
 
-static void release(void *data)
+static void release_precision_search(void *data)
 {
     struct precision_search *search = data;
 
@@ -296,7 +296,7 @@ static void release(void *data)
     bitset_release(&search->suspected);
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_precision_search(void *data, int64_t nodes, enum verdict verdict)
 {
     struct precision_search *search = data;
     bool passed = verdict == VERDICT_PASS;
@@ -321,23 +321,23 @@ static int64_t deletions_remaining(const struct precision_search *search)
     return (left + search->chunk - 1) / search->chunk + kept + 1;
 }
 
-static int64_t remaining(const void *data)
+static int64_t count_precision_remaining(const void *data)
 {
     const struct precision_search *search = data;
 
     if (search->mode == PRECISION_LINEAR)
         return search->count - search->next;
     if (search->mode == PRECISION_BISECT)
-        return halvings(search->good - search->bad);
+        return count_halvings(search->good - search->bad);
     if (search->phase == PRECISION_DELETE)
         return deletions_remaining(search);
-    return halvings(search->good - search->bad) + 1;
+    return count_halvings(search->good - search->bad) + 1;
 }
 
 const struct search_ops precision_search_ops = {
     .size = sizeof(struct precision_search),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
+    .copy = copy_precision_search,
+    .release = release_precision_search,
+    .advance = advance_precision_search,
+    .remaining = count_precision_remaining,
 };

@@ -1,17 +1,17 @@
 /* search/search.c: see search.h. */
 #include "search/search.h"
 
-static void copy(void *search, const void *from)
+static void copy_search_state(void *search, const void *from)
 {
     *(struct repetition *)search = *(const struct repetition *)from;
 }
 
-static void release(void *search)
+static void release_search_state(void *search)
 {
     (void)search;
 }
 
-static bool advance(void *search, int64_t nodes, enum verdict verdict)
+static bool advance_search_state(void *search, int64_t nodes, enum verdict verdict)
 {
     struct repetition *repetition = search;
 
@@ -30,7 +30,7 @@ static bool advance(void *search, int64_t nodes, enum verdict verdict)
 
 const struct search_ops repetition_ops = {
     .size = sizeof(struct repetition),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
+    .copy = copy_search_state,
+    .release = release_search_state,
+    .advance = advance_search_state,
 };

@@ -2,14 +2,14 @@
 #include "search/set_isolation.h"
 
 /* What was found, and the first `prefix` elements. */
-static void propose_prefix(struct set_isolation *search, size_t prefix)
+static void propose_element_prefix(struct set_isolation *search, size_t prefix)
 {
     bitset_assign(&search->candidate, &search->found);
     for (size_t i = 0; i < prefix; i++)
         bitset_add(&search->candidate, i);
 }
 
-static bool finish(struct set_isolation *search)
+static bool finish_isolation(struct set_isolation *search)
 {
     search->phase = ISOLATION_DONE;
     return false;
@@ -23,7 +23,7 @@ static bool check_necessity(struct set_isolation *search)
     search->without = VERDICT_PASS;
     search->necessary = true;
     if (bitset_next(&search->candidate, 0) == search->count) /* it is everything, and nothing is known to pass */
-        return finish(search);
+        return finish_isolation(search);
     return true;
 }
 
@@ -44,11 +44,11 @@ static bool delete_next(struct set_isolation *search)
 }
 
 /* Halves the difference; when it is one element, this is the one that turns the verdict. */
-static bool narrow(struct set_isolation *search)
+static bool narrow_difference(struct set_isolation *search)
 {
     if (search->high - search->low > 1) {
         search->phase = ISOLATION_NARROW;
-        propose_prefix(search, search->low + (search->high - search->low) / 2);
+        propose_element_prefix(search, search->low + (search->high - search->low) / 2);
         return true;
     }
     search->last_found = search->high - 1;
@@ -67,10 +67,10 @@ bool set_isolation_start(struct set_isolation *search, size_t count)
     *search = (struct set_isolation){.count = count, .high = count};
     bitset_init(&search->candidate, count);
     bitset_init(&search->found, count);
-    return narrow(search);
+    return narrow_difference(search);
 }
 
-static void copy(void *copied, const void *from)
+static void copy_isolation(void *copied, const void *from)
 {
     const struct set_isolation *source = from;
     struct set_isolation *search = copied;
@@ -80,7 +80,7 @@ static void copy(void *copied, const void *from)
     bitset_init_copy(&search->found, &source->found);
 }
 
-static void release(void *data)
+static void release_isolation(void *data)
 {
     struct set_isolation *search = data;
 
@@ -89,7 +89,7 @@ static void release(void *data)
     *search = (struct set_isolation){0};
 }
 
-static bool advance(void *data, int64_t nodes, enum verdict verdict)
+static bool advance_isolation(void *data, int64_t nodes, enum verdict verdict)
 {
     struct set_isolation *search = data;
     bool fails = verdict == VERDICT_FAIL;
@@ -101,7 +101,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
         size_t middle = search->low + (search->high - search->low) / 2;
 
         *(fails ? &search->high : &search->low) = middle;
-        return narrow(search);
+        return narrow_difference(search);
     }
     case ISOLATION_ALONE:
         if (fails) {
@@ -110,7 +110,7 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
         }
         search->high = search->last_found; /* with these it was seen to fail */
         search->low = 0;
-        return narrow(search);
+        return narrow_difference(search);
     case ISOLATION_DELETE:
         if (fails) { /* what passed before was said of a larger set */
             bitset_remove(&search->found, search->next_delete);
@@ -123,14 +123,14 @@ static bool advance(void *data, int64_t nodes, enum verdict verdict)
     case ISOLATION_NECESSARY:
         search->without = verdict;
         search->necessary = verdict == VERDICT_PASS;
-        return finish(search);
+        return finish_isolation(search);
     case ISOLATION_DONE:
         break;
     }
     return false;
 }
 
-static int64_t halvings(size_t count)
+static int64_t count_set_halvings(size_t count)
 {
     int64_t ret = 0;
 
@@ -139,13 +139,13 @@ static int64_t halvings(size_t count)
     return ret;
 }
 
-static int64_t remaining(const void *data)
+static int64_t count_isolation_remaining(const void *data)
 {
     const struct set_isolation *search = data;
 
     switch (search->phase) {
     case ISOLATION_NARROW: /* then alone, then whether it is necessary */
-        return halvings(search->high - search->low) + 2;
+        return count_set_halvings(search->high - search->low) + 2;
     case ISOLATION_ALONE:
         return 2;
     case ISOLATION_DELETE:
@@ -160,8 +160,8 @@ static int64_t remaining(const void *data)
 
 const struct search_ops set_isolation_ops = {
     .size = sizeof(struct set_isolation),
-    .copy = copy,
-    .release = release,
-    .advance = advance,
-    .remaining = remaining,
+    .copy = copy_isolation,
+    .release = release_isolation,
+    .advance = advance_isolation,
+    .remaining = count_isolation_remaining,
 };

@@ -39,7 +39,7 @@ void arena_release(struct arena *arena)
     arena->head = NULL;
 }
 
-static void add_block(struct arena *arena, size_t size)
+static void add_arena_block(struct arena *arena, size_t size)
 {
     size_t doubled = arena->head ? arena->head->size * 2 : FIRST_BLOCK;
     size_t capacity = doubled < LARGEST_DOUBLING ? doubled : LARGEST_DOUBLING;
@@ -63,7 +63,7 @@ void *arena_alloc(struct arena *arena, size_t size)
         memory_alloc(SIZE_MAX); /* ends the process */
     size = (size + alignment - 1) / alignment * alignment;
     if (!arena->head || size > arena->head->size - arena->head->used)
-        add_block(arena, size);
+        add_arena_block(arena, size);
 
     void *ret = arena->head->data + arena->head->used;
     arena->head->used += size;

@@ -26,13 +26,13 @@ void name_map_release(struct name_map *map)
     name_map_init(map);
 }
 
-static uint32_t tag_of(struct text name)
+static uint32_t hash_name_tag(struct text name)
 {
     return (uint32_t)XXH3_64bits(name.data, name.size) | OCCUPIED;
 }
 
 /* The slot that holds `name`, or the empty one where it would go. */
-static struct name_map_slot *find_slot(const struct name_map *map, struct text name, uint32_t tag)
+static struct name_map_slot *find_name_slot(const struct name_map *map, struct text name, uint32_t tag)
 {
     size_t mask = map->capacity - 1;
 
@@ -43,7 +43,7 @@ static struct name_map_slot *find_slot(const struct name_map *map, struct text n
     }
 }
 
-static void grow(struct name_map *map)
+static void grow_name_map(struct name_map *map)
 {
     struct name_map larger = {.count = map->count, .capacity = map->capacity > 0 ? map->capacity * 2 : 16};
     size_t mask = larger.capacity - 1;
@@ -67,18 +67,18 @@ uint32_t name_map_find(const struct name_map *map, struct text name)
 {
     if (map->count == 0)
         return NAME_MAP_NONE;
-    const struct name_map_slot *slot = find_slot(map, name, tag_of(name));
+    const struct name_map_slot *slot = find_name_slot(map, name, hash_name_tag(name));
     return slot->tag != 0 ? slot->value : NAME_MAP_NONE;
 }
 
 /* The slot of `name`, which is made with `value` when it is new. */
-static struct name_map_slot *slot_for(struct name_map *map, struct text name, uint32_t value)
+static struct name_map_slot *find_or_add_slot(struct name_map *map, struct text name, uint32_t value)
 {
-    uint32_t tag = tag_of(name);
+    uint32_t tag = hash_name_tag(name);
 
     if (map->count + 1 > map->capacity / 3 * 2)
-        grow(map);
-    struct name_map_slot *slot = find_slot(map, name, tag);
+        grow_name_map(map);
+    struct name_map_slot *slot = find_name_slot(map, name, tag);
     if (slot->tag == 0) {
         *slot = (struct name_map_slot){name, value, tag};
         map->count++;
@@ -88,10 +88,10 @@ static struct name_map_slot *slot_for(struct name_map *map, struct text name, ui
 
 uint32_t name_map_add(struct name_map *map, struct text name, uint32_t value)
 {
-    return slot_for(map, name, value)->value;
+    return find_or_add_slot(map, name, value)->value;
 }
 
 void name_map_set(struct name_map *map, struct text name, uint32_t value)
 {
-    slot_for(map, name, value)->value = value;
+    find_or_add_slot(map, name, value)->value = value;
 }

@@ -183,7 +183,7 @@ static int wait_for_turn(int fd, enum file_lock kind, const char *path, struct e
 }
 
 /* Whoever held the lock before may have put another file in place: the lock is on a file without a name then. */
-static bool is_still_there(int fd, const char *path)
+static bool lock_is_on_path(int fd, const char *path)
 {
     struct stat locked, named;
 
@@ -202,7 +202,7 @@ int file_lock(const char *path, enum file_lock kind, int *ret_fd, struct error *
         if (fd < 0)
             return error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO, "cannot open '%s'", path);
         rc = wait_for_turn(fd, kind, path, err);
-        if (rc == 0 && is_still_there(fd, path)) {
+        if (rc == 0 && lock_is_on_path(fd, path)) {
             *ret_fd = fd;
             return 0;
         }

@@ -21,7 +21,7 @@ struct open_folder {
     int depth;
 };
 
-static bool is_open(const struct open_folder *folder, const struct stat *status)
+static bool folder_is_open(const struct open_folder *folder, const struct stat *status)
 {
     while (folder && (folder->device != status->st_dev || folder->inode != status->st_ino))
         folder = folder->parent;
@@ -44,7 +44,7 @@ static int list_entry(struct file_list *list, const struct open_folder *folder, 
     } else if (S_ISREG(status.st_mode)) {
         *VECTOR_APPEND(list) = path;
         return 0;
-    } else if (S_ISDIR(status.st_mode) && !is_open(folder, &status)) {
+    } else if (S_ISDIR(status.st_mode) && !folder_is_open(folder, &status)) {
         rc = list_folder(list, path, &status, folder, err);
     }
     free(path);

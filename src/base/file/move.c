@@ -67,7 +67,7 @@ int file_remove_tree(const char *path, struct error *err)
     return rc;
 }
 
-static int copy_file(const char *from, const char *to, const struct stat *status, struct error *err)
+static int copy_regular_file(const char *from, const char *to, const struct stat *status, struct error *err)
 {
     struct file_writer writer;
     const struct timespec times[] = {status->st_atim, status->st_mtim};
@@ -144,7 +144,7 @@ static int copy_tree(const struct tree_copy *copy, struct error *err)
     if (S_ISLNK(status.st_mode))
         return copy_link(copy->from, copy->to, err);
     if (S_ISREG(status.st_mode))
-        return copy_file(copy->from, copy->to, &status, err);
+        return copy_regular_file(copy->from, copy->to, &status, err);
     return error_set(err, ERR_UNSUPPORTED, "cannot move '%s' to another file system: it is a device, pipe or socket",
                      copy->from);
 }

@@ -122,7 +122,7 @@ static bool is_zombie(long process)
 }
 
 /* A process of our own number was another one, before. */
-static bool is_gone(long process)
+static bool process_is_gone(long process)
 {
     return process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH) || is_zombie(process);
 }
@@ -141,7 +141,7 @@ static bool is_leftover(const char *name, const char *beginning, const char *spa
         return false;
     end += 1 + SPACE_LENGTH;
     return *end == '.' && strlen(end + 1) == SUFFIX_LENGTH && strspn(end + 1, suffix_characters) == SUFFIX_LENGTH &&
-           is_gone(process);
+           process_is_gone(process);
 }
 
 void file_remove_leftovers(const char *path)

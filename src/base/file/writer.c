@@ -105,7 +105,7 @@ int file_writer_open(struct file_writer *writer, const char *path, struct error 
     return file_writer_open_like(writer, path, NULL, err);
 }
 
-static int write_all(struct file_writer *writer, const char *data, size_t size, struct error *err)
+static int write_whole_buffer(struct file_writer *writer, const char *data, size_t size, struct error *err)
 {
     while (size > 0) {
         ssize_t done = write(writer->fd, data, size < COPY_PIECE ? size : COPY_PIECE);
@@ -124,7 +124,7 @@ int file_writer_flush(struct file_writer *writer, struct error *err)
     size_t size = writer->buffered;
 
     writer->buffered = 0;
-    return write_all(writer, writer->buffer, size, err);
+    return write_whole_buffer(writer, writer->buffer, size, err);
 }
 
 int file_writer_add(struct file_writer *writer, const void *data, size_t size, struct error *err)
@@ -136,7 +136,7 @@ int file_writer_add(struct file_writer *writer, const void *data, size_t size, s
     if (rc < 0)
         return rc;
     if (size > BUFFER_SIZE) {
-        rc = write_all(writer, data, size, err);
+        rc = write_whole_buffer(writer, data, size, err);
     } else if (size > 0) {
         memcpy(writer->buffer + writer->buffered, data, size);
         writer->buffered += size;
@@ -205,7 +205,7 @@ int file_writer_copy(struct file_writer *writer, int fd, uint64_t offset, uint64
         if (got == 0)
             return error_set(err, ERR_IO, "cannot copy into '%s': the source file ends %llu bytes too early",
                              writer->path, (unsigned long long)left);
-        rc = write_all(writer, writer->buffer, (size_t)got, err);
+        rc = write_whole_buffer(writer, writer->buffer, (size_t)got, err);
         if (rc < 0)
             return rc;
         at += got;

@@ -48,7 +48,7 @@ struct question_header {
 /* ---- Bytes ---- */
 
 /* False when the other side is gone. */
-static bool write_all(int socket, const char *data, size_t size)
+static bool write_to_socket(int socket, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t count = send(socket, data, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, MSG_NOSIGNAL);
@@ -68,11 +68,11 @@ static bool write_parts(int socket, const struct text *parts, size_t count)
     bool written = true;
 
     for (size_t i = 0; written && i < count; i++)
-        written = write_all(socket, parts[i].data, parts[i].size);
+        written = write_to_socket(socket, parts[i].data, parts[i].size);
     return written;
 }
 
-static uint64_t size_of(const struct text *parts, size_t count)
+static uint64_t size_of_parts(const struct text *parts, size_t count)
 {
     uint64_t size = 0;
 
@@ -83,7 +83,7 @@ static uint64_t size_of(const struct text *parts, size_t count)
 
 /* ---- The copy ---- */
 
-static bool read_all(int socket, void *data, size_t size)
+static bool read_from_socket(int socket, void *data, size_t size)
 {
     for (char *to = data; size > 0;) {
         ssize_t count = recv(socket, to, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, 0);
@@ -112,7 +112,7 @@ static uint64_t memory_in_use(void)
     return pages * (uint64_t)sysconf(_SC_PAGESIZE);
 }
 
-static void bound_memory(uint64_t before, uint64_t memory)
+static void bound_process_memory(uint64_t before, uint64_t memory)
 {
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) /* a sanitizer's tables would count */
     struct rlimit limit;
@@ -155,17 +155,17 @@ static void forget_the_original(pid_t original, int socket)
         sigaction(usual[i], &action, NULL);
 }
 
-static _Noreturn void serve(const struct bounded_work *work, int socket)
+static _Noreturn void serve_questions(const struct bounded_work *work, int socket)
 {
     uint64_t before = memory_in_use();
     struct question_header header;
 
-    while (read_all(socket, &header, sizeof(header))) {
+    while (read_from_socket(socket, &header, sizeof(header))) {
         char *question;
 
-        bound_memory(before, header.memory);
+        bound_process_memory(before, header.memory);
         question = memory_alloc(header.size + 1);
-        if (!read_all(socket, question, header.size))
+        if (!read_from_socket(socket, question, header.size))
             break;
         work->answer(socket, question, header.size);
     }
@@ -174,9 +174,9 @@ static _Noreturn void serve(const struct bounded_work *work, int socket)
 
 void bounded_process_answer(int answer_to, const struct text *parts, size_t count)
 {
-    uint64_t size = size_of(parts, count);
+    uint64_t size = size_of_parts(parts, count);
 
-    if (!write_all(answer_to, (const char *)&size, sizeof(size)) || !write_parts(answer_to, parts, count))
+    if (!write_to_socket(answer_to, (const char *)&size, sizeof(size)) || !write_parts(answer_to, parts, count))
         _exit(0); /* nobody listens any more */
 }
 
@@ -193,7 +193,7 @@ int bounded_process_start(const struct bounded_work *work, struct bounded_proces
     copy = family_fork();
     if (copy == 0) {
         forget_the_original(original, sockets[1]);
-        serve(work, sockets[1]);
+        serve_questions(work, sockets[1]);
     }
     if (copy < 0) {
         error_set_errno(err, ERR_IO, "cannot start a process for %s", work->name);
@@ -210,7 +210,7 @@ int bounded_process_start(const struct bounded_work *work, struct bounded_proces
 }
 
 /* Ends the copy, if it is still there, and says how it has ended. */
-static int reap(struct bounded_process *process, struct rusage *ret_usage)
+static int reap_bounded_process(struct bounded_process *process, struct rusage *ret_usage)
 {
     int status = 0;
 
@@ -231,7 +231,7 @@ void bounded_process_stop(struct bounded_process *process)
         return;
     close(process->socket);
     if (process->copy > 0)
-        reap(process, &usage);
+        reap_bounded_process(process, &usage);
     free(process);
 }
 
@@ -246,7 +246,7 @@ static int explain_end(struct bounded_process *process, const struct bounds *bou
     int status, signal_number = 0;
     char end[96];
 
-    status = reap(process, &usage);
+    status = reap_bounded_process(process, &usage);
     had = (double)usage.ru_maxrss * 1024 / gigabyte; /* kilobytes, on Linux */
     if (WIFSIGNALED(status)) {
         signal_number = WTERMSIG(status);
@@ -271,7 +271,7 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
 {
     struct rusage usage;
 
-    reap(process, &usage);
+    reap_bounded_process(process, &usage);
     error_set(err, ERR_BACKEND, "%s has not come to an end within %.4g s (%s gives it more)", process->work->name,
               bounds->seconds, process->work->more_time);
     if (err != NULL)
@@ -279,11 +279,11 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
     return ERR_BACKEND;
 }
 
-static int interrupted(struct bounded_process *process, struct error *err)
+static int report_interruption(struct bounded_process *process, struct error *err)
 {
     struct rusage usage;
 
-    reap(process, &usage);
+    reap_bounded_process(process, &usage);
     return error_set(err, ERR_INTERRUPTED, "interrupted");
 }
 
@@ -298,7 +298,7 @@ static int await_bytes(struct bounded_process *process, const struct bounds *bou
         ssize_t count;
 
         if (interrupt_pending())
-            return interrupted(process, err);
+            return report_interruption(process, err);
         if (poll(events, ARRAY_LEN(events), isinf(left) ? -1 : left < 0 ? 0 : (int)ceil(fmin(left, 1e9))) < 0)
             continue;
         if (left < 0) /* also where something has come: what never ends may send for ever */
@@ -319,13 +319,13 @@ static int await_bytes(struct bounded_process *process, const struct bounds *bou
 int bounded_process_ask(struct bounded_process *process, const struct text *parts, size_t count,
                         const struct bounds *bounds, struct text *ret, struct error *err)
 {
-    const struct question_header header = {size_of(parts, count), bounds->memory};
+    const struct question_header header = {size_of_parts(parts, count), bounds->memory};
     double deadline = bounds->seconds > 0 ? stopwatch_now() + bounds->seconds : INFINITY;
     uint64_t size = 0;
     char *answer;
     int rc;
 
-    if (!write_all(process->socket, (const char *)&header, sizeof(header)) ||
+    if (!write_to_socket(process->socket, (const char *)&header, sizeof(header)) ||
         !write_parts(process->socket, parts, count))
         return explain_end(process, bounds, err);
     rc = await_bytes(process, bounds, deadline, (char *)&size, sizeof(size), err);

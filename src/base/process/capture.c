@@ -67,7 +67,7 @@ static int open_unnamed(void)
 }
 
 /* Where in the file byte `index` of the stream has its place, and how many have theirs from there on in one piece. */
-static size_t place_of(uint64_t index, size_t *ret_room)
+static size_t find_stream_place(uint64_t index, size_t *ret_room)
 {
     size_t in_half = (size_t)(index % PROCESS_CAPTURE_END);
 
@@ -76,7 +76,7 @@ static size_t place_of(uint64_t index, size_t *ret_room)
 }
 
 /* Moves what is in memory to the file. */
-static void spill(struct capture *capture)
+static void spill_to_file(struct capture *capture)
 {
     const char *data = capture->memory.data;
     size_t left = capture->memory.size;
@@ -85,7 +85,7 @@ static void spill(struct capture *capture)
     if (first)
         capture->spill = open_unnamed();
     while (capture->spill >= 0 && left > 0) {
-        size_t room, place = place_of(capture->spilled, &room);
+        size_t room, place = find_stream_place(capture->spilled, &room);
         ssize_t done = pwrite(capture->spill, data, left < room ? left : room, (off_t)place);
         if (done < 0 && errno == EINTR)
             continue;
@@ -106,14 +106,14 @@ static void spill(struct capture *capture)
     string_clear(&capture->memory);
 }
 
-static void keep(struct capture *capture, size_t size)
+static void keep_captured_bytes(struct capture *capture, size_t size)
 {
     if (capture->truncated)
         return;
     capture->memory.size += size;
     capture->memory.data[capture->memory.size] = '\0';
     if (capture->spill >= 0 || capture->memory.size > PROCESS_CAPTURE_MEMORY)
-        spill(capture);
+        spill_to_file(capture);
 }
 
 void capture_read(struct capture *capture)
@@ -121,7 +121,7 @@ void capture_read(struct capture *capture)
     ssize_t got = read(capture->fd, string_reserve(&capture->memory, PIECE), PIECE);
 
     if (got > 0)
-        keep(capture, (size_t)got);
+        keep_captured_bytes(capture, (size_t)got);
     else if (got == 0 || (errno != EINTR && errno != EAGAIN))
         close_pipe(capture);
 }
@@ -140,13 +140,13 @@ void capture_drain(struct capture *capture)
             continue;
         if (got <= 0)
             break;
-        keep(capture, (size_t)got);
+        keep_captured_bytes(capture, (size_t)got);
         left -= (int)got;
     }
     close_pipe(capture);
 }
 
-static bool write_all(int fd, const char *data, size_t size)
+static bool write_to_descriptor(int fd, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t done = write(fd, data, size);
@@ -173,8 +173,10 @@ static bool put_in_order(const struct capture *capture, const char *kept, struct
 
     int length = snprintf(note, sizeof(note), "\n[... %" PRIu64 " bytes left out ...]\n", left_out);
     size_t tail = PROCESS_CAPTURE_END + (size_t)length, size = tail + PROCESS_CAPTURE_END;
-    if (fd >= 0 && write_all(fd, kept, PROCESS_CAPTURE_END) && write_all(fd, note, (size_t)length) &&
-        write_all(fd, second + oldest, PROCESS_CAPTURE_END - oldest) && write_all(fd, second, oldest))
+    if (fd >= 0 && write_to_descriptor(fd, kept, PROCESS_CAPTURE_END) &&
+        write_to_descriptor(fd, note, (size_t)length) &&
+        write_to_descriptor(fd, second + oldest, PROCESS_CAPTURE_END - oldest) &&
+        write_to_descriptor(fd, second, oldest))
         data = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
     if (data == MAP_FAILED) {
         if (fd >= 0)

@@ -30,7 +30,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct pids leaders; /* that run now */
 static struct pids kept;    /* children of family_fork() */
 
-static bool contains(const struct pids *pids, pid_t pid)
+static bool pids_contain(const struct pids *pids, pid_t pid)
 {
     for (size_t i = 0; i < pids->count; i++) {
         if (pids->items[i] == pid)
@@ -39,7 +39,7 @@ static bool contains(const struct pids *pids, pid_t pid)
     return false;
 }
 
-static void take_out(struct pids *pids, pid_t pid)
+static void remove_pid(struct pids *pids, pid_t pid)
 {
     for (size_t i = 0; i < pids->count; i++) {
         if (pids->items[i] == pid) {
@@ -151,7 +151,7 @@ static void end_orphans(pid_t leader)
         found = false;
         for (size_t i = 0; i < children.count; i++) {
             pid_t pid = children.items[i];
-            if (contains(&leaders, pid) || contains(&kept, pid) || contains(&inherited, pid) ||
+            if (pids_contain(&leaders, pid) || pids_contain(&kept, pid) || pids_contain(&inherited, pid) ||
                 pid == process_guard_process() || (!last && getpgid(pid) != leader))
                 continue;
             kill(pid, SIGKILL);
@@ -233,7 +233,7 @@ pid_t family_fork(void)
 void family_forget(pid_t child)
 {
     pthread_mutex_lock(&mutex);
-    take_out(&kept, child);
+    remove_pid(&kept, child);
     pthread_mutex_unlock(&mutex);
 }
 
@@ -246,7 +246,7 @@ void family_end(pid_t leader)
     while (waitpid(leader, NULL, 0) < 0 && errno == EINTR) {
     }
     pthread_mutex_lock(&mutex);
-    take_out(&leaders, leader);
+    remove_pid(&leaders, leader);
     end_orphans(leader);
     pthread_mutex_unlock(&mutex);
 }

@@ -50,7 +50,7 @@ struct fork_request {
 
 /* ---- The server ---- */
 
-static bool receive(int socket, struct fork_request *ret)
+static bool receive_fork_request(int socket, struct fork_request *ret)
 {
     union {
         struct cmsghdr header;
@@ -91,7 +91,7 @@ static void restore_signals(const struct server *server)
 
 /* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the
  * process. */
-static _Noreturn void run(const struct server *server, struct fork_request *request)
+static _Noreturn void run_forked_program(const struct server *server, struct fork_request *request)
 {
     char **arguments = memory_alloc_zero(request->size + 1, sizeof(*arguments));
     char *word = request->text;
@@ -132,7 +132,7 @@ static pid_t fork_orphan(const struct server *server, struct fork_request *reque
         if (child == 0) {
             close(numbers[0]);
             close(numbers[1]);
-            run(server, request);
+            run_forked_program(server, request);
         }
         _exit(write(numbers[1], &child, sizeof(child)) == sizeof(child) ? 0 : 1);
     }
@@ -145,7 +145,7 @@ static pid_t fork_orphan(const struct server *server, struct fork_request *reque
     return child;
 }
 
-static _Noreturn void serve(struct server *server, void (*prepare)(void *data), void *data)
+static _Noreturn void serve_fork_requests(struct server *server, void (*prepare)(void *data), void *data)
 {
     static struct fork_request request;
     struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
@@ -158,7 +158,7 @@ static _Noreturn void serve(struct server *server, void (*prepare)(void *data), 
     }
     if (prepare != NULL)
         prepare(data);
-    while (receive(server->socket, &request)) {
+    while (receive_fork_request(server->socket, &request)) {
         pid_t child = fork_orphan(server, &request);
 
         close(request.outputs[0]);
@@ -199,7 +199,7 @@ struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (
 
         close(sockets[0]);
         memory_limit_forget();
-        serve(&server, prepare, data);
+        serve_fork_requests(&server, prepare, data);
     }
     close(sockets[1]);
     if (pid < 0) {
@@ -221,7 +221,7 @@ void fork_server_stop(struct fork_server *server)
     free(server);
 }
 
-static void add_words(struct string_builder *text, const char *const *words)
+static void add_request_words(struct string_builder *text, const char *const *words)
 {
     for (size_t i = 0; words != NULL && words[i] != NULL; i++)
         string_add_bytes(text, words[i], strlen(words[i]) + 1);
@@ -264,9 +264,9 @@ bool fork_server_spawn(struct fork_server *server, const char *const *arguments,
     if (has_empty_word(arguments))
         return false;
     string_init(&text);
-    add_words(&text, arguments);
+    add_request_words(&text, arguments);
     string_add_char(&text, '\0');
-    add_words(&text, environment);
+    add_request_words(&text, environment);
     if (text.size <= LARGEST_REQUEST)
         sent = send_request(server->socket, &text, out, error_out);
     string_release(&text);

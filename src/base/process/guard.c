@@ -53,7 +53,7 @@ struct groups {
 /* ---- The guard ---- */
 
 /* A group may have been added twice: by its leader, and by who has started that. */
-static void take_out(struct groups *groups, pid_t group)
+static void remove_group(struct groups *groups, pid_t group)
 {
     for (size_t i = 0; i < groups->count;) {
         if (groups->items[i] == group)
@@ -63,7 +63,7 @@ static void take_out(struct groups *groups, pid_t group)
     }
 }
 
-static bool hear(int from, pid_t *ret)
+static bool receive_guard_message(int from, pid_t *ret)
 {
     ssize_t size;
 
@@ -116,7 +116,7 @@ static bool is_alive(FILE *status)
 }
 
 /* What `test` says of a file of the process's; false when it cannot be read. */
-static bool shows(int pid, const char *name, bool (*test)(FILE *))
+static bool process_file_shows(int pid, const char *name, bool (*test)(FILE *))
 {
     char path[64];
     FILE *file;
@@ -140,8 +140,9 @@ static bool kill_marked(void)
     while (processes != NULL && (entry = readdir(processes)) != NULL) {
         int pid = (int)strtol(entry->d_name, NULL, 10);
 
-        if (pid > 0 && pid != getpid() && (shows(pid, "environ", holds_mark) || shows(pid, "limits", has_limit_mark)) &&
-            shows(pid, "stat", is_alive) && kill(pid, SIGKILL) == 0)
+        if (pid > 0 && pid != getpid() &&
+            (process_file_shows(pid, "environ", holds_mark) || process_file_shows(pid, "limits", has_limit_mark)) &&
+            process_file_shows(pid, "stat", is_alive) && kill(pid, SIGKILL) == 0)
             found = true;
     }
     if (processes != NULL)
@@ -176,7 +177,7 @@ static void end_family(const struct groups *groups)
     }
 }
 
-static _Noreturn void guard(int from)
+static _Noreturn void run_guard(int from)
 {
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGTSTP, SIGPIPE};
     struct sigaction ignore = {.sa_handler = SIG_IGN};
@@ -190,11 +191,11 @@ static _Noreturn void guard(int from)
     for (int i = 0; i < MOST_DESCRIPTORS; i++)
         if (i != from)
             close(i);
-    while (group != 0 && hear(from, &group)) {
+    while (group != 0 && receive_guard_message(from, &group)) {
         if (group > 0)
             *VECTOR_APPEND(&groups) = group;
         else
-            take_out(&groups, -group);
+            remove_group(&groups, -group);
     }
     if (group != 0)
         end_family(&groups);
@@ -252,7 +253,7 @@ void process_guard_start(void)
     fflush(NULL); /* or the copy would write it again */
     pid = fork();
     if (pid == 0)
-        guard(ends[0]);
+        run_guard(ends[0]);
     close(ends[0]);
     if (pid < 0) {
         give_up_limit_mark();
@@ -266,7 +267,7 @@ void process_guard_start(void)
 }
 
 /* A guard that is gone cannot be told anything: then it is as without one. The program ignores SIGPIPE. */
-static void tell(pid_t number)
+static void send_guard_message(pid_t number)
 {
     if (to_guard >= 0 && write(to_guard, &number, sizeof(number)) < 0)
         process_guard_forget();
@@ -274,12 +275,12 @@ static void tell(pid_t number)
 
 void process_guard_add(pid_t group)
 {
-    tell(group);
+    send_guard_message(group);
 }
 
 void process_guard_remove(pid_t group)
 {
-    tell(-group);
+    send_guard_message(-group);
 }
 
 pid_t process_guard_process(void)
@@ -303,7 +304,7 @@ void process_guard_stop(void)
 {
     if (to_guard < 0)
         return;
-    tell(0);
+    send_guard_message(0);
     process_guard_forget();
     give_up_limit_mark();
     while (waitpid(guard_process, NULL, 0) < 0 && errno == EINTR) {

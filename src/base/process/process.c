@@ -140,7 +140,7 @@ static void wait_for_event(struct process_run *run)
     }
 }
 
-static void follow(struct process_run *run)
+static void follow_process(struct process_run *run)
 {
     for (;;) {
         look_at_leader(run);
@@ -155,7 +155,7 @@ static void follow(struct process_run *run)
     }
 }
 
-static void describe_end(const struct process_run *run, struct process_result *ret)
+static void describe_process_end(const struct process_run *run, struct process_result *ret)
 {
     ret->code = run->status.si_status;
     ret->end = run->status.si_code == CLD_EXITED ? PROCESS_EXITED : PROCESS_SIGNALED;
@@ -165,7 +165,7 @@ static void describe_end(const struct process_run *run, struct process_result *r
     }
 }
 
-static int interrupted(const struct process_request *request, struct error *err)
+static int refuse_interrupted(const struct process_request *request, struct error *err)
 {
     const char *name = request->arguments[0];
 
@@ -186,7 +186,7 @@ int process_run(const struct process_request *request, struct process_result *re
     if (!request->arguments[0])
         return error_set(err, ERR_INVALID, "the command to run is empty");
     if (interrupt_pending())
-        return interrupted(request, err);
+        return refuse_interrupted(request, err);
     run.waiter = child_waiter_take();
     if (!run.waiter)
         return error_set_errno(err, ERR_IO, "cannot wait for a command");
@@ -205,7 +205,7 @@ int process_run(const struct process_request *request, struct process_result *re
     close(out);
     out = error_out = -1;
 
-    follow(&run);
+    follow_process(&run);
     if (interrupt_pending()) /* the signal may have reached the child before it had a group of its own */
         run.interrupted = true;
     result.seconds = stopwatch_now() - begin;
@@ -214,10 +214,10 @@ int process_run(const struct process_request *request, struct process_result *re
     terminal_take_back(&run.terminal);
     family_end(run.leader);
     if (run.interrupted) {
-        rc = interrupted(request, err);
+        rc = refuse_interrupted(request, err);
         goto done;
     }
-    describe_end(&run, &result);
+    describe_process_end(&run, &result);
     capture_finish(&run.out, &result.out);
     capture_finish(&run.error_out, &result.error_out);
     *ret = result;

@@ -41,7 +41,7 @@ static bool is_regular(const char *path)
 
 /* Looks for `name` in the folders of PATH; an empty one is the working directory. When only files are found that are
  * not executable, NULL is returned and the first of them goes to `*ret_unusable`, unless NULL. */
-static char *look_up(const char *name, char **ret_unusable)
+static char *find_program_in_path(const char *name, char **ret_unusable)
 {
     for (const char *folder = search_path();;) {
         size_t length = strcspn(folder, ":");
@@ -64,7 +64,7 @@ static char *look_up(const char *name, char **ret_unusable)
 char *process_find(const char *program)
 {
     if (!strchr(program, '/'))
-        return program[0] ? look_up(program, NULL) : NULL;
+        return program[0] ? find_program_in_path(program, NULL) : NULL;
     return is_regular(program) && access(program, X_OK) == 0 ? memory_strdup(program) : NULL;
 }
 
@@ -81,7 +81,7 @@ static int choose_program(const struct process_request *request, char **ret, str
         *ret = memory_strdup(name);
         return 0;
     }
-    char *path = look_up(name, &unusable);
+    char *path = find_program_in_path(name, &unusable);
     if (path)
         *ret = path;
     else if (unusable)
@@ -92,7 +92,7 @@ static int choose_program(const struct process_request *request, char **ret, str
     return rc;
 }
 
-static int explain(int reason, const char *program, struct error *err)
+static int explain_spawn_failure(int reason, const char *program, struct error *err)
 {
     switch (reason) {
     case ENOENT:
@@ -204,7 +204,7 @@ int process_spawn(const struct process_request *request, int out, int error_out,
         reason = posix_spawn(ret, program, &actions, &attributes, (char *const *)request->arguments,
                              make_environment(request->environment, &arena));
     if (reason != 0)
-        rc = explain(reason, program, err);
+        rc = explain_spawn_failure(reason, program, err);
 done:
     family_add(rc == 0 ? *ret : 0, &mask);
     posix_spawnattr_destroy(&attributes);

@@ -22,7 +22,7 @@ static int set_foreground(int fd, pid_t group, const struct termios *settings)
 }
 
 /* Makes `group` the foreground group. False when there is no terminal or it is not ours to give. */
-static bool lend(struct terminal_loan *loan, pid_t group)
+static bool lend_terminal(struct terminal_loan *loan, pid_t group)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
 
@@ -58,12 +58,12 @@ void terminal_handle_stop(struct terminal_loan *loan, pid_t group, int signal_nu
     terminal_take_back(loan);
     if (typed)
         kill(0, SIGTSTP);
-    lent = lend(loan, group);
+    lent = lend_terminal(loan, group);
     if (!lent) {
         /* In the background we have none to lend. Then the whole job stops, as when we had read the terminal ourselves,
          * until the user brings it to the foreground. */
         kill(0, SIGTTIN);
-        lent = lend(loan, group);
+        lent = lend_terminal(loan, group);
     }
     kill(-group, lent ? SIGCONT : SIGKILL);
 }

@@ -43,7 +43,7 @@ void close_names_start(struct close_names *names, struct text wanted)
     *names = (struct close_names){.wanted = wanted};
 }
 
-static size_t smaller(size_t a, size_t b)
+static size_t smaller_size(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
@@ -52,7 +52,7 @@ static size_t smaller(size_t a, size_t b)
 size_t name_distance(struct text a, struct text b)
 {
     size_t rows[3][COMPARED_BYTES + 1];
-    size_t width = smaller(b.size, COMPARED_BYTES), height = smaller(a.size, COMPARED_BYTES);
+    size_t width = smaller_size(b.size, COMPARED_BYTES), height = smaller_size(a.size, COMPARED_BYTES);
 
     for (size_t k = 0; k <= width; k++)
         rows[0][k] = k;
@@ -61,9 +61,10 @@ size_t name_distance(struct text a, struct text b)
 
         row[0] = i;
         for (size_t k = 1; k <= width; k++) {
-            row[k] = smaller(above[k - 1] + (a.data[i - 1] != b.data[k - 1]), smaller(above[k], row[k - 1]) + 1);
+            row[k] =
+                smaller_size(above[k - 1] + (a.data[i - 1] != b.data[k - 1]), smaller_size(above[k], row[k - 1]) + 1);
             if (i > 1 && k > 1 && a.data[i - 1] == b.data[k - 2] && a.data[i - 2] == b.data[k - 1])
-                row[k] = smaller(row[k], two_above[k - 2] + 1);
+                row[k] = smaller_size(row[k], two_above[k - 2] + 1);
         }
     }
     return rows[height % 3][width];

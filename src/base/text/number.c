@@ -23,7 +23,7 @@ struct decimal {
     int exponent;
 };
 
-static bool is_digit(char c)
+static bool character_is_digit(char c)
 {
     return c >= '0' && c <= '9';
 }
@@ -37,11 +37,11 @@ static bool reads_back(const char *text, double value, bool single)
 static bool increment_last_digit(char *text)
 {
     for (char *c = strchr(text, 'e'); c-- > text;) {
-        if (is_digit(*c) && *c < '9') {
+        if (character_is_digit(*c) && *c < '9') {
             (*c)++;
             return true;
         }
-        if (is_digit(*c))
+        if (character_is_digit(*c))
             *c = '0';
     }
     return false;
@@ -61,7 +61,7 @@ static bool print_exactly(double value, bool single, int precision, char *text, 
     return frexp(value, &exponent) == 0.5 && increment_last_digit(text) && reads_back(text, value, single);
 }
 
-static struct decimal shortest_decimal(double value, bool single)
+static struct decimal shortest_float_decimal(double value, bool single)
 {
     struct decimal ret = {.count = 0};
     char text[48];
@@ -75,7 +75,7 @@ static struct decimal shortest_decimal(double value, bool single)
 
     const char *c = text;
     for (; *c != 'e'; c++) {
-        if (is_digit(*c))
+        if (character_is_digit(*c))
             ret.digits[ret.count++] = *c;
     }
     ret.exponent = (int)strtol(c + 1, NULL, 10);
@@ -84,7 +84,7 @@ static struct decimal shortest_decimal(double value, bool single)
     return ret;
 }
 
-static char *put(char *end, const char *from, int count)
+static char *put_characters(char *end, const char *from, int count)
 {
     memcpy(end, from, (size_t)count);
     return end + count;
@@ -105,7 +105,7 @@ static char *put_exponent(char *end, int exponent)
 }
 
 /* Returns the end of what was written. */
-static char *lay_out(const struct decimal *decimal, char *end)
+static char *lay_out_decimal(const struct decimal *decimal, char *end)
 {
     static const char zeros[] = "0000000000000000";
     const char *digits = decimal->digits;
@@ -115,21 +115,21 @@ static char *lay_out(const struct decimal *decimal, char *end)
         *end++ = digits[0];
         if (count > 1) {
             *end++ = '.';
-            end = put(end, digits + 1, count - 1);
+            end = put_characters(end, digits + 1, count - 1);
         }
         end = put_exponent(end, exponent);
     } else if (exponent < 0) {
-        end = put(end, "0.", 2);
-        end = put(end, zeros, -exponent - 1);
-        end = put(end, digits, count);
+        end = put_characters(end, "0.", 2);
+        end = put_characters(end, zeros, -exponent - 1);
+        end = put_characters(end, digits, count);
     } else {
         int whole = exponent + 1;
-        end = put(end, digits, whole < count ? whole : count);
+        end = put_characters(end, digits, whole < count ? whole : count);
         if (whole > count)
-            end = put(end, zeros, whole - count);
+            end = put_characters(end, zeros, whole - count);
         *end++ = '.';
         if (whole < count)
-            end = put(end, digits + whole, count - whole);
+            end = put_characters(end, digits + whole, count - whole);
         else
             *end++ = '0';
     }
@@ -145,14 +145,14 @@ static const char *print_number(double value, bool single, char ret[NUMBER_TEXT_
         value = -value;
     }
     if (isnan(value)) {
-        end = put(end, "nan", 3);
+        end = put_characters(end, "nan", 3);
     } else if (isinf(value)) {
-        end = put(end, "inf", 3);
+        end = put_characters(end, "inf", 3);
     } else if (value == 0) {
-        end = put(end, "0.0", 3);
+        end = put_characters(end, "0.0", 3);
     } else {
-        struct decimal decimal = shortest_decimal(value, single);
-        end = lay_out(&decimal, end);
+        struct decimal decimal = shortest_float_decimal(value, single);
+        end = lay_out_decimal(&decimal, end);
     }
     *end = '\0';
     return ret;
@@ -197,18 +197,18 @@ const char *number_to_text_short(double value, char ret[NUMBER_TEXT_SIZE])
     return ret;
 }
 
-static bool is_blank(char c)
+static bool character_is_blank(char c)
 {
     return c == ' ' || (c >= '\t' && c <= '\r');
 }
 
-static struct text without_blanks(struct text text)
+static struct text trim_blanks(struct text text)
 {
-    while (text.size > 0 && is_blank(text.data[0])) {
+    while (text.size > 0 && character_is_blank(text.data[0])) {
         text.data++;
         text.size--;
     }
-    while (text.size > 0 && is_blank(text.data[text.size - 1]))
+    while (text.size > 0 && character_is_blank(text.data[text.size - 1]))
         text.size--;
     return text;
 }
@@ -232,10 +232,11 @@ static size_t take_digits(struct text *text, char **end)
     size_t count = 0, i = 0;
 
     while (i < text->size) {
-        bool underscore = text->data[i] == '_' && count > 0 && i + 1 < text->size && is_digit(text->data[i + 1]);
+        bool underscore =
+            text->data[i] == '_' && count > 0 && i + 1 < text->size && character_is_digit(text->data[i + 1]);
         if (underscore)
             i++;
-        if (!is_digit(text->data[i]))
+        if (!character_is_digit(text->data[i]))
             break;
         *(*end)++ = text->data[i++];
         count++;
@@ -247,7 +248,7 @@ static size_t take_digits(struct text *text, char **end)
 
 bool number_parse_integer(struct text text, int64_t *ret)
 {
-    text = without_blanks(text);
+    text = trim_blanks(text);
     if (text.size == 0)
         return false;
     bool negative = take_sign(&text);
@@ -266,7 +267,7 @@ bool number_parse_integer(struct text text, int64_t *ret)
     return valid;
 }
 
-static bool equal_ignoring_case(struct text text, const char *lower)
+static bool equals_lower_case(struct text text, const char *lower)
 {
     struct text other = text_of(lower);
 
@@ -309,15 +310,15 @@ int number_hexadecimal_digit(char c)
 
 bool number_parse_float(struct text text, double *ret)
 {
-    text = without_blanks(text);
+    text = trim_blanks(text);
     if (text.size == 0)
         return false;
     bool negative = take_sign(&text);
     double value;
 
-    if (equal_ignoring_case(text, "inf") || equal_ignoring_case(text, "infinity")) {
+    if (equals_lower_case(text, "inf") || equals_lower_case(text, "infinity")) {
         value = INFINITY;
-    } else if (equal_ignoring_case(text, "nan")) {
+    } else if (equals_lower_case(text, "nan")) {
         value = NAN;
     } else {
         /* Besides the text: a longer decimal point, the sign of the exponent, the NUL. */

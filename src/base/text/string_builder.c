@@ -91,7 +91,7 @@ static size_t color_length(struct text text)
 
 /* Whether three bytes of UTF-8 are a character that changes in which order those around it are shown (U+202A to U+202E,
  * U+2066 to U+2069), or one that some take for the end of a line (U+2028, U+2029). */
-static bool rearranges(const unsigned char *bytes)
+static bool character_rearranges_text(const unsigned char *bytes)
 {
     return bytes[0] == 0xe2 && ((bytes[1] == 0x80 && bytes[2] >= 0xa8 && bytes[2] <= 0xae) ||
                                 (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9));
@@ -109,7 +109,7 @@ static size_t harmless_length(struct text text)
         return first == '\n' || first == '\t';
     if (first == 0xc2 && text.size > 1 && (unsigned char)text.data[1] < 0xa0)
         return 0;
-    if (text.size > 2 && rearranges((const unsigned char *)text.data))
+    if (text.size > 2 && character_rearranges_text((const unsigned char *)text.data))
         return 0;
     return text_utf8_length(text.data, text.size);
 }

@@ -175,7 +175,7 @@ static bool set_has(struct text set, uint32_t character)
 }
 
 /* Matches one character of `name` against one element of `pattern` other than '*' and moves both on. */
-static bool match_one(struct text *name, struct text *pattern)
+static bool match_one_character(struct text *name, struct text *pattern)
 {
     if (name->size == 0)
         return false;
@@ -211,7 +211,7 @@ bool text_matches_pattern(struct text name, struct text pattern)
             retry_pattern = pattern;
             continue;
         }
-        if (pattern.size > 0 && match_one(&name, &pattern))
+        if (pattern.size > 0 && match_one_character(&name, &pattern))
             continue;
         if (!starred || retry_name.size == 0)
             return false;

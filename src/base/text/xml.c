@@ -28,7 +28,7 @@ void xml_add_character(struct string_builder *out, const char *data, size_t leng
 }
 
 /* A reader turns tabs and line breaks in attributes into blanks, unless they are references. */
-static void add(struct string_builder *out, struct text text, bool in_attribute)
+static void add_escaped_text(struct string_builder *out, struct text text, bool in_attribute)
 {
     size_t length;
 
@@ -45,12 +45,12 @@ static void add(struct string_builder *out, struct text text, bool in_attribute)
 
 void xml_add_content(struct string_builder *out, struct text text)
 {
-    add(out, text, false);
+    add_escaped_text(out, text, false);
 }
 
 void xml_add_attribute(struct string_builder *out, const char *name, struct text value)
 {
     string_add_format(out, " %s=\"", name);
-    add(out, value, true);
+    add_escaped_text(out, value, true);
     string_add_char(out, '"');
 }

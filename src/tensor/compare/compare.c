@@ -62,8 +62,8 @@ static bool shapes_go_together(const struct tensor *a, const struct tensor *b, c
 
 /* Makes `pair` of two outputs whose shapes go together, the second one in the shape of the first, for which `matched`
  * is to be released in any case. */
-static int match(const struct tensor *a, const struct tensor *b, const struct compare_options *options,
-                 struct tensor *matched, struct pair *pair, struct error *err)
+static int match_outputs(const struct tensor *a, const struct tensor *b, const struct compare_options *options,
+                         struct tensor *matched, struct pair *pair, struct error *err)
 {
     if (is_complex(a) || is_complex(b))
         return error_set(err, ERR_UNSUPPORTED, "outputs of type %s cannot be compared",
@@ -114,7 +114,8 @@ static size_t look_for_difference(const struct pair *pair, size_t first, size_t 
 }
 
 /* One pass over both outputs. Only runs that may hold a new worst element are looked at twice. */
-static void summarize(const struct pair *pair, const struct tolerance *tolerance, struct compare_result *ret)
+static void summarize_differences(const struct pair *pair, const struct tolerance *tolerance,
+                                  struct compare_result *ret)
 {
     struct worst worst = {.difference = -1};
     struct difference_summary run;
@@ -222,7 +223,8 @@ static double statistic_of(const struct compare_difference *difference, enum com
     }
 }
 
-static bool passes(const struct pair *pair, const struct compare_options *options, const struct compare_result *result)
+static bool result_passes(const struct pair *pair, const struct compare_options *options,
+                          const struct compare_result *result)
 {
     if (options->statistic == COMPARE_ELEMWISE || pair->arithmetic == ARITHMETIC_NONE || result->elements == 0)
         return result->mismatches == 0;
@@ -248,20 +250,20 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
         *ret = (struct compare_result){.shape_mismatch = true};
         return 0;
     }
-    rc = match(a, b, options, &matched, &pair, err);
+    rc = match_outputs(a, b, options, &matched, &pair, err);
     if (rc < 0)
         goto done;
 
     result.absolute_tolerance = absolute_tolerance(&pair, options, &result.norm);
     struct tolerance tolerance = {result.absolute_tolerance, options->relative_tolerance};
-    summarize(&pair, &tolerance, &result);
+    summarize_differences(&pair, &tolerance, &result);
     rc = find_order_statistics(&pair, options, DIFFERENCE_ABSOLUTE, &result, &result.absolute, err);
     if (rc < 0)
         goto done;
     rc = find_order_statistics(&pair, options, DIFFERENCE_RELATIVE, &result, &result.relative, err);
     if (rc < 0)
         goto done;
-    result.passed = passes(&pair, options, &result);
+    result.passed = result_passes(&pair, options, &result);
     *ret = result;
 done:
     tensor_release(&matched);
@@ -276,7 +278,7 @@ int compare_differences(const struct tensor *a, const struct tensor *b, const st
 
     if (!shapes_go_together(a, b, options))
         return error_set(err, ERR_INVALID, "outputs of different shapes have no differences");
-    int rc = match(a, b, options, &matched, &pair, err);
+    int rc = match_outputs(a, b, options, &matched, &pair, err);
     if (rc == 0)
         rc = gather_differences(&pair, kind, ret, err);
     tensor_release(&matched);

@@ -23,7 +23,7 @@ struct element_runs {
 };
 
 /* Reads the run that begins with element `first`. Returns its length. */
-static size_t read_runs(struct element_runs *runs, size_t first)
+static size_t read_element_runs(struct element_runs *runs, size_t first)
 {
     size_t count = elements_in_run(runs->elements, first);
     double relative[ELEMENTS_RUN];
@@ -65,7 +65,7 @@ static double sum_products(const double *x, int x_exponent, const double *y, int
 }
 
 /* 10 log10 of a sum that float64 may have no room for. */
-static double decibels(const struct squares *squares)
+static double decibels_of_sum(const struct squares *squares)
 {
     double value = scalbn(squares->scaled, 2 * squares->exponent);
 
@@ -74,7 +74,7 @@ static double decibels(const struct squares *squares)
     return 10 * (log10(squares->scaled) + 2 * squares->exponent * log10(2));
 }
 
-static double cosine(double product, double a_square, double b_square)
+static double cosine_similarity(double product, double a_square, double b_square)
 {
     if (a_square == 0 && b_square == 0)
         return 1;
@@ -91,12 +91,12 @@ struct sums {
     double peak; /* the greatest value of a */
 };
 
-static void derive(const struct sums *sums, size_t elements, struct metrics *ret)
+static void derive_metrics(const struct sums *sums, size_t elements, struct metrics *ret)
 {
     const struct squares *b = &sums->b, *noise = &sums->noise;
     double count = (double)elements;
 
-    *ret = (struct metrics){.cosine_similarity = cosine(sums->product, sums->a.scaled, b->scaled),
+    *ret = (struct metrics){.cosine_similarity = cosine_similarity(sums->product, sums->a.scaled, b->scaled),
                             .peak_signal_to_noise = INFINITY,
                             .signal_to_noise = INFINITY};
     if (noise->scaled == 0)
@@ -104,11 +104,12 @@ static void derive(const struct sums *sums, size_t elements, struct metrics *ret
     ret->l2_norm = scalbn(sqrt(noise->scaled), noise->exponent);
     ret->mean_squared_error = scalbn(noise->scaled / count, 2 * noise->exponent);
     ret->normalized_mean_squared_error = scalbn(noise->scaled / b->scaled, 2 * (noise->exponent - b->exponent));
-    ret->peak_signal_to_noise = 20 * log10(sums->peak > 0 ? sums->peak : 1) - decibels(noise) + 10 * log10(count);
-    ret->signal_to_noise = decibels(&sums->a) - decibels(noise);
+    ret->peak_signal_to_noise =
+        20 * log10(sums->peak > 0 ? sums->peak : 1) - decibels_of_sum(noise) + 10 * log10(count);
+    ret->signal_to_noise = decibels_of_sum(&sums->a) - decibels_of_sum(noise);
 }
 
-static void compute(struct element_runs *runs, struct metrics *ret)
+static void compute_metrics(struct element_runs *runs, struct metrics *ret)
 {
     struct sums sums = {.peak = -INFINITY};
     struct squares *a = &sums.a, *b = &sums.b, *noise = &sums.noise;
@@ -116,7 +117,7 @@ static void compute(struct element_runs *runs, struct metrics *ret)
     size_t count;
 
     for (size_t first = 0; first < runs->elements; first += count) {
-        count = read_runs(runs, first);
+        count = read_element_runs(runs, first);
         a_greatest = greatest_magnitude(runs->a, count, a_greatest);
         b_greatest = greatest_magnitude(runs->b, count, b_greatest);
         noise_greatest = greatest_magnitude(runs->difference, count, noise_greatest);
@@ -127,13 +128,13 @@ static void compute(struct element_runs *runs, struct metrics *ret)
     b->exponent = exponent_of(b_greatest);
     noise->exponent = exponent_of(noise_greatest);
     for (size_t first = 0; first < runs->elements; first += count) {
-        count = read_runs(runs, first);
+        count = read_element_runs(runs, first);
         a->scaled += sum_products(runs->a, a->exponent, runs->a, a->exponent, count);
         b->scaled += sum_products(runs->b, b->exponent, runs->b, b->exponent, count);
         noise->scaled += sum_products(runs->difference, noise->exponent, runs->difference, noise->exponent, count);
         sums.product += sum_products(runs->a, a->exponent, runs->b, b->exponent, count);
     }
-    derive(&sums, runs->elements, ret);
+    derive_metrics(&sums, runs->elements, ret);
 }
 
 int metrics_compute(const struct tensor *a, const struct tensor *b, struct metrics *ret, struct error *err)
@@ -150,6 +151,6 @@ int metrics_compute(const struct tensor *a, const struct tensor *b, struct metri
         return error_set(err, ERR_INVALID, "outputs of %zu and %zu elements have no distance", runs.elements,
                          tensor_elements(b));
     pair_init(&runs.pair, a, b, false);
-    compute(&runs, ret);
+    compute_metrics(&runs, ret);
     return 0;
 }

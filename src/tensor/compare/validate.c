@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "tensor/values/elements.h"
 
-static void note(size_t element, size_t *count, size_t *first)
+static void count_element_found(size_t element, size_t *count, size_t *first)
 {
     if ((*count)++ == 0)
         *first = element;
@@ -35,9 +35,9 @@ void tensor_validate(const struct tensor *tensor, struct validation *ret)
             if (isfinite(run[i]) && isfinite(other))
                 continue;
             if (isnan(run[i]) || isnan(other))
-                note(element, &ret->nans, &ret->first_nan);
+                count_element_found(element, &ret->nans, &ret->first_nan);
             if (isinf(run[i]) || isinf(other))
-                note(element, &ret->infinities, &ret->first_infinity);
+                count_element_found(element, &ret->infinities, &ret->first_infinity);
         }
     }
 }

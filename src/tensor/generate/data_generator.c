@@ -142,7 +142,7 @@ static uint64_t next_bits(struct bit_source *source)
 }
 
 /* The first of two 4-bit integers is in the lower half of their byte. */
-static void store_integer(uint64_t value, size_t bits, size_t index, uint8_t *data)
+static void store_generated_integer(uint64_t value, size_t bits, size_t index, uint8_t *data)
 {
     if (bits >= 8)
         memcpy(data + index * (bits / 8), &value, bits / 8);
@@ -174,7 +174,7 @@ static void fill_integers(struct mersenne_twister *random, struct integer_range 
             while (value > range.range);
         }
         value += range.low;
-        store_integer(value, bits, i, data);
+        store_generated_integer(value, bits, i, data);
     }
 }
 

@@ -14,7 +14,7 @@ void mersenne_twister_seed(struct mersenne_twister *random, uint32_t seed)
 }
 
 /* The upper bit of `u` and the lower bits of `v`, multiplied by the matrix A. */
-static uint32_t twist(uint32_t u, uint32_t v)
+static uint32_t twist_words(uint32_t u, uint32_t v)
 {
     uint32_t y = (u & 0x80000000) | (v & 0x7fffffff);
 
@@ -22,16 +22,16 @@ static uint32_t twist(uint32_t u, uint32_t v)
 }
 
 /* In three pieces, so that no index has to be taken modulo N. */
-static void generate(uint32_t *x)
+static void generate_block(uint32_t *x)
 {
     for (unsigned i = 0; i < N - M; i++)
-        x[i] = x[i + M] ^ twist(x[i], x[i + 1]);
+        x[i] = x[i + M] ^ twist_words(x[i], x[i + 1]);
     for (unsigned i = N - M; i < N - 1; i++)
-        x[i] = x[i - (N - M)] ^ twist(x[i], x[i + 1]);
-    x[N - 1] = x[M - 1] ^ twist(x[N - 1], x[0]);
+        x[i] = x[i - (N - M)] ^ twist_words(x[i], x[i + 1]);
+    x[N - 1] = x[M - 1] ^ twist_words(x[N - 1], x[0]);
 }
 
-static uint32_t temper(uint32_t y)
+static uint32_t temper_word(uint32_t y)
 {
     y ^= y >> 11;
     y ^= y << 7 & 0x9d2c5680;
@@ -42,10 +42,10 @@ static uint32_t temper(uint32_t y)
 uint32_t mersenne_twister_next(struct mersenne_twister *random)
 {
     if (random->next == N) {
-        generate(random->state);
+        generate_block(random->state);
         random->next = 0;
     }
-    return temper(random->state[random->next++]);
+    return temper_word(random->state[random->next++]);
 }
 
 static double fraction_of(uint32_t first, uint32_t second)
@@ -73,7 +73,7 @@ void mersenne_twister_fractions(struct mersenne_twister *random, double *ret, si
         if (pairs > wanted)
             pairs = wanted;
         for (size_t i = 0; i < pairs; i++)
-            ret[done + i] = fraction_of(temper(x[2 * i]), temper(x[2 * i + 1]));
+            ret[done + i] = fraction_of(temper_word(x[2 * i]), temper_word(x[2 * i + 1]));
         random->next += (unsigned)(2 * pairs);
         done += pairs;
         if (done < count) /* the first of the next state, or between two states */

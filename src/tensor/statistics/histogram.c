@@ -46,7 +46,7 @@ static void place_edges(enum data_type type, double minimum, double maximum, dou
     ret[HISTOGRAM_BINS] = maximum;
 }
 
-static void count_element(struct histogram *histogram, double value, double bins_per_unit)
+static void count_in_bin(struct histogram *histogram, double value, double bins_per_unit)
 {
     const double *edges = histogram->edges;
 
@@ -83,7 +83,7 @@ void histogram_compute(const struct tensor *tensor, double minimum, double maxim
         size_t count = elements_in_run(elements, first);
         elements_to_float64(tensor, first, count, run);
         for (size_t i = 0; i < count; i++)
-            count_element(ret, run[i], bins_per_unit);
+            count_in_bin(ret, run[i], bins_per_unit);
     }
 }
 

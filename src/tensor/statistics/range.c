@@ -11,7 +11,7 @@
 #define MAGNITUDE INT64_MAX
 #define INFINITE INT64_C(0x7ff0000000000000)
 
-static inline int64_t bits_of(double value)
+static inline int64_t order_bits_of(double value)
 {
     int64_t bits;
 
@@ -19,7 +19,7 @@ static inline int64_t bits_of(double value)
     return bits;
 }
 
-static inline double value_of(int64_t bits)
+static inline double value_of_order_bits(int64_t bits)
 {
     double value;
 
@@ -38,13 +38,13 @@ double range_largest_magnitude(const struct tensor *tensor)
 
         elements_to_float64(tensor, first, count, run);
         for (size_t i = 0; i < count; i++) {
-            int64_t magnitude = bits_of(run[i]) & MAGNITUDE;
+            int64_t magnitude = order_bits_of(run[i]) & MAGNITUDE;
 
             magnitude = magnitude < INFINITE ? magnitude : 0;
             largest = magnitude > largest ? magnitude : largest;
         }
     }
-    return value_of(largest);
+    return value_of_order_bits(largest);
 }
 
 /* Counts one in. */

@@ -125,7 +125,7 @@ static struct key_group *group_of(struct key_group *groups, size_t *count, uint6
 }
 
 /* Lengthens the prefix of each place by the digit that its rank falls into. */
-static void narrow(struct rank_search *search, struct rank_place *places, size_t count, unsigned width)
+static void narrow_rank_places(struct rank_search *search, struct rank_place *places, size_t count, unsigned width)
 {
     uint64_t prefixes[SELECTION_MAX_RANKS];
 
@@ -160,7 +160,7 @@ void selection_find(const struct tensor *tensor, const size_t *ranks, size_t cou
         unsigned width = shift < DIGIT_BITS ? shift : DIGIT_BITS;
         shift -= width;
         count_digits(&search, shift, width);
-        narrow(&search, places, count, width);
+        narrow_rank_places(&search, places, count, width);
         if (shift == search.key_bits - DIGIT_BITS) {
             for (size_t i = 0; i < search.group_count; i++)
                 search.wanted[search.groups[i].prefix] = true;

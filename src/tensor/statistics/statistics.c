@@ -95,7 +95,7 @@ struct position {
     double weight; /* of the rank above */
 };
 
-static struct position position_of(double fraction, size_t elements)
+static struct position quantile_position(double fraction, size_t elements)
 {
     double exact = fraction * (double)(elements - 1);
     size_t below = (size_t)exact;
@@ -104,7 +104,7 @@ static struct position position_of(double fraction, size_t elements)
 }
 
 /* Begins at the nearer end, as NumPy does. */
-static double interpolate(double below, double above, double weight)
+static double interpolate_quantile(double below, double above, double weight)
 {
     if (weight == 0 || below == above) /* so that no infinity is subtracted from itself */
         return below;
@@ -141,9 +141,9 @@ double statistics_quantile(const struct tensor *tensor, double fraction)
         return INFINITY;
     if (has_nan(tensor))
         return NAN;
-    struct position position = position_of(fraction, elements);
+    struct position position = quantile_position(fraction, elements);
     selection_find(tensor, (const size_t[]){position.below, position.above}, 2, values);
-    return interpolate(values[0], values[1], position.weight);
+    return interpolate_quantile(values[0], values[1], position.weight);
 }
 
 double statistics_median(const struct tensor *tensor)
@@ -156,7 +156,7 @@ double statistics_median(const struct tensor *tensor)
     if (has_nan(tensor))
         return NAN;
     selection_find(tensor, (const size_t[]){(elements - 1) / 2, elements / 2}, 2, values);
-    return interpolate(values[0], values[1], 0.5);
+    return interpolate_quantile(values[0], values[1], 0.5);
 }
 
 /* Median and percentiles share their passes over the data. */
@@ -170,13 +170,13 @@ static void find_quantiles(const struct tensor *tensor, struct statistics *ret)
     double values[8];
 
     for (size_t i = 0; i < count; i++) {
-        positions[i] = position_of(fractions[i], ret->elements);
+        positions[i] = quantile_position(fractions[i], ret->elements);
         ranks[2 * i] = positions[i].below;
         ranks[2 * i + 1] = positions[i].above;
     }
     selection_find(tensor, ranks, 2 * count, values);
     for (size_t i = 0; i < count; i++)
-        *results[i] = interpolate(values[2 * i], values[2 * i + 1], positions[i].weight);
+        *results[i] = interpolate_quantile(values[2 * i], values[2 * i + 1], positions[i].weight);
 }
 
 int statistics_compute(const struct tensor *tensor, struct statistics *ret, struct error *err)
@@ -206,15 +206,15 @@ int statistics_compute(const struct tensor *tensor, struct statistics *ret, stru
     return 0;
 }
 
-static void add_number(struct string_builder *text, const char *label, double value)
+static void add_labelled_number(struct string_builder *text, const char *label, double value)
 {
     char number[NUMBER_TEXT_SIZE];
 
     string_add_format(text, "%s=%s", label, number_to_text_rounded(value, 'g', 5, number));
 }
 
-static void add_position(struct string_builder *text, const struct statistics *statistics, const struct shape *shape,
-                         size_t element)
+static void add_element_position(struct string_builder *text, const struct statistics *statistics,
+                                 const struct shape *shape, size_t element)
 {
     struct shape position;
 
@@ -229,18 +229,18 @@ static void add_position(struct string_builder *text, const struct statistics *s
 
 void statistics_to_text(const struct statistics *statistics, const struct shape *shape, struct string_builder *text)
 {
-    add_number(text, "mean", statistics->mean);
-    add_number(text, ", std-dev", statistics->standard_deviation);
-    add_number(text, ", var", statistics->variance);
-    add_number(text, ", median", statistics->median);
-    add_number(text, ", min", statistics->minimum);
-    add_position(text, statistics, shape, statistics->minimum_at);
-    add_number(text, ", max", statistics->maximum);
-    add_position(text, statistics, shape, statistics->maximum_at);
-    add_number(text, ", avg-magnitude", statistics->average_magnitude);
+    add_labelled_number(text, "mean", statistics->mean);
+    add_labelled_number(text, ", std-dev", statistics->standard_deviation);
+    add_labelled_number(text, ", var", statistics->variance);
+    add_labelled_number(text, ", median", statistics->median);
+    add_labelled_number(text, ", min", statistics->minimum);
+    add_element_position(text, statistics, shape, statistics->minimum_at);
+    add_labelled_number(text, ", max", statistics->maximum);
+    add_element_position(text, statistics, shape, statistics->maximum_at);
+    add_labelled_number(text, ", avg-magnitude", statistics->average_magnitude);
     if (statistics->has_percentiles) {
-        add_number(text, ", p90", statistics->p90);
-        add_number(text, ", p95", statistics->p95);
-        add_number(text, ", p99", statistics->p99);
+        add_labelled_number(text, ", p90", statistics->p90);
+        add_labelled_number(text, ", p95", statistics->p95);
+        add_labelled_number(text, ", p99", statistics->p99);
     }
 }

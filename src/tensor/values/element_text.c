@@ -45,7 +45,7 @@ static struct element_decimal parse_decimal(const char *text)
 }
 
 /* The shortest digits that tell a finite, non-negative number from all others of its type. */
-static struct element_decimal shortest_decimal(enum data_type type, double value)
+static struct element_decimal shortest_element_decimal(enum data_type type, double value)
 {
     char text[NUMBER_TEXT_SIZE];
     double back = NAN;
@@ -65,7 +65,7 @@ static struct element_decimal shortest_decimal(enum data_type type, double value
 /* A number below `fixed_limit`: "12.5", "0.", "3.". */
 static void fixed_text(enum data_type type, double value, char ret[NUMBER_TEXT_SIZE])
 {
-    struct element_decimal decimal = shortest_decimal(type, value);
+    struct element_decimal decimal = shortest_element_decimal(type, value);
     int whole = decimal.count > 0 && decimal.exponent >= 0 ? decimal.exponent + 1 : 0;
     char *end = ret;
 
@@ -87,15 +87,15 @@ static void fixed_text(enum data_type type, double value, char ret[NUMBER_TEXT_S
     *end = '\0';
 }
 
-static int greater(int a, int b)
+static int greater_width(int a, int b)
 {
     return a > b ? a : b;
 }
 
-static void widen(struct number_width *width, int left, int right)
+static void widen_number_width(struct number_width *width, int left, int right)
 {
-    width->left = greater(width->left, left);
-    width->right = greater(width->right, right);
+    width->left = greater_width(width->left, left);
+    width->right = greater_width(width->right, right);
 }
 
 static void see_float(struct element_layout *layout, double value)
@@ -118,17 +118,17 @@ static void see_float(struct element_layout *layout, double value)
     if (magnitude < fixed_limit) {
         fixed_text(type, magnitude, text);
         int left = (int)strcspn(text, ".");
-        widen(&layout->fixed, sign + left, (int)strlen(text) - left - 1);
+        widen_number_width(&layout->fixed, sign + left, (int)strlen(text) - left - 1);
     }
 
-    int digits = shortest_decimal(type, magnitude).count;
-    int precision = digits - 1 > MAX_FRACTION ? MAX_FRACTION : greater(digits - 1, 0);
+    int digits = shortest_element_decimal(type, magnitude).count;
+    int precision = digits - 1 > MAX_FRACTION ? MAX_FRACTION : greater_width(digits - 1, 0);
     number_to_text_rounded(magnitude, 'e', precision, text);
     const char *exponent = strchr(text, 'e');
     for (const char *c = exponent; precision > 0 && c[-1] == '0'; c--) /* rounding may end in zeros */
         precision--;
-    widen(&layout->scientific, sign + 1, precision);
-    layout->exponent_digits = greater(layout->exponent_digits, (int)strlen(exponent) - 2);
+    widen_number_width(&layout->scientific, sign + 1, precision);
+    layout->exponent_digits = greater_width(layout->exponent_digits, (int)strlen(exponent) - 2);
 }
 
 static bool is_scientific(const struct element_layout *layout)
@@ -143,7 +143,7 @@ static bool is_scientific(const struct element_layout *layout)
     return layout->largest >= fixed_limit || layout->smallest < fixed_smallest || ratio > fixed_ratio;
 }
 
-static void add_blanks(struct string_builder *text, int count)
+static void add_blank_columns(struct string_builder *text, int count)
 {
     for (int i = 0; i < count; i++)
         string_add_char(text, ' ');
@@ -175,22 +175,22 @@ static void add_float(const struct element_layout *layout, double value, struct 
     char number[NUMBER_TEXT_SIZE];
 
     if (layout->has_nan || layout->has_infinity)
-        width.left = greater(width.left, 3 + layout->has_negative_infinity - after);
+        width.left = greater_width(width.left, 3 + layout->has_negative_infinity - after);
     if (!isfinite(value)) {
         number_to_text(value, number);
-        add_blanks(text, width.left + after - (int)strlen(number));
+        add_blank_columns(text, width.left + after - (int)strlen(number));
         string_add(text, number);
     } else if (scientific) {
-        add_blanks(text, width.left - (int)strlen(sign) - 1);
+        add_blank_columns(text, width.left - (int)strlen(sign) - 1);
         string_add(text, sign);
         add_scientific(layout, fabs(value), text);
     } else {
         fixed_text(layout->tensor->type, fabs(value), number);
         int left = (int)strcspn(number, ".");
-        add_blanks(text, width.left - (int)strlen(sign) - left);
+        add_blank_columns(text, width.left - (int)strlen(sign) - left);
         string_add(text, sign);
         string_add(text, number);
-        add_blanks(text, left + after - (int)strlen(number));
+        add_blank_columns(text, left + after - (int)strlen(number));
     }
 }
 
@@ -221,7 +221,7 @@ static char escape_letter(char c, char quote)
 }
 
 /* Single quotes unless there are some in the text and no double ones, as in Python. */
-static void add_quoted(struct text string, struct string_builder *text)
+static void add_python_quoted(struct text string, struct string_builder *text)
 {
     char quote = text_contains(string, TEXT("'")) && !text_contains(string, TEXT("\"")) ? '"' : '\'';
     size_t i = 0;
@@ -279,7 +279,7 @@ void element_layout_see(struct element_layout *layout, size_t element)
     } else if (data_type_is_integer(tensor->type)) {
         string_init(&text);
         add_integer(tensor, element, 0, &text);
-        layout->integer_width = greater(layout->integer_width, (int)text.size);
+        layout->integer_width = greater_width(layout->integer_width, (int)text.size);
         string_release(&text);
     }
 }
@@ -297,7 +297,7 @@ void element_to_text(const struct element_layout *layout, size_t element, struct
     } else if (tensor->type == DATA_BOOL) {
         string_add(text, ((const uint8_t *)tensor->data)[element] ? " True" : "False");
     } else if (tensor->type == DATA_STRING) {
-        add_quoted(((const struct text *)tensor->data)[element], text);
+        add_python_quoted(((const struct text *)tensor->data)[element], text);
     } else {
         add_complex(tensor, element, text);
     }

@@ -21,7 +21,7 @@ enum arithmetic elements_arithmetic(enum data_type type)
         ret[i] = (expression);                                                                                         \
     }
 
-static const uint8_t *address(const struct tensor *tensor, size_t element)
+static const uint8_t *element_address(const struct tensor *tensor, size_t element)
 {
     return (const uint8_t *)tensor->data + element * (data_type_bits(tensor->type) / 8);
 }
@@ -36,7 +36,7 @@ static uint8_t half_byte(const struct tensor *tensor, size_t element)
 
 void elements_to_integers(const struct tensor *tensor, size_t first, size_t count, uint64_t *ret)
 {
-    const uint8_t *source = address(tensor, first);
+    const uint8_t *source = element_address(tensor, first);
 
     switch (tensor->type) {
     case DATA_BOOL:
@@ -79,7 +79,7 @@ void elements_to_integers(const struct tensor *tensor, size_t first, size_t coun
 
 void elements_to_float32(const struct tensor *tensor, size_t first, size_t count, float *ret)
 {
-    const uint8_t *source = address(tensor, first);
+    const uint8_t *source = element_address(tensor, first);
 
     switch (tensor->type) {
     case DATA_FLOAT32:
@@ -133,7 +133,7 @@ static void widen_float32(const struct tensor *tensor, size_t first, size_t coun
 
 void elements_to_float64(const struct tensor *tensor, size_t first, size_t count, double *ret)
 {
-    const uint8_t *source = address(tensor, first);
+    const uint8_t *source = element_address(tensor, first);
 
     switch (tensor->type) {
     case DATA_FLOAT64:

@@ -281,8 +281,8 @@ static void copy_element(const struct tensor *from, size_t source, struct tensor
         data[target / 2] = (uint8_t)(data[target / 2] | half << 4);
 }
 
-static int transpose(const struct tensor *tensor, const size_t *axes, const struct shape *wanted, struct tensor *ret,
-                     struct error *err)
+static int copy_transposed(const struct tensor *tensor, const size_t *axes, const struct shape *wanted,
+                           struct tensor *ret, struct error *err)
 {
     size_t elements = tensor_elements(tensor);
     size_t strides[TENSOR_MAX_RANK]; /* of the tensor's axes, in elements */
@@ -315,7 +315,7 @@ int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, 
     struct string_builder text;
 
     if (!shape_equal(&tensor->shape, wanted) && find_permutation(&tensor->shape, wanted, axes))
-        return transpose(tensor, axes, wanted, ret, err);
+        return copy_transposed(tensor, axes, wanted, ret, err);
     if (tensor_elements(tensor) == shape_elements(wanted)) {
         tensor_borrow(tensor->type, wanted, tensor->data, tensor->size, ret);
         return 0;

@@ -55,7 +55,7 @@ static void see_shown(struct printer *printer, size_t axis, size_t first)
     }
 }
 
-static size_t characters(const struct string_builder *text)
+static size_t count_characters(const struct string_builder *text)
 {
     size_t count = 0;
 
@@ -83,11 +83,11 @@ static void begin_line(struct printer *printer, size_t breaks, size_t indent)
 }
 
 /* Puts the word into the current line of a row, or into a new one when it does not fit. */
-static void add_word(struct printer *printer, bool is_first)
+static void add_printed_word(struct printer *printer, bool is_first)
 {
     size_t rank = printer->tensor->shape.rank; /* so many brackets open a row, and so many may have to close it */
     size_t width = printer->options->line_width > rank ? printer->options->line_width - rank : 0;
-    size_t length = characters(&printer->word);
+    size_t length = count_characters(&printer->word);
 
     if (is_first) {
         printer->column = rank;
@@ -122,7 +122,7 @@ static void print_axis(struct printer *printer, size_t axis, size_t first)
             string_add(&printer->word, "...");
         else
             element_to_text(&printer->layout, element, &printer->word);
-        add_word(printer, item == 0 || inner > 0);
+        add_printed_word(printer, item == 0 || inner > 0);
     }
     string_add_char(printer->text, ']');
 }
