@@ -380,7 +380,7 @@ static void add_layers(struct result_file *result, const struct layer_info *info
 static int save_engine_result(const struct command_context *context, struct result_file *result, const char *builder,
                               const struct layer_info *info, struct error *err)
 {
-    const struct engine_file_values *files = PARSE_VALUES(context->parse, struct engine_file_values);
+    const struct engine_values *files = PARSE_VALUES(context->parse, struct engine_values);
     struct json_writer *json = &result->json;
 
     result_file_text(result, "builder", text_of(builder));

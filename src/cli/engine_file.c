@@ -108,7 +108,7 @@ static int open_sample(struct engine_file *file, struct error *err)
 
 static int load_caches(struct engine_file *file, struct error *err)
 {
-    const struct engine_file_values *values = file->values;
+    const struct engine_values *values = file->values;
     struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
 
@@ -339,8 +339,8 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
 
     *file = (struct engine_file){
         .context = context,
-        .values = PARSE_VALUES(context->parse, struct engine_file_values),
-        .request = *PARSE_VALUES(context->parse, struct engine_request),
+        .values = PARSE_VALUES(context->parse, struct engine_values),
+        .request = PARSE_VALUES(context->parse, struct engine_values)->request,
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
     rc = tell(context, err);
@@ -367,8 +367,8 @@ int engine_file_init_aside(struct engine_file *file, const struct command_contex
 
     *file = (struct engine_file){
         .context = context,
-        .values = PARSE_VALUES(context->parse, struct engine_file_values),
-        .request = *PARSE_VALUES(context->parse, struct engine_request),
+        .values = PARSE_VALUES(context->parse, struct engine_values),
+        .request = PARSE_VALUES(context->parse, struct engine_values)->request,
     };
     rc = complete_request(file, err);
     file->request.built = NULL;
@@ -403,7 +403,7 @@ void engine_file_release(struct engine_file *file)
 
 int engine_file_save_byproducts(const struct engine_file *file, const struct engine *engine, struct error *err)
 {
-    const struct engine_file_values *values = file->values;
+    const struct engine_values *values = file->values;
     struct log *log = file->context->log;
     struct tactic_replay replay;
     int rc;

@@ -21,7 +21,7 @@
  * moved. */
 struct engine_file {
     const struct command_context *context;
-    const struct engine_file_values *values;
+    const struct engine_values *values;
     struct engine_request request;
 
     struct data_loader *loader; /* of the sample; owned, like all that follows */

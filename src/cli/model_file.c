@@ -27,8 +27,8 @@ struct model_file_options model_file_options(const struct command_context *conte
 
 struct backend_request model_file_request(const struct command_context *context)
 {
-    const struct backend_request *typed = PARSE_VALUES(context->parse, struct backend_request);
-    struct backend_request ret = typed != NULL ? *typed : (struct backend_request){.optimization_level = -1};
+    const struct onnxrt_values *typed = PARSE_VALUES(context->parse, struct onnxrt_values);
+    struct backend_request ret = typed != NULL ? typed->request : (struct backend_request){.optimization_level = -1};
 
     ret.log = context->log;
     return ret;

@@ -181,7 +181,7 @@ static void take_shapes(struct trt_request *request, const struct builder_settin
 /* A cache that is added to is read, too. What is not read cannot be added to. */
 static int take_timing_cache(struct trt_request *request, struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
+    const struct engine_values *values = PARSE_VALUES(request->context->parse, struct engine_values);
     struct trtexec_settings *settings = &request->request.settings;
     const char *load = values->load_timing_cache, *save = values->save_timing_cache;
     struct stat a, b;
@@ -225,9 +225,8 @@ static int obey_environment(struct trt_request *request, struct error *err)
 int trt_request_init(struct trt_request *request, const struct command_context *context, const struct trtexec *program,
                      struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
-    const struct engine_request *engine = PARSE_VALUES(context->parse, struct engine_request);
-    const struct trtexec_settings *own = PARSE_VALUES(context->parse, struct trtexec_settings);
+    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
+    const struct engine_request *engine = &PARSE_VALUES(context->parse, struct engine_values)->request;
     struct trtexec_settings *settings = &request->request.settings;
     int rc;
 
@@ -237,8 +236,7 @@ int trt_request_init(struct trt_request *request, const struct command_context *
         return rc;
     arena_init(&request->arena);
     warn_of_idle_options(context);
-    if (own != NULL)
-        *settings = *own;
+    *settings = values->tensorrt;
     settings->program = program;
     settings->log = context->log;
     settings->strongly_typed = values->strongly_typed;
@@ -312,9 +310,9 @@ static int save_tactics(const struct trt_request *request, const struct trtexec_
     struct tactic_options options = {0};
     int rc;
 
-    precision_words_of(&PARSE_VALUES(parse, struct engine_request)->builder.precision, &options);
-    rc = trt_replay_save(products, searches ? NULL : &options,
-                         PARSE_VALUES(parse, struct engine_file_values)->save_tactics, request->context->log, err);
+    precision_words_of(&PARSE_VALUES(parse, struct engine_values)->request.builder.precision, &options);
+    rc = trt_replay_save(products, searches ? NULL : &options, PARSE_VALUES(parse, struct engine_values)->save_tactics,
+                         request->context->log, err);
     tactic_options_release(&options);
     return rc;
 }
@@ -342,7 +340,7 @@ static int save_engine(const struct trt_request *request, const struct trtexec_p
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(request->context->parse, struct engine_file_values);
+    const struct engine_values *values = PARSE_VALUES(request->context->parse, struct engine_values);
     struct log *log = request->context->log;
 
     if (request->replay != NULL && trt_replay_check(request->replay, values->load_tactics, products, log, err) < 0)

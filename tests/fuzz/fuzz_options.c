@@ -29,7 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (parse_words(&parse, count, words, &err) == PARSE_DONE) {
         struct command_context context = {.parse = &parse};
 
-        if (parse_finish(&parse, NULL, &err) == 0 && PARSE_VALUES(&parse, struct loop_settings) != NULL)
+        if (parse_finish(&parse, NULL, &err) == 0 && PARSE_VALUES(&parse, struct debug_values) != NULL)
             debug_loop_settings(&context);
     }
     parse_release(&parse);

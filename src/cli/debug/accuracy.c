@@ -283,7 +283,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         .suspect = words_of_runner(given, 1, NULL),
         .engine = words_of_engine(given, NULL),
         .explored = words_of_engine(given, tactic_choice),
-        .excluded = PARSE_VALUES(parse, struct engine_request)->builder.excluded,
+        .excluded = PARSE_VALUES(parse, struct engine_values)->request.builder.excluded,
         .serving = words_of_serving(given),
         .loading = words_of_group(given, &onnx_load_options, NULL),
         .data = words_of_group(given, &data_loader_options, NULL),
@@ -311,7 +311,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         parse_add_given_of_group(parse, &run_model_options, NULL, &list);
         ret->data = take_words(given, &list);
     }
-    choose_precision(PARSE_VALUES(parse, struct engine_request), ret);
+    choose_precision(&PARSE_VALUES(parse, struct engine_values)->request, ret);
     string_init(&lowered);
     parse_list_given(parse, all_precisions, &lowered);
     if (ret->suspect_has_engine && lowered.size > 0)

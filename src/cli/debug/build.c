@@ -76,10 +76,10 @@ static int refuse_for_trtexec(const struct parse *parse, struct error *err)
 
 static int build_by_ourselves(const struct command_context *context, struct loop *loop, struct error *err)
 {
-    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
+    const struct repetition *until = &PARSE_VALUES(context->parse, struct debug_values)->until;
     const struct explore_values *explore = PARSE_VALUES(context->parse, struct explore_values);
     struct engine_builds builds;
-    struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = until->until};
+    struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
     int rc = engine_builds_init(&builds, context, err);
 
     if (rc < 0)
@@ -98,13 +98,11 @@ static int build_by_ourselves(const struct command_context *context, struct loop
 static int build_by_trtexec(const struct command_context *context, const struct trtexec *program, struct loop *loop,
                             struct error *err)
 {
-    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
-    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
+    const struct repetition *until = &PARSE_VALUES(context->parse, struct debug_values)->until;
+    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
     struct trt_builds builds = {0};
-    struct build_session session = {.maker = trt_builds_maker(&builds),
-                                    .log = context->log,
-                                    .until = until->until,
-                                    .tactics = values->save_tactics};
+    struct build_session session = {
+        .maker = trt_builds_maker(&builds), .log = context->log, .until = *until, .tactics = values->save_tactics};
     struct model *model = NULL;
     int rc = refuse_for_trtexec(context->parse, err);
 

@@ -42,7 +42,7 @@ static const char **list_words(const struct check_settings *check, struct arena 
  * in any case. */
 static bool read_check(const struct command_context *context, struct parse *parse)
 {
-    const struct check_settings *check = &PARSE_VALUES(context->parse, struct loop_settings)->check;
+    const struct check_settings *check = &PARSE_VALUES(context->parse, struct debug_values)->loop.check;
     struct error ignored;
     const char **words;
     size_t count = 0;
@@ -302,7 +302,7 @@ int check_data_look(const struct command_context *context, struct model *model, 
 {
     struct look look = {.context = context,
                         .reduce = PARSE_VALUES(context->parse, struct reduce_settings),
-                        .files = &PARSE_VALUES(context->parse, struct loop_settings)->check.files,
+                        .files = &PARSE_VALUES(context->parse, struct debug_values)->loop.check.files,
                         .model = model};
     struct parse check;
     int rc = 0;

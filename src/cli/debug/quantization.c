@@ -96,7 +96,7 @@ static int measure(struct session *session, struct error *err)
     warn_of_quantized_reference(session);
     study->subject = &session->subject;
     study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
-    study->request = *PARSE_VALUES(context->parse, struct backend_request);
+    study->request = PARSE_VALUES(context->parse, struct onnxrt_values)->request;
     study->request.model_path = model->path;
     study->request.log = context->log;
     study->float_path = values->float_model;

@@ -83,7 +83,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
-    const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
+    const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
     struct reduce_settings ret = *PARSE_VALUES(context->parse, struct reduce_settings);
 
     ret.output = save->path;
@@ -138,7 +138,7 @@ static int refuse_results_as_artifact(const struct command_context *context, str
 {
     const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
-    const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
+    const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
 
     if (!reduce->all || save->path == NULL || strcmp(save->path, loop->check.files.items[CANDIDATE_ARTIFACT]) != 0)
         return 0;

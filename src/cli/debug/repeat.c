@@ -17,7 +17,7 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
 static int debug_repeat_run(const struct command_context *context, struct error *err)
 {
     struct loop_settings settings = debug_loop_settings(context);
-    struct repetition until = PARSE_VALUES(context->parse, struct until_values)->until;
+    struct repetition until = PARSE_VALUES(context->parse, struct debug_values)->until;
     struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
     struct debug_report result;
     struct session_page page = {.counts = true};

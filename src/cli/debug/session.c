@@ -38,8 +38,8 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
     const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
     const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
-    const struct until_values *until = PARSE_VALUES(context->parse, struct until_values);
-    struct loop_settings ret = *PARSE_VALUES(context->parse, struct loop_settings);
+    const struct debug_values *values = PARSE_VALUES(context->parse, struct debug_values);
+    struct loop_settings ret = values->loop;
 
     ret.check.self = context->program;
     ret.check.self_main = context->main;
@@ -53,8 +53,8 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
     /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
     if (!context->progress || logging->settings.threshold > LOG_INFO || ret.check.command.count == 0)
         return ret;
-    if (until && until->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
-        context->progress->total = until->until.count;
+    if (values->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
+        context->progress->total = values->until.count;
     ret.progress = progress_line_show;
     ret.progress_data = context->progress;
     return ret;

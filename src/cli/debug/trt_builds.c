@@ -12,7 +12,7 @@
 int trt_builds_init(struct trt_builds *builds, const struct command_context *context, const struct trtexec *program,
                     struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(context->parse, struct engine_file_values);
+    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
     struct trtexec_settings *settings;
     int rc;
 

@@ -16,26 +16,22 @@ static bool is_command_line(const char *word)
 static const char *const timeout_meanings[] = {"fail", "pass", "skip", NULL};
 static const char *const signatures[] = {"auto", "exit-code", "regex", "off", NULL};
 
-/* What tells the failure that is looked for from others, as typed; in the order of `signatures`. */
-struct signature_values {
-    enum { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF } signature;
-};
-
 /* A number of seconds, or `auto`. */
 static int convert_timeout(struct parse *parse, const char *spelling, struct words words, void *field,
                            struct error *err)
 {
+    struct check_rules *rules = field;
     struct cast_value value;
 
     if (strcmp(words.items[0], "auto") == 0) {
-        PARSE_VALUES(parse, struct loop_settings)->check.rules.auto_timeout = true;
+        rules->auto_timeout = true;
         return 0;
     }
     cast_word(parse, text_of(words.items[0]), &value);
     if ((value.kind != CAST_INTEGER && value.kind != CAST_FLOAT) || !(value.number >= 0) || isinf(value.number))
         return error_set(err, ERR_INVALID, "%s: '%s' is not a number of seconds; write 60, 0.5, or auto", spelling,
                          words.items[0]);
-    *(double *)field = value.number;
+    rules->timeout = value.number;
     return 0;
 }
 
@@ -57,28 +53,28 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
 }
 
 /* Where the failure that is looked for is known from the beginning, that of the original, the code that it ends with
- * tells it from others, unless the user has said what a failure is. */
-static int choose_signature(struct check_rules *rules, const struct parse *parse, struct error *err)
+ * tells it from others, unless the user has said what a failure is. --until has no original. */
+static int choose_signature(struct debug_values *values, struct error *err)
 {
-    const struct signature_values *typed = PARSE_VALUES(parse, struct signature_values);
-    bool has_original = PARSE_VALUES(parse, struct until_values) == NULL;
+    struct check_rules *rules = &values->loop.check.rules;
 
-    if (typed->signature == SIGNATURE_REGEX && rules->fail_patterns.count == 0)
+    if (values->signature == SIGNATURE_REGEX && rules->fail_patterns.count == 0)
         return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
-    rules->by_pattern = typed->signature == SIGNATURE_REGEX;
-    rules->compare_reasons = typed->signature == SIGNATURE_AUTO;
-    if (typed->signature == SIGNATURE_AUTO)
-        rules->compare_failures = has_original && rules->fail_codes.count == 0 && rules->fail_patterns.count == 0;
+    rules->by_pattern = values->signature == SIGNATURE_REGEX;
+    rules->compare_reasons = values->signature == SIGNATURE_AUTO;
+    if (values->signature == SIGNATURE_AUTO)
+        rules->compare_failures = rules->fail_codes.count == 0 && rules->fail_patterns.count == 0;
     else
-        rules->compare_failures = typed->signature != SIGNATURE_OFF;
+        rules->compare_failures = values->signature != SIGNATURE_OFF;
     return 0;
 }
 
 static int finish_check(struct parse *parse, bool asks, struct error *err)
 {
-    struct check_settings *check = &PARSE_VALUES(parse, struct loop_settings)->check;
+    struct debug_values *values = PARSE_VALUES(parse, struct debug_values);
+    struct check_settings *check = &values->loop.check;
     struct check_rules *rules = &check->rules;
-    int rc = choose_signature(rules, parse, err);
+    int rc = choose_signature(values, err);
 
     if (rc < 0)
         return rc;
@@ -118,7 +114,7 @@ static const struct option options[] = {
         .kind = OPTION_REST,
         .value_name = "COMMAND",
         .stands_alone = is_command_line,
-        OPTION_FIELD(struct loop_settings, check.command),
+        OPTION_FIELD(struct debug_values, loop.check.command),
         .help = "the command that tells good from bad. "
                 "It takes the rest of the line, so put it last, or put the whole command into quotes: "
                 "then a shell runs it, and options may follow. "
@@ -131,7 +127,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.rules.fail_codes),
+        OPTION_FIELD(struct debug_values, loop.check.rules.fail_codes),
         .help = "only these exit codes of the check are failures; -N stands for signal N",
     },
     {
@@ -141,7 +137,7 @@ static const struct option options[] = {
         .value_name = "N",
         .exclusive = 1,
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.rules.ignored_codes),
+        OPTION_FIELD(struct debug_values, loop.check.rules.ignored_codes),
         .help = "these exit codes of the check are no failures",
     },
     {
@@ -150,7 +146,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .convert = convert_exit_codes,
-        OPTION_FIELD(struct loop_settings, check.rules.skip_codes),
+        OPTION_FIELD(struct debug_values, loop.check.rules.skip_codes),
         .help = "with these exit codes the check says nothing about the candidate, "
                 "for instance because it cannot be built. "
                 "125 is one unless --fail-code or --ignore-fail-code names it",
@@ -160,7 +156,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "PATTERN",
         .append = true,
-        OPTION_FIELD(struct loop_settings, check.rules.fail_patterns),
+        OPTION_FIELD(struct debug_values, loop.check.rules.fail_patterns),
         .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check "
                 "writes. "
                 "Without --fail-code, a match is a failure whatever the exit code. "
@@ -172,7 +168,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = signatures,
         .fallback = "auto",
-        OPTION_FIELD(struct signature_values, signature),
+        OPTION_FIELD(struct debug_values, signature),
         .help = "when a failure is the one that is looked for: "
                 "with exit-code, when the check ends as it did in the first failure, that of the original; "
                 "with regex, when the same --fail-regex is found, of several the first in the order given. "
@@ -187,7 +183,7 @@ static const struct option options[] = {
         .value_name = "SECONDS|auto",
         .convert = convert_timeout,
         .hints = (const char *const[]){"auto", NULL},
-        OPTION_FIELD(struct loop_settings, check.rules.timeout),
+        OPTION_FIELD(struct debug_values, loop.check.rules),
         .help = "end the check, with all processes that it started, after this time; it has then failed. "
                 "For --fail-code and --ignore-fail-code that is exit code 124. "
                 "auto is ten times what the first check takes, but 1 second at least and 300 at most",
@@ -198,20 +194,20 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = timeout_meanings,
         .fallback = "fail",
-        OPTION_FIELD(struct loop_settings, check.rules.on_timeout),
+        OPTION_FIELD(struct debug_values, loop.check.rules.on_timeout),
         .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing",
     },
     {
         .names = {"--flaky"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, check.rules.flaky),
+        OPTION_FIELD(struct debug_values, loop.check.rules.flaky),
         .help = "the check does not always fail when it should, or sometimes when it should not: "
                 "find out how often, and run it on each candidate as often as a verdict needs",
     },
     {
         .names = {"--no-false-failures"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, check.rules.no_false_failures),
+        OPTION_FIELD(struct debug_values, loop.check.rules.no_false_failures),
         .help = "with --flaky: the check never fails without reason, so that one failure is enough",
     },
     {
@@ -219,7 +215,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "COMMAND",
         .convert = convert_launcher,
-        OPTION_FIELD(struct loop_settings, check.launcher),
+        OPTION_FIELD(struct debug_values, loop.check.launcher),
         .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster",
     },
     {
@@ -227,7 +223,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct loop_settings, work_folder),
+        OPTION_FIELD(struct debug_values, loop.work_folder),
         .help = "write candidates to this folder, for instance one that all nodes of a cluster share. "
                 "The check names them {artifact}, or by its usual path; "
                 "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info",
@@ -236,7 +232,7 @@ static const struct option options[] = {
         .names = {"--show-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct loop_settings, check.display.show_output),
+        OPTION_FIELD(struct debug_values, loop.check.display.show_output),
         .help = "show all that the check writes, and even when it passes; "
                 "otherwise of a failing one that writes more than ten lines the last six",
     },
@@ -244,7 +240,7 @@ static const struct option options[] = {
         .names = {"--hide-fail-output"},
         .kind = OPTION_FLAG,
         .exclusive = 2,
-        OPTION_FIELD(struct loop_settings, check.display.hide_fail_output),
+        OPTION_FIELD(struct debug_values, loop.check.display.hide_fail_output),
         .help = "do not show what the check writes when it fails",
     },
     {

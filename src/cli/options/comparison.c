@@ -56,7 +56,7 @@ static int finish(struct parse *parse, struct error *err)
                    {"--l2-tolerance", &values->l2_tolerance},
                    {"--nmse-tolerance", &values->nmse_tolerance}};
 
-    warn_about_ignored(parse, PARSE_VALUES(parse, struct driver_settings)->comparison.function);
+    warn_about_ignored(parse, values->settings.function);
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
         for (size_t k = 0; k < checked[i].tolerances->count; k++)
             if (checked[i].tolerances->items[k].value < 0)
@@ -82,7 +82,7 @@ static const struct option options[] = {
     {
         .names = {"--validate"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct driver_settings, validate),
+        OPTION_FIELD(struct comparison_values, validate),
         .help = "check all outputs for NaN and infinities",
     },
     {
@@ -96,13 +96,13 @@ static const struct option options[] = {
     {
         .names = {"--fail-fast"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct driver_settings, comparison.fail_fast),
+        OPTION_FIELD(struct comparison_values, settings.fail_fast),
         .help = "stop at the first output that does not match",
     },
     {
         .names = {"--require-all"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct driver_settings, comparison.require_all),
+        OPTION_FIELD(struct comparison_values, settings.require_all),
         .help = "an output or an iteration that only one of two results has is a mismatch, not only worth a warning",
     },
     {
@@ -121,7 +121,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = compare_function_names,
         .fallback = "simple",
-        OPTION_FIELD(struct driver_settings, comparison.function),
+        OPTION_FIELD(struct comparison_values, settings.function),
         .help = "simple compares values within tolerances, indices compares rankings; "
                 "distance (L2 norm and cosine similarity) and quality "
                 "(signal-to-noise ratios) compare outputs as a whole",

@@ -4,7 +4,7 @@
  * command has are beside that command where it needs no other. Groups fill the settings that the work takes. It uses
  * cli/parse/ and cli/terminal/, and the layers whose settings it fills.
  *
- *   const struct loop_settings *loop = PARSE_VALUES(context->parse, struct loop_settings);
+ *   const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
  *
  * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
  * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
@@ -15,6 +15,8 @@
 #include "cli/parse/parse.h"
 #include "cli/parse/value.h"
 #include "cli/terminal/log_sink.h"
+#include "backend/backend.h"
+#include "comparator/compare/settings.h"
 #include "comparator/data/loader.h"
 #include "debug/loop/loop.h"
 #include "onnx/edit/node.h"
@@ -148,6 +150,8 @@ extern const struct option_group inference_options; /* fills struct driver_setti
 extern const char *const compare_function_names[];
 
 struct comparison_values {
+    struct comparison_settings settings; /* function, fail_fast and require_all */
+    bool validate;                       /* look for NaN and infinities */
     bool first_divergence;
     struct words load_outputs; /* paths */
     struct top_ks postprocess;
@@ -176,7 +180,7 @@ struct comparison_values {
 #define DEFAULT_SNR_THRESHOLD 20   /* dB */
 #define DEFAULT_NMSE_TOLERANCE NAN /* none */
 
-extern const struct option_group comparison_options; /* fills struct driver_settings, too */
+extern const struct option_group comparison_options;
 
 /* What the options say of outputs by name: one for each option that does, given or not. `ret` has room for
  * COMPARISON_RULES, which borrow from `values`. */
@@ -227,8 +231,8 @@ extern const struct option_group convert_save_options;       /* no path of its o
 
 /* ---- ONNX Runtime ---- */
 
-/* Fills library, providers, custom operators, optimization level and threads of a struct backend_request, and: */
 struct onnxrt_values {
+    struct backend_request request;   /* library, providers, custom operators, optimization level and threads */
     int64_t max_memory;               /* bytes; 0: what is available */
     struct words disabled_optimizers; /* become an entry of the request's session configuration */
 };
@@ -274,12 +278,18 @@ extern const struct option_group tensorflow_run_options;     /* run */
 extern const struct option_group tensorflow_convert_options; /* convert */
 extern const struct option_group tensorflow_inspect_options; /* inspect model */
 
-/* ---- The loop of debug tools: struct loop_settings, and ---- */
+/* ---- The loop of debug tools ---- */
+
+/* What tells the failure that is looked for from others. In the order of --signature's choices. */
+enum failure_signature { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF };
 
 /* What all debug tools are told of their session; their loop gets `loop` from debug_loop_settings(). */
 struct debug_values {
-    bool exit_code;    /* the outcome decides about the exit status */
-    bool copy_weights; /* rather than link external data to candidates */
+    struct loop_settings loop;
+    enum failure_signature signature;
+    struct repetition until; /* --until of debug build and repeat */
+    bool exit_code;          /* the outcome decides about the exit status */
+    bool copy_weights;       /* rather than link external data to candidates */
 };
 
 extern const struct option_group check_options;
@@ -306,7 +316,7 @@ extern const struct option_group replay_options; /* debug reduce, precision, rep
 #define JOBS_ROW(where, more)                                                                                          \
     {                                                                                                                  \
         .names = {"-j", "--jobs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",     \
-        OPTION_FIELD(struct loop_settings, jobs),                                                                      \
+        OPTION_FIELD(struct debug_values, loop.jobs),                                                                  \
         .help = "run so many checks at a time: those that will probably be needed next. " where                        \
                 "The result, the replay and the log are the same" more,                                                \
     }
@@ -314,10 +324,6 @@ extern const struct option_group replay_options; /* debug reduce, precision, rep
 
 /* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
 int jobs_check(const struct parse *parse, bool engines, struct error *err);
-
-struct until_values {
-    struct repetition until;
-};
 
 extern const struct option_group until_options; /* debug build, repeat */
 

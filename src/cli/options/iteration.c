@@ -13,7 +13,7 @@
 int jobs_check(const struct parse *parse, bool engines, struct error *err)
 {
     static const char *const one_file[] = {"--save-tactics", "--save-timing-cache", "--save-layer-info"};
-    int64_t jobs = PARSE_VALUES(parse, struct loop_settings)->jobs;
+    int64_t jobs = PARSE_VALUES(parse, struct debug_values)->loop.jobs;
 
     if (jobs < 1 || jobs > MOST_JOBS)
         return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
@@ -37,7 +37,7 @@ int jobs_check(const struct parse *parse, bool engines, struct error *err)
 
 static int finish_expected_artifacts(struct parse *parse, struct error *err)
 {
-    const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
+    const struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
 
     (void)err;
     if (loop->artifacts.paths.count == 0)
@@ -53,7 +53,7 @@ static const struct option artifact_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "PATH",
         .file = OPTION_MOVES,
-        OPTION_FIELD(struct loop_settings, artifacts.paths),
+        OPTION_FIELD(struct debug_values, loop.artifacts.paths),
         .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name",
     },
     {
@@ -62,7 +62,7 @@ static const struct option artifact_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_artifacts",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct loop_settings, artifacts.folder),
+        OPTION_FIELD(struct debug_values, loop.artifacts.folder),
         .help = "where good/ and bad/ are",
     },
 };
@@ -82,13 +82,13 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
     {                                                                                                                  \
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
         .file = OPTION_SCRATCH, .fallback = path_unless_given,                                                         \
-        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_ARTIFACT]),                                     \
+        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_ARTIFACT]),                                 \
         .help = "where each iteration writes its " what ", for the check to use. As long as one session has its "      \
                 "candidates there, no other one can",                                                                  \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
-        OPTION_FIELD(struct loop_settings, keep_intermediate),                                                         \
+        OPTION_FIELD(struct debug_values, loop.keep_intermediate),                                                     \
         .help = "leave that file behind after each iteration",                                                         \
     },                                                                                                                 \
     {                                                                                                                  \
@@ -118,13 +118,13 @@ static const struct option iteration_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_INFORMATION]),
+        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_INFORMATION]),
         .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
     },
     {
         .names = {"--force"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, force),
+        OPTION_FIELD(struct debug_values, loop.force),
         .help = "write over files that are where candidates, and what goes with them, are written, "
                 "and which are removed in the end. "
                 "Without it such a file is refused before anything is checked",
@@ -137,7 +137,7 @@ const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NU
 
 static int finish_replay(struct parse *parse, struct error *err)
 {
-    struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
+    struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
 
     (void)err;
     if (loop->save_replay[0] == '\0')
@@ -153,7 +153,7 @@ static const struct option replay_rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct loop_settings, load_replay),
+        OPTION_FIELD(struct debug_values, loop.load_replay),
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
                 "The result is checked once all the same",
     },
@@ -165,13 +165,13 @@ static const struct option replay_rows[] = {
         .file = OPTION_WRITES,
         .shares = "--load-debug-replay",
         .extensions = "json",
-        OPTION_FIELD(struct loop_settings, save_replay),
+        OPTION_FIELD(struct debug_values, loop.save_replay),
         .help = "keep the verdicts in this file; '' keeps none",
     },
     {
         .names = {"--force-debug-replay"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct loop_settings, force_replay),
+        OPTION_FIELD(struct debug_values, loop.force_replay),
         .help = "take the replay even if it belongs to another model or check",
     },
     {
@@ -179,7 +179,7 @@ static const struct option replay_rows[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct loop_settings, verdict_cache),
+        OPTION_FIELD(struct debug_values, loop.verdict_cache),
         .help = "look verdicts up in this folder before the check is run, and keep them there, "
                 "for other sessions of the same user (it is not used when others can write to it, "
                 "or when it is a link). "
@@ -220,9 +220,20 @@ static const struct option until_rows[] = {
         .required = true,
         .convert = convert_until,
         .hints = (const char *const[]){"good", "bad", NULL},
-        OPTION_FIELD(struct until_values, until),
+        OPTION_FIELD(struct debug_values, until),
         .help = "stop after the first iteration that passes, the first one that fails, or after N iterations",
     },
 };
 
-const struct option_group until_options = ITERATION_GROUP(until_rows, NULL);
+/* There is no original, whose failure would be the one that is looked for. */
+static int finish_until(struct parse *parse, struct error *err)
+{
+    struct debug_values *values = PARSE_VALUES(parse, struct debug_values);
+
+    (void)err;
+    if (values->signature == SIGNATURE_AUTO)
+        values->loop.check.rules.compare_failures = false;
+    return 0;
+}
+
+const struct option_group until_options = ITERATION_GROUP(until_rows, finish_until);

@@ -65,7 +65,7 @@ static int convert_golden(struct parse *parse, const char *spelling, struct word
 static int finish(struct parse *parse, struct error *err)
 {
     struct reduce_settings *settings = PARSE_VALUES(parse, struct reduce_settings);
-    const struct loop_settings *loop = PARSE_VALUES(parse, struct loop_settings);
+    const struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
     bool is_minimal = settings->mode == REDUCE_MINIMAL;
     int rc = jobs_check(parse, false, err);
 
@@ -138,7 +138,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct loop_settings, max_checks),
+        OPTION_FIELD(struct debug_values, loop.max_checks),
         .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
     },
     {
@@ -147,7 +147,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        OPTION_FIELD(struct loop_settings, deadline),
+        OPTION_FIELD(struct debug_values, loop.deadline),
         .help = "the same for time: no check begins later than this",
     },
     {
@@ -155,7 +155,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_INPUTS]),
+        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_INPUTS]),
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
                 "for --load-inputs in the check",
     },
@@ -164,7 +164,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct loop_settings, check.files.items[CANDIDATE_GOLDEN]),
+        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_GOLDEN]),
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
                 "for --load-outputs in the check",
     },

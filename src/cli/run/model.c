@@ -87,7 +87,7 @@ static int save_products(void *data, const struct trtexec_products *products, st
     const struct trt_request *request = data;
 
     return trt_save_products(request, products,
-                             PARSE_VALUES(request->context->parse, struct engine_file_values)->save_engine, err);
+                             PARSE_VALUES(request->context->parse, struct engine_values)->save_engine, err);
 }
 
 /* What an engine is built with cannot be chosen once it is. */
@@ -95,7 +95,7 @@ static int refuse_choices(const struct run_model *model, struct error *err)
 {
     static const char *const choices[] = {"--exclude-tactics", "--disable-fusions", "--disable-foldings",
                                           "--plain-layouts"};
-    const struct engine_request *request = PARSE_VALUES(model->context->parse, struct engine_request);
+    const struct engine_request *request = &PARSE_VALUES(model->context->parse, struct engine_values)->request;
     const char *path = PARSE_VALUES(model->context->parse, struct model_values)->path;
 
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)
@@ -161,7 +161,8 @@ static bool is_listed(const struct output_names *outputs, const char *name)
 static void hide(struct run_model *ret, const struct model *model, const struct value_list *added)
 {
     struct arena *arena = parse_arena((struct parse *)ret->context->parse);
-    const struct output_names *of_engine = &PARSE_VALUES(ret->context->parse, struct engine_request)->network.outputs;
+    const struct output_names *of_engine =
+        &PARSE_VALUES(ret->context->parse, struct engine_values)->request.network.outputs;
     const char **names = arena_alloc_zero(arena, added->count + 1, sizeof(*names));
     size_t count = 0;
 

@@ -52,7 +52,7 @@ static bool writes_in_turns(const struct command_context *context)
 static bool marks_all(const struct command_context *context)
 {
     const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct output_names *of_engine = &PARSE_VALUES(context->parse, struct engine_request)->network.outputs;
+    const struct output_names *of_engine = &PARSE_VALUES(context->parse, struct engine_values)->request.network.outputs;
     bool only_engines = true;
 
     for (size_t i = 0; i < runners->names.count; i++)
@@ -95,7 +95,7 @@ static int check_divergence_options(const struct command_context *context, struc
                          "'--onnx-outputs mark all'. That changes what it fuses; or save all tensors first (--trt "
                          "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "
                          "--onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
-    if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !settings->validate)
+    if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !comparison->validate)
         return error_set(
             err, ERR_INVALID,
             "--first-divergence has nothing to compare: give results of all tensors with --load-outputs, or "
@@ -344,7 +344,7 @@ static int write_accounts(const struct run_model *model, struct accounts *accoun
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct report *page = accounts->page;
     struct run_outcome outcome = {.passed = passed,
-                                  .validated = PARSE_VALUES(context->parse, struct driver_settings)->validate,
+                                  .validated = PARSE_VALUES(context->parse, struct comparison_values)->validate,
                                   .model = model->model,
                                   .results = accounts->results,
                                   .findings = &accounts->findings};
@@ -396,6 +396,8 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     ret.load_count = values->load_outputs.count;
     ret.postprocess = values->postprocess.items;
     ret.postprocess_count = values->postprocess.count;
+    ret.validate = values->validate;
+    ret.comparison = values->settings;
     /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
     ret.comparison.strict = check_is_around_us() || values->first_divergence;
     ret.comparison.criteria_for = criteria_for;

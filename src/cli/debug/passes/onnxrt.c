@@ -93,7 +93,7 @@ static int open_session(const struct passes_subject *subject, struct backend_req
 /* Adds those that change the model with these switched off. */
 static int find_more_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    struct backend_request request = *PARSE_VALUES(subject->context->parse, struct backend_request);
+    struct backend_request request = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
     struct words off = {.items = ret->names.items, .count = ret->names.count};
     struct onnxrt_optimizers optimizers;
     int rc;
@@ -273,7 +273,7 @@ static const char *given_value(const struct backend_settings *config, const char
 static int find_settings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
     const struct backend_settings *config =
-        &PARSE_VALUES(subject->context->parse, struct backend_request)->execution.session_config;
+        &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request.execution.session_config;
     struct model *model;
     int rc = model_open(subject->model, NULL, &model, err);
 
@@ -312,7 +312,7 @@ static const struct decision_source setting_source = {
 
 static int find_threads(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    const struct backend_request *request = PARSE_VALUES(subject->context->parse, struct backend_request);
+    const struct backend_request *request = &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
 
     (void)err;
     if (request->intra_threads > 1 || (request->intra_threads == 0 && system_processors() > 1))
@@ -337,7 +337,7 @@ static const struct decision_source thread_source = {
 static int save_rewritten(const struct passes_subject *subject, struct words off, const char *path, struct model **ret,
                           struct error *err)
 {
-    struct backend_request request = *PARSE_VALUES(subject->context->parse, struct backend_request);
+    struct backend_request request = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
     char *bytes = NULL, *folder;
     struct stat model, other;
     int rc;

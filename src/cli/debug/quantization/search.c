@@ -77,7 +77,7 @@ static const char *quantization_folder(const struct command_context *context)
 
 bool quantization_search_is_wanted(const struct command_context *context)
 {
-    return PARSE_VALUES(context->parse, struct loop_settings)->check.command.count > 0 ||
+    return PARSE_VALUES(context->parse, struct debug_values)->loop.check.command.count > 0 ||
            own_check_is_asked_for(context);
 }
 

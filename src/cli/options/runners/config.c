@@ -62,7 +62,7 @@ static int check_same_names(const char *option, const struct shape_profiles *pro
     return 0;
 }
 
-static int check_profiles(const struct engine_file_values *values, struct error *err)
+static int check_profiles(const struct engine_values *values, struct error *err)
 {
     static const char *const names[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
     const struct shape_profiles *all[] = {&values->minimum, &values->optimum, &values->maximum};
@@ -83,7 +83,7 @@ static const struct shape *find_shape(const struct shape_profiles *profiles, siz
 }
 
 /* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
-static struct input_profile profile_of(const struct engine_file_values *values, size_t profile, const char *name)
+static struct input_profile profile_of(const struct engine_values *values, size_t profile, const char *name)
 {
     const struct shape *minimum = find_shape(&values->minimum, profile, name);
     const struct shape *optimum = find_shape(&values->optimum, profile, name);
@@ -99,7 +99,7 @@ static struct input_profile profile_of(const struct engine_file_values *values, 
     };
 }
 
-static void set_profiles(struct parse *parse, const struct engine_file_values *values, struct builder_settings *ret)
+static void set_profiles(struct parse *parse, const struct engine_values *values, struct builder_settings *ret)
 {
     const struct shape_profiles *named = values->optimum.count > 0   ? &values->optimum
                                          : values->maximum.count > 0 ? &values->maximum
@@ -155,7 +155,7 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
 static int switch_off(struct parse *parse, const char *family, const struct words *names, bool marked,
                       struct error *err)
 {
-    struct engine_request *request = PARSE_VALUES(parse, struct engine_request);
+    struct engine_request *request = &PARSE_VALUES(parse, struct engine_values)->request;
     const char **items = arena_alloc_zero(parse_arena(parse), names->count + 1, sizeof(*items));
 
     for (size_t i = 0; i < names->count; i++) {
@@ -195,7 +195,7 @@ static int obey_environment(struct parse *parse, struct error *err)
 
 static int finish_decisions(struct parse *parse, struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(parse, struct engine_file_values);
+    const struct engine_values *values = PARSE_VALUES(parse, struct engine_values);
 
     if (obey_option(parse, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
         obey_option(parse, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
@@ -205,8 +205,8 @@ static int finish_decisions(struct parse *parse, struct error *err)
 
 static int finish(struct parse *parse, struct error *err)
 {
-    const struct engine_file_values *values = PARSE_VALUES(parse, struct engine_file_values);
-    struct builder_settings *builder = &PARSE_VALUES(parse, struct engine_request)->builder;
+    const struct engine_values *values = PARSE_VALUES(parse, struct engine_values);
+    struct builder_settings *builder = &PARSE_VALUES(parse, struct engine_values)->request.builder;
 
     builder->precision.enabled[PRECISION_FLOAT32] = true;
     if (builder->optimization_level < 0 || builder->optimization_level > 5)
@@ -235,7 +235,7 @@ static int finish(struct parse *parse, struct error *err)
     {                                                                                                                  \
         .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
         .choice_values = constraint_values, .fallback = default_constraint,                                            \
-        OPTION_FIELD(struct engine_request, builder.precision.constraints),                                            \
+        OPTION_FIELD(struct engine_values, request.builder.precision.constraints),                                     \
         .help = "what happens when a layer cannot have the precision that was asked for: the build fails (obey), "     \
                 "warns (prefer), or nothing is asked for (none)",                                                      \
     }
@@ -250,7 +250,7 @@ static const struct option rows[] = {
         .append = true,
         .convert = convert_shape_profiles,
         .naming = OPTION_INPUT_NAMES,
-        OPTION_FIELD(struct engine_file_values, minimum),
+        OPTION_FIELD(struct engine_values, minimum),
         .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile",
     },
     {
@@ -260,7 +260,7 @@ static const struct option rows[] = {
         .append = true,
         .convert = convert_shape_profiles,
         .naming = OPTION_INPUT_NAMES,
-        OPTION_FIELD(struct engine_file_values, optimum),
+        OPTION_FIELD(struct engine_values, optimum),
         .help = "the shapes for which the engine is built",
     },
     {
@@ -270,38 +270,38 @@ static const struct option rows[] = {
         .append = true,
         .convert = convert_shape_profiles,
         .naming = OPTION_INPUT_NAMES,
-        OPTION_FIELD(struct engine_file_values, maximum),
+        OPTION_FIELD(struct engine_values, maximum),
         .help = "the largest shapes that inputs may have",
     },
     {
         .names = {"--tf32"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_TF32]),
+        OPTION_FIELD(struct engine_values, request.builder.precision.enabled[PRECISION_TF32]),
         .help = "allow TF32, which the built-in engine computes as float32",
     },
     {
         .names = {"--fp16"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_FLOAT16]),
+        OPTION_FIELD(struct engine_values, request.builder.precision.enabled[PRECISION_FLOAT16]),
         .help = "let layers store float16",
     },
     {
         .names = {"--bf16"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_BFLOAT16]),
+        OPTION_FIELD(struct engine_values, request.builder.precision.enabled[PRECISION_BFLOAT16]),
         .help = "let layers store bfloat16",
     },
     {
         .names = {"--int8"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.precision.enabled[PRECISION_INT8]),
+        OPTION_FIELD(struct engine_values, request.builder.precision.enabled[PRECISION_INT8]),
         .help = "let convolutions and matrix products with constant weights compute in int8; "
                 "scales come from the input data",
     },
     {
         .names = {"--fp8"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct trtexec_settings, fp8),
+        OPTION_FIELD(struct engine_values, tensorrt.fp8),
         .help = "TensorRT: let layers compute in 8-bit floating point; the built-in engine has none",
     },
     {
@@ -311,7 +311,7 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE,
         .choices = policies,
         .fallback = "lowest",
-        OPTION_FIELD(struct engine_request, builder.precision.policy),
+        OPTION_FIELD(struct engine_values, request.builder.precision.policy),
         .help = "what a layer that nothing is said of gets of the precisions that are allowed",
     },
     {
@@ -319,7 +319,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct engine_file_values, calibration_cache),
+        OPTION_FIELD(struct engine_values, calibration_cache),
         .help = "scales for int8: read when the file has some, else written (with TensorRT only read)",
     },
     {
@@ -329,7 +329,7 @@ static const struct option rows[] = {
         .convert = convert_calibrator,
         .hints =
             (const char *const[]){"IInt8EntropyCalibrator2", "IInt8MinMaxCalibrator", "IInt8LegacyCalibrator", NULL},
-        OPTION_FIELD(struct engine_file_values, calibration_method),
+        OPTION_FIELD(struct engine_values, calibration_method),
         .help = "how scales are found, by TensorRT's name: "
                 "IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or IInt8LegacyCalibrator",
     },
@@ -339,7 +339,7 @@ static const struct option rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "Q",
         .fallback = "0.5",
-        OPTION_FIELD(struct engine_file_values, quantile),
+        OPTION_FIELD(struct engine_values, quantile),
         .help = "with IInt8LegacyCalibrator: the share of values that are not clipped",
     },
     {
@@ -347,13 +347,13 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct engine_file_values, load_timing_cache),
+        OPTION_FIELD(struct engine_values, load_timing_cache),
         .help = "times of tactics that need not be taken again",
     },
     {
         .names = {"--error-on-timing-cache-miss"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.error_on_cache_miss),
+        OPTION_FIELD(struct engine_values, request.builder.error_on_cache_miss),
         .help = "fail instead of taking a time",
     },
     {
@@ -363,7 +363,7 @@ static const struct option rows[] = {
         .exclusive = 1,
         .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct engine_file_values, save_tactics),
+        OPTION_FIELD(struct engine_values, save_tactics),
         .help = "write which tactic each layer got",
     },
     {
@@ -373,7 +373,7 @@ static const struct option rows[] = {
         .exclusive = 1,
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct engine_file_values, load_tactics),
+        OPTION_FIELD(struct engine_values, load_tactics),
         .help = "give each layer the tactic that this file names",
     },
     {
@@ -381,7 +381,7 @@ static const struct option rows[] = {
         .kind = OPTION_ANY,
         .value_name = "NAME",
         .hints = (const char *const[]){"onednn", "onnxrt", NULL},
-        OPTION_FIELD(struct engine_request, providers.sources),
+        OPTION_FIELD(struct engine_values, request.providers.sources),
         .help =
             "who may provide tactics: onednn, onnxrt, or a plug-in's name; with TensorRT CUDNN and so on; all unless "
             "given",
@@ -392,7 +392,7 @@ static const struct option rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .append = true,
-        OPTION_FIELD(struct engine_request, builder.excluded),
+        OPTION_FIELD(struct engine_values, request.builder.excluded),
         .help =
             "do not take these tactics in any layer, whatever a replay says: the mend for a kernel that is at fault "
             "in many. Names are those of --save-tactics, \"onednn:jit_wino_4x3:avx512_core aBcd16b\"; the "
@@ -406,7 +406,7 @@ static const struct option rows[] = {
         .value_name = "NAME",
         .append = true,
         .hints = (const char *const[]){"bias", "sum", "relu", "clip", "sigmoid", "tanh", "swish", "gelu", NULL},
-        OPTION_FIELD(struct engine_file_values, disabled_fusions),
+        OPTION_FIELD(struct engine_values, disabled_fusions),
         .help =
             "built-in engine: do not compute these nodes together with what is before them. A name is a kind (bias, "
             "sum, relu, leaky_relu, clip, sigmoid, tanh, elu, swish, hard_swish, gelu), a kind at a node "
@@ -419,7 +419,7 @@ static const struct option rows[] = {
         .value_name = "NAME",
         .append = true,
         .hints = (const char *const[]){"constants", "affine", NULL},
-        OPTION_FIELD(struct engine_file_values, disabled_foldings),
+        OPTION_FIELD(struct engine_values, disabled_foldings),
         .help =
             "built-in engine: do not compute beforehand what depends on constants alone (constants), and do not put "
             "batch normalizations and other scales and shifts of channels into the weights before them (affine; "
@@ -428,7 +428,7 @@ static const struct option rows[] = {
     {
         .names = {"--plain-layouts"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.plain_layouts),
+        OPTION_FIELD(struct engine_values, request.builder.plain_layouts),
         .help = "built-in engine: no tactic that reads or makes a tensor which does not lie in memory row by row",
     },
     {
@@ -437,13 +437,13 @@ static const struct option rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "0..5",
         .fallback = "3",
-        OPTION_FIELD(struct engine_request, builder.optimization_level),
+        OPTION_FIELD(struct engine_values, request.builder.optimization_level),
         .help = "how many tactics are timed, and how well; 0 takes no times",
     },
     {
         .names = {"--deterministic"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, builder.deterministic),
+        OPTION_FIELD(struct engine_values, request.builder.deterministic),
         .help = "take no times: every build chooses the same tactics",
     },
     {

@@ -9,10 +9,11 @@
 #ifndef CLI_OPTIONS_RUNNERS_ENGINE_H
 #define CLI_OPTIONS_RUNNERS_ENGINE_H
 
+#include "backend/trtexec/settings.h"
 #include "cli/options/groups.h"
 #include "engine/backend.h"
 
-/* ---- Building: struct engine_request, and ---- */
+/* ---- Building ---- */
 
 /* Shapes of the inputs for several profiles: a name that comes again begins the next one. */
 struct shape_profiles {
@@ -21,7 +22,9 @@ struct shape_profiles {
 };
 
 /* What engine_file_init() makes the rest of a request of. Paths are NULL where nothing is wanted. */
-struct engine_file_values {
+struct engine_values {
+    struct engine_request request;
+    struct trtexec_settings tensorrt;                /* what only TensorRT can do */
     struct shape_profiles minimum, optimum, maximum; /* as many of each, or none, with the same names */
     const char *calibration_cache;
     enum calibration_method calibration_method;

@@ -29,7 +29,7 @@ static const struct option network_rows[] = {
         .convert = convert_outputs,
         .naming = OPTION_TENSOR_NAMES,
         .hints = (const char *const[]){"mark", "all", NULL},
-        OPTION_FIELD(struct engine_request, network.outputs),
+        OPTION_FIELD(struct engine_values, request.network.outputs),
         .help = "what the engine gives out: names of tensors, or 'mark all'",
     },
     {
@@ -37,7 +37,7 @@ static const struct option network_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .naming = OPTION_TENSOR_NAMES,
-        OPTION_FIELD(struct engine_request, network.excluded),
+        OPTION_FIELD(struct engine_values, request.network.excluded),
         .help = "tensors that it does not give out",
     },
     {
@@ -47,7 +47,7 @@ static const struct option network_rows[] = {
         .convert = convert_precisions,
         .naming = OPTION_NODE_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        OPTION_FIELD(struct engine_request, builder.precision.layers),
+        OPTION_FIELD(struct engine_values, request.builder.precision.layers),
         .help =
             "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey",
     },
@@ -58,19 +58,19 @@ static const struct option network_rows[] = {
         .convert = convert_precisions,
         .naming = OPTION_TENSOR_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        OPTION_FIELD(struct engine_request, builder.precision.tensors),
+        OPTION_FIELD(struct engine_values, request.builder.precision.tensors),
         .help = "what outputs of layers are stored in",
     },
     {
         .names = {"--strongly-typed"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_file_values, strongly_typed),
+        OPTION_FIELD(struct engine_values, strongly_typed),
         .help = "types are those that the model has, whatever precisions are allowed",
     },
     {
         .names = {"--decide-branches"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_file_values, decide_branches),
+        OPTION_FIELD(struct engine_values, decide_branches),
         .help = "put the branch that sample data take in the place of an If that sizes or integers decide; "
                 "inputs that would take another one are refused then",
     },
@@ -80,7 +80,7 @@ static const struct option network_rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "so",
-        OPTION_FIELD(struct engine_request, providers.plugins),
+        OPTION_FIELD(struct engine_values, request.providers.plugins),
         .help = "shared libraries that provide tactics (docs/tactic-plugins.md)",
     },
     {
@@ -113,7 +113,7 @@ static const struct option file_rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .shares = "--load-timing-cache",
-        OPTION_FIELD(struct engine_file_values, save_timing_cache),
+        OPTION_FIELD(struct engine_values, save_timing_cache),
         .help = "add the times of tactics, with those that were loaded, to this file, for the next build",
     },
     {
@@ -122,7 +122,7 @@ static const struct option file_rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct engine_file_values, save_layer_info),
+        OPTION_FIELD(struct engine_values, save_layer_info),
         .help = "write what the engine's layers are, as JSON in the form of trtexec --exportLayerInfo: "
                 "the ONNX nodes in each, its tactic, types and formats",
     },
@@ -132,14 +132,14 @@ static const struct option file_rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "engine plan",
-        OPTION_FIELD(struct engine_file_values, save_engine),
+        OPTION_FIELD(struct engine_values, save_engine),
         .help = "write the engine",
     },
     {
         .names = {"--profile"},
         .yields = true,
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_request, profile),
+        OPTION_FIELD(struct engine_values, request.profile),
         .help = "show how long each layer takes",
     },
 };

@@ -202,8 +202,9 @@ static int obey_environment(struct parse *parse, struct backend_request *request
 
 static int finish(struct parse *parse, struct error *err)
 {
-    struct backend_request *request = PARSE_VALUES(parse, struct backend_request);
-    const struct words *disabled = &PARSE_VALUES(parse, struct onnxrt_values)->disabled_optimizers;
+    struct onnxrt_values *values = PARSE_VALUES(parse, struct onnxrt_values);
+    struct backend_request *request = &values->request;
+    const struct words *disabled = &values->disabled_optimizers;
     struct backend_settings *settings = &request->execution.session_config;
     struct configuration configuration = {0};
     struct backend_setting *items;
@@ -242,7 +243,7 @@ static const struct option options[] = {
         .value_name = "NAME",
         .convert = convert_list,
         .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
-        OPTION_FIELD(struct backend_request, execution.providers),
+        OPTION_FIELD(struct onnxrt_values, request.execution.providers),
         .help = "execution providers, the preferred one first; cpu unless given. "
                 "`inspect capability --providers` tells which ones load here",
     },
@@ -253,7 +254,7 @@ static const struct option options[] = {
         .value_name = "NAME:KEY=VALUE,...",
         .append = true,
         .convert = convert_provider_options,
-        OPTION_FIELD(struct backend_request, execution.provider_options),
+        OPTION_FIELD(struct onnxrt_values, request.execution.provider_options),
         .help = "options of one of --providers, as its documentation names them: "
                 "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
                 "A comma that belongs to a value is written \\,",
@@ -275,7 +276,7 @@ static const struct option options[] = {
         .value_name = "KEY=VALUE",
         .append = true,
         .convert = convert_session_config,
-        OPTION_FIELD(struct backend_request, execution.session_config),
+        OPTION_FIELD(struct onnxrt_values, request.execution.session_config),
         .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
                 "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ",
     },
@@ -285,7 +286,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct backend_request, library),
+        OPTION_FIELD(struct onnxrt_values, request.library),
         .help = "ONNX Runtime's shared library, if not the one that is found by itself",
     },
     {
@@ -296,7 +297,7 @@ static const struct option options[] = {
         .file = OPTION_READS,
         .convert = convert_list,
         .extensions = "so",
-        OPTION_FIELD(struct backend_request, custom_op_libraries),
+        OPTION_FIELD(struct onnxrt_values, request.custom_op_libraries),
         .help = "shared libraries with custom operators for ONNX Runtime",
     },
     {
@@ -306,7 +307,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = optimizations,
         .choice_values = optimization_levels,
-        OPTION_FIELD(struct backend_request, optimization_level),
+        OPTION_FIELD(struct onnxrt_values, request.optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
     },
     {
@@ -317,7 +318,7 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "0",
         .convert = convert_threads,
-        OPTION_FIELD(struct backend_request, intra_threads),
+        OPTION_FIELD(struct onnxrt_values, request.intra_threads),
         .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
     },
     {

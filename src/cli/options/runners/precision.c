@@ -22,7 +22,7 @@ static int convert_direction(struct parse *parse, const char *spelling, struct w
 
 static int finish(struct parse *parse, struct error *err)
 {
-    const struct precision_settings *precision = &PARSE_VALUES(parse, struct engine_request)->builder.precision;
+    const struct precision_settings *precision = &PARSE_VALUES(parse, struct engine_values)->request.builder.precision;
     const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
     int rc = jobs_check(parse, values->emit == PRECISION_EMIT_ENGINE, err);
 

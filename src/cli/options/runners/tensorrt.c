@@ -5,7 +5,8 @@
 
 #define ROW(how_many, what, field, name, text)                                                                         \
     {                                                                                                                  \
-        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct trtexec_settings, field), .help = text,   \
+        .names = {name}, .kind = how_many, .type = what, OPTION_FIELD(struct engine_values, tensorrt.field),           \
+        .help = text,                                                                                                  \
     }
 
 static const struct option rows[] = {
@@ -15,7 +16,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct trtexec_settings, lean_runtime),
+        OPTION_FIELD(struct engine_values, tensorrt.lean_runtime),
         .help = "run the engine, which is version compatible, with this lean runtime library",
     },
     ROW(OPTION_ONE, OPTION_INTEGER, optimization_profile, "--optimization-profile",
@@ -24,7 +25,7 @@ static const struct option rows[] = {
         .names = {"--allocation-strategy"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"static", "profile", "runtime", NULL},
-        OPTION_FIELD(struct trtexec_settings, allocation_strategy),
+        OPTION_FIELD(struct engine_values, tensorrt.allocation_strategy),
         .help = "what device memory is allocated for: any profile, the one that is used, or its shapes",
     },
     ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
@@ -53,7 +54,7 @@ static const struct option rows[] = {
         .names = {"--pool-limit", "--memory-pool-limit"},
         .kind = OPTION_MANY,
         .value_name = "POOL:SIZE",
-        OPTION_FIELD(struct trtexec_settings, pool_limits),
+        OPTION_FIELD(struct engine_values, tensorrt.pool_limits),
         .help = "how large memory pools may be, in bytes or with K, M or G: workspace:1G",
     },
     ROW(OPTION_ANY, OPTION_TEXT, preview_features, "--preview-features", "features to enable, by name"),
@@ -73,7 +74,7 @@ static const struct option rows[] = {
         .kind = OPTION_MANY,
         .value_name = "KNOB=VALUE",
         .append = true,
-        OPTION_FIELD(struct trtexec_settings, build_route),
+        OPTION_FIELD(struct engine_values, tensorrt.build_route),
         .help = "how its compiler goes about the network, from 11.1 on: conv_lowering=off kgen:tiling=0. "
                 "`trtexec --helpBuildRoute` lists the knobs; `debug passes --trt` finds those that make the difference",
     },

@@ -241,7 +241,7 @@ static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **s
 static void options_of_the_other_comparison_function_earn_a_warning(void **state)
 {
     RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
-    assert_int_equal(VALUES(struct driver_settings)->comparison.function, COMPARISON_INDICES);
+    assert_int_equal(VALUES(struct comparison_values)->settings.function, COMPARISON_INDICES);
     assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
     assert_false(captured_log_has(&line.log, "--index-tolerance"));
     RUN("--index-tolerance", "2");
@@ -298,9 +298,9 @@ static void details_of_external_data_without_external_data_earn_a_warning(void *
 static void onnx_runtime_gets_levels_and_threads(void **state)
 {
     RUN("--onnxrt");
-    assert_int_equal(VALUES(struct backend_request)->optimization_level, -1);
+    assert_int_equal(VALUES(struct onnxrt_values)->request.optimization_level, -1);
     RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
-    const struct backend_request *onnxrt = VALUES(struct backend_request);
+    const struct backend_request *onnxrt = &VALUES(struct onnxrt_values)->request;
 
     assert_int_equal(onnxrt->optimization_level, 99);
     assert_int_equal(onnxrt->intra_threads, 3);
@@ -325,7 +325,7 @@ static void options_of_providers_are_keys_and_values_between_commas(void **state
     RUN("--onnxrt", "--provider-options", "tensorrt:trt_fp16_enable=1,shapes=x:1x3\\,y:2=3",
         "openvino:device=HETERO:A,p=C:\\d\\\\", "--provider-options", "cuda:a=b", "--session-config", "s.k=v=w",
         "--session-config", "s.l=A;B");
-    const struct backend_execution *execution = &VALUES(struct backend_request)->execution;
+    const struct backend_execution *execution = &VALUES(struct onnxrt_values)->request.execution;
     const struct backend_setting *options = execution->provider_options.items;
 
     assert_int_equal(execution->provider_options.count, 5);
@@ -361,7 +361,7 @@ static void options_of_providers_that_are_none_are_refused(void **state)
     }
     memset(value + strlen(value), 'x', 1024);
     RUN("--onnxrt", "--provider-options", value);
-    assert_int_equal(VALUES(struct backend_request)->execution.provider_options.count, 1);
+    assert_int_equal(VALUES(struct onnxrt_values)->request.execution.provider_options.count, 1);
     value[strlen(value)] = 'x';
     RUN("--onnxrt", "--provider-options", value);
     assert_fails(ERR_INVALID, "each of 1 to 1024 bytes");
@@ -378,7 +378,7 @@ static void runners_keep_their_order_and_number(void **state)
 
 static const struct check_settings *check(void)
 {
-    return &VALUES(struct loop_settings)->check;
+    return &VALUES(struct debug_values)->loop.check;
 }
 
 static void check_takes_the_rest_of_the_line(void **state)
@@ -393,7 +393,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     REPEAT("--check", "grep -q x log", "--artifacts", "log");
     assert_int_equal(check()->command.count, 1);
     assert_true(check()->shell);
-    assert_int_equal(VALUES(struct loop_settings)->artifacts.paths.count, 1);
+    assert_int_equal(VALUES(struct debug_values)->loop.artifacts.paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
     assert_true(check()->shell && check()->display.show_output);
 }
@@ -484,7 +484,7 @@ static void repeat_misses_artifacts_and_reduce_does_not(void **state)
 static struct repetition until(const char *word)
 {
     PARSE(repeat_command, "--until", word, "--check", "x");
-    return VALUES(struct until_values)->until;
+    return VALUES(struct debug_values)->until;
 }
 
 static void until_is_a_verdict_or_a_number(void **state)
@@ -504,9 +504,9 @@ static void until_is_a_verdict_or_a_number(void **state)
 static void empty_path_turns_the_replay_off(void **state)
 {
     REPEAT("--save-debug-replay", "", "--check", "x");
-    assert_null(VALUES(struct loop_settings)->save_replay);
+    assert_null(VALUES(struct debug_values)->loop.save_replay);
     REPEAT("--check", "x");
-    assert_string_equal(VALUES(struct loop_settings)->save_replay, "polygraphy_debug_replay.json");
+    assert_string_equal(VALUES(struct debug_values)->loop.save_replay, "polygraphy_debug_replay.json");
 }
 
 static void reduce_needs_somewhere_to_put_the_result(void **state)
