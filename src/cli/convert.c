@@ -296,23 +296,21 @@ static void add_float16(struct result_file *result, const struct settling *settl
     struct json_writer *json = &result->json;
 
     json_writer_begin_object(json);
-    result_file_count(result, "converted", settling->outcome.converted);
-    json_writer_key(json, "float32");
-    json_writer_begin_array(json);
+    json_writer_add_count(&result->json, "converted", settling->outcome.converted);
+    json_writer_begin_array_member(json, "float32");
     for (size_t i = 0; i < settling->outcome.kept.count; i++) {
         json_writer_begin_object(json);
-        result_file_text(result, "node", text_of(settling->outcome.kept.items[i].name));
-        result_file_text(result, "reason", text_of(reasons[settling->outcome.kept.items[i].reason]));
+        json_writer_add_string(&result->json, "node", settling->outcome.kept.items[i].name);
+        json_writer_add_string(&result->json, "reason", reasons[settling->outcome.kept.items[i].reason]);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
-    json_writer_key(json, "refused");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "refused");
     for (size_t i = 0; i < settling->count; i++)
         if (settling->refused[i])
             json_writer_string(json, settling->operators[i]);
     json_writer_end_array(json);
-    result_file_count(result, "function_calls", settling->outcome.functions);
+    json_writer_add_count(&result->json, "function_calls", settling->outcome.functions);
     json_writer_end_object(json);
 }
 
@@ -356,21 +354,16 @@ static void add_layers(struct result_file *result, const struct layer_info *info
 {
     struct json_writer *json = &result->json;
 
-    json_writer_key(json, "layers");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "layers");
     for (size_t i = 0; i < info->layers.count; i++) {
         const struct layer_info_layer *layer = &info->layers.items[i];
 
         json_writer_begin_object(json);
-        result_file_text(result, "name", text_of(layer->name));
-        result_file_text_or_null(result, "type", layer->type);
-        result_file_text_or_null(result, "precision", layer_info_precision(layer, NULL));
-        result_file_text_or_null(result, "tactic", layer->tactic_name);
-        json_writer_key(json, "nodes");
-        json_writer_begin_array(json);
-        for (size_t k = 0; k < layer->nodes.count; k++)
-            json_writer_string(json, layer->nodes.items[k]);
-        json_writer_end_array(json);
+        json_writer_add_string(&result->json, "name", layer->name);
+        json_writer_add_string(&result->json, "type", layer->type);
+        json_writer_add_string(&result->json, "precision", layer_info_precision(layer, NULL));
+        json_writer_add_string(&result->json, "tactic", layer->tactic_name);
+        json_writer_add_strings(json, "nodes", layer->nodes.items, layer->nodes.count);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -383,14 +376,13 @@ static int save_engine_result(const struct command_context *context, struct resu
     const struct engine_values *files = PARSE_VALUES(context->parse, struct engine_values);
     struct json_writer *json = &result->json;
 
-    result_file_text(result, "builder", text_of(builder));
+    json_writer_add_string(&result->json, "builder", builder);
     add_layers(result, info);
-    json_writer_key(json, "written");
-    json_writer_begin_object(json);
+    json_writer_begin_object_member(json, "written");
     result_file_add_path(result, PARSE_VALUES(context->parse, struct convert_values)->output);
-    result_file_text_or_null(result, "tactics", files->save_tactics);
-    result_file_text_or_null(result, "layer_info", files->save_layer_info);
-    result_file_text_or_null(result, "timing_cache", files->save_timing_cache);
+    json_writer_add_string(&result->json, "tactics", files->save_tactics);
+    json_writer_add_string(&result->json, "layer_info", files->save_layer_info);
+    json_writer_add_string(&result->json, "timing_cache", files->save_timing_cache);
     json_writer_end_object(json);
     return result_file_save(result, NULL, err);
 }

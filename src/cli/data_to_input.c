@@ -125,11 +125,11 @@ static void add_read(struct result_file *result, const char *path, const struct 
 {
     json_writer_begin_object(&result->json);
     result_file_add_path(result, path);
-    result_file_count(result, "runners", file->holds_results ? file->results.count : 0);
-    result_file_count(result, "iterations",
-                      !file->holds_results       ? file->feeds.count
-                      : file->results.count == 0 ? 0
-                                                 : file->results.items[0].count);
+    json_writer_add_count(&result->json, "runners", file->holds_results ? file->results.count : 0);
+    json_writer_add_count(&result->json, "iterations",
+                          !file->holds_results       ? file->feeds.count
+                          : file->results.count == 0 ? 0
+                                                     : file->results.items[0].count);
     json_writer_end_object(&result->json);
 }
 
@@ -137,16 +137,14 @@ static void add_written(struct result_file *result, const char *path, const stru
 {
     struct json_writer *json = &result->json;
 
-    json_writer_key(json, "written");
-    json_writer_begin_object(json);
+    json_writer_begin_object_member(json, "written");
     result_file_add_path(result, path);
-    json_writer_key(json, "iterations");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "iterations");
     for (size_t i = 0; i < merged->count; i++) {
         json_writer_begin_array(json);
         for (size_t k = 0; k < merged->items[i].count; k++) {
             json_writer_begin_object(json);
-            result_file_text(result, "name", text_of(merged->items[i].items[k].name));
+            json_writer_add_string(&result->json, "name", merged->items[i].items[k].name);
             tensor_json_type(json, &merged->items[i].items[k].tensor);
             json_writer_end_object(json);
         }
@@ -162,8 +160,7 @@ static int to_input(const struct command_context *context, struct result_file *r
     struct feed_dicts merged = {0};
     int rc = 0;
 
-    json_writer_key(&result->json, "read");
-    json_writer_begin_array(&result->json);
+    json_writer_begin_array_member(&result->json, "read");
     for (size_t i = 0; i < values->paths.count && rc == 0; i++) {
         const char *path = values->paths.items[i];
         struct data_file file;

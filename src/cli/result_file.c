@@ -10,27 +10,6 @@
 
 /* ---- Members ---- */
 
-void result_file_count(struct result_file *result, const char *key, uint64_t count)
-{
-    json_writer_key(&result->json, key);
-    json_writer_integer(&result->json, (int64_t)count);
-}
-
-void result_file_text(struct result_file *result, const char *key, struct text text)
-{
-    json_writer_key(&result->json, key);
-    json_writer_text(&result->json, text);
-}
-
-void result_file_text_or_null(struct result_file *result, const char *key, const char *text)
-{
-    json_writer_key(&result->json, key);
-    if (text != NULL)
-        json_writer_string(&result->json, text);
-    else
-        json_writer_null(&result->json);
-}
-
 /* null where there is no such file. */
 static void add_bytes(struct result_file *result, const char *path)
 {
@@ -45,14 +24,13 @@ static void add_bytes(struct result_file *result, const char *path)
 
 void result_file_add_path(struct result_file *result, const char *path)
 {
-    result_file_text(result, "path", text_of(path));
+    json_writer_add_string(&result->json, "path", path);
     add_bytes(result, path);
 }
 
 static void begin_list(struct result_file *result, const char *key)
 {
-    json_writer_key(&result->json, key);
-    json_writer_begin_array(&result->json);
+    json_writer_begin_array_member(&result->json, key);
 }
 
 /* ---- A model ---- */
@@ -69,7 +47,7 @@ static void add_external_data(struct result_file *result, struct model *model)
             char *path = NULL;
 
             json_writer_begin_object(&result->json);
-            result_file_text(result, "location", locations.items[i]);
+            json_writer_add_text(&result->json, "location", locations.items[i]);
             external_data_path(model, locations.items[i], &path, NULL);
             add_bytes(result, path);
             json_writer_end_object(&result->json);
@@ -90,7 +68,7 @@ static void add_tensors(struct result_file *result, const char *key, const struc
 
         value_info_decode(value->info, &type);
         json_writer_begin_object(&result->json);
-        result_file_text(result, "name", value->name);
+        json_writer_add_text(&result->json, "name", value->name);
         tensor_json_value_type(&result->json, &type);
         json_writer_end_object(&result->json);
     }
@@ -99,17 +77,16 @@ static void add_tensors(struct result_file *result, const char *key, const struc
 
 static void add_description(struct result_file *result, const char *key, struct model *model)
 {
-    json_writer_key(&result->json, key);
-    json_writer_begin_object(&result->json);
-    result_file_text(result, "path", text_of(model->display_name));
-    result_file_count(result, "bytes", model->map.size);
+    json_writer_begin_object_member(&result->json, key);
+    json_writer_add_string(&result->json, "path", model->display_name);
+    json_writer_add_count(&result->json, "bytes", model->map.size);
     add_external_data(result, model);
-    result_file_count(result, "ir_version", (uint64_t)model->ir_version);
-    result_file_count(result, "opset", (uint64_t)model_opset(model));
+    json_writer_add_count(&result->json, "ir_version", (uint64_t)model->ir_version);
+    json_writer_add_count(&result->json, "opset", (uint64_t)model_opset(model));
     add_tensors(result, "inputs", model, &model->inputs);
     add_tensors(result, "outputs", model, &model->outputs);
-    result_file_count(result, "nodes", model->nodes.count);
-    result_file_count(result, "initializers", model->initializers.count);
+    json_writer_add_count(&result->json, "nodes", model->nodes.count);
+    json_writer_add_count(&result->json, "initializers", model->initializers.count);
     json_writer_end_object(&result->json);
 }
 
@@ -154,8 +131,8 @@ static void list_nodes(struct result_file *result, const char *key, struct model
         if (rewritten ? same == NULL || same_bytes(node->message, same->message) : same != NULL)
             continue;
         json_writer_begin_object(&result->json);
-        result_file_text(result, "name", text_of(model_node_label(model, i)));
-        result_file_text(result, "op", node->op_type);
+        json_writer_add_string(&result->json, "name", model_node_label(model, i));
+        json_writer_add_text(&result->json, "op", node->op_type);
         json_writer_end_object(&result->json);
     }
     json_writer_end_array(&result->json);
@@ -209,8 +186,7 @@ static void list_fixed_shapes(struct result_file *result, const struct model *wr
 
 static void add_changes(struct result_file *result, struct model *written)
 {
-    json_writer_key(&result->json, "changes");
-    json_writer_begin_object(&result->json);
+    json_writer_begin_object_member(&result->json, "changes");
     list_nodes(result, "nodes_removed", result->read, written, false);
     list_nodes(result, "nodes_added", written, result->read, false);
     list_nodes(result, "nodes_rewritten", written, result->read, true);

@@ -34,9 +34,4 @@ void result_file_add_path(struct result_file *result, const char *path);
  * the file in its place. */
 int result_file_save(struct result_file *result, const char *path, struct error *err);
 
-/* Members of the object that is open. */
-void result_file_count(struct result_file *result, const char *key, uint64_t count);
-void result_file_text(struct result_file *result, const char *key, struct text text);
-void result_file_text_or_null(struct result_file *result, const char *key, const char *text); /* NULL becomes null */
-
 #endif

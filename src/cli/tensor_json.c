@@ -6,10 +6,8 @@
 
 void tensor_json_type(struct json_writer *writer, const struct tensor *tensor)
 {
-    json_writer_key(writer, "dtype");
-    json_writer_string(writer, data_type_name(tensor->type));
-    json_writer_key(writer, "shape");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "dtype", data_type_name(tensor->type));
+    json_writer_begin_array_member(writer, "shape");
     for (size_t i = 0; i < tensor->shape.rank; i++)
         json_writer_integer(writer, tensor->shape.dims[i]);
     json_writer_end_array(writer);
@@ -87,8 +85,7 @@ static void write_texts(struct json_writer *writer, const struct tensor *tensor)
 
 void tensor_json_values(struct json_writer *writer, const struct tensor *tensor)
 {
-    json_writer_key(writer, "values");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "values");
     switch (elements_arithmetic(tensor->type)) {
     case ARITHMETIC_INTEGER:
         write_integers(writer, tensor);

@@ -118,16 +118,14 @@ static void add_text(struct json_writer *writer, const char *key, struct text te
 {
     char *copy = memory_copy(text.data, text.size);
 
-    json_writer_key(writer, key);
-    json_writer_string(writer, copy);
+    json_writer_add_string(writer, key, copy);
     free(copy);
 }
 
 /* Numbers of tensors; null where an optional one is left out. */
 static void add_values(struct json_writer *writer, const char *key, const uint32_t *values, size_t count)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < count; i++)
         if (values[i] == VALUE_NONE)
             json_writer_null(writer);
@@ -154,10 +152,8 @@ static void add_tensor(struct json_writer *writer, const struct graph_view *view
         add_text(writer, "shape", (struct text){shape.data, shape.size});
         string_release(&shape);
     }
-    if (constant) {
-        json_writer_key(writer, "constant");
-        json_writer_boolean(writer, true);
-    }
+    if (constant)
+        json_writer_add_boolean(writer, "constant", true);
     json_writer_end_object(writer);
 }
 
@@ -245,15 +241,13 @@ void report_network_set(struct report_network *network, struct model *model)
     take_names(network, model);
     add_arcs(network, model);
     json_writer_begin_object(writer);
-    json_writer_key(writer, "tensors");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "tensors");
     for (uint32_t i = 0; i < model->values.count; i++)
         add_tensor(writer, &view, i);
     json_writer_end_array(writer);
     add_values(writer, "inputs", model->inputs.items, model->inputs.count);
     add_values(writer, "outputs", model->outputs.items, model->outputs.count);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "nodes");
     for (uint32_t i = 0; i < model->nodes.count; i++)
         add_node(writer, model, i);
     json_writer_end_array(writer);
@@ -496,8 +490,7 @@ static void draw(const struct folding *folding, struct drawing *ret)
 
 static void add_length(struct json_writer *writer, const char *key, double points)
 {
-    json_writer_key(writer, key);
-    json_writer_number(writer, round(points * 10) / 10);
+    json_writer_add_number(writer, key, round(points * 10) / 10);
 }
 
 static void add_box(struct json_writer *writer, const struct drawing_box *box)
@@ -528,8 +521,8 @@ static void add_boxes(struct json_writer *writer, const struct folding *folding,
             add_values(writer, "nodes", at, folding->node_counts[i]);
             at += folding->node_counts[i];
         } else {
-            json_writer_key(writer, i < folding->box_count + network->input_count ? "input" : "output");
-            json_writer_integer(writer, network->ends[i - folding->box_count]);
+            json_writer_add_integer(writer, i < folding->box_count + network->input_count ? "input" : "output",
+                                    network->ends[i - folding->box_count]);
         }
         json_writer_end_object(writer);
     }
@@ -543,10 +536,8 @@ static void add_lines(struct json_writer *writer, const struct drawing *drawing)
         const struct drawing_line *line = &drawing->lines.items[i];
 
         json_writer_begin_object(writer);
-        json_writer_key(writer, "from");
-        json_writer_integer(writer, line->from);
-        json_writer_key(writer, "to");
-        json_writer_integer(writer, line->to);
+        json_writer_add_integer(writer, "from", line->from);
+        json_writer_add_integer(writer, "to", line->to);
         json_writer_key(writer, "points"); /* x, y, x, y ... */
         json_writer_begin_array(writer);
         for (size_t k = 0; k < line->point_count; k++) {
@@ -560,16 +551,13 @@ static void add_lines(struct json_writer *writer, const struct drawing *drawing)
 
 static void add_layout(struct json_writer *writer, const struct folding *folding, const struct drawing *drawing)
 {
-    json_writer_key(writer, "layout");
-    json_writer_begin_object(writer);
+    json_writer_begin_object_member(writer, "layout");
     add_length(writer, "width", drawing->width);
     add_length(writer, "height", drawing->height);
-    json_writer_key(writer, "boxes");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "boxes");
     add_boxes(writer, folding, drawing);
     json_writer_end_array(writer);
-    json_writer_key(writer, "lines");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "lines");
     add_lines(writer, drawing);
     json_writer_end_array(writer);
     json_writer_end_object(writer);
@@ -594,8 +582,7 @@ int report_network_write(struct report_network *network, struct json_writer *doc
         add_layout(writer, &folding, &drawing);
     } else {
         log_message(log, LOG_WARNING, "The report shows the network as a table: %s", why.message);
-        json_writer_key(writer, "no_layout");
-        json_writer_string(writer, why.message);
+        json_writer_add_string(writer, "no_layout", why.message);
     }
     drawing_release(&drawing);
     folding_release(&folding);

@@ -87,8 +87,7 @@ static void add_text(struct json_writer *writer, const char *key, const char *va
 {
     if (value == NULL)
         return;
-    json_writer_key(writer, key);
-    json_writer_string(writer, value);
+    json_writer_add_string(writer, key, value);
 }
 
 /* JSON has numbers for finite values alone. */
@@ -109,12 +108,6 @@ static void add_number(struct json_writer *writer, const char *key, double value
         return;
     json_writer_key(writer, key);
     add_value(writer, value);
-}
-
-static void add_count(struct json_writer *writer, const char *key, uint64_t value)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, (int64_t)value);
 }
 
 static struct json_writer *begin_item(struct report *report, enum section section)
@@ -235,11 +228,7 @@ void report_add_layer(struct report *report, const struct report_layer *layer)
     add_text(writer, "precision", layer->precision);
     add_text(writer, "tactic", layer->tactic);
     add_number(writer, "seconds", layer->seconds);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        json_writer_string(writer, layer->nodes.items[i]);
-    json_writer_end_array(writer);
+    json_writer_add_strings(writer, "nodes", layer->nodes.items, layer->nodes.count);
     json_writer_end_object(writer);
     report_network_add_layer(report->network, &layer->nodes);
 }
@@ -248,13 +237,12 @@ static void add_range(struct json_writer *writer, const char *key, const struct 
 {
     if (!range->known)
         return;
-    json_writer_key(writer, key);
-    json_writer_begin_object(writer);
+    json_writer_begin_object_member(writer, key);
     add_number(writer, "minimum", range->minimum);
     add_number(writer, "maximum", range->maximum);
     add_number(writer, "mean", range->mean);
-    add_count(writer, "nan", range->nan);
-    add_count(writer, "infinities", range->infinities);
+    json_writer_add_count(writer, "nan", range->nan);
+    json_writer_add_count(writer, "infinities", range->infinities);
     json_writer_end_object(writer);
 }
 
@@ -281,8 +269,7 @@ void report_add_tensor(struct report *report, const struct report_tensor *tensor
     add_number(writer, "mismatches", tensor->mismatches);
     add_number(writer, "elements", tensor->elements);
     if (tensor->first_bad.index != NULL) {
-        json_writer_key(writer, "first_bad");
-        json_writer_begin_object(writer);
+        json_writer_begin_object_member(writer, "first_bad");
         add_text(writer, "index", tensor->first_bad.index);
         json_writer_key(writer, "reference");
         add_value(writer, tensor->first_bad.reference);
@@ -315,13 +302,8 @@ void report_begin_table(struct report *report, const char *title, const char *co
     end_table(report);
     writer = begin_item(report, SECTION_TABLES);
     add_text(writer, "title", title);
-    json_writer_key(writer, "columns");
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < count; i++)
-        json_writer_string(writer, columns[i]);
-    json_writer_end_array(writer);
-    json_writer_key(writer, "rows");
-    json_writer_begin_array(writer);
+    json_writer_add_strings(writer, "columns", columns, count);
+    json_writer_begin_array_member(writer, "rows");
     report->columns = count;
 }
 
@@ -347,8 +329,7 @@ static void add_bins(struct json_writer *writer, const char *key, const uint64_t
 {
     if (counts == NULL)
         return;
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < bins; i++)
         json_writer_integer(writer, (int64_t)counts[i]);
     json_writer_end_array(writer);
@@ -410,8 +391,7 @@ void report_add_candidate(struct report *report, const struct report_candidate *
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_CANDIDATES);
-    json_writer_key(writer, "number");
-    json_writer_integer(writer, candidate->number);
+    json_writer_add_integer(writer, "number", candidate->number);
     add_number(writer, "size", candidate->size);
     add_text(writer, "verdict", candidate->verdict);
     add_text(writer, "note", candidate->note);
@@ -429,10 +409,10 @@ void report_add_evidence(struct report *report, const struct report_evidence *ev
     writer = begin_item(report, SECTION_EVIDENCE);
     add_text(writer, "layer", evidence->layer);
     add_text(writer, "tactic", evidence->tactic);
-    add_count(writer, "failed_with", evidence->failed_with);
-    add_count(writer, "passed_with", evidence->passed_with);
-    add_count(writer, "failed_without", evidence->failed_without);
-    add_count(writer, "passed_without", evidence->passed_without);
+    json_writer_add_count(writer, "failed_with", evidence->failed_with);
+    json_writer_add_count(writer, "passed_with", evidence->passed_with);
+    json_writer_add_count(writer, "failed_without", evidence->failed_without);
+    json_writer_add_count(writer, "passed_without", evidence->passed_without);
     add_number(writer, "probability", evidence->probability);
     add_text(writer, "finding", evidence->finding);
     json_writer_end_object(writer);
@@ -453,8 +433,7 @@ static int write_document(struct report *report, struct json_writer *document, s
 
     json_writer_begin_object(document);
     add_text(document, "title", report->title);
-    json_writer_key(document, "verdict");
-    json_writer_begin_object(document);
+    json_writer_begin_object_member(document, "verdict");
     add_text(document, "kind", verdict_names[report->verdict]);
     add_text(document, "text", report_sentence(report));
     end_section(document, "proof", &report->proof);

@@ -38,25 +38,18 @@ static bool hash_of(const char *path, char ret[HASH_TEXT_SIZE])
 
 static void write_list(const char *key, const struct io_list *list, struct json_writer *writer)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < list->count; i++) {
         const struct backend_io *item = &list->items[i];
 
         json_writer_begin_object(writer);
-        json_writer_key(writer, "name");
-        json_writer_string(writer, item->name);
-        json_writer_key(writer, "in_engine");
-        json_writer_string(writer, list->details[i].safe);
-        json_writer_key(writer, "type");
-        json_writer_string(writer, data_type_name(item->type));
-        json_writer_key(writer, "bound_type");
-        json_writer_string(writer, data_type_name(list->details[i].bound));
-        json_writer_key(writer, "is_open");
-        json_writer_boolean(writer, list->details[i].is_open);
+        json_writer_add_string(writer, "name", item->name);
+        json_writer_add_string(writer, "in_engine", list->details[i].safe);
+        json_writer_add_string(writer, "type", data_type_name(item->type));
+        json_writer_add_string(writer, "bound_type", data_type_name(list->details[i].bound));
+        json_writer_add_boolean(writer, "is_open", list->details[i].is_open);
         if (item->has_shape) {
-            json_writer_key(writer, "shape");
-            json_writer_begin_array(writer);
+            json_writer_begin_array_member(writer, "shape");
             for (size_t k = 0; k < item->shape.rank; k++)
                 json_writer_integer(writer, item->shape.dims[k]);
             json_writer_end_array(writer);
@@ -76,8 +69,7 @@ void engine_notes_save(const char *path, const struct io_list *inputs, const str
     if (note == NULL || json_writer_open(&writer, note, &ignored) < 0)
         goto done;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "engine");
-    json_writer_string(&writer, hash);
+    json_writer_add_string(&writer, "engine", hash);
     write_list("inputs", inputs, &writer);
     write_list("outputs", outputs, &writer);
     json_writer_end_object(&writer);

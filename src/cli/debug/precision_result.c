@@ -189,10 +189,8 @@ static void write_layer(struct json_writer *writer, const struct precision_resul
     const struct layer *layer = &network->layers.items[index];
 
     json_writer_begin_object(writer);
-    json_writer_key(writer, "layer");
-    json_writer_string(writer, layer->name);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "layer", layer->name);
+    json_writer_begin_array_member(writer, "nodes");
     for (size_t i = 0; i < layer->nodes.count; i++)
         json_writer_string(writer, model_node_label(network->model, layer->nodes.items[i]));
     json_writer_end_array(writer);
@@ -209,18 +207,15 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
 {
     struct string_builder word;
 
-    json_writer_key(writer, "layers");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "layers");
     for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1))
         write_layer(writer, result, network, i);
     json_writer_end_array(writer);
-    json_writer_key(writer, "added");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "added");
     for (size_t i = bitset_next(&result->added, 0); i < result->added.size; i = bitset_next(&result->added, i + 1))
         json_writer_string(writer, network->layers.items[i].name);
     json_writer_end_array(writer);
-    json_writer_key(writer, "layer_precisions");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "layer_precisions");
     string_init(&word);
     for (size_t i = 0; i < network->layers.count; i++) {
         if (!is_high(result, i))
@@ -233,18 +228,6 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
     json_writer_end_array(writer);
 }
 
-static void write_boolean(struct json_writer *writer, const char *key, bool value)
-{
-    json_writer_key(writer, key);
-    json_writer_boolean(writer, value);
-}
-
-static void write_integer(struct json_writer *writer, const char *key, int64_t value)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, value);
-}
-
 static void write_costs(struct json_writer *writer, const char *key, const struct precision_costs *costs)
 {
     json_writer_key(writer, key);
@@ -253,14 +236,14 @@ static void write_costs(struct json_writer *writer, const char *key, const struc
         return;
     }
     json_writer_begin_object(writer);
-    write_integer(writer, "float32_nodes", (int64_t)costs->float32_nodes);
-    write_integer(writer, "float32_moving", (int64_t)costs->float32_moving);
-    write_integer(writer, "low_nodes", (int64_t)costs->low_nodes);
-    write_integer(writer, "casts", (int64_t)costs->mixed.casts);
-    write_integer(writer, "cast_bytes", (int64_t)costs->mixed.cast_bytes);
-    write_integer(writer, "node_bytes", (int64_t)costs->mixed.node_bytes);
-    write_integer(writer, "float32_bytes", (int64_t)costs->float32.node_bytes);
-    write_integer(writer, "unknown", (int64_t)costs->mixed.unknown);
+    json_writer_add_count(writer, "float32_nodes", costs->float32_nodes);
+    json_writer_add_count(writer, "float32_moving", costs->float32_moving);
+    json_writer_add_count(writer, "low_nodes", costs->low_nodes);
+    json_writer_add_count(writer, "casts", costs->mixed.casts);
+    json_writer_add_count(writer, "cast_bytes", costs->mixed.cast_bytes);
+    json_writer_add_count(writer, "node_bytes", costs->mixed.node_bytes);
+    json_writer_add_count(writer, "float32_bytes", costs->float32.node_bytes);
+    json_writer_add_count(writer, "unknown", costs->mixed.unknown);
     json_writer_end_object(writer);
 }
 
@@ -272,12 +255,9 @@ static void write_error(struct json_writer *writer, const char *key, const struc
         return;
     }
     json_writer_begin_object(writer);
-    json_writer_key(writer, "output");
-    json_writer_string(writer, error->output);
-    json_writer_key(writer, "absolute");
-    json_writer_number(writer, error->absolute);
-    json_writer_key(writer, "relative");
-    json_writer_number(writer, error->relative);
+    json_writer_add_string(writer, "output", error->output);
+    json_writer_add_number(writer, "absolute", error->absolute);
+    json_writer_add_number(writer, "relative", error->relative);
     json_writer_end_object(writer);
 }
 
@@ -289,7 +269,7 @@ static void write_errors(struct json_writer *writer, const struct precision_erro
         return;
     }
     json_writer_begin_object(writer);
-    write_integer(writer, "samples", (int64_t)errors->samples);
+    json_writer_add_count(writer, "samples", errors->samples);
     json_writer_key(writer, "seen");
     if (errors->of_rounded || errors->of_written)
         json_writer_string(writer, errors->of_rounded ? "rounded" : "written");
@@ -306,16 +286,14 @@ void precision_result_write(const void *data, struct json_writer *writer)
     const struct precision_report *report = data;
     const struct precision_result *result = report->result;
 
-    json_writer_key(writer, "mode");
-    json_writer_string(writer, modes[report->values->mode]);
-    json_writer_key(writer, "precision");
-    json_writer_string(writer, data_type_name(report->values->high));
-    write_boolean(writer, "found", result->outcome == PRECISION_FOUND);
-    write_boolean(writer, "none_needed", result->none_needed);
-    write_boolean(writer, "minimal", result->is_minimal);
-    write_integer(writer, "lowered", result->lowered);
-    write_integer(writer, "selected", result->selected);
-    write_integer(writer, "iterations", report->iterations);
+    json_writer_add_string(writer, "mode", modes[report->values->mode]);
+    json_writer_add_string(writer, "precision", data_type_name(report->values->high));
+    json_writer_add_boolean(writer, "found", result->outcome == PRECISION_FOUND);
+    json_writer_add_boolean(writer, "none_needed", result->none_needed);
+    json_writer_add_boolean(writer, "minimal", result->is_minimal);
+    json_writer_add_integer(writer, "lowered", result->lowered);
+    json_writer_add_integer(writer, "selected", result->selected);
+    json_writer_add_integer(writer, "iterations", report->iterations);
     json_writer_key(writer, "unfit");
     if (result->unfit >= 0)
         json_writer_integer(writer, result->unfit);

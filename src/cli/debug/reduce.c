@@ -152,30 +152,25 @@ static void write_culprit(struct json_writer *writer, struct model *model, const
     struct string_builder op_type;
 
     string_init(&op_type);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "nodes");
     for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
          i = bitset_next(&culprit->nodes, i + 1)) {
         string_clear(&op_type);
         string_add_text(&op_type, model->nodes.items[i].op_type);
         json_writer_begin_object(writer);
-        json_writer_key(writer, "name");
-        json_writer_string(writer, model_node_label(model, (uint32_t)i));
-        json_writer_key(writer, "op_type");
-        json_writer_string(writer, op_type.size > 0 ? op_type.data : "");
+        json_writer_add_string(writer, "name", model_node_label(model, (uint32_t)i));
+        json_writer_add_string(writer, "op_type", op_type.size > 0 ? op_type.data : "");
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
-    json_writer_key(writer, "one_minimal");
-    json_writer_boolean(writer, culprit != NULL && culprit->is_minimal);
+    json_writer_add_boolean(writer, "one_minimal", culprit != NULL && culprit->is_minimal);
     string_release(&op_type);
 }
 
 /* With --all there may be more than the one that was found first. */
 static void write_more(struct json_writer *writer, struct model *model, const struct reduce_result *result)
 {
-    json_writer_key(writer, "more_culprits");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "more_culprits");
     for (size_t i = 1; i < result->count; i++) {
         json_writer_begin_object(writer);
         write_culprit(writer, model, &result->items[i]);
@@ -198,10 +193,8 @@ static void write_result(const void *data, struct json_writer *writer)
     static const char *const by[] = {[RULED_OUT_BY_CANDIDATE] = "candidate", [RULED_OUT_BY_CONTROL] = "control"};
     const struct reduction *reduction = data;
 
-    json_writer_key(writer, "outcome");
-    json_writer_string(writer, outcomes[reduction->result->outcome]);
-    json_writer_key(writer, "original_nodes");
-    json_writer_integer(writer, (int64_t)reduction->original_nodes);
+    json_writer_add_string(writer, "outcome", outcomes[reduction->result->outcome]);
+    json_writer_add_count(writer, "original_nodes", reduction->original_nodes);
     write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
     json_writer_key(writer, "always_failing_ruled_out_by");
     if (by[reduction->result->ruled_out] != NULL)

@@ -62,22 +62,15 @@ struct loop_settings debug_loop_settings(const struct command_context *context)
 
 /* ---- The result ---- */
 
-static void write_count(struct json_writer *writer, const char *key, int64_t count)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, count);
-}
-
 static void write_checks(struct json_writer *writer, const struct check_counts *checks)
 {
-    json_writer_key(writer, "checks");
-    json_writer_begin_object(writer);
-    write_count(writer, "failed", checks->failed);
-    write_count(writer, "passed", checks->passed);
-    write_count(writer, "other_failure", checks->other_failure);
-    write_count(writer, "skipped", checks->skipped);
-    write_count(writer, "timed_out", checks->timed_out);
-    write_count(writer, "signaled", checks->signaled);
+    json_writer_begin_object_member(writer, "checks");
+    json_writer_add_integer(writer, "failed", checks->failed);
+    json_writer_add_integer(writer, "passed", checks->passed);
+    json_writer_add_integer(writer, "other_failure", checks->other_failure);
+    json_writer_add_integer(writer, "skipped", checks->skipped);
+    json_writer_add_integer(writer, "timed_out", checks->timed_out);
+    json_writer_add_integer(writer, "signaled", checks->signaled);
     json_writer_end_object(writer);
 }
 
@@ -124,9 +117,9 @@ int debug_report_save(struct debug_report *report, const struct loop *loop,
     if (add != NULL)
         add(data, &report->json);
     if (loop != NULL) {
-        write_count(&report->json, "passed", loop_passed(loop));
-        write_count(&report->json, "failed", loop_failed(loop));
-        write_count(&report->json, "skipped", loop_skipped(loop));
+        json_writer_add_integer(&report->json, "passed", loop_passed(loop));
+        json_writer_add_integer(&report->json, "failed", loop_failed(loop));
+        json_writer_add_integer(&report->json, "skipped", loop_skipped(loop));
         write_checks(&report->json, loop_check_counts(loop));
     }
     json_writer_end_object(&report->json);

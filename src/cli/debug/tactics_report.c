@@ -202,12 +202,10 @@ static void write_build(const struct tactic_isolation *isolation, const char *ba
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "skipped"};
 
     json_writer_begin_object(writer);
-    json_writer_key(writer, "replay");
-    json_writer_string(writer, base);
+    json_writer_add_string(writer, "replay", base);
     json_writer_key(writer, "exchanged");
     write_layers(isolation, exchanged, writer);
-    json_writer_key(writer, "verdict");
-    json_writer_string(writer, verdicts[verdict]);
+    json_writer_add_string(writer, "verdict", verdicts[verdict]);
     json_writer_end_object(writer);
 }
 
@@ -219,8 +217,7 @@ static void write_seen(const struct tactic_isolation *isolation, struct json_wri
     struct bitset one;
 
     bitset_init(&one, isolation->differences.count);
-    json_writer_key(writer, "seen");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "seen");
     write_build(isolation, "good", &one, VERDICT_PASS, writer);
     write_build(isolation, "bad", &one, VERDICT_FAIL, writer);
     if (bitset_count(found) < isolation->differences.count) { /* else it is these two */
@@ -247,8 +244,7 @@ static void write_mend(const struct tactic_isolation *isolation, struct json_wri
 
     string_init(&name);
     add_kernel(isolation, &name);
-    json_writer_key(writer, "mend");
-    json_writer_begin_object(writer);
+    json_writer_begin_object_member(writer, "mend");
     json_writer_key(writer, "exclude_tactics");
     if (can_be_excluded(isolation))
         json_writer_string(writer, name.data);
@@ -283,18 +279,14 @@ static void write_kernel(const struct tactic_isolation *isolation, struct json_w
     else
         bitset_clear(&harmless); /* nothing is known of them */
     json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, name.data);
-    json_writer_key(writer, "proven");
-    json_writer_boolean(writer, fault != NULL);
-    json_writer_key(writer, "exact");
-    json_writer_boolean(writer, isolation->search.necessary || (kernel->searched && kernel->search.exact));
+    json_writer_add_string(writer, "name", name.data);
+    json_writer_add_boolean(writer, "proven", fault != NULL);
+    json_writer_add_boolean(writer, "exact", isolation->search.necessary || (kernel->searched && kernel->search.exact));
     json_writer_key(writer, "layers");
     write_layers(isolation, fault ? fault : &kernel->layers, writer);
     json_writer_key(writer, "harmless_layers");
     write_layers(isolation, &harmless, writer);
-    json_writer_key(writer, "layers_of_both");
-    json_writer_integer(writer, (int64_t)kernel->kept);
+    json_writer_add_count(writer, "layers_of_both", kernel->kept);
     json_writer_end_object(writer);
     bitset_release(&harmless);
     string_release(&name);
@@ -304,23 +296,17 @@ static void write_found(const struct tactic_isolation *isolation, struct json_wr
 {
     const struct bitset *found = &isolation->search.found;
 
-    json_writer_key(writer, "builds");
-    json_writer_integer(writer, (int64_t)isolation->builds);
-    json_writer_key(writer, "good");
-    json_writer_string(writer, isolation->good_path);
-    json_writer_key(writer, "bad");
-    json_writer_string(writer, isolation->bad_path);
+    json_writer_add_count(writer, "builds", isolation->builds);
+    json_writer_add_string(writer, "good", isolation->good_path);
+    json_writer_add_string(writer, "bad", isolation->bad_path);
     write_seen(isolation, writer);
     write_mend(isolation, writer);
     write_kernel(isolation, writer);
-    json_writer_key(writer, "necessary");
-    json_writer_boolean(writer, isolation->search.necessary);
-    json_writer_key(writer, "tactics");
-    json_writer_begin_array(writer);
+    json_writer_add_boolean(writer, "necessary", isolation->search.necessary);
+    json_writer_begin_array_member(writer, "tactics");
     for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
         json_writer_begin_object(writer);
-        json_writer_key(writer, "layer");
-        json_writer_string(writer, isolation->differences.items[i].layer);
+        json_writer_add_string(writer, "layer", isolation->differences.items[i].layer);
         write_algorithm(writer, "good", isolation->differences.items[i].good);
         write_algorithm(writer, "bad", isolation->differences.items[i].bad);
         json_writer_end_object(writer);
@@ -336,10 +322,8 @@ void tactic_isolation_write(const void *data, struct json_writer *writer)
                                            [ISOLATION_BAD_PASSES] = "bad passes"};
     const struct tactic_isolation *isolation = data;
 
-    json_writer_key(writer, "outcome");
-    json_writer_string(writer, outcomes[isolation->outcome]);
-    json_writer_key(writer, "differing_layers");
-    json_writer_integer(writer, (int64_t)isolation->differences.count);
+    json_writer_add_string(writer, "outcome", outcomes[isolation->outcome]);
+    json_writer_add_count(writer, "differing_layers", isolation->differences.count);
     if (isolation->outcome == ISOLATION_FOUND)
         write_found(isolation, writer);
 }

@@ -278,12 +278,6 @@ static int save_parts(const struct command_context *context, const struct subgra
 
 /* ---- The command ---- */
 
-static void write_text(struct json_writer *writer, const char *key, const char *text)
-{
-    json_writer_key(writer, key);
-    json_writer_string(writer, text);
-}
-
 /* With --json: every node that is refused. */
 static int save_json(const struct report_rows *rows, const char *path, struct error *err)
 {
@@ -295,12 +289,11 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
     json_writer_begin_array(&writer);
     for (size_t i = 0; i < rows->count; i++) {
         json_writer_begin_object(&writer);
-        json_writer_key(&writer, "node");
-        json_writer_integer(&writer, rows->items[i].node);
-        write_text(&writer, "stack_trace", rows->items[i].stack);
-        write_text(&writer, "operator", rows->items[i].op_type);
-        write_text(&writer, "name", rows->items[i].name);
-        write_text(&writer, "reason", rows->items[i].reason);
+        json_writer_add_integer(&writer, "node", rows->items[i].node);
+        json_writer_add_string(&writer, "stack_trace", rows->items[i].stack);
+        json_writer_add_string(&writer, "operator", rows->items[i].op_type);
+        json_writer_add_string(&writer, "name", rows->items[i].name);
+        json_writer_add_string(&writer, "reason", rows->items[i].reason);
         json_writer_end_object(&writer);
     }
     json_writer_end_array(&writer);

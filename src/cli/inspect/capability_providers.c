@@ -90,20 +90,14 @@ static int save_json(const struct onnxrt_description *runtime, const struct tria
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "version");
-    json_writer_string(&writer, runtime->version);
-    json_writer_key(&writer, "path");
-    json_writer_string(&writer, runtime->path);
-    json_writer_key(&writer, "providers");
-    json_writer_begin_array(&writer);
+    json_writer_add_string(&writer, "version", runtime->version);
+    json_writer_add_string(&writer, "path", runtime->path);
+    json_writer_begin_array_member(&writer, "providers");
     for (size_t i = 0; runtime->providers[i] != NULL; i++) {
         json_writer_begin_object(&writer);
-        json_writer_key(&writer, "name");
-        json_writer_string(&writer, runtime->providers[i]);
-        json_writer_key(&writer, "loads");
-        json_writer_boolean(&writer, trials[i].loads);
-        json_writer_key(&writer, "works");
-        json_writer_boolean(&writer, trials[i].reason == NULL);
+        json_writer_add_string(&writer, "name", runtime->providers[i]);
+        json_writer_add_boolean(&writer, "loads", trials[i].loads);
+        json_writer_add_boolean(&writer, "works", trials[i].reason == NULL);
         json_writer_key(&writer, "reason");
         if (trials[i].reason != NULL)
             json_writer_string(&writer, trials[i].reason);

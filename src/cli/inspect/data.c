@@ -216,27 +216,20 @@ static void inspect_data_to_text(const struct data_file *file, const struct insp
 
 /* ---- JSON ---- */
 
-static void write_number(struct json_writer *writer, const char *key, double value)
-{
-    json_writer_key(writer, key);
-    json_writer_number(writer, value);
-}
-
 static void write_statistics(struct json_writer *writer, const struct statistics *statistics)
 {
-    json_writer_key(writer, "statistics");
-    json_writer_begin_object(writer);
-    write_number(writer, "mean", statistics->mean);
-    write_number(writer, "std_dev", statistics->standard_deviation);
-    write_number(writer, "var", statistics->variance);
-    write_number(writer, "median", statistics->median);
-    write_number(writer, "min", statistics->minimum);
-    write_number(writer, "max", statistics->maximum);
-    write_number(writer, "avg_magnitude", statistics->average_magnitude);
+    json_writer_begin_object_member(writer, "statistics");
+    json_writer_add_number(writer, "mean", statistics->mean);
+    json_writer_add_number(writer, "std_dev", statistics->standard_deviation);
+    json_writer_add_number(writer, "var", statistics->variance);
+    json_writer_add_number(writer, "median", statistics->median);
+    json_writer_add_number(writer, "min", statistics->minimum);
+    json_writer_add_number(writer, "max", statistics->maximum);
+    json_writer_add_number(writer, "avg_magnitude", statistics->average_magnitude);
     if (statistics->has_percentiles) {
-        write_number(writer, "p90", statistics->p90);
-        write_number(writer, "p95", statistics->p95);
-        write_number(writer, "p99", statistics->p99);
+        json_writer_add_number(writer, "p90", statistics->p90);
+        json_writer_add_number(writer, "p95", statistics->p95);
+        json_writer_add_number(writer, "p99", statistics->p99);
     }
     json_writer_end_object(writer);
 }
@@ -246,14 +239,12 @@ static void write_histogram(struct json_writer *writer, const struct tensor *ten
     struct histogram histogram;
 
     compute_histogram(tensor, &histogram);
-    json_writer_key(writer, "histogram");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "histogram");
     for (size_t i = 0; i < HISTOGRAM_BINS; i++) {
         json_writer_begin_object(writer);
-        write_number(writer, "from", histogram.edges[i]);
-        write_number(writer, "to", histogram.edges[i + 1]);
-        json_writer_key(writer, "count");
-        json_writer_integer(writer, (int64_t)histogram.counts[i]);
+        json_writer_add_number(writer, "from", histogram.edges[i]);
+        json_writer_add_number(writer, "to", histogram.edges[i + 1]);
+        json_writer_add_count(writer, "count", histogram.counts[i]);
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
@@ -266,8 +257,7 @@ static void write_tensor(struct json_writer *writer, const struct named_tensor *
     struct statistics statistics;
 
     json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, item->name);
+    json_writer_add_string(writer, "name", item->name);
     tensor_json_type(writer, tensor);
     if (statistics_compute(tensor, &statistics, NULL) == 0) {
         write_statistics(writer, &statistics);
@@ -290,10 +280,8 @@ static void write_iteration(struct json_writer *writer, const struct tensor_list
 
 static void begin_iterations(struct json_writer *writer, size_t count)
 {
-    json_writer_key(writer, "iteration_count");
-    json_writer_integer(writer, (int64_t)count);
-    json_writer_key(writer, "iterations");
-    json_writer_begin_array(writer);
+    json_writer_add_count(writer, "iteration_count", count);
+    json_writer_begin_array_member(writer, "iterations");
 }
 
 static void write_feeds(struct json_writer *writer, const struct feed_dicts *feeds,
@@ -309,8 +297,7 @@ static void write_runner(struct json_writer *writer, const struct runner_results
                          const struct inspect_data_settings *settings)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, runner->name);
+    json_writer_add_string(writer, "name", runner->name);
     begin_iterations(writer, runner->count);
     for (size_t i = 0; i < shown(runner->count, settings); i++)
         write_iteration(writer, &runner->items[i].outputs, settings);
@@ -326,11 +313,9 @@ static int inspect_data_save(const struct data_file *file, const struct inspect_
 
     if (rc == 0) {
         json_writer_begin_object(&writer);
-        json_writer_key(&writer, "kind");
-        json_writer_string(&writer, file->holds_results ? "results" : "inputs");
+        json_writer_add_string(&writer, "kind", file->holds_results ? "results" : "inputs");
         if (file->holds_results) {
-            json_writer_key(&writer, "runners");
-            json_writer_begin_array(&writer);
+            json_writer_begin_array_member(&writer, "runners");
             for (size_t i = 0; i < file->results.count; i++)
                 write_runner(&writer, &file->results.items[i], settings);
             json_writer_end_array(&writer);

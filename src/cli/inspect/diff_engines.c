@@ -289,8 +289,7 @@ static void show(const struct comparison *comparison, struct log *log)
 static void write_indices(struct json_writer *writer, const char *key, const struct layer_info *info,
                           const struct layer_indices *layers)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < layers->count; i++)
         json_writer_string(writer, info->layers.items[layers->items[i]].name);
     json_writer_end_array(writer);
@@ -302,23 +301,17 @@ static void write_side(struct json_writer *writer, const char *key, const struct
     char tactic[24];
 
     snprintf(tactic, sizeof(tactic), "0x%016" PRIx64, (uint64_t)layer->tactic);
-    json_writer_key(writer, key);
-    json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, layer->name);
+    json_writer_begin_object_member(writer, key);
+    json_writer_add_string(writer, "name", layer->name);
     json_writer_key(writer, "precision");
     if (precision)
         json_writer_string(writer, precision);
     else
         json_writer_null(writer);
-    if (layer->tactic_name) {
-        json_writer_key(writer, "tactic_name");
-        json_writer_string(writer, layer->tactic_name);
-    }
-    if (layer->has_tactic) {
-        json_writer_key(writer, "tactic");
-        json_writer_string(writer, tactic);
-    }
+    if (layer->tactic_name)
+        json_writer_add_string(writer, "tactic_name", layer->tactic_name);
+    if (layer->has_tactic)
+        json_writer_add_string(writer, "tactic", tactic);
     json_writer_end_object(writer);
 }
 
@@ -327,12 +320,9 @@ static void write_pair(struct json_writer *writer, const struct comparison *comp
     json_writer_begin_object(writer);
     write_side(writer, "a", layer_of_a(comparison, pair));
     write_side(writer, "b", layer_of_b(comparison, pair));
-    json_writer_key(writer, "compared");
-    json_writer_boolean(writer, pair->compared);
-    for (size_t i = 0; i < ARRAY_LEN(differences); i++) {
-        json_writer_key(writer, differences[i].key);
-        json_writer_boolean(writer, differences[i].has(pair));
-    }
+    json_writer_add_boolean(writer, "compared", pair->compared);
+    for (size_t i = 0; i < ARRAY_LEN(differences); i++)
+        json_writer_add_boolean(writer, differences[i].key, differences[i].has(pair));
     json_writer_end_object(writer);
 }
 
@@ -344,13 +334,11 @@ static int save(const struct comparison *comparison, const char *path, struct er
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "layers");
-    json_writer_begin_array(&writer);
+    json_writer_begin_array_member(&writer, "layers");
     for (size_t i = 0; i < comparison->diff.pairs.count; i++)
         write_pair(&writer, comparison, &comparison->diff.pairs.items[i]);
     json_writer_end_array(&writer);
-    json_writer_key(&writer, "fused_differently");
-    json_writer_begin_array(&writer);
+    json_writer_begin_array_member(&writer, "fused_differently");
     for (size_t i = 0; i < comparison->diff.fusions.count; i++) {
         json_writer_begin_object(&writer);
         write_indices(&writer, "a", &comparison->a, &comparison->diff.fusions.items[i].a);

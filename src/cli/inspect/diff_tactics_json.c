@@ -3,28 +3,9 @@
 
 #include "debug/tactics/pair.h"
 
-static void write_count(struct json_writer *writer, const char *key, size_t count)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, (int64_t)count);
-}
-
-static void write_number(struct json_writer *writer, const char *key, double value)
-{
-    json_writer_key(writer, key);
-    json_writer_number(writer, value);
-}
-
-static void write_string(struct json_writer *writer, const char *key, const char *string)
-{
-    json_writer_key(writer, key);
-    json_writer_string(writer, string);
-}
-
 static void write_builds(struct json_writer *writer, const char *key, const struct tactic_builds *builds)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < builds->count; i++)
         json_writer_string(writer, builds->items[i].path);
     json_writer_end_array(writer);
@@ -42,9 +23,8 @@ static void write_layer_only_in_bad(struct json_writer *writer, const struct tac
             continue;
         if (!open) {
             json_writer_begin_object(writer);
-            write_string(writer, "layer", layer->name);
-            json_writer_key(writer, "algorithms");
-            json_writer_begin_array(writer);
+            json_writer_add_string(writer, "layer", layer->name);
+            json_writer_begin_array_member(writer, "algorithms");
             open = true;
         }
         tactic_algorithm_write(diff->tactics.items[tactic].algorithm, writer);
@@ -58,7 +38,7 @@ static void write_layer_only_in_bad(struct json_writer *writer, const struct tac
 static void write_tactic(struct json_writer *writer, const struct tactic_diff *diff, const struct seen_tactic *tactic)
 {
     json_writer_begin_object(writer);
-    write_string(writer, "layer", diff->layers.items[tactic->layer].name);
+    json_writer_add_string(writer, "layer", diff->layers.items[tactic->layer].name);
     json_writer_key(writer, "algorithm");
     tactic_algorithm_write(tactic->algorithm, writer);
     json_writer_end_object(writer);
@@ -73,15 +53,13 @@ static void write_pool(struct json_writer *writer, const struct tactic_diff *dif
     string_init(&name);
     tactic_pool_name(diff, pool, &name);
     json_writer_begin_object(writer);
-    write_string(writer, "kernel", name.data);
-    write_string(writer, "scope", scopes[pool->scope]);
-    json_writer_key(writer, "layers");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "kernel", name.data);
+    json_writer_add_string(writer, "scope", scopes[pool->scope]);
+    json_writer_begin_array_member(writer, "layers");
     for (size_t i = 0; i < pool->layers.count; i++)
         json_writer_string(writer, diff->layers.items[pool->layers.items[i]].name);
     json_writer_end_array(writer);
-    json_writer_key(writer, "tactics");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "tactics");
     for (size_t i = 0; i < pool->tactics.count; i++)
         write_tactic(writer, diff, &diff->tactics.items[pool->tactics.items[i]]);
     json_writer_end_array(writer);
@@ -110,24 +88,23 @@ static void write_suspect(struct json_writer *writer, const struct tactic_diff *
                           const struct blame_suspect *suspect)
 {
     json_writer_begin_object(writer);
-    write_number(writer, "probability", suspect->probability);
+    json_writer_add_number(writer, "probability", suspect->probability);
     json_writer_key(writer, "tactics");
     write_columns(writer, diff, suspect, false);
     json_writer_key(writer, "kernels");
     write_columns(writer, diff, suspect, true);
-    write_count(writer, "bad_with", suspect->association.failed_with);
-    write_count(writer, "good_with", suspect->association.passed_with);
-    write_count(writer, "bad_without", suspect->association.failed_without);
-    write_count(writer, "good_without", suspect->association.passed_without);
-    json_writer_key(writer, "failure_rate_difference");
-    json_writer_begin_object(writer);
-    write_number(writer, "value", suspect->difference.value);
-    write_number(writer, "low", suspect->difference.low);
-    write_number(writer, "high", suspect->difference.high);
+    json_writer_add_count(writer, "bad_with", suspect->association.failed_with);
+    json_writer_add_count(writer, "good_with", suspect->association.passed_with);
+    json_writer_add_count(writer, "bad_without", suspect->association.failed_without);
+    json_writer_add_count(writer, "good_without", suspect->association.passed_without);
+    json_writer_begin_object_member(writer, "failure_rate_difference");
+    json_writer_add_number(writer, "value", suspect->difference.value);
+    json_writer_add_number(writer, "low", suspect->difference.low);
+    json_writer_add_number(writer, "high", suspect->difference.high);
     json_writer_end_object(writer);
-    write_number(writer, "ochiai", suspect->ochiai);
-    write_number(writer, "fisher_p", suspect->fisher);
-    write_number(writer, "holm_p", suspect->holm);
+    json_writer_add_number(writer, "ochiai", suspect->ochiai);
+    json_writer_add_number(writer, "fisher_p", suspect->fisher);
+    json_writer_add_number(writer, "holm_p", suspect->holm);
     json_writer_end_object(writer);
 }
 
@@ -141,8 +118,8 @@ static void write_pair(struct json_writer *writer, const struct tactic_diff *dif
         return;
     }
     json_writer_begin_object(writer);
-    write_string(writer, "good", pair.good->path);
-    write_string(writer, "bad", pair.bad->path);
+    json_writer_add_string(writer, "good", pair.good->path);
+    json_writer_add_string(writer, "bad", pair.bad->path);
     json_writer_end_object(writer);
 }
 
@@ -151,17 +128,16 @@ static void write_ranking(struct json_writer *writer, const struct tactic_diff *
     const struct blame *blame = &diff->blame;
 
     json_writer_begin_object(writer);
-    json_writer_key(writer, "suspects");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "suspects");
     for (size_t i = 0; i < blame->count; i++)
         write_suspect(writer, diff, &blame->items[i]);
     json_writer_end_array(writer);
-    write_number(writer, "no_culprit", blame->no_culprit);
-    write_count(writer, "layers", blame->layer_count);
-    write_count(writer, "fixed_layers", blame->fixed_layer_count);
-    write_count(writer, "varying_tactics", blame->varying_count);
-    write_count(writer, "varying_kernels", blame->pool_count);
-    write_count(writer, "distinct_tactics", blame->distinct_count);
+    json_writer_add_number(writer, "no_culprit", blame->no_culprit);
+    json_writer_add_count(writer, "layers", blame->layer_count);
+    json_writer_add_count(writer, "fixed_layers", blame->fixed_layer_count);
+    json_writer_add_count(writer, "varying_tactics", blame->varying_count);
+    json_writer_add_count(writer, "varying_kernels", blame->pool_count);
+    json_writer_add_count(writer, "distinct_tactics", blame->distinct_count);
     json_writer_key(writer, "more_builds");
     if (blame->more_builds >= 0)
         json_writer_integer(writer, blame->more_builds);
@@ -181,8 +157,7 @@ int tactic_diff_save(const struct tactic_diff *diff, const char *path, struct er
     json_writer_begin_object(&writer);
     write_builds(&writer, "good", &diff->good);
     write_builds(&writer, "bad", &diff->bad);
-    json_writer_key(&writer, "only_in_bad");
-    json_writer_begin_array(&writer);
+    json_writer_begin_array_member(&writer, "only_in_bad");
     for (size_t i = 0; i < diff->layers.count; i++)
         write_layer_only_in_bad(&writer, diff, &diff->layers.items[i]);
     json_writer_end_array(&writer);

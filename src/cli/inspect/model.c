@@ -285,8 +285,7 @@ static void write_text(struct engine_json *json, struct text text)
 static void write_values(struct engine_json *json, const char *key, const struct network *network,
                          const struct value_list *values)
 {
-    json_writer_key(&json->writer, key);
-    json_writer_begin_array(&json->writer);
+    json_writer_begin_array_member(&json->writer, key);
     for (size_t i = 0; i < values->count; i++)
         write_text(json,
                    values->items[i] == VALUE_NONE ? TEXT("") : network->model->values.items[values->items[i]].name);
@@ -295,8 +294,7 @@ static void write_values(struct engine_json *json, const char *key, const struct
 
 static void write_shape(struct engine_json *json, const char *key, const struct shape *shape)
 {
-    json_writer_key(&json->writer, key);
-    json_writer_begin_array(&json->writer);
+    json_writer_begin_array_member(&json->writer, key);
     for (size_t i = 0; i < shape->rank; i++)
         json_writer_integer(&json->writer, shape->dims[i]);
     json_writer_end_array(&json->writer);
@@ -306,15 +304,13 @@ static void write_profiles(struct engine_json *json, const struct engine *engine
 {
     const struct network *network = engine->network;
 
-    json_writer_key(&json->writer, "profiles");
-    json_writer_begin_array(&json->writer);
+    json_writer_begin_array_member(&json->writer, "profiles");
     for (size_t i = 0; i < engine->profiles.count; i++) {
         json_writer_begin_object(&json->writer);
         for (size_t k = 0; k < network->inputs.count; k++) {
             string_clear(&json->scratch);
             string_add_text(&json->scratch, network->model->values.items[network->inputs.items[k]].name);
-            json_writer_key(&json->writer, json->scratch.size > 0 ? json->scratch.data : "");
-            json_writer_begin_object(&json->writer);
+            json_writer_begin_object_member(&json->writer, json->scratch.size > 0 ? json->scratch.data : "");
             write_shape(json, "min", &engine->profiles.items[i].minimum[k]);
             write_shape(json, "opt", &engine->profiles.items[i].optimum[k]);
             write_shape(json, "max", &engine->profiles.items[i].maximum[k]);
@@ -325,29 +321,20 @@ static void write_profiles(struct engine_json *json, const struct engine *engine
     json_writer_end_array(&json->writer);
 }
 
-static void write_member(struct engine_json *json, const char *key, const char *value)
-{
-    json_writer_key(&json->writer, key);
-    json_writer_string(&json->writer, value);
-}
-
 static void write_layer(struct engine_json *json, const struct engine *engine, size_t i)
 {
     const struct layer *layer = &engine->network->layers.items[i];
     const struct engine_layer *choice = &engine->layers[i];
 
     json_writer_begin_object(&json->writer);
-    write_member(json, "name", layer->name);
-    write_member(json, "kind", layer_kind_name(layer->kind));
-    write_member(json, "precision", precision_name(choice->precision.precision));
-    write_member(json, "provider", choice->tactic.provider->name);
-    write_member(json, "tactic", choice->tactic.name);
-    json_writer_key(&json->writer, "seconds");
-    json_writer_number(&json->writer, choice->seconds);
-    json_writer_key(&json->writer, "tactics");
-    json_writer_integer(&json->writer, (int64_t)choice->tactic_count);
-    json_writer_key(&json->writer, "nodes");
-    json_writer_begin_array(&json->writer);
+    json_writer_add_string(&json->writer, "name", layer->name);
+    json_writer_add_string(&json->writer, "kind", layer_kind_name(layer->kind));
+    json_writer_add_string(&json->writer, "precision", precision_name(choice->precision.precision));
+    json_writer_add_string(&json->writer, "provider", choice->tactic.provider->name);
+    json_writer_add_string(&json->writer, "tactic", choice->tactic.name);
+    json_writer_add_number(&json->writer, "seconds", choice->seconds);
+    json_writer_add_count(&json->writer, "tactics", choice->tactic_count);
+    json_writer_begin_array_member(&json->writer, "nodes");
     for (size_t k = 0; k < layer->nodes.count; k++)
         json_writer_string(&json->writer, model_node_label(engine->network->model, layer->nodes.items[k]));
     json_writer_end_array(&json->writer);
@@ -368,8 +355,7 @@ static int engine_save_json(const struct engine *engine, const char *path, struc
     write_values(&json, "inputs", engine->network, &engine->network->inputs);
     write_values(&json, "outputs", engine->network, &engine->network->outputs);
     write_profiles(&json, engine);
-    json_writer_key(&json.writer, "layers");
-    json_writer_begin_array(&json.writer);
+    json_writer_begin_array_member(&json.writer, "layers");
     for (size_t i = 0; i < engine->network->layers.count; i++)
         write_layer(&json, engine, i);
     json_writer_end_array(&json.writer);

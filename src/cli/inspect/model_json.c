@@ -15,31 +15,18 @@ struct description {
 
 static int write_graph(struct description *to, const struct graph_view *view, struct error *err);
 
-static void write_text_member(struct description *to, const char *key, struct text text)
-{
-    json_writer_key(&to->json, key);
-    json_writer_text(&to->json, text);
-}
-
-static void write_integer_member(struct description *to, const char *key, int64_t value)
-{
-    json_writer_key(&to->json, key);
-    json_writer_integer(&to->json, value);
-}
-
 /* ---- Tensors ---- */
 
 static void write_values(struct description *to, const struct graph_view *view, const char *key,
                          const struct value_list *values)
 {
-    json_writer_key(&to->json, key);
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array_member(&to->json, key);
     for (size_t i = 0; i < values->count; i++) {
         struct value_type type;
 
         graph_view_describe(view, values->items[i], &type);
         json_writer_begin_object(&to->json);
-        write_text_member(to, "name", view->graph->values.items[values->items[i]].name);
+        json_writer_add_text(&to->json, "name", view->graph->values.items[values->items[i]].name);
         tensor_json_value_type(&to->json, &type);
         json_writer_end_object(&to->json);
     }
@@ -73,13 +60,12 @@ static int write_initializers(struct description *to, const struct graph_view *v
     const struct model *model = view->graph;
     int rc = 0;
 
-    json_writer_key(&to->json, "initializers");
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array_member(&to->json, "initializers");
     for (size_t i = 0; i < model->initializers.count && rc == 0; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
 
         json_writer_begin_object(&to->json);
-        write_text_member(to, "name", model->values.items[initializer->value].name);
+        json_writer_add_text(&to->json, "name", model->values.items[initializer->value].name);
         rc = write_constant(to, view, initializer, err);
         json_writer_end_object(&to->json);
     }
@@ -188,7 +174,7 @@ static int write_attribute(struct description *to, const struct graph_view *view
     if (attribute.reference.size == 0)
         return write_attribute_value(to, view, &attribute, err);
     json_writer_begin_object(&to->json);
-    write_text_member(to, "reference", attribute.reference);
+    json_writer_add_text(&to->json, "reference", attribute.reference);
     json_writer_end_object(&to->json);
     return 0;
 }
@@ -198,8 +184,7 @@ static int write_attribute(struct description *to, const struct graph_view *view
 /* Names; null for omitted ones. */
 static void write_edges(struct description *to, const struct model *model, const char *key, struct edge_range edges)
 {
-    json_writer_key(&to->json, key);
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array_member(&to->json, key);
     for (size_t i = 0; i < edges.count; i++) {
         uint32_t value = model_edge(model, edges, i);
 
@@ -218,13 +203,12 @@ static int write_node(struct description *to, const struct graph_view *view, con
     int rc = 0;
 
     json_writer_begin_object(&to->json);
-    write_text_member(to, "name", node->name);
-    write_text_member(to, "op", node->op_type);
-    write_text_member(to, "domain", node->domain);
+    json_writer_add_text(&to->json, "name", node->name);
+    json_writer_add_text(&to->json, "op", node->op_type);
+    json_writer_add_text(&to->json, "domain", node->domain);
     write_edges(to, view->graph, "inputs", node->inputs);
     write_edges(to, view->graph, "outputs", node->outputs);
-    json_writer_key(&to->json, "attributes");
-    json_writer_begin_object(&to->json);
+    json_writer_begin_object_member(&to->json, "attributes");
     while (rc == 0 && wire_next(&reader, &field))
         if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
             rc = write_attribute(to, view, field.bytes, err);
@@ -239,12 +223,11 @@ static int write_graph(struct description *to, const struct graph_view *view, st
     const struct model *model = view->graph;
     int rc;
 
-    write_text_member(to, "name", model->graph_name);
+    json_writer_add_text(&to->json, "name", model->graph_name);
     write_values(to, view, "inputs", &model->inputs);
     write_values(to, view, "outputs", &model->outputs);
     rc = write_initializers(to, view, err);
-    json_writer_key(&to->json, "nodes");
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array_member(&to->json, "nodes");
     for (size_t i = 0; i < model->nodes.count && rc == 0; i++)
         rc = write_node(to, view, &model->nodes.items[i], err);
     json_writer_end_array(&to->json);
@@ -268,7 +251,7 @@ static int write_functions_among(struct description *to, const struct graph_view
             break;
         function.view.graph->graph_name = function.name;
         json_writer_begin_object(&to->json);
-        write_text_member(to, "domain", function.domain);
+        json_writer_add_text(&to->json, "domain", function.domain);
         rc = write_graph(to, &function.view, err);
         json_writer_end_object(&to->json);
         graph_view_close(&function.view);
@@ -283,26 +266,23 @@ static int write_model(struct description *to, struct model *model, const struct
     int rc;
 
     json_writer_begin_object(&to->json);
-    write_integer_member(to, "ir_version", model->ir_version);
-    json_writer_key(&to->json, "opsets");
-    json_writer_begin_object(&to->json);
+    json_writer_add_integer(&to->json, "ir_version", model->ir_version);
+    json_writer_begin_object_member(&to->json, "opsets");
     for (size_t i = 0; i < model->opsets.count; i++) {
         string_clear(&to->scratch);
         string_add_text(&to->scratch, model->opsets.items[i].domain);
-        write_integer_member(to, to->scratch.data, model->opsets.items[i].version);
+        json_writer_add_integer(&to->json, to->scratch.data, model->opsets.items[i].version);
     }
     json_writer_end_object(&to->json);
     rc = write_graph(to, &view, err);
-    json_writer_key(&to->json, "functions");
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array_member(&to->json, "functions");
     if (rc == 0)
         rc = write_functions_among(to, &view, &model->fields_before_graph, err);
     if (rc == 0)
         rc = write_functions_among(to, &view, &model->fields_after_graph, err);
     json_writer_end_array(&to->json);
     if (unbounded != NULL) {
-        json_writer_key(&to->json, "unbounded_dds");
-        json_writer_begin_array(&to->json);
+        json_writer_begin_array_member(&to->json, "unbounded_dds");
         for (size_t i = 0; i < unbounded->count; i++)
             json_writer_text(&to->json, model->values.items[unbounded->items[i]].name);
         json_writer_end_array(&to->json);

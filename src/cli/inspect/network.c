@@ -72,8 +72,7 @@ static void write_values(struct json_writer *writer, const char *key, const stru
     struct string_builder name;
 
     string_init(&name);
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < values->count; i++) {
         string_clear(&name);
         string_add(&name, "");
@@ -89,14 +88,10 @@ static void write_layer(struct json_writer *writer, const struct network *networ
                         bool is_trt)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, layer->name);
-    if (!is_trt) {
-        json_writer_key(writer, "kind");
-        json_writer_string(writer, layer_kind_name(layer->kind));
-    }
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "name", layer->name);
+    if (!is_trt)
+        json_writer_add_string(writer, "kind", layer_kind_name(layer->kind));
+    json_writer_begin_array_member(writer, "nodes");
     for (size_t k = 0; k < layer->nodes.count; k++)
         json_writer_string(writer, model_node_label(network->model, layer->nodes.items[k]));
     json_writer_end_array(writer);
@@ -113,12 +108,10 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "engine");
-    json_writer_string(&writer, is_trt ? "trtexec" : "builtin");
+    json_writer_add_string(&writer, "engine", is_trt ? "trtexec" : "builtin");
     write_values(&writer, "inputs", network, &network->inputs);
     write_values(&writer, "outputs", network, &network->outputs);
-    json_writer_key(&writer, "layers");
-    json_writer_begin_array(&writer);
+    json_writer_begin_array_member(&writer, "layers");
     for (size_t i = 0; i < network->layers.count; i++)
         write_layer(&writer, network, &network->layers.items[i], is_trt);
     json_writer_end_array(&writer);

@@ -30,12 +30,9 @@ static void write_weight(struct json_writer *writer, struct model *model, const 
                          bool sparse)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "name");
-    json_writer_string(writer, arena_text(&model->arena, name_of(model, candidate)));
-    json_writer_key(writer, "axis");
-    json_writer_integer(writer, candidate->axis);
-    json_writer_key(writer, "sparse");
-    json_writer_boolean(writer, sparse);
+    json_writer_add_string(writer, "name", arena_text(&model->arena, name_of(model, candidate)));
+    json_writer_add_integer(writer, "axis", candidate->axis);
+    json_writer_add_boolean(writer, "sparse", sparse);
     json_writer_end_object(writer);
 }
 

@@ -68,8 +68,7 @@ static int save(const struct tactic_replay *replay, const char *path, struct err
         const struct tactic_choice *choice = &replay->items[i];
 
         json_writer_begin_object(&writer);
-        json_writer_key(&writer, "layer");
-        json_writer_string(&writer, choice->layer);
+        json_writer_add_string(&writer, "layer", choice->layer);
         json_writer_key(&writer, "algorithm");
         tactic_algorithm_write(&choice->algorithm, &writer);
         json_writer_end_object(&writer);

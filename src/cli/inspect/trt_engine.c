@@ -347,21 +347,12 @@ void trt_engine_to_text(const struct trt_engine_view *view, struct string_builde
 
 /* ---- JSON ---- */
 
-static void write_member(struct json_writer *writer, const char *key, const char *value)
-{
-    json_writer_key(writer, key);
-    if (value)
-        json_writer_string(writer, value);
-    else
-        json_writer_null(writer);
-}
-
 static void write_tensor(struct json_writer *writer, const struct layer_info_tensor *tensor)
 {
     json_writer_begin_object(writer);
-    write_member(writer, "name", tensor->name);
-    write_member(writer, "dtype", tensor->type != DATA_UNDEFINED ? data_type_name(tensor->type) : NULL);
-    write_member(writer, "format", tensor->format[0] != '\0' ? tensor->format : NULL);
+    json_writer_add_string(writer, "name", tensor->name);
+    json_writer_add_string(writer, "dtype", tensor->type != DATA_UNDEFINED ? data_type_name(tensor->type) : NULL);
+    json_writer_add_string(writer, "format", tensor->format[0] != '\0' ? tensor->format : NULL);
     json_writer_key(writer, "shape");
     if (tensor->has_dims) {
         json_writer_begin_array(writer);
@@ -376,8 +367,7 @@ static void write_tensor(struct json_writer *writer, const struct layer_info_ten
 
 static void write_tensors(struct json_writer *writer, const char *key, const struct layer_info_tensors *tensors)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < tensors->count; i++)
         write_tensor(writer, &tensors->items[i]);
     json_writer_end_array(writer);
@@ -386,8 +376,7 @@ static void write_tensors(struct json_writer *writer, const char *key, const str
 static void write_bindings(struct json_writer *writer, const char *key, const struct layer_info *info,
                            enum layer_info_mode mode)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < info->bindings.count; i++) {
         struct layer_info_binding binding = resolve(info, &info->bindings.items[i]);
 
@@ -404,14 +393,10 @@ static void write_candidates(struct json_writer *writer, const struct build_log 
 
     if (!build || !build_log_candidates(build, layer, &candidates))
         return;
-    json_writer_key(writer, "timed");
-    json_writer_integer(writer, (int64_t)candidates.timed);
-    json_writer_key(writer, "timed_milliseconds");
-    json_writer_number(writer, candidates.milliseconds);
-    if (!isnan(candidates.next)) {
-        json_writer_key(writer, "next_milliseconds");
-        json_writer_number(writer, candidates.next);
-    }
+    json_writer_add_count(writer, "timed", candidates.timed);
+    json_writer_add_number(writer, "timed_milliseconds", candidates.milliseconds);
+    if (!isnan(candidates.next))
+        json_writer_add_number(writer, "next_milliseconds", candidates.next);
 }
 
 static void write_layer(struct json_writer *writer, const struct build_log *build, const struct layer_info_layer *layer,
@@ -423,19 +408,16 @@ static void write_layer(struct json_writer *writer, const struct build_log *buil
 
     snprintf(tactic, sizeof(tactic), "0x%016" PRIx64, (uint64_t)layer->tactic);
     json_writer_begin_object(writer);
-    write_member(writer, "name", layer->name);
-    write_member(writer, "type", layer->type);
-    write_member(writer, "precision", precision);
-    write_member(writer, "precision_told_by", !precision ? NULL : from_kernel ? "kernel" : "outputs");
-    write_member(writer, "tactic_name", layer->tactic_name);
-    write_member(writer, "tactic", layer->has_tactic ? tactic : NULL);
-    if (time && !isnan(*time)) {
-        json_writer_key(writer, "milliseconds");
-        json_writer_number(writer, *time);
-    }
+    json_writer_add_string(writer, "name", layer->name);
+    json_writer_add_string(writer, "type", layer->type);
+    json_writer_add_string(writer, "precision", precision);
+    json_writer_add_string(writer, "precision_told_by", !precision ? NULL : from_kernel ? "kernel" : "outputs");
+    json_writer_add_string(writer, "tactic_name", layer->tactic_name);
+    json_writer_add_string(writer, "tactic", layer->has_tactic ? tactic : NULL);
+    if (time && !isnan(*time))
+        json_writer_add_number(writer, "milliseconds", *time);
     write_candidates(writer, build, layer);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "nodes");
     for (size_t i = 0; layer->nodes.told && i < layer->nodes.count; i++)
         json_writer_string(writer, layer->nodes.items[i]);
     json_writer_end_array(writer);
@@ -453,19 +435,16 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
     write_bindings(writer, "inputs", info, LAYER_INFO_INPUT);
     write_bindings(writer, "outputs", info, LAYER_INFO_OUTPUT);
     count_precisions(info, times, &shares);
-    json_writer_key(writer, "precisions");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "precisions");
     for (size_t i = 0; i < shares.count; i++) {
         json_writer_begin_object(writer);
-        write_member(writer, "precision", shares.items[i].precision);
-        json_writer_key(writer, "layers");
-        json_writer_integer(writer, (int64_t)shares.items[i].layers);
+        json_writer_add_string(writer, "precision", shares.items[i].precision);
+        json_writer_add_count(writer, "layers", shares.items[i].layers);
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
     free(shares.items);
-    json_writer_key(writer, "layers");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "layers");
     for (size_t i = 0; i < info->layers.count; i++)
         write_layer(writer, view->build, &info->layers.items[i], times ? &times[i] : NULL);
     json_writer_end_array(writer);
@@ -484,7 +463,7 @@ int trt_engine_save(const struct trt_engine_view *view, const char *path, struct
     if (view->header) {
         snprintf(version, sizeof(version), "%u.%u.%u.%u", view->header->major, view->header->minor, view->header->patch,
                  view->header->build);
-        write_member(&writer, "tensorrt_version", version);
+        json_writer_add_string(&writer, "tensorrt_version", version);
     }
     if (view->info)
         write_info(&writer, view);

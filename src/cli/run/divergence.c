@@ -483,8 +483,7 @@ static char *name_of(const struct model *model, uint32_t value)
 
 static void write_names(const char *key, const struct model *model, struct edge_range range, struct json_writer *json)
 {
-    json_writer_key(json, key);
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < range.count; i++) {
         char *name = name_of(model, model_edge(model, range, i));
 
@@ -511,10 +510,8 @@ static void write_blamed(const struct blamed_node *blamed, const struct model *m
     }
     write_names("inputs", model, node->inputs, json);
     write_names("outputs", model, node->outputs, json);
-    json_writer_key(json, "behind");
-    json_writer_integer(json, (int64_t)blamed->behind);
-    json_writer_key(json, "before");
-    json_writer_integer(json, (int64_t)blamed->before);
+    json_writer_add_count(json, "behind", blamed->behind);
+    json_writer_add_count(json, "before", blamed->before);
 }
 
 /* Of the first output that mismatches. */
@@ -551,8 +548,7 @@ static void write_bad_element(const struct divergence_findings *findings, const 
     element_position_write(&findings->bad_shape, findings->bad_element, json);
     json_writer_key(json, "value");
     element_value_write(&findings->bad_value, json);
-    json_writer_key(json, "inputs");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "inputs");
     for (size_t i = 0; i < findings->inputs.count; i++) {
         json_writer_begin_object(json);
         json_writer_key(json, "input");
@@ -580,8 +576,7 @@ void divergence_findings_write(const struct divergence_findings *findings, const
                                const struct model *file, const struct run_report *report, struct json_writer *json)
 {
     json_writer_begin_object(json);
-    json_writer_key(json, "nodes");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "nodes");
     for (size_t i = 0; i < findings->differing.count; i++) {
         json_writer_begin_object(json);
         write_blamed(&findings->differing.items[i], model, file, json);
@@ -589,8 +584,7 @@ void divergence_findings_write(const struct divergence_findings *findings, const
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
-    json_writer_key(json, "invalid");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "invalid");
     for (size_t i = 0; i < findings->invalid.count; i++) {
         json_writer_begin_object(json);
         write_blamed(&findings->invalid.items[i], model, file, json);

@@ -62,37 +62,27 @@ static const struct shade magnitude_shades[] = {
     {1e300, "#fdae61"},
 };
 
-static void write_member(struct json_writer *json, const char *key, const char *text)
-{
-    json_writer_key(json, key);
-    json_writer_string(json, text);
-}
-
 /* Model Explorer knows JSON's numbers only. */
 static void write_result(struct json_writer *json, const char *tensor, double value, bool failed)
 {
-    json_writer_key(json, tensor);
-    json_writer_begin_object(json);
+    json_writer_begin_object_member(json, tensor);
     if (isfinite(value)) {
-        json_writer_key(json, "value");
-        json_writer_number(json, value);
+        json_writer_add_number(json, "value", value);
     } else {
-        write_member(json, "value", isnan(value) ? "NaN" : "infinite");
+        json_writer_add_string(json, "value", isnan(value) ? "NaN" : "infinite");
     }
     if (failed || !isfinite(value))
-        write_member(json, "bgColor", FAILED_COLOR);
+        json_writer_add_string(json, "bgColor", FAILED_COLOR);
     json_writer_end_object(json);
 }
 
 static void write_shades(struct json_writer *json, const struct shade *shades, size_t count)
 {
-    json_writer_key(json, "thresholds");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "thresholds");
     for (size_t i = 0; i < count; i++) {
         json_writer_begin_object(json);
-        json_writer_key(json, "value");
-        json_writer_number(json, shades[i].value);
-        write_member(json, "bgColor", shades[i].color);
+        json_writer_add_number(json, "value", shades[i].value);
+        json_writer_add_string(json, "bgColor", shades[i].color);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -115,9 +105,8 @@ static int write_node_data(const char *path, const struct tensor_summaries *tens
     if (rc < 0)
         goto done;
     json_writer_begin_object(&json);
-    write_member(&json, "name", compared ? "largest error / largest value" : "largest magnitude");
-    json_writer_key(&json, "results");
-    json_writer_begin_object(&json);
+    json_writer_add_string(&json, "name", compared ? "largest error / largest value" : "largest magnitude");
+    json_writer_begin_object_member(&json, "results");
     for (size_t i = 0; i < tensors->count; i++) {
         const struct tensor_summary *tensor = &tensors->items[i];
 

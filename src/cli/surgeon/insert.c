@@ -78,8 +78,7 @@ static void describe(const struct command_context *context, struct model *model,
 
 static void add_tensors(struct json_writer *json, const char *key, const struct text *names, size_t count)
 {
-    json_writer_key(json, key);
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < count; i++)
         json_writer_text(json, names[i]);
     json_writer_end_array(json);
@@ -87,10 +86,9 @@ static void add_tensors(struct json_writer *json, const char *key, const struct 
 
 static void add_node(struct result_file *result, const struct node_recipe *node)
 {
-    json_writer_key(&result->json, "inserted");
-    json_writer_begin_object(&result->json);
-    result_file_text(result, "name", node->name);
-    result_file_text(result, "op", node->op_type);
+    json_writer_begin_object_member(&result->json, "inserted");
+    json_writer_add_text(&result->json, "name", node->name);
+    json_writer_add_text(&result->json, "op", node->op_type);
     add_tensors(&result->json, "inputs", node->inputs, node->input_count);
     add_tensors(&result->json, "outputs", node->outputs, node->output_count);
     json_writer_end_object(&result->json);

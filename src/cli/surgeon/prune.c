@@ -37,12 +37,12 @@ static void add_weight(struct result_file *result, struct text name, uint32_t ax
         return;
     tensor_borrow(before->type, &before->shape, data, before->size, &after);
     json_writer_begin_object(&result->json);
-    result_file_text(result, "name", name);
+    json_writer_add_text(&result->json, "name", name);
     tensor_json_type(&result->json, before);
-    result_file_count(result, "axis", axis);
-    result_file_count(result, "elements", tensor_elements(before));
-    result_file_count(result, "zeros_before", count_zeros(before));
-    result_file_count(result, "zeros_after", count_zeros(&after));
+    json_writer_add_count(&result->json, "axis", axis);
+    json_writer_add_count(&result->json, "elements", tensor_elements(before));
+    json_writer_add_count(&result->json, "zeros_before", count_zeros(before));
+    json_writer_add_count(&result->json, "zeros_after", count_zeros(&after));
     json_writer_end_object(&result->json);
 }
 
@@ -75,8 +75,7 @@ static int prune_all(struct model *model, struct log *log, struct result_file *r
         return rc;
     log_message(log, LOG_INFO, "Found: %zu weight tensor(s) eligible for pruning.", weights.count);
     log_message(log, LOG_INFO, "Pruning %zu tensors.", weights.count);
-    json_writer_key(&result->json, "pruned");
-    json_writer_begin_array(&result->json);
+    json_writer_begin_array_member(&result->json, "pruned");
     for (size_t i = 0; rc == 0 && i < weights.count; i++)
         rc = prune(model, &weights.items[i], result, err);
     json_writer_end_array(&result->json);

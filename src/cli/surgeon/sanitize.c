@@ -114,14 +114,14 @@ static int settle_shapes(const struct command_context *context, struct model *mo
 static void add_counts(struct result_file *result, const struct folding_counts *counts)
 {
     json_writer_begin_object(&result->json);
-    result_file_count(result, "passes", counts->passes);
-    result_file_count(result, "nodes_before", counts->nodes_before);
-    result_file_count(result, "nodes_after", counts->nodes_after);
-    result_file_count(result, "shapes", counts->shapes);
-    result_file_count(result, "computed", counts->computed);
-    result_file_count(result, "casts", counts->casts);
-    result_file_count(result, "branches", counts->branches);
-    result_file_count(result, "refused", counts->refused);
+    json_writer_add_count(&result->json, "passes", counts->passes);
+    json_writer_add_count(&result->json, "nodes_before", counts->nodes_before);
+    json_writer_add_count(&result->json, "nodes_after", counts->nodes_after);
+    json_writer_add_count(&result->json, "shapes", counts->shapes);
+    json_writer_add_count(&result->json, "computed", counts->computed);
+    json_writer_add_count(&result->json, "casts", counts->casts);
+    json_writer_add_count(&result->json, "branches", counts->branches);
+    json_writer_add_count(&result->json, "refused", counts->refused);
     json_writer_end_object(&result->json);
 }
 

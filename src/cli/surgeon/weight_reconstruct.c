@@ -31,10 +31,9 @@ static void add_proxy(struct result_file *result, struct text name, const struct
     const struct tensor tensor = {.type = weight->type, .shape = weight->shape};
 
     json_writer_begin_object(&result->json);
-    result_file_text(result, "name", name);
+    json_writer_add_text(&result->json, "name", name);
     tensor_json_type(&result->json, &tensor);
-    json_writer_key(&result->json, "sparse_axes");
-    json_writer_begin_array(&result->json);
+    json_writer_begin_array_member(&result->json, "sparse_axes");
     for (unsigned axis = 0; axis < weight->shape.rank; axis++)
         if (weight->sparse_axes >> axis & 1)
             json_writer_integer(&result->json, axis);
@@ -81,8 +80,7 @@ static int reconstruct_all(struct reconstruction *reconstruction, struct error *
 
     log_message(log, LOG_START, "Beginning weight reconstruction...");
     rc = sparsity_find(model, &reconstruction->candidates, err);
-    json_writer_key(json, "reconstructed");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "reconstructed");
     for (uint32_t i = 0; rc >= 0 && i < model->initializers.count; i++) {
         rc = reconstruct(reconstruction, i, err);
         count += rc > 0;

@@ -94,11 +94,10 @@ static uint64_t add_weight(struct result_file *result, struct text name, const s
     uint64_t bytes = tensor_bytes(weight->type, shape_elements(&weight->shape));
 
     json_writer_begin_object(&result->json);
-    result_file_text(result, "name", name);
+    json_writer_add_text(&result->json, "name", name);
     tensor_json_type(&result->json, &tensor);
-    result_file_count(result, "bytes", bytes);
-    json_writer_key(&result->json, "sparse");
-    json_writer_boolean(&result->json, weight->sparse);
+    json_writer_add_count(&result->json, "bytes", bytes);
+    json_writer_add_boolean(&result->json, "sparse", weight->sparse);
     json_writer_end_object(&result->json);
     return bytes;
 }
@@ -143,10 +142,9 @@ static void warn_of_what_stays(struct stripping *stripping)
                   (initializer->sparse || (tensor_proto_read(initializer->message, &header, NULL) == 0 &&
                                            data_type_is_float(header.type) && shape_elements(&header.shape) > 1));
     }
-    json_writer_key(&stripping->result.json, "kept");
-    json_writer_begin_object(&stripping->result.json);
-    result_file_count(&stripping->result, "initializers", others);
-    result_file_count(&stripping->result, "inside", inside);
+    json_writer_begin_object_member(&stripping->result.json, "kept");
+    json_writer_add_count(&stripping->result.json, "initializers", others);
+    json_writer_add_count(&stripping->result.json, "inside", inside);
     json_writer_end_object(&stripping->result.json);
     if (inside + others > 0)
         log_message(stripping->log, LOG_WARNING,
@@ -174,8 +172,7 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     rc = sparsity_find(stripping->model, &stripping->candidates, err);
     if (rc < 0)
         return rc;
-    json_writer_key(&stripping->result.json, "stripped");
-    json_writer_begin_array(&stripping->result.json);
+    json_writer_begin_array_member(&stripping->result.json, "stripped");
     for (size_t i = bitset_next(&stripping->weights, 0); i < stripping->weights.size;
          i = bitset_next(&stripping->weights, i + 1)) {
         rc = strip(stripping, (uint32_t)i, err);
@@ -183,8 +180,8 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
             return rc;
     }
     json_writer_end_array(&stripping->result.json);
-    result_file_count(&stripping->result, "stripped_bytes", stripping->bytes);
-    result_file_count(&stripping->result, "stripped_sparse", stripping->sparse);
+    json_writer_add_count(&stripping->result.json, "stripped_bytes", stripping->bytes);
+    json_writer_add_count(&stripping->result.json, "stripped_sparse", stripping->sparse);
     if (stripping->stripped > 0)
         stripped_model_mark(stripping->model);
     warn_of_what_stays(stripping);

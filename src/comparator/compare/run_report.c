@@ -200,30 +200,6 @@ double compared_norm_error(const struct compared_record *record)
 
 /* ---- Writing ---- */
 
-static void write_text(struct json_writer *json, const char *key, const char *text)
-{
-    json_writer_key(json, key);
-    json_writer_string(json, text);
-}
-
-static void write_count(struct json_writer *json, const char *key, size_t count)
-{
-    json_writer_key(json, key);
-    json_writer_integer(json, (int64_t)count);
-}
-
-static void write_number(struct json_writer *json, const char *key, double number)
-{
-    json_writer_key(json, key);
-    json_writer_number(json, number);
-}
-
-static void write_flag(struct json_writer *json, const char *key, bool flag)
-{
-    json_writer_key(json, key);
-    json_writer_boolean(json, flag);
-}
-
 /* Begins a member that is an object, or is null. */
 static bool begin_member(struct json_writer *json, const char *key, bool is_there)
 {
@@ -244,12 +220,12 @@ void run_report_write_node(const struct model *model, const char *output, struct
     if (!begin_member(json, "node", index != NODE_NONE))
         return;
     string_init(&text);
-    write_count(json, "index", index);
+    json_writer_add_count(json, "index", index);
     string_add_text(&text, model->nodes.items[index].name);
-    write_text(json, "name", text.data);
+    json_writer_add_string(json, "name", text.data);
     string_clear(&text);
     string_add_text(&text, model->nodes.items[index].op_type);
-    write_text(json, "operator", text.data);
+    json_writer_add_string(json, "operator", text.data);
     string_release(&text);
     json_writer_end_object(json);
 }
@@ -258,16 +234,16 @@ static void write_range(struct json_writer *json, const struct described_output 
 {
     const struct value_range *range = &output->range;
 
-    write_count(json, "elements", range->elements);
-    write_count(json, "nans", range->nans);
-    write_count(json, "infinities", range->infinities);
+    json_writer_add_count(json, "elements", range->elements);
+    json_writer_add_count(json, "nans", range->nans);
+    json_writer_add_count(json, "infinities", range->infinities);
     if (!begin_member(json, "finite", output->has_statistics && range->finite > 0))
         return;
-    write_count(json, "zeros", range->zeros);
-    write_number(json, "min", range->minimum);
-    write_number(json, "max", range->maximum);
-    write_number(json, "mean", range->mean);
-    write_number(json, "largest_magnitude", range->largest_magnitude);
+    json_writer_add_count(json, "zeros", range->zeros);
+    json_writer_add_number(json, "min", range->minimum);
+    json_writer_add_number(json, "max", range->maximum);
+    json_writer_add_number(json, "mean", range->mean);
+    json_writer_add_number(json, "largest_magnitude", range->largest_magnitude);
     json_writer_key(json, "smallest_magnitude");
     if (range->smallest_magnitude > 0)
         json_writer_number(json, range->smallest_magnitude);
@@ -281,20 +257,19 @@ static void write_output(struct json_writer *json, const struct described_output
 {
     const struct statistics *statistics = &output->statistics;
 
-    write_text(json, "dtype", data_type_name(output->type));
-    json_writer_key(json, "shape");
-    json_writer_begin_array(json);
+    json_writer_add_string(json, "dtype", data_type_name(output->type));
+    json_writer_begin_array_member(json, "shape");
     for (size_t i = 0; i < output->shape.rank; i++)
         json_writer_integer(json, output->shape.dims[i]);
     json_writer_end_array(json);
     if (begin_member(json, "statistics", output->has_statistics)) {
-        write_number(json, "mean", statistics->mean);
-        write_number(json, "std_dev", statistics->standard_deviation);
-        write_number(json, "variance", statistics->variance);
-        write_number(json, "median", statistics->median);
-        write_number(json, "min", statistics->minimum);
-        write_number(json, "max", statistics->maximum);
-        write_number(json, "avg_magnitude", statistics->average_magnitude);
+        json_writer_add_number(json, "mean", statistics->mean);
+        json_writer_add_number(json, "std_dev", statistics->standard_deviation);
+        json_writer_add_number(json, "variance", statistics->variance);
+        json_writer_add_number(json, "median", statistics->median);
+        json_writer_add_number(json, "min", statistics->minimum);
+        json_writer_add_number(json, "max", statistics->maximum);
+        json_writer_add_number(json, "avg_magnitude", statistics->average_magnitude);
         json_writer_end_object(json);
     }
     write_range(json, output);
@@ -305,7 +280,7 @@ static void write_element(struct json_writer *json, const char *key, const struc
 {
     if (!begin_member(json, key, is_there))
         return;
-    write_count(json, "element", element->element);
+    json_writer_add_count(json, "element", element->element);
     json_writer_key(json, "position");
     element_position_write(&record->first.shape, element->element, json);
     json_writer_key(json, "first");
@@ -329,7 +304,7 @@ bool run_report_write_mismatch(const struct run_report *report, const char *outp
 
         if (record->passed || strcmp(record->first.name, output) != 0)
             continue;
-        write_text(json, "output", output);
+        json_writer_add_string(json, "output", output);
         write_elements(json, record);
         return true;
     }
@@ -344,28 +319,28 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     begin_member(json, "tolerances", true);
     switch (record->function) {
     case COMPARISON_SIMPLE:
-        write_number(json, "atol", criteria->simple.absolute_tolerance);
-        write_number(json, "rtol", criteria->simple.relative_tolerance);
-        write_number(json, "norm_tolerance", criteria->simple.norm_tolerance);
+        json_writer_add_number(json, "atol", criteria->simple.absolute_tolerance);
+        json_writer_add_number(json, "rtol", criteria->simple.relative_tolerance);
+        json_writer_add_number(json, "norm_tolerance", criteria->simple.norm_tolerance);
         if (record->has_differences)
-            write_number(json, "atol_in_effect", record->differences.absolute_tolerance);
-        write_text(json, "check_error_stat", compare_statistic_name(criteria->simple.statistic));
+            json_writer_add_number(json, "atol_in_effect", record->differences.absolute_tolerance);
+        json_writer_add_string(json, "check_error_stat", compare_statistic_name(criteria->simple.statistic));
         if (criteria->simple.statistic == COMPARE_QUANTILE)
-            write_number(json, "error_quantile", criteria->simple.quantile);
-        write_flag(json, "infinities_compare_equal", criteria->simple.infinities_compare_equal);
+            json_writer_add_number(json, "error_quantile", criteria->simple.quantile);
+        json_writer_add_boolean(json, "infinities_compare_equal", criteria->simple.infinities_compare_equal);
         break;
     case COMPARISON_INDICES:
-        write_count(json, "index_tolerance", criteria->index_tolerance);
+        json_writer_add_count(json, "index_tolerance", criteria->index_tolerance);
         break;
     case COMPARISON_DISTANCE:
-        write_number(json, "l2_tolerance", criteria->metrics.l2_tolerance);
-        write_number(json, "cosine_threshold", criteria->metrics.cosine_threshold);
+        json_writer_add_number(json, "l2_tolerance", criteria->metrics.l2_tolerance);
+        json_writer_add_number(json, "cosine_threshold", criteria->metrics.cosine_threshold);
         break;
     case COMPARISON_QUALITY:
-        write_number(json, "psnr_threshold", criteria->metrics.psnr_threshold);
-        write_number(json, "snr_threshold", criteria->metrics.snr_threshold);
+        json_writer_add_number(json, "psnr_threshold", criteria->metrics.psnr_threshold);
+        json_writer_add_number(json, "snr_threshold", criteria->metrics.snr_threshold);
         if (!isnan(criteria->metrics.nmse_tolerance))
-            write_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
+            json_writer_add_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
         break;
     }
     json_writer_end_object(json);
@@ -375,12 +350,12 @@ static void write_difference(struct json_writer *json, const char *key, const st
                              const struct compare_result *result)
 {
     begin_member(json, key, true);
-    write_number(json, "max", difference->maximum);
-    write_number(json, "mean", difference->mean);
+    json_writer_add_number(json, "max", difference->maximum);
+    json_writer_add_number(json, "mean", difference->mean);
     if (result->has_medians)
-        write_number(json, "median", difference->median);
+        json_writer_add_number(json, "median", difference->median);
     if (result->has_quantiles)
-        write_number(json, "quantile", difference->quantile);
+        json_writer_add_number(json, "quantile", difference->quantile);
     json_writer_end_object(json);
 }
 
@@ -390,11 +365,11 @@ static void write_differences(struct json_writer *json, const struct compared_re
 
     if (!begin_member(json, "differences", record->has_differences))
         return;
-    write_count(json, "elements", result->elements);
-    write_count(json, "mismatches", result->mismatches);
+    json_writer_add_count(json, "elements", result->elements);
+    json_writer_add_count(json, "mismatches", result->mismatches);
     write_difference(json, "absolute", &result->absolute, result);
     write_difference(json, "relative", &result->relative, result);
-    write_number(json, "norm_error", compared_norm_error(record));
+    json_writer_add_number(json, "norm_error", compared_norm_error(record));
     write_elements(json, record);
     json_writer_end_object(json);
 }
@@ -405,24 +380,24 @@ static void write_metrics(struct json_writer *json, const struct compared_record
 
     if (!begin_member(json, "metrics", record->has_metrics))
         return;
-    write_number(json, "l2_norm", metrics->l2_norm);
-    write_number(json, "cosine_similarity", metrics->cosine_similarity);
-    write_number(json, "mse", metrics->mean_squared_error);
-    write_number(json, "nmse", metrics->normalized_mean_squared_error);
-    write_number(json, "psnr", metrics->peak_signal_to_noise);
-    write_number(json, "snr", metrics->signal_to_noise);
+    json_writer_add_number(json, "l2_norm", metrics->l2_norm);
+    json_writer_add_number(json, "cosine_similarity", metrics->cosine_similarity);
+    json_writer_add_number(json, "mse", metrics->mean_squared_error);
+    json_writer_add_number(json, "nmse", metrics->normalized_mean_squared_error);
+    json_writer_add_number(json, "psnr", metrics->peak_signal_to_noise);
+    json_writer_add_number(json, "snr", metrics->signal_to_noise);
     json_writer_end_object(json);
 }
 
 static void write_comparison(struct json_writer *json, const struct compared_record *record, const struct model *model)
 {
     json_writer_begin_object(json);
-    write_text(json, "first_runner", record->first.runner);
-    write_text(json, "second_runner", record->second.runner);
-    write_count(json, "iteration", record->iteration);
-    write_text(json, "output", record->first.name);
-    write_text(json, "counterpart", record->second.name);
-    write_flag(json, "passed", record->passed);
+    json_writer_add_string(json, "first_runner", record->first.runner);
+    json_writer_add_string(json, "second_runner", record->second.runner);
+    json_writer_add_count(json, "iteration", record->iteration);
+    json_writer_add_string(json, "output", record->first.name);
+    json_writer_add_string(json, "counterpart", record->second.name);
+    json_writer_add_boolean(json, "passed", record->passed);
     run_report_write_node(model, record->first.name, json);
     begin_member(json, "first", true);
     write_output(json, &record->first);
@@ -442,14 +417,14 @@ static void write_validation(struct json_writer *json, const struct validated_re
     bool nan_first = found->nans > 0 && (found->infinities == 0 || found->first_nan < found->first_infinity);
 
     json_writer_begin_object(json);
-    write_text(json, "runner", record->runner);
-    write_count(json, "iteration", record->iteration);
-    write_text(json, "output", record->output);
+    json_writer_add_string(json, "runner", record->runner);
+    json_writer_add_count(json, "iteration", record->iteration);
+    json_writer_add_string(json, "output", record->output);
     run_report_write_node(model, record->output, json);
-    write_flag(json, "passed", found->nans + found->infinities == 0);
-    write_count(json, "elements", shape_elements(&record->shape));
-    write_count(json, "nans", found->nans);
-    write_count(json, "infinities", found->infinities);
+    json_writer_add_boolean(json, "passed", found->nans + found->infinities == 0);
+    json_writer_add_count(json, "elements", shape_elements(&record->shape));
+    json_writer_add_count(json, "nans", found->nans);
+    json_writer_add_count(json, "infinities", found->infinities);
     json_writer_key(json, "first_bad");
     if (found->nans + found->infinities > 0)
         element_position_write(&record->shape, nan_first ? found->first_nan : found->first_infinity, json);
@@ -470,9 +445,9 @@ static void write_lone_output(struct json_writer *json, const struct described_o
                               const struct model *model)
 {
     json_writer_begin_object(json);
-    write_text(json, "runner", output->runner);
-    write_count(json, "iteration", output->iteration);
-    write_text(json, "output", output->name);
+    json_writer_add_string(json, "runner", output->runner);
+    json_writer_add_count(json, "iteration", output->iteration);
+    json_writer_add_string(json, "output", output->name);
     run_report_write_node(model, output->name, json);
     write_output(json, output);
     json_writer_end_object(json);
@@ -480,10 +455,9 @@ static void write_lone_output(struct json_writer *json, const struct described_o
 
 void run_report_write(const struct run_report *report, const struct run_verdict *verdict, struct json_writer *json)
 {
-    write_flag(json, "passed", verdict->passed);
-    write_text(json, "compare", verdict->compare);
-    json_writer_key(json, "comparisons");
-    json_writer_begin_array(json);
+    json_writer_add_boolean(json, "passed", verdict->passed);
+    json_writer_add_string(json, "compare", verdict->compare);
+    json_writer_begin_array_member(json, "comparisons");
     for (size_t i = 0; i < report->comparison_count; i++)
         write_comparison(json, &report->comparisons[i], verdict->model);
     json_writer_end_array(json);

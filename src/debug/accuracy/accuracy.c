@@ -108,10 +108,8 @@ static int write_session(const char *path, const char *identity, struct error *e
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "polygraphy_accuracy");
-    json_writer_integer(&writer, 1);
-    json_writer_key(&writer, "question");
-    json_writer_string(&writer, identity);
+    json_writer_add_integer(&writer, "polygraphy_accuracy", 1);
+    json_writer_add_string(&writer, "question", identity);
     json_writer_end_object(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
     json_writer_release(&writer);

@@ -172,14 +172,10 @@ static int save_done(const struct experiment *experiment, struct error *err)
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "command");
-    json_writer_string(&writer, experiment->command);
-    json_writer_key(&writer, "exit_status");
-    json_writer_integer(&writer, experiment->exit_status);
-    json_writer_key(&writer, "seconds");
-    json_writer_number(&writer, experiment->seconds);
-    json_writer_key(&writer, "complaint");
-    json_writer_string(&writer, experiment->complaint != NULL ? experiment->complaint : "");
+    json_writer_add_string(&writer, "command", experiment->command);
+    json_writer_add_integer(&writer, "exit_status", experiment->exit_status);
+    json_writer_add_number(&writer, "seconds", experiment->seconds);
+    json_writer_add_string(&writer, "complaint", experiment->complaint != NULL ? experiment->complaint : "");
     json_writer_end_object(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
     json_writer_release(&writer);

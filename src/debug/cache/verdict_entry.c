@@ -174,18 +174,6 @@ bool verdict_entry_is_sealed(const void *data, size_t size)
 
 /* ---- Writing ---- */
 
-static void write_text(struct json_writer *writer, const char *key, const char *value)
-{
-    json_writer_key(writer, key);
-    json_writer_string(writer, value);
-}
-
-static void write_integer(struct json_writer *writer, const char *key, int64_t value)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, value);
-}
-
 void verdict_entry_write(const struct verdict_entry *entry, struct string_builder *ret)
 {
     const struct cached_verdict *verdict = &entry->verdict;
@@ -193,18 +181,20 @@ void verdict_entry_write(const struct verdict_entry *entry, struct string_builde
 
     json_writer_init(&writer);
     json_writer_begin_object(&writer);
-    write_integer(&writer, MAGIC_KEY, VERSION);
-    write_text(&writer, "program", entry->program);
-    write_text(&writer, "check", entry->check);
-    write_text(&writer, "content", entry->content);
-    write_text(&writer, "verdict", verdict_names[verdict->verdict]);
+    json_writer_add_integer(&writer, MAGIC_KEY, VERSION);
+    json_writer_add_string(&writer, "program", entry->program);
+    json_writer_add_string(&writer, "check", entry->check);
+    json_writer_add_string(&writer, "content", entry->content);
+    json_writer_add_string(&writer, "verdict", verdict_names[verdict->verdict]);
     if (verdict->has_code)
-        write_integer(&writer, "exit_code", verdict->code);
+        json_writer_add_integer(&writer, "exit_code", verdict->code);
     if (verdict->reason[0] != '\0')
-        write_text(&writer, "reason", verdict->reason);
+        json_writer_add_string(&writer, "reason", verdict->reason);
     if (verdict->runs > 0) {
-        write_integer(&writer, "runs", verdict->runs < (size_t)MOST_RUNS ? (int64_t)verdict->runs : MOST_RUNS);
-        write_integer(&writer, "fails", verdict->fails < (size_t)MOST_RUNS ? (int64_t)verdict->fails : MOST_RUNS);
+        json_writer_add_integer(&writer, "runs",
+                                verdict->runs < (size_t)MOST_RUNS ? (int64_t)verdict->runs : MOST_RUNS);
+        json_writer_add_integer(&writer, "fails",
+                                verdict->fails < (size_t)MOST_RUNS ? (int64_t)verdict->fails : MOST_RUNS);
     }
     json_writer_end_object(&writer);
     verdict_entry_seal(&writer.text);

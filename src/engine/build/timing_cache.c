@@ -239,10 +239,8 @@ void timing_cache_write(const struct timing_cache *cache, struct json_writer *wr
     char text[HASH_TEXT_SIZE];
 
     json_writer_begin_object(writer);
-    json_writer_key(writer, MAGIC_KEY);
-    json_writer_integer(writer, VERSION);
-    json_writer_key(writer, "seconds");
-    json_writer_begin_object(writer);
+    json_writer_add_integer(writer, MAGIC_KEY, VERSION);
+    json_writer_begin_object_member(writer, "seconds");
     for (size_t i = 0; i < cache->count; i++) {
         hash_to_text(cache->items[i].key, text);
         json_writer_key(writer, text);

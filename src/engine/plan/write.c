@@ -35,8 +35,7 @@ static void write_json_shapes(struct json_writer *json, const char *key, const s
 {
     if (shapes == NULL)
         return;
-    json_writer_key(json, key);
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < count; i++)
         write_json_shape(json, &shapes[i]);
     json_writer_end_array(json);
@@ -44,16 +43,13 @@ static void write_json_shapes(struct json_writer *json, const char *key, const s
 
 static void write_plan_providers(struct json_writer *json, const struct engine *engine)
 {
-    json_writer_key(json, "providers");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "providers");
     for (size_t i = 0; i < engine->providers.count; i++) {
         const struct tactic_provider *provider = engine->providers.items[i];
 
         json_writer_begin_object(json);
-        json_writer_key(json, "name");
-        json_writer_string(json, provider->name);
-        json_writer_key(json, "version");
-        json_writer_string(json, provider->version);
+        json_writer_add_string(json, "name", provider->name);
+        json_writer_add_string(json, "version", provider->version);
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
@@ -63,8 +59,7 @@ static void write_plan_profiles(struct json_writer *json, const struct engine *e
 {
     size_t inputs = engine->network->inputs.count;
 
-    json_writer_key(json, "profiles");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "profiles");
     for (size_t i = 0; i < engine->profiles.count; i++) {
         const struct engine_profile *profile = &engine->profiles.items[i];
 
@@ -79,8 +74,7 @@ static void write_plan_profiles(struct json_writer *json, const struct engine *e
 
 static void write_plan_layouts(struct json_writer *json, const char *key, const struct layout *layouts, size_t count)
 {
-    json_writer_key(json, key);
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < count; i++)
         json_writer_string(json, layouts != NULL ? layouts[i].text : "");
     json_writer_end_array(json);
@@ -88,33 +82,25 @@ static void write_plan_layouts(struct json_writer *json, const char *key, const 
 
 static void write_plan_tactic(struct json_writer *json, const struct layer *layer, const struct tactic *tactic)
 {
-    json_writer_key(json, "provider");
-    json_writer_string(json, tactic->provider->name);
-    json_writer_key(json, "tactic");
-    json_writer_string(json, tactic->name);
-    json_writer_key(json, "implementation");
-    json_writer_integer(json, tactic->implementation);
-    json_writer_key(json, "number");
-    json_writer_integer(json, tactic->number);
+    json_writer_add_string(json, "provider", tactic->provider->name);
+    json_writer_add_string(json, "tactic", tactic->name);
+    json_writer_add_integer(json, "implementation", tactic->implementation);
+    json_writer_add_integer(json, "number", tactic->number);
     write_plan_layouts(json, "input_layouts", tactic->input_layouts, layer->inputs.count);
     write_plan_layouts(json, "output_layouts", tactic->output_layouts, layer->outputs.count);
 }
 
 static void write_plan_precision(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice)
 {
-    json_writer_key(json, "precision");
-    json_writer_string(json, precision_name(choice->precision.precision));
-    json_writer_key(json, "constrained");
-    json_writer_boolean(json, choice->precision.constrained);
-    json_writer_key(json, "output_precisions");
-    json_writer_begin_array(json);
+    json_writer_add_string(json, "precision", precision_name(choice->precision.precision));
+    json_writer_add_boolean(json, "constrained", choice->precision.constrained);
+    json_writer_begin_array_member(json, "output_precisions");
     for (size_t i = 0; choice->precision.outputs != NULL && i < layer->outputs.count; i++)
         json_writer_string(json, precision_name(choice->precision.outputs[i]));
     json_writer_end_array(json);
     if (choice->input_scales == NULL)
         return;
-    json_writer_key(json, "input_scales");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "input_scales");
     for (size_t i = 0; i < layer->inputs.count; i++)
         json_writer_number(json, (double)choice->input_scales[i]);
     json_writer_end_array(json);
@@ -125,23 +111,17 @@ static void write_plan_layer(struct json_writer *json, const struct layer *layer
                              const uint32_t *position)
 {
     json_writer_begin_object(json);
-    json_writer_key(json, "name");
-    json_writer_string(json, layer->name);
-    json_writer_key(json, "kind");
-    json_writer_string(json, layer_kind_name(layer->kind));
-    json_writer_key(json, "nodes");
-    json_writer_begin_array(json);
+    json_writer_add_string(json, "name", layer->name);
+    json_writer_add_string(json, "kind", layer_kind_name(layer->kind));
+    json_writer_begin_array_member(json, "nodes");
     for (size_t i = 0; i < layer->nodes.count; i++)
         json_writer_integer(json, position[layer->nodes.items[i]]);
     json_writer_end_array(json);
     write_plan_tactic(json, layer, &choice->tactic);
     write_plan_precision(json, layer, choice);
-    json_writer_key(json, "seconds");
-    json_writer_number(json, choice->seconds);
-    json_writer_key(json, "share_of_fastest");
-    json_writer_number(json, choice->share_of_fastest);
-    json_writer_key(json, "tactics");
-    json_writer_integer(json, (int64_t)choice->tactic_count);
+    json_writer_add_number(json, "seconds", choice->seconds);
+    json_writer_add_number(json, "share_of_fastest", choice->share_of_fastest);
+    json_writer_add_count(json, "tactics", choice->tactic_count);
     write_json_shapes(json, "input_shapes", choice->input_shapes, layer->inputs.count);
     write_json_shapes(json, "output_shapes", choice->output_shapes, layer->outputs.count);
     json_writer_end_object(json);
@@ -152,17 +132,14 @@ static void write_plan_description(struct json_writer *json, const struct engine
     const struct network *network = engine->network;
 
     json_writer_begin_object(json);
-    json_writer_key(json, "threads");
-    json_writer_integer(json, engine->threads);
+    json_writer_add_integer(json, "threads", engine->threads);
     write_plan_providers(json, engine);
-    json_writer_key(json, "inputs");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "inputs");
     for (size_t i = 0; i < network->inputs.count; i++)
         write_json_text(json, network->model->values.items[network->inputs.items[i]].name);
     json_writer_end_array(json);
     write_plan_profiles(json, engine);
-    json_writer_key(json, "layers");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "layers");
     for (size_t i = 0; i < network->layers.count; i++)
         write_plan_layer(json, &network->layers.items[i], &engine->layers[i], position);
     json_writer_end_array(json);

@@ -10,18 +10,11 @@
 
 #define SCHEMA "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
-static void add_string(struct json_writer *json, const char *key, const char *value)
-{
-    json_writer_key(json, key);
-    json_writer_string(json, value);
-}
-
 /* {"text": value} */
 static void add_message(struct json_writer *json, const char *key, const char *value)
 {
-    json_writer_key(json, key);
-    json_writer_begin_object(json);
-    add_string(json, "text", value);
+    json_writer_begin_object_member(json, key);
+    json_writer_add_string(json, "text", value);
     json_writer_end_object(json);
 }
 
@@ -64,34 +57,29 @@ static void add_artifact_location(struct json_writer *json, const struct sarif_r
         string_add(&uri, "file://");
     add_path(&uri, path);
     json_writer_begin_object(json);
-    add_string(json, "uri", uri.data);
+    json_writer_add_string(json, "uri", uri.data);
     if (inside)
-        add_string(json, "uriBaseId", "%SRCROOT%");
+        json_writer_add_string(json, "uriBaseId", "%SRCROOT%");
     json_writer_end_object(json);
     string_release(&uri);
 }
 
 static void add_locations(struct json_writer *json, const struct sarif_run *run, const char *node)
 {
-    json_writer_key(json, "locations");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "locations");
     json_writer_begin_object(json);
-    json_writer_key(json, "physicalLocation");
-    json_writer_begin_object(json);
+    json_writer_begin_object_member(json, "physicalLocation");
     json_writer_key(json, "artifactLocation");
     add_artifact_location(json, run);
-    json_writer_key(json, "region");
-    json_writer_begin_object(json);
-    json_writer_key(json, "startLine");
-    json_writer_integer(json, 1);
+    json_writer_begin_object_member(json, "region");
+    json_writer_add_integer(json, "startLine", 1);
     json_writer_end_object(json);
     json_writer_end_object(json);
     if (node != NULL) {
-        json_writer_key(json, "logicalLocations");
-        json_writer_begin_array(json);
+        json_writer_begin_array_member(json, "logicalLocations");
         json_writer_begin_object(json);
-        add_string(json, "name", node);
-        add_string(json, "kind", "node");
+        json_writer_add_string(json, "name", node);
+        json_writer_add_string(json, "kind", "node");
         json_writer_end_object(json);
         json_writer_end_array(json);
     }
@@ -104,17 +92,15 @@ static void add_locations(struct json_writer *json, const struct sarif_run *run,
 static void add_rule(struct json_writer *json, const struct lint_rule *rule)
 {
     json_writer_begin_object(json);
-    add_string(json, "id", rule->id);
+    json_writer_add_string(json, "id", rule->id);
     add_message(json, "shortDescription", rule->summary);
     add_message(json, "fullDescription", rule->summary);
     add_message(json, "help", rule->help);
-    json_writer_key(json, "defaultConfiguration");
-    json_writer_begin_object(json);
-    add_string(json, "level", level_name(rule));
+    json_writer_begin_object_member(json, "defaultConfiguration");
+    json_writer_add_string(json, "level", level_name(rule));
     json_writer_end_object(json);
-    json_writer_key(json, "properties");
-    json_writer_begin_object(json);
-    add_string(json, "problem.severity", level_name(rule));
+    json_writer_begin_object_member(json, "properties");
+    json_writer_add_string(json, "problem.severity", level_name(rule));
     json_writer_end_object(json);
     json_writer_end_object(json);
 }
@@ -139,9 +125,8 @@ static void add_fingerprint(struct json_writer *json, const struct lint_entry *e
     before = before != NAME_MAP_NONE ? before : 0;
     name_map_set(&fingerprints->counts, text_of(arena_strdup(&fingerprints->arena, name)), before + 1);
     snprintf(numbered, sizeof(numbered), "%s:%u", name, before + 1);
-    json_writer_key(json, "partialFingerprints");
-    json_writer_begin_object(json);
-    add_string(json, "primaryLocationLineHash", numbered);
+    json_writer_begin_object_member(json, "partialFingerprints");
+    json_writer_add_string(json, "primaryLocationLineHash", numbered);
     json_writer_end_object(json);
 }
 
@@ -155,10 +140,9 @@ static void add_result(struct json_writer *json, const struct sarif_run *run, co
         string_add_format(&message, "Node '%s': ", entry->node);
     string_add(&message, entry->message + strspn(entry->message, " "));
     json_writer_begin_object(json);
-    add_string(json, "ruleId", entry->rule->id);
-    json_writer_key(json, "ruleIndex");
-    json_writer_integer(json, entry->rule - run->rules);
-    add_string(json, "level", level_name(entry->rule));
+    json_writer_add_string(json, "ruleId", entry->rule->id);
+    json_writer_add_integer(json, "ruleIndex", entry->rule - run->rules);
+    json_writer_add_string(json, "level", level_name(entry->rule));
     add_message(json, "message", message.data);
     add_locations(json, run, entry->node);
     add_fingerprint(json, entry, fingerprints);
@@ -168,14 +152,11 @@ static void add_result(struct json_writer *json, const struct sarif_run *run, co
 
 static void add_tool(struct json_writer *json, const struct sarif_run *run)
 {
-    json_writer_key(json, "tool");
-    json_writer_begin_object(json);
-    json_writer_key(json, "driver");
-    json_writer_begin_object(json);
-    add_string(json, "name", "polygraphy check lint");
-    add_string(json, "semanticVersion", run->version);
-    json_writer_key(json, "rules");
-    json_writer_begin_array(json);
+    json_writer_begin_object_member(json, "tool");
+    json_writer_begin_object_member(json, "driver");
+    json_writer_add_string(json, "name", "polygraphy check lint");
+    json_writer_add_string(json, "semanticVersion", run->version);
+    json_writer_begin_array_member(json, "rules");
     for (size_t i = 0; i < run->rule_count; i++)
         add_rule(json, &run->rules[i]);
     json_writer_end_array(json);
@@ -186,12 +167,10 @@ static void add_tool(struct json_writer *json, const struct sarif_run *run)
 /* That it came to an end, whatever it found. */
 static void add_invocation(struct json_writer *json, const struct sarif_run *run)
 {
-    json_writer_key(json, "invocations");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "invocations");
     json_writer_begin_object(json);
-    json_writer_key(json, "executionSuccessful");
-    json_writer_boolean(json, true);
-    add_string(json, "commandLine", run->command);
+    json_writer_add_boolean(json, "executionSuccessful", true);
+    json_writer_add_string(json, "commandLine", run->command);
     json_writer_end_object(json);
     json_writer_end_array(json);
 }
@@ -205,23 +184,20 @@ static void add_run(struct json_writer *json, const struct sarif_run *run)
     json_writer_begin_object(json);
     add_tool(json, run);
     add_invocation(json, run);
-    json_writer_key(json, "artifacts");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "artifacts");
     json_writer_begin_object(json);
     json_writer_key(json, "location");
     add_artifact_location(json, run);
-    json_writer_key(json, "roles");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "roles");
     json_writer_string(json, "analysisTarget");
     json_writer_end_array(json);
     json_writer_end_object(json);
     json_writer_end_array(json);
-    json_writer_key(json, "results");
-    json_writer_begin_array(json);
+    json_writer_begin_array_member(json, "results");
     for (size_t i = 0; i < run->report->entries.count; i++)
         add_result(json, run, &run->report->entries.items[i], &fingerprints);
     json_writer_end_array(json);
-    add_string(json, "columnKind", "unicodeCodePoints");
+    json_writer_add_string(json, "columnKind", "unicodeCodePoints");
     json_writer_end_object(json);
     name_map_release(&fingerprints.counts);
     arena_release(&fingerprints.arena);
@@ -234,10 +210,9 @@ int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
 
     if (rc == 0) {
         json_writer_begin_object(&json);
-        add_string(&json, "$schema", SCHEMA);
-        add_string(&json, "version", "2.1.0");
-        json_writer_key(&json, "runs");
-        json_writer_begin_array(&json);
+        json_writer_add_string(&json, "$schema", SCHEMA);
+        json_writer_add_string(&json, "version", "2.1.0");
+        json_writer_begin_array_member(&json, "runs");
         add_run(&json, run);
         json_writer_end_array(&json);
         json_writer_end_object(&json);

@@ -218,6 +218,64 @@ void json_writer_null(struct json_writer *writer)
     string_add(&writer->text, "null");
 }
 
+void json_writer_begin_object_member(struct json_writer *writer, const char *name)
+{
+    json_writer_key(writer, name);
+    json_writer_begin_object(writer);
+}
+
+void json_writer_begin_array_member(struct json_writer *writer, const char *name)
+{
+    json_writer_key(writer, name);
+    json_writer_begin_array(writer);
+}
+
+void json_writer_add_string(struct json_writer *writer, const char *name, const char *string)
+{
+    json_writer_key(writer, name);
+    if (string != NULL)
+        json_writer_string(writer, string);
+    else
+        json_writer_null(writer);
+}
+
+void json_writer_add_text(struct json_writer *writer, const char *name, struct text text)
+{
+    json_writer_key(writer, name);
+    json_writer_text(writer, text);
+}
+
+void json_writer_add_integer(struct json_writer *writer, const char *name, int64_t value)
+{
+    json_writer_key(writer, name);
+    json_writer_integer(writer, value);
+}
+
+void json_writer_add_count(struct json_writer *writer, const char *name, uint64_t value)
+{
+    json_writer_add_integer(writer, name, (int64_t)value);
+}
+
+void json_writer_add_number(struct json_writer *writer, const char *name, double value)
+{
+    json_writer_key(writer, name);
+    json_writer_number(writer, value);
+}
+
+void json_writer_add_boolean(struct json_writer *writer, const char *name, bool value)
+{
+    json_writer_key(writer, name);
+    json_writer_boolean(writer, value);
+}
+
+void json_writer_add_strings(struct json_writer *writer, const char *name, const char *const *items, size_t count)
+{
+    json_writer_begin_array_member(writer, name);
+    for (size_t i = 0; i < count; i++)
+        json_writer_string(writer, items[i]);
+    json_writer_end_array(writer);
+}
+
 void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment)
 {
     begin_item(writer);

@@ -2,8 +2,7 @@
  *
  *   json_writer_open(&writer, "iteration.json", err);
  *   json_writer_begin_object(&writer);
- *   json_writer_key(&writer, "iteration");
- *   json_writer_integer(&writer, 0);
+ *   json_writer_add_integer(&writer, "iteration", 0);
  *   json_writer_end_object(&writer);
  *   rc = json_writer_commit(&writer, FILE_DURABLE, err);
  *   json_writer_release(&writer);
@@ -49,13 +48,25 @@ void json_writer_begin_array(struct json_writer *writer);
 void json_writer_end_array(struct json_writer *writer);
 void json_writer_key(struct json_writer *writer, const char *name);
 
-/* Bytes that are not UTF-8 are written as U+FFFD. */
+/* A value by itself: an element of an array, or what json_writer_key() has named. Bytes that are not UTF-8 are written
+ * as U+FFFD. */
 void json_writer_string(struct json_writer *writer, const char *string);
 void json_writer_text(struct json_writer *writer, struct text text);
 void json_writer_integer(struct json_writer *writer, int64_t value);
 void json_writer_number(struct json_writer *writer, double value); /* also NaN, Infinity, -Infinity */
 void json_writer_boolean(struct json_writer *writer, bool value);
 void json_writer_null(struct json_writer *writer);
+
+/* A member of the object that is open: its name and its value. */
+void json_writer_begin_object_member(struct json_writer *writer, const char *name);
+void json_writer_begin_array_member(struct json_writer *writer, const char *name);
+void json_writer_add_string(struct json_writer *writer, const char *name, const char *string); /* NULL becomes null */
+void json_writer_add_text(struct json_writer *writer, const char *name, struct text text);
+void json_writer_add_integer(struct json_writer *writer, const char *name, int64_t value);
+void json_writer_add_count(struct json_writer *writer, const char *name, uint64_t value);
+void json_writer_add_number(struct json_writer *writer, const char *name, double value);
+void json_writer_add_boolean(struct json_writer *writer, const char *name, bool value);
+void json_writer_add_strings(struct json_writer *writer, const char *name, const char *const *items, size_t count);
 
 /* A string that is the base64 form of bytes handed over in any number of pieces. */
 void json_writer_begin_base64(struct json_writer *writer);

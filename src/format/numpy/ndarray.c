@@ -148,8 +148,7 @@ int ndarray_write(struct json_writer *writer, const struct tensor *tensor, struc
     json_writer_begin_base64(writer);
     rc = npy_write(tensor, &sink, err);
     json_writer_end_base64(writer);
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "ndarray");
+    json_writer_add_string(writer, "polygraphy_class", "ndarray");
     json_writer_end_object(writer);
     return rc;
 }
@@ -161,8 +160,7 @@ int ndarray_write_lazy(struct json_writer *writer, const struct tensor *tensor, 
     json_writer_begin_object(writer);
     json_writer_key(writer, "values");
     rc = ndarray_write(writer, tensor, err);
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "LazyArray");
+    json_writer_add_string(writer, "polygraphy_class", "LazyArray");
     json_writer_end_object(writer);
     return rc;
 }

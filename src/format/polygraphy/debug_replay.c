@@ -63,32 +63,21 @@ static struct text end_member(struct json_writer *writer)
 static void write_context(struct json_writer *writer, const struct replay_entry *entry)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "state");
-    json_writer_begin_object(writer);
-    if (entry->num_nodes >= 0) {
-        json_writer_key(writer, "num_nodes");
-        json_writer_integer(writer, entry->num_nodes);
-    }
+    json_writer_begin_object_member(writer, "state");
+    if (entry->num_nodes >= 0)
+        json_writer_add_integer(writer, "num_nodes", entry->num_nodes);
     json_writer_end_object(writer);
-    json_writer_key(writer, "iteration_info");
-    json_writer_begin_object(writer);
-    json_writer_key(writer, "iteration");
-    json_writer_integer(writer, entry->iteration);
+    json_writer_begin_object_member(writer, "iteration_info");
+    json_writer_add_integer(writer, "iteration", entry->iteration);
     json_writer_end_object(writer);
-    json_writer_key(writer, "success");
-    json_writer_boolean(writer, entry->success);
-    if (entry->skipped) {
-        json_writer_key(writer, "skipped");
-        json_writer_boolean(writer, true);
-    }
+    json_writer_add_boolean(writer, "success", entry->success);
+    if (entry->skipped)
+        json_writer_add_boolean(writer, "skipped", true);
     if (entry->runs > 0) {
-        json_writer_key(writer, "runs");
-        json_writer_integer(writer, entry->runs);
-        json_writer_key(writer, "fails");
-        json_writer_integer(writer, entry->fails);
+        json_writer_add_integer(writer, "runs", entry->runs);
+        json_writer_add_integer(writer, "fails", entry->fails);
     }
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "IterationContext");
+    json_writer_add_string(writer, "polygraphy_class", "IterationContext");
     json_writer_end_object(writer);
 }
 
@@ -311,18 +300,12 @@ static void add_session(const struct debug_replay *replay, struct string_builder
 
     begin_member(&writer, SESSION_KEY);
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "model");
-    json_writer_string(&writer, replay->model_hash);
-    json_writer_key(&writer, "check");
-    json_writer_string(&writer, replay->check_hash);
-    if (replay->has_failure_code) {
-        json_writer_key(&writer, "failure_code");
-        json_writer_integer(&writer, replay->failure_code);
-    }
-    if (replay->failure_reason[0] != '\0') {
-        json_writer_key(&writer, "failure_reason");
-        json_writer_string(&writer, replay->failure_reason);
-    }
+    json_writer_add_string(&writer, "model", replay->model_hash);
+    json_writer_add_string(&writer, "check", replay->check_hash);
+    if (replay->has_failure_code)
+        json_writer_add_integer(&writer, "failure_code", replay->failure_code);
+    if (replay->failure_reason[0] != '\0')
+        json_writer_add_string(&writer, "failure_reason", replay->failure_reason);
     json_writer_end_object(&writer);
     string_add_text(head, end_member(&writer));
     if (replay->text.size > 0)
@@ -385,8 +368,7 @@ int iteration_info_save(const char *path, int64_t index, struct error *err)
 
     json_writer_init(&writer);
     json_writer_begin_object(&writer);
-    json_writer_key(&writer, "iteration");
-    json_writer_integer(&writer, index);
+    json_writer_add_integer(&writer, "iteration", index);
     json_writer_end_object(&writer);
     rc = file_write(path, writer.text.data, writer.text.size, FILE_INTERMEDIATE, err);
     json_writer_release(&writer);

@@ -91,27 +91,14 @@ void lint_report_finish(struct lint_report *report)
     sort_names(&report->passing, &report->failing);
 }
 
-static void write_names(struct json_writer *writer, const char *key, const struct lint_names *names)
-{
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < names->count; i++)
-        json_writer_string(writer, names->items[i]);
-    json_writer_end_array(writer);
-}
-
 static void write_entry(struct json_writer *writer, const struct lint_entry *entry)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "level");
-    json_writer_string(writer, levels[entry->rule->level]);
-    json_writer_key(writer, "source");
-    json_writer_string(writer, sources[entry->rule->source]);
-    json_writer_key(writer, "message");
-    json_writer_string(writer, entry->message);
+    json_writer_add_string(writer, "level", levels[entry->rule->level]);
+    json_writer_add_string(writer, "source", sources[entry->rule->source]);
+    json_writer_add_string(writer, "message", entry->message);
     if (entry->node != NULL) {
-        json_writer_key(writer, "nodes");
-        json_writer_begin_array(writer);
+        json_writer_begin_array_member(writer, "nodes");
         json_writer_string(writer, entry->node);
         json_writer_end_array(writer);
     }
@@ -125,13 +112,11 @@ int lint_report_save(const struct lint_report *report, const char *path, struct 
 
     if (rc == 0) {
         json_writer_begin_object(&writer);
-        json_writer_key(&writer, "summary");
-        json_writer_begin_object(&writer);
-        write_names(&writer, "passing", &report->passing);
-        write_names(&writer, "failing", &report->failing);
+        json_writer_begin_object_member(&writer, "summary");
+        json_writer_add_strings(&writer, "passing", (const char *const *)report->passing.items, report->passing.count);
+        json_writer_add_strings(&writer, "failing", (const char *const *)report->failing.items, report->failing.count);
         json_writer_end_object(&writer);
-        json_writer_key(&writer, "lint_entries");
-        json_writer_begin_array(&writer);
+        json_writer_begin_array_member(&writer, "lint_entries");
         for (size_t i = 0; i < report->entries.count; i++)
             write_entry(&writer, &report->entries.items[i]);
         json_writer_end_array(&writer);

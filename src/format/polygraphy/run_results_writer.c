@@ -18,8 +18,7 @@ int run_results_writer_open(struct run_results_writer *writer, const char *path,
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer->json);
-    json_writer_key(&writer->json, "lst");
-    json_writer_begin_array(&writer->json);
+    json_writer_begin_array_member(&writer->json, "lst");
     return 0;
 }
 
@@ -52,8 +51,7 @@ int run_results_writer_begin_iteration(struct run_results_writer *writer, struct
     if (writer->is_safetensors)
         return 0;
     json_writer_begin_object(&writer->json);
-    json_writer_key(&writer->json, "outputs");
-    json_writer_begin_object(&writer->json);
+    json_writer_begin_object_member(&writer->json, "outputs");
     return json_writer_status(&writer->json, err);
 }
 
@@ -90,10 +88,8 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
         json_writer_null(&writer->json);
     else
         json_writer_number(&writer->json, runtime);
-    json_writer_key(&writer->json, "runner_name");
-    json_writer_string(&writer->json, runner_name);
-    json_writer_key(&writer->json, "polygraphy_class");
-    json_writer_string(&writer->json, "IterationResult");
+    json_writer_add_string(&writer->json, "runner_name", runner_name);
+    json_writer_add_string(&writer->json, "polygraphy_class", "IterationResult");
     json_writer_end_object(&writer->json);
     file_writer_begin_sync(&writer->json.file);
     return json_writer_status(&writer->json, err);
@@ -117,10 +113,8 @@ static void describe_runners(const struct run_results *runners, struct json_writ
         const struct runner_results *runner = &runners->items[i];
 
         json_writer_begin_object(ret);
-        json_writer_key(ret, "name");
-        json_writer_string(ret, runner->name);
-        json_writer_key(ret, "runtimes");
-        json_writer_begin_array(ret);
+        json_writer_add_string(ret, "name", runner->name);
+        json_writer_begin_array_member(ret, "runtimes");
         for (size_t k = 0; k < runner->count; k++) {
             if (isnan(runner->items[k].runtime))
                 json_writer_null(ret);
@@ -153,8 +147,7 @@ int run_results_writer_commit(struct run_results_writer *writer, struct error *e
     if (writer->is_safetensors)
         return commit_safetensors(writer, err);
     json_writer_end_array(&writer->json);
-    json_writer_key(&writer->json, "polygraphy_class");
-    json_writer_string(&writer->json, "RunResults");
+    json_writer_add_string(&writer->json, "polygraphy_class", "RunResults");
     json_writer_end_object(&writer->json);
     return json_writer_commit(&writer->json, FILE_DURABLE, err);
 }

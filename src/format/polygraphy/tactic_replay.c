@@ -441,24 +441,20 @@ static void write_number(struct json_writer *writer, const char *key, struct tac
 static void write_tensor(struct json_writer *writer, const struct tactic_tensor *tensor)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "dtype");
-    json_writer_string(writer, tensor->dtype);
-    json_writer_key(writer, "strides");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "dtype", tensor->dtype);
+    json_writer_begin_array_member(writer, "strides");
     for (size_t i = 0; i < tensor->rank; i++)
         json_writer_integer(writer, tensor->strides[i]);
     json_writer_end_array(writer);
     write_number(writer, "vectorized_dim", tensor->vectorized_dim);
     write_number(writer, "components_per_element", tensor->components_per_element);
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "TensorInfo");
+    json_writer_add_string(writer, "polygraphy_class", "TensorInfo");
     json_writer_end_object(writer);
 }
 
 static void write_tensors(struct json_writer *writer, const char *key, const struct tactic_tensors *tensors)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < tensors->count; i++)
         write_tensor(writer, &tensors->items[i]);
     json_writer_end_array(writer);
@@ -467,44 +463,31 @@ static void write_tensors(struct json_writer *writer, const char *key, const str
 void tactic_algorithm_write(const struct tactic_algorithm *algorithm, struct json_writer *writer)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "implementation");
-    json_writer_integer(writer, algorithm->implementation);
-    json_writer_key(writer, "tactic");
-    json_writer_integer(writer, algorithm->tactic);
+    json_writer_add_integer(writer, "implementation", algorithm->implementation);
+    json_writer_add_integer(writer, "tactic", algorithm->tactic);
     write_tensors(writer, "inputs", &algorithm->inputs);
     write_tensors(writer, "outputs", &algorithm->outputs);
-    if (algorithm->name) {
-        json_writer_key(writer, "name");
-        json_writer_string(writer, algorithm->name);
-    }
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "Algorithm");
+    if (algorithm->name)
+        json_writer_add_string(writer, "name", algorithm->name);
+    json_writer_add_string(writer, "polygraphy_class", "Algorithm");
     json_writer_end_object(writer);
 }
 
 void tactic_replay_write(const struct tactic_replay *replay, struct json_writer *writer)
 {
     json_writer_begin_object(writer);
-    json_writer_key(writer, "replay");
-    json_writer_begin_object(writer);
+    json_writer_begin_object_member(writer, "replay");
     for (size_t i = 0; i < replay->count; i++) {
         json_writer_key(writer, replay->items[i].layer);
         tactic_algorithm_write(&replay->items[i].algorithm, writer);
     }
     json_writer_end_object(writer);
-    if (replay->precision.known) {
-        json_writer_key(writer, "precision");
-        json_writer_begin_array(writer);
-        for (size_t i = 0; i < replay->precision.count; i++)
-            json_writer_string(writer, replay->precision.items[i]);
-        json_writer_end_array(writer);
-    }
-    if (replay->timing_cache) {
-        json_writer_key(writer, "timing_cache");
-        json_writer_string(writer, replay->timing_cache);
-    }
-    json_writer_key(writer, "polygraphy_class");
-    json_writer_string(writer, "TacticReplayData");
+    if (replay->precision.known)
+        json_writer_add_strings(writer, "precision", (const char *const *)replay->precision.items,
+                                replay->precision.count);
+    if (replay->timing_cache)
+        json_writer_add_string(writer, "timing_cache", replay->timing_cache);
+    json_writer_add_string(writer, "polygraphy_class", "TacticReplayData");
     json_writer_end_object(writer);
 }
 

@@ -323,21 +323,6 @@ void passes_result_tell(const struct passes_report *report, struct model *model,
 
 /* ---- JSON ---- */
 
-static void write_string(const char *key, const char *value, struct json_writer *writer)
-{
-    json_writer_key(writer, key);
-    json_writer_string(writer, value);
-}
-
-static void write_words(const char *key, struct words words, struct json_writer *writer)
-{
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < words.count; i++)
-        json_writer_string(writer, words.items[i]);
-    json_writer_end_array(writer);
-}
-
 static void write_set(const struct passes_report *report, const struct bitset *set, struct json_writer *writer)
 {
     json_writer_begin_array(writer);
@@ -348,12 +333,11 @@ static void write_set(const struct passes_report *report, const struct bitset *s
 
 static void write_nodes(const char *key, const struct rewritten_list *nodes, struct json_writer *writer)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < nodes->count; i++) {
         json_writer_begin_object(writer);
-        write_string("name", nodes->items[i].name, writer);
-        write_string("op_type", nodes->items[i].op_type, writer);
+        json_writer_add_string(writer, "name", nodes->items[i].name);
+        json_writer_add_string(writer, "op_type", nodes->items[i].op_type);
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
@@ -362,8 +346,7 @@ static void write_nodes(const char *key, const struct rewritten_list *nodes, str
 static void write_region(const char *key, const struct rewritten_list *nodes, uint32_t region,
                          struct json_writer *writer)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < nodes->count; i++)
         if (nodes->items[i].region == region)
             json_writer_string(writer, nodes->items[i].name);
@@ -372,8 +355,7 @@ static void write_region(const char *key, const struct rewritten_list *nodes, ui
 
 static void write_regions(const struct rewritten_nodes *nodes, struct json_writer *writer)
 {
-    json_writer_key(writer, "regions");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "regions");
     for (uint32_t region = 0; region < nodes->regions; region++) {
         json_writer_begin_object(writer);
         write_region("without", &nodes->before, region, writer);
@@ -387,19 +369,16 @@ static void write_reduction(const struct passes_reduction *reduction, struct jso
 {
     json_writer_begin_object(writer);
     if (reduction->why_not != NULL) {
-        write_string("why_not", reduction->why_not, writer);
+        json_writer_add_string(writer, "why_not", reduction->why_not);
     } else {
-        write_string("model", reduction->model, writer);
-        write_string("inputs", reduction->inputs, writer);
-        write_string("golden", reduction->golden, writer);
-        json_writer_key(writer, "original_nodes");
-        json_writer_integer(writer, (int64_t)reduction->original_nodes);
+        json_writer_add_string(writer, "model", reduction->model);
+        json_writer_add_string(writer, "inputs", reduction->inputs);
+        json_writer_add_string(writer, "golden", reduction->golden);
+        json_writer_add_count(writer, "original_nodes", reduction->original_nodes);
         write_nodes("nodes", &reduction->nodes, writer);
-        json_writer_key(writer, "alone_fails");
-        json_writer_boolean(writer, reduction->alone_fails);
-        json_writer_key(writer, "without_passes");
-        json_writer_boolean(writer, reduction->without_passes);
-        write_string("command", reduction->command, writer);
+        json_writer_add_boolean(writer, "alone_fails", reduction->alone_fails);
+        json_writer_add_boolean(writer, "without_passes", reduction->without_passes);
+        json_writer_add_string(writer, "command", reduction->command);
     }
     json_writer_end_object(writer);
 }
@@ -413,13 +392,12 @@ static void write_kernels(const struct other_kernels *kernels, struct json_write
 
     if (kernels->evidence == KERNELS_NOT_ASKED)
         return;
-    json_writer_key(writer, "other_kernels");
-    json_writer_begin_object(writer);
-    write_string("evidence", evidence[kernels->evidence], writer);
+    json_writer_begin_object_member(writer, "other_kernels");
+    json_writer_add_string(writer, "evidence", evidence[kernels->evidence]);
     if (kernels->evidence == KERNELS_NOT_RULED_OUT)
-        write_string("why_not", kernels->why_not, writer);
+        json_writer_add_string(writer, "why_not", kernels->why_not);
     if (kernels->replay != NULL)
-        write_string("replay", kernels->replay, writer);
+        json_writer_add_string(writer, "replay", kernels->replay);
     json_writer_end_object(writer);
 }
 
@@ -432,15 +410,13 @@ void passes_result_write(const void *data, struct json_writer *writer)
     const struct passes_report *report = data;
     const struct passes_result *result = report->result;
 
-    write_string("outcome", outcomes[result->outcome], writer);
-    write_words("decisions", report->decisions, writer);
-    write_words("not_tried", report->not_tried, writer);
+    json_writer_add_string(writer, "outcome", outcomes[result->outcome]);
+    json_writer_add_strings(writer, "decisions", report->decisions.items, report->decisions.count);
+    json_writer_add_strings(writer, "not_tried", report->not_tried.items, report->not_tried.count);
     json_writer_key(writer, "off");
     write_set(report, &result->off, writer);
-    json_writer_key(writer, "minimal");
-    json_writer_boolean(writer, result->is_minimal);
-    json_writer_key(writer, "culprits");
-    json_writer_begin_array(writer);
+    json_writer_add_boolean(writer, "minimal", result->is_minimal);
+    json_writer_begin_array_member(writer, "culprits");
     for (size_t i = 0; i < result->culprits.count; i++)
         write_set(report, &result->culprits.items[i], writer);
     json_writer_end_array(writer);
@@ -450,19 +426,17 @@ void passes_result_write(const void *data, struct json_writer *writer)
         write_regions(&report->rewriting.nodes, writer);
     }
     write_kernels(&report->rewriting.kernels, writer);
-    json_writer_key(writer, "remedies");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "remedies");
     for (size_t i = 0; i < report->remedies.count; i++) {
         json_writer_begin_object(writer);
-        write_string("form", forms[report->remedies.items[i].form].key, writer);
-        write_string("line", report->remedies.items[i].line, writer);
+        json_writer_add_string(writer, "form", forms[report->remedies.items[i].form].key);
+        json_writer_add_string(writer, "line", report->remedies.items[i].line);
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
     if (report->reductions == NULL)
         return;
-    json_writer_key(writer, "reduced");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "reduced");
     for (size_t i = 0; i < result->culprits.count; i++)
         write_reduction(&report->reductions[i], writer);
     json_writer_end_array(writer);

@@ -190,20 +190,10 @@ void quantization_session_tell(const struct quantization_session *session, struc
 static void write_set(const struct quantization_session *session, const char *key, const struct bitset *set,
                       struct json_writer *writer)
 {
-    json_writer_key(writer, key);
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, key);
     for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
         json_writer_string(writer, session->subject->quantizers.items[i].name);
     json_writer_end_array(writer);
-}
-
-static void write_text(struct json_writer *writer, const char *key, const char *text)
-{
-    json_writer_key(writer, key);
-    if (text != NULL)
-        json_writer_string(writer, text);
-    else
-        json_writer_null(writer);
 }
 
 static void write_exclusion(const struct quantization_session *session, size_t program, struct json_writer *writer)
@@ -214,18 +204,16 @@ static void write_exclusion(const struct quantization_session *session, size_t p
                                          [EXCLUSION_UNSEEN] = "not-seen"};
     const struct quantizer_exclusion *exclusion = &session->answer.exclusions[session->lists.programs[program].style];
 
-    json_writer_key(writer, session->lists.programs[program].key);
-    json_writer_begin_object(writer);
-    json_writer_key(writer, "nodes");
-    json_writer_begin_array(writer);
+    json_writer_begin_object_member(writer, session->lists.programs[program].key);
+    json_writer_begin_array_member(writer, "nodes");
     for (size_t i = 0; i < exclusion->names.count; i++)
         json_writer_text(writer, exclusion->names.items[i]);
     json_writer_end_array(writer);
     write_set(session, "quantizers", &exclusion->left_out, writer);
-    write_text(writer, "proof", proofs[exclusion->proof]);
-    json_writer_key(writer, "complete");
-    json_writer_boolean(writer, exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0);
-    write_text(writer, "call", session->lists.programs[program].call);
+    json_writer_add_string(writer, "proof", proofs[exclusion->proof]);
+    json_writer_add_boolean(writer, "complete",
+                            exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0);
+    json_writer_add_string(writer, "call", session->lists.programs[program].call);
     json_writer_end_object(writer);
 }
 
@@ -240,7 +228,7 @@ static void write_repaired(const struct quantization_session *session, struct js
         return;
     }
     json_writer_begin_object(writer);
-    write_text(writer, "path", session->repaired);
+    json_writer_add_string(writer, "path", session->repaired);
     write_set(session, "left_out", &answer->repair.off, writer);
     for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
         struct bitset set = refined_so(session, (enum quantizer_refinement)i);
@@ -254,12 +242,11 @@ static void write_repaired(const struct quantization_session *session, struct js
 static void write_findings(const struct quantization_session *session, struct json_writer *writer)
 {
     write_repaired(session, writer);
-    json_writer_key(writer, "exclusions");
-    json_writer_begin_object(writer);
+    json_writer_begin_object_member(writer, "exclusions");
     for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++)
         write_exclusion(session, i, writer);
     json_writer_end_object(writer);
-    write_text(writer, "extra_options", session->lists.overrides);
+    json_writer_add_string(writer, "extra_options", session->lists.overrides);
 }
 
 void quantization_session_write(const struct quantization_session *session, struct json_writer *writer)
@@ -268,10 +255,9 @@ void quantization_session_write(const struct quantization_session *session, stru
     bool found = quantization_session_has_found(session);
 
     json_writer_begin_object(writer);
-    write_text(writer, "outcome", found ? "found" : result->none_needed ? "none-needed" : "not-found");
+    json_writer_add_string(writer, "outcome", found ? "found" : result->none_needed ? "none-needed" : "not-found");
     write_set(session, "left_out", &result->chosen, writer);
-    json_writer_key(writer, "minimal");
-    json_writer_boolean(writer, found && result->is_minimal);
+    json_writer_add_boolean(writer, "minimal", found && result->is_minimal);
     if (found)
         write_findings(session, writer);
     json_writer_end_object(writer);

@@ -24,21 +24,6 @@ static void write_number(struct json_writer *writer, const char *key, double val
         json_writer_number(writer, value);
 }
 
-static void write_count(struct json_writer *writer, const char *key, size_t value)
-{
-    json_writer_key(writer, key);
-    json_writer_integer(writer, (int64_t)value);
-}
-
-static void write_words(struct json_writer *writer, const char *key, const char *value)
-{
-    json_writer_key(writer, key);
-    if (value == NULL)
-        json_writer_null(writer);
-    else
-        json_writer_string(writer, value);
-}
-
 static void write_measures(const struct quantization_row *row, struct json_writer *writer)
 {
     const struct tensor_measures *measures = &row->tensor.measures;
@@ -46,24 +31,24 @@ static void write_measures(const struct quantization_row *row, struct json_write
     json_writer_key(writer, "tensor");
     if (row->tensor.why_not != NULL) {
         json_writer_null(writer);
-        write_words(writer, "why_no_tensor", row->tensor.why_not);
+        json_writer_add_string(writer, "why_no_tensor", row->tensor.why_not);
         return;
     }
     json_writer_begin_object(writer);
-    write_count(writer, "elements", measures->elements);
-    write_count(writer, "not_finite", measures->not_finite);
+    json_writer_add_count(writer, "elements", measures->elements);
+    json_writer_add_count(writer, "not_finite", measures->not_finite);
     write_number(writer, "snr", measures->signal_to_noise);
     write_number(writer, "clipped", measures->clipped);
     write_number(writer, "clipped_below", measures->clipped_below);
     write_number(writer, "at_ends", measures->at_ends);
     write_number(writer, "unused", measures->unused);
     write_number(writer, "reach", measures->reach);
-    write_count(writer, "scales", measures->scales);
-    write_count(writer, "dead_scales", measures->dead_scales);
-    write_count(writer, "outlying_scales", measures->outlying_scales);
+    json_writer_add_count(writer, "scales", measures->scales);
+    json_writer_add_count(writer, "dead_scales", measures->dead_scales);
+    json_writer_add_count(writer, "outlying_scales", measures->outlying_scales);
     write_number(writer, "worst_scale_snr", measures->worst_signal_to_noise);
     if (!isnan(measures->worst_signal_to_noise))
-        write_count(writer, "worst_scale", measures->worst_scale);
+        json_writer_add_count(writer, "worst_scale", measures->worst_scale);
     json_writer_end_object(writer);
 }
 
@@ -74,47 +59,43 @@ static void write_row(const struct quantization_report *result, const struct qua
     const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
 
     json_writer_begin_object(writer);
-    write_words(writer, "name", quantizer->name);
-    write_words(writer, "role", quantizer_role_name(quantizer->role));
-    write_words(writer, "form", quantizer_form_name(quantizer->form));
-    write_words(writer, "type", data_type_name(quantizer->type));
+    json_writer_add_string(writer, "name", quantizer->name);
+    json_writer_add_string(writer, "role", quantizer_role_name(quantizer->role));
+    json_writer_add_string(writer, "form", quantizer_form_name(quantizer->form));
+    json_writer_add_string(writer, "type", data_type_name(quantizer->type));
     json_writer_key(writer, "axis");
     if (quantizer->axis < 0)
         json_writer_null(writer);
     else
         json_writer_integer(writer, quantizer->axis);
-    write_count(writer, "block_size", (size_t)quantizer->block_size);
-    if (twin != NULL && twin->tensor != VALUE_NONE) {
-        json_writer_key(writer, "float_tensor");
-        json_writer_text(writer, result->subject->float_model->values.items[twin->tensor].name);
-    }
-    write_words(writer, "why_not_switched", row->why_not);
+    json_writer_add_count(writer, "block_size", (size_t)quantizer->block_size);
+    if (twin != NULL && twin->tensor != VALUE_NONE)
+        json_writer_add_text(writer, "float_tensor", result->subject->float_model->values.items[twin->tensor].name);
+    json_writer_add_string(writer, "why_not_switched", row->why_not);
     write_number(writer, "alone", row->alone);
     if (row->alone_crash != NULL)
-        write_words(writer, "why_no_alone", row->alone_crash);
+        json_writer_add_string(writer, "why_no_alone", row->alone_crash);
     else if (row->why_not == NULL)
-        write_words(writer, "output", result->table->outputs[row->output].name);
+        json_writer_add_string(writer, "output", result->table->outputs[row->output].name);
     write_number(writer, "gain", row->gain);
     if (row->left_out_crash != NULL)
-        write_words(writer, "why_no_gain", row->left_out_crash);
+        json_writer_add_string(writer, "why_no_gain", row->left_out_crash);
     write_measures(row, writer);
     json_writer_end_object(writer);
 }
 
 static void write_traps(const struct quantization_report *result, struct json_writer *writer)
 {
-    json_writer_key(writer, "traps");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "traps");
     for (size_t i = 0; i < result->traps->list.count; i++) {
         const struct quantization_trap *trap = &result->traps->list.items[i];
 
         json_writer_begin_object(writer);
-        write_words(writer, "kind", trap->key);
-        write_words(writer, "what", trap->what);
-        write_words(writer, "why", trap->why);
-        write_words(writer, "remedy", trap->remedy);
-        json_writer_key(writer, "quantizers");
-        json_writer_begin_array(writer);
+        json_writer_add_string(writer, "kind", trap->key);
+        json_writer_add_string(writer, "what", trap->what);
+        json_writer_add_string(writer, "why", trap->why);
+        json_writer_add_string(writer, "remedy", trap->remedy);
+        json_writer_begin_array_member(writer, "quantizers");
         for (size_t k = 0; k < trap->quantizers.count; k++)
             json_writer_string(writer, result->subject->quantizers.items[trap->quantizers.items[k]].name);
         json_writer_end_array(writer);
@@ -132,12 +113,8 @@ static void write_rewriting(const struct quantization_rewriting *rewriting, stru
         return;
     }
     json_writer_begin_object(writer);
-    write_count(writer, "integer_kernels", rewriting->integer_kernels);
-    json_writer_key(writer, "layers_in_float");
-    json_writer_begin_array(writer);
-    for (size_t i = 0; i < rewriting->in_float.count; i++)
-        json_writer_string(writer, rewriting->in_float.items[i]);
-    json_writer_end_array(writer);
+    json_writer_add_count(writer, "integer_kernels", rewriting->integer_kernels);
+    json_writer_add_strings(writer, "layers_in_float", rewriting->in_float.items, rewriting->in_float.count);
     json_writer_end_object(writer);
 }
 
@@ -146,22 +123,19 @@ void quantization_result_write(const void *data, struct json_writer *writer)
     const struct quantization_report *result = data;
     const struct quantization_table *table = result->table;
 
-    write_words(writer, "model", result->subject->model->display_name);
-    write_words(writer, "float_model", result->float_path);
-    json_writer_key(writer, "made_up_data");
-    json_writer_boolean(writer, result->data_are_generated);
-    write_count(writer, "samples", table->samples);
-    write_count(writer, "runs", table->runs);
+    json_writer_add_string(writer, "model", result->subject->model->display_name);
+    json_writer_add_string(writer, "float_model", result->float_path);
+    json_writer_add_boolean(writer, "made_up_data", result->data_are_generated);
+    json_writer_add_count(writer, "samples", table->samples);
+    json_writer_add_count(writer, "runs", table->runs);
     write_number(writer, "seconds", table->seconds);
-    write_words(writer, "why_not_run", table->why_not_run);
-    write_words(writer, "why_no_all_on", table->all_on_crash);
-    json_writer_key(writer, "outputs");
-    json_writer_begin_array(writer);
+    json_writer_add_string(writer, "why_not_run", table->why_not_run);
+    json_writer_add_string(writer, "why_no_all_on", table->all_on_crash);
+    json_writer_begin_array_member(writer, "outputs");
     for (size_t i = 0; i < table->output_count; i++) {
         json_writer_begin_object(writer);
-        write_words(writer, "name", table->outputs[i].name);
-        json_writer_key(writer, "counts");
-        json_writer_boolean(writer, table->outputs[i].counts);
+        json_writer_add_string(writer, "name", table->outputs[i].name);
+        json_writer_add_boolean(writer, "counts", table->outputs[i].counts);
         write_number(writer, "all_on", table->outputs[i].quantized);
         write_number(writer, "as_run", table->outputs[i].as_run);
         write_number(writer, "simulation", table->outputs[i].simulation);
@@ -169,8 +143,7 @@ void quantization_result_write(const void *data, struct json_writer *writer)
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
-    json_writer_key(writer, "quantizers");
-    json_writer_begin_array(writer);
+    json_writer_begin_array_member(writer, "quantizers");
     for (size_t i = 0; i < table->count; i++)
         write_row(result, &table->rows[i], writer);
     json_writer_end_array(writer);

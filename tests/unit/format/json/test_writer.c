@@ -67,6 +67,33 @@ static void compact_layout_is_one_line(void **state)
     json_writer_release(&writer);
 }
 
+static void members_are_names_with_values(void **state)
+{
+    static const char *const names[] = {"a", "b"};
+    struct json_writer writer;
+
+    json_writer_init(&writer);
+    writer.compact = true;
+    json_writer_begin_object(&writer);
+    json_writer_add_string(&writer, "string", "s");
+    json_writer_add_string(&writer, "no string", NULL);
+    json_writer_add_text(&writer, "text", (struct text){"text", 2});
+    json_writer_add_integer(&writer, "integer", -1);
+    json_writer_add_count(&writer, "count", 1);
+    json_writer_add_number(&writer, "number", 0.5);
+    json_writer_add_boolean(&writer, "boolean", true);
+    json_writer_add_strings(&writer, "strings", names, 2);
+    json_writer_begin_array_member(&writer, "array");
+    json_writer_end_array(&writer);
+    json_writer_begin_object_member(&writer, "object");
+    json_writer_end_object(&writer);
+    json_writer_end_object(&writer);
+    assert_string_equal(writer.text.data,
+                        "{\"string\": \"s\",\"no string\": null,\"text\": \"te\",\"integer\": -1,\"count\": 1,"
+                        "\"number\": 0.5,\"boolean\": true,\"strings\": [\"a\",\"b\"],\"array\": [],\"object\": {}}");
+    json_writer_release(&writer);
+}
+
 static void assert_string_becomes(const char *string, const char *expected)
 {
     struct json_writer writer;
@@ -198,6 +225,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(layout_is_that_of_python),
         cmocka_unit_test(compact_layout_is_one_line),
+        cmocka_unit_test(members_are_names_with_values),
         cmocka_unit_test(strings_are_escaped_to_ascii),
         cmocka_unit_test(bytes_that_are_not_utf8_become_replacement_characters),
         cmocka_unit_test(numbers_are_written_as_python_writes_them),
