@@ -185,3 +185,24 @@ END
     [ "$(result builds)" -gt 1 ]
     logged 'It always fails'
 }
+
+@test "products that saturate are the cause where the processor has them, in the suspect and in the reference" {
+    local plain="'$POLYGRAPHY' run {model} --onnxrt --onnxrt-optimization-level none --load-inputs {inputs} --save-outputs {outputs}"
+
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" saturating saturating.onnx
+    run --separate-stderr polygraphy debug accuracy saturating.onnx --runner "$plain" --onnxrt --val-range [0.8,1] \
+        --atol 0.6 --builds 1 --runs 1 -o suspect --json result.json
+    [ "$status" -eq 0 ]
+    if ! "$POLYGRAPHY_TEST_PROGRAMS/saturates_products"; then
+        [ "$(result outcome)" = nothing-fails ]
+        return
+    fi
+    logged "Cause: uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, int8 activations"
+    [ "$(result cause/kind)" = saturation ]
+    [ "$(result cause/mend/holds)" = True ]
+    run --separate-stderr polygraphy debug accuracy saturating.onnx --onnxrt --runner "$plain" --val-range [0.8,1] \
+        --atol 0.6 --builds 1 --runs 1 -o reference --json result.json
+    [ "$status" -eq 0 ]
+    logged "Seen: with session.x64quantprecision=1 the reference gives other outputs"
+    [ "$(result cause/kind)" = saturation ]
+}

@@ -66,6 +66,19 @@ thirty=$(echo O{1..30})
     [[ $stderr == *"--among: ONNX Runtime has no decisions of the kind 'fusions'; those it has are optimizers, settings, threads"* ]]
 }
 
+@test "products that saturate are the cause where the processor has them, and no other one has that setting" {
+    /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" saturating saturating.onnx
+    passes saturating.onnx --val-range [0.8,1] --atol 0.6 --among settings --json result.json
+    if "$POLYGRAPHY_TEST_PROGRAMS/saturates_products"; then
+        logged "Cause: what session.x64quantprecision=1 switches off$"
+        logged "    uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, int8 activations"
+        [ "$(json_value 'it["off"]')" = "['session.x64quantprecision=1']" ]
+    else
+        logged "With nothing switched off the check passes: there is nothing to look for"
+        [ "$(json_value 'it["decisions"]')" = "['session.disable_prepacking=1']" ]
+    fi
+}
+
 @test "a long list goes through a file" {
     passes "$model" --decisions O{1..9000} --check \
         'case "{disabled}" in "") ;; @*) grep -qx O77 "$(echo "{disabled}" | cut -c2-)" ;; *) exit 1 ;; esac'

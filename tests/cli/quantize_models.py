@@ -12,6 +12,8 @@ thrice FLOAT QUANTIZED      three products with one constant, which the second o
                             behind these
 repaired MODEL              ends with status 1 where the second product has that scale, or the last one has a single scale
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
+saturating RESULT           a product of uint8 activations and int8 weights, two of which added do not fit 16 bits when
+                            the activations are near 1
 random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
 weights MODEL NAME          how many different numbers a weight has
@@ -180,6 +182,23 @@ def relu(float_path, quantized_path):
         onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
 
 
+def saturating(result):
+    pair = ["scale", "zero"]
+    nodes = [helper.make_node("QuantizeLinear", ["x", *pair], ["x_q"]),
+             helper.make_node("DequantizeLinear", ["x_q", *pair], ["x_d"]),
+             helper.make_node("DequantizeLinear", ["w", "weight_scale"], ["w_d"]),
+             helper.make_node("MatMul", ["x_d", "w_d"], ["h"], "product"),
+             helper.make_node("QuantizeLinear", ["h", "result_scale", "zero"], ["h_q"]),
+             helper.make_node("DequantizeLinear", ["h_q", "result_scale", "zero"], ["y"])]
+    constants = {"scale": numpy.float32(1 / 255), "zero": numpy.uint8(0), "weight_scale": numpy.float32(1 / 127),
+                 "w": numpy.full((64, 64), 127, numpy.int8), "result_scale": numpy.float32(0.5)}
+    graph = helper.make_graph(
+        nodes, "saturating", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 64])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 64])],
+        [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), result)
+
+
 def show(path):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
@@ -282,5 +301,5 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random}
+                "thrice": thrice, "relu": relu, "random": random, "saturating": saturating}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/accuracy_report.h"
 #include "cli/debug/session.h"
@@ -294,6 +295,8 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                             (strcmp(runners->names.items[1], "runner") == 0 &&
                              runners->build_commands[command_of_runner(runners, 1)] != NULL),
         .reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0,
+        .suspect_is_onnxrt = strcmp(runners->names.items[1], "onnxrt") == 0,
+        .products_saturate = system_saturates_products(),
         .builds = values->builds,
         .runs = values->runs,
         .explored_builds = values->explored_builds,

@@ -6,6 +6,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/own_check.h"
 #include "cli/debug/passes/refused.h"
@@ -414,6 +415,7 @@ static int search(struct session *session, struct error *err)
                                    .result = &session->result,
                                    .is_own_reference =
                                        session->check.has_begun && own_check_needs_reference(&session->check),
+                                   .saturates = session->subject.saturates,
                                    .remedies = {.arena = session->subject.arena}};
     struct hash hash;
     int rc = hash_session(session, &hash, err), told;
@@ -457,6 +459,7 @@ static int debug_passes_run(const struct command_context *context, struct error 
                               .subject = {.context = context,
                                           .model = PARSE_VALUES(context->parse, struct model_values)->path,
                                           .arena = arena,
+                                          .saturates = system_saturates_products(),
                                           .memory = &memory},
                               .loop_settings = debug_loop_settings(context),
                               .decisions = {.arena = arena}};

@@ -292,6 +292,7 @@ struct question {
 static const struct question questions[] = {
     {always, accuracy_ask_question},
     {always, accuracy_ask_occurrence},
+    {runs_and_fails, accuracy_ask_saturation},
     {always_fails_against_onnxrt, accuracy_ask_optimizations},
     {builds_differ_in_lower_precision, accuracy_ask_range},
     {builds_differ, accuracy_ask_tactics},

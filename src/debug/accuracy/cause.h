@@ -11,17 +11,18 @@
 
 enum cause_kind {
     CAUSE_UNKNOWN,
-    CAUSE_NAN,       /* the model itself makes NaN or infinities, in the reference, too */
-    CAUSE_NODE,      /* these nodes are computed wrongly, each alone */
-    CAUSE_OVERFLOW,  /* values beyond what the type of lower precision holds */
-    CAUSE_UNDERFLOW, /* values too small for it */
-    CAUSE_PRECISION, /* these nodes need the higher precision */
-    CAUSE_TACTIC,    /* a kernel of the engine */
-    CAUSE_FUSION,    /* right one by one, wrong when they are fused */
-    CAUSE_RACE,      /* runs of the same build differ */
-    CAUSE_REFUSED,   /* the suspect does not run the model */
-    CAUSE_REFERENCE, /* the reference's own optimizations */
-    CAUSE_PART,      /* these nodes together; no single one is to blame */
+    CAUSE_NAN,        /* the model itself makes NaN or infinities, in the reference, too */
+    CAUSE_NODE,       /* these nodes are computed wrongly, each alone */
+    CAUSE_OVERFLOW,   /* values beyond what the type of lower precision holds */
+    CAUSE_UNDERFLOW,  /* values too small for it */
+    CAUSE_PRECISION,  /* these nodes need the higher precision */
+    CAUSE_TACTIC,     /* a kernel of the engine */
+    CAUSE_FUSION,     /* right one by one, wrong when they are fused */
+    CAUSE_RACE,       /* runs of the same build differ */
+    CAUSE_REFUSED,    /* the suspect does not run the model */
+    CAUSE_REFERENCE,  /* the reference's own optimizations */
+    CAUSE_PART,       /* these nodes together; no single one is to blame */
+    CAUSE_SATURATION, /* of uint8 x int8 products in ONNX Runtime, on this processor */
 };
 
 /* "tactic": as --json and reports call it. */

@@ -464,12 +464,19 @@ void cause_add_proof(struct investigation *investigation, const char *format, ..
 const char *cause_kind_name(enum cause_kind kind)
 {
     static const char *const names[] = {
-        [CAUSE_UNKNOWN] = "unknown",     [CAUSE_NAN] = "nan",
-        [CAUSE_NODE] = "node",           [CAUSE_OVERFLOW] = "overflow",
-        [CAUSE_UNDERFLOW] = "underflow", [CAUSE_PRECISION] = "precision",
-        [CAUSE_TACTIC] = "tactic",       [CAUSE_FUSION] = "fusion",
-        [CAUSE_RACE] = "race",           [CAUSE_REFUSED] = "refused",
-        [CAUSE_PART] = "part",           [CAUSE_REFERENCE] = "reference",
+        [CAUSE_UNKNOWN] = "unknown",
+        [CAUSE_NAN] = "nan",
+        [CAUSE_NODE] = "node",
+        [CAUSE_OVERFLOW] = "overflow",
+        [CAUSE_UNDERFLOW] = "underflow",
+        [CAUSE_PRECISION] = "precision",
+        [CAUSE_TACTIC] = "tactic",
+        [CAUSE_FUSION] = "fusion",
+        [CAUSE_RACE] = "race",
+        [CAUSE_REFUSED] = "refused",
+        [CAUSE_PART] = "part",
+        [CAUSE_REFERENCE] = "reference",
+        [CAUSE_SATURATION] = "saturation",
     };
 
     return names[kind];

@@ -23,6 +23,10 @@ int accuracy_ask_occurrence(struct investigation *investigation, struct error *e
  * all that believes in it. */
 int accuracy_ask_optimizations(struct investigation *investigation, struct error *err);
 
+/* Do uint8 x int8 products saturate? Asked of ONNX Runtime on a processor where they do (`products_saturate`), if the
+ * model may have such products: it runs with the setting that prevents it, which is left as the mend of a suspect. */
+int accuracy_ask_saturation(struct investigation *investigation, struct error *err);
+
 /* Does it fail in lower precision only, and which layers need the higher one? Leaves them as a mend, and
  * FOLDER/mixed.onnx, the model with Casts that say the same. */
 int accuracy_ask_precision(struct investigation *investigation, struct error *err);

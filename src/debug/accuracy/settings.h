@@ -27,7 +27,8 @@ struct accuracy_settings {
     bool suspect_has_engine;       /* it is --trt */
     bool suspect_is_built;         /* that, or it has a --runner-build */
     bool suspect_is_builtin;       /* and that is the built-in engine: its tactics can be explored */
-    bool reference_is_onnxrt;
+    bool reference_is_onnxrt, suspect_is_onnxrt;
+    bool products_saturate;  /* uint8 x int8, on this processor: system_saturates_products() */
     int64_t builds, runs;    /* how often the suspect is built, and run with each build */
     int64_t explored_builds; /* with tactics drawn by lot, where the suspect is the built-in engine */
     double deadline;         /* seconds; 0: none */

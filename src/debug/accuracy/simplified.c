@@ -1,10 +1,12 @@
 /* debug/accuracy/simplified.c: is it what somebody makes of the model? The reference's own optimizations are switched
- * off, and constants are folded beforehand.
+ * off, ONNX Runtime is kept from products that saturate, and constants are folded beforehand.
  */
 #include <string.h>
 
+#include "base/memory.h"
 #include "debug/accuracy/part.h"
 #include "debug/accuracy/questions.h"
+#include "debug/quantization/saturation.h"
 
 #define LEVEL "--onnxrt-optimization-level"
 
@@ -18,18 +20,16 @@ static bool level_is_given(const struct accuracy_settings *settings)
     return false;
 }
 
-/* Compares the reference as the model is written with what it said first, and keeps its outputs. */
-static int run_plain_reference(struct investigation *investigation, const char *golden, struct experiment **ret,
-                               struct error *err)
+/* Ends a comparison with what the reference said first: the reference with one more option, whose outputs go to
+ * `golden`. */
+static int run_changed_reference(struct call *call, const char *const option[2], const char *golden,
+                                 struct experiment **ret, struct error *err)
 {
-    struct call call;
     int rc;
 
-    call_begin_comparison(&call, investigation, &investigation->whole, "plain-reference",
-                          "The reference without its optimizations");
-    call_add_words(&call, investigation->settings->reference);
-    call_add(&call, LEVEL, "none", "--save-outputs", golden, NULL);
-    rc = call_judge(&call, ret, err);
+    call_add_words(call, call->investigation->settings->reference);
+    call_add(call, option[0], option[1], "--save-outputs", golden, NULL);
+    rc = call_judge(call, ret, err);
     if (rc == 0)
         (*ret)->checks = (*ret)->builds = 0; /* not of the suspect */
     return rc;
@@ -37,6 +37,7 @@ static int run_plain_reference(struct investigation *investigation, const char *
 
 int accuracy_ask_optimizations(struct investigation *investigation, struct error *err)
 {
+    static const char *const option[] = {LEVEL, "none"};
     const struct accuracy_settings *settings = investigation->settings;
     struct failing_case plain = investigation->whole;
     struct cause *cause = &investigation->cause;
@@ -48,7 +49,9 @@ int accuracy_ask_optimizations(struct investigation *investigation, struct error
         return 0;
     investigation_begin_step(investigation, "Is it the reference's own optimizations?");
     plain.golden = investigation_path(investigation, "golden_plain.json");
-    rc = run_plain_reference(investigation, plain.golden, &experiment, err);
+    call_begin_comparison(&call, investigation, &investigation->whole, "plain-reference",
+                          "The reference without its optimizations");
+    rc = run_changed_reference(&call, option, plain.golden, &experiment, err);
     if (rc < 0 || experiment->agreement != DIFFERS)
         return rc;
     call_begin_comparison(&call, investigation, &plain, "plain", "The suspect against that");
@@ -67,6 +70,84 @@ int accuracy_ask_optimizations(struct investigation *investigation, struct error
     cause->kind = CAUSE_REFERENCE;
     cause->sentence = "the reference's own optimizations change its outputs; without them the suspect agrees with it";
     return 0;
+}
+
+/* ---- Products that saturate ---- */
+
+static const char *const saturation_option[] = {"--session-config", SATURATION_SETTING};
+
+/* Whether the model with the setting in the suspect agrees with the reference. */
+static int ask_suspect_about_saturation(struct investigation *investigation, bool *ret, struct error *err)
+{
+    const struct words options = {.items = saturation_option, .count = ARRAY_LEN(saturation_option)};
+    struct experiment *experiment;
+    struct call call;
+    int rc;
+
+    call_begin_comparison(&call, investigation, &investigation->whole, "saturation",
+                          "The suspect with " SATURATION_SETTING);
+    call_add_words(&call, investigation->settings->suspect);
+    call_add_words(&call, options);
+    rc = call_judge(&call, &experiment, err);
+    *ret = rc == 0 && experiment->agreement == AGREES;
+    if (*ret) {
+        cause_add_proof(investigation, "with " SATURATION_SETTING " the suspect agrees with the reference");
+        investigation->cause.mend = (struct mend){.what = SATURATION_SETTING, .options = options};
+    }
+    return rc;
+}
+
+/* Whether the setting changes the outputs of the reference, and the suspect agrees with these. */
+static int ask_reference_about_saturation(struct investigation *investigation, bool *ret, struct error *err)
+{
+    struct failing_case changed = investigation->whole;
+    struct experiment *experiment;
+    struct call call;
+    int rc;
+
+    *ret = false;
+    changed.golden = investigation_path(investigation, "golden_unsaturated.json");
+    call_begin_comparison(&call, investigation, &investigation->whole, "saturation-reference",
+                          "The reference with " SATURATION_SETTING);
+    rc = run_changed_reference(&call, saturation_option, changed.golden, &experiment, err);
+    if (rc < 0 || experiment->agreement != DIFFERS)
+        return rc;
+    call_begin_comparison(&call, investigation, &changed, "saturation", "The suspect against that");
+    call_add_words(&call, investigation->settings->suspect);
+    rc = call_judge(&call, &experiment, err);
+    *ret = rc == 0 && experiment->agreement == AGREES;
+    if (*ret) {
+        cause_add_proof(investigation, "with " SATURATION_SETTING " the reference gives other outputs");
+        cause_add_proof(investigation, "the suspect agrees with these");
+        investigation->cause.whole_agrees = true;
+    }
+    return rc;
+}
+
+int accuracy_ask_saturation(struct investigation *investigation, struct error *err)
+{
+    const struct accuracy_settings *settings = investigation->settings;
+    struct model *model;
+    bool is_possible, is_cause = false;
+    int rc;
+
+    if (!settings->products_saturate || (!settings->suspect_is_onnxrt && !settings->reference_is_onnxrt))
+        return 0;
+    rc = model_open(investigation->whole.model, NULL, &model, err);
+    if (rc < 0)
+        return rc;
+    is_possible = saturation_is_possible(model);
+    model_free(model);
+    if (!is_possible)
+        return 0;
+    investigation_begin_step(investigation, "Do uint8 x int8 products saturate?");
+    rc = settings->suspect_is_onnxrt ? ask_suspect_about_saturation(investigation, &is_cause, err)
+                                     : ask_reference_about_saturation(investigation, &is_cause, err);
+    if (is_cause) {
+        investigation->cause.kind = CAUSE_SATURATION;
+        investigation->cause.sentence = SATURATION_SENTENCE;
+    }
+    return rc;
 }
 
 /* ---- Constants ---- */

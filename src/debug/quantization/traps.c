@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "debug/quantization/saturation.h"
 #include "onnx/external/tensor.h"
 #include "onnx/model/readers.h"
 #include "onnx/model/subgraph.h"
@@ -242,10 +243,7 @@ static const struct {
     {has_foreign_bias_scale, "bias-scale", "the scale of a bias is not that of the input times that of the weight",
      "kernels on integers add the bias to the sum of products as it is, so that it counts too much or too little",
      "give it that scale, or leave the bias in float32"},
-    {may_saturate, "saturation", "uint8 is multiplied by int8 on this processor, which has no VNNI",
-     "two products are added in 16 bits, and saturate",
-     "weights of 7 bits (reduce_range), weights as uint8, or "
-     "ONNX Runtime's session.x64quantprecision=1"},
+    {may_saturate, "saturation", SATURATION_CAUSE, "two products are added in 16 bits", SATURATION_FIXES},
     {is_removed, "removed-by-runtime", "ONNX Runtime has removed it, or merged it with another one",
      "the model as it is run rounds otherwise there than it says, and than the table has it",
      "polygraphy debug passes MODEL --atol TOLERANCE finds the optimizer, if that makes the outputs differ"},

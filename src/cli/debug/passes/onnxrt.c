@@ -12,6 +12,7 @@
 #include "cli/debug/passes/barriers.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"
+#include "debug/quantization/saturation.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 
@@ -204,21 +205,6 @@ static bool has_weights(const struct model *model)
     return false;
 }
 
-/* Unless one of both factors has 7 bits. */
-static bool has_saturating_products(const struct model *model)
-{
-    if (!system_saturates_products())
-        return false;
-    for (size_t i = 0; i < model->nodes.count; i++) {
-        struct text type = model->nodes.items[i].op_type;
-
-        if (text_contains(type, TEXT("QuantizeLinear")) || text_contains(type, TEXT("DequantizeLinear")) ||
-            text_begins_with(type, "QLinear") || text_contains(type, TEXT("Integer")))
-            return true;
-    }
-    return false;
-}
-
 static bool has_functions(const struct model *model)
 {
     return model->function_count > 0;
@@ -240,11 +226,12 @@ static bool has_blocked_weights(const struct model *model)
 static const struct {
     const char *entry;
     bool (*can_act)(const struct model *model);
+    bool needs_saturation; /* acts only where products saturate */
 } settings[] = {
-    {"session.disable_prepacking=1", has_weights},
-    {"session.x64quantprecision=1", has_saturating_products},
-    {"session.disable_aot_function_inlining=1", has_functions},
-    {"session.qdq_matmulnbits_accuracy_level=1", has_blocked_weights},
+    {"session.disable_prepacking=1", has_weights, false},
+    {SATURATION_SETTING, saturation_is_possible, true},
+    {"session.disable_aot_function_inlining=1", has_functions, false},
+    {"session.qdq_matmulnbits_accuracy_level=1", has_blocked_weights, false},
 };
 
 /* Those that only a user switches on. */
@@ -280,7 +267,8 @@ static int find_settings(const struct passes_subject *subject, struct decisions 
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < ARRAY_LEN(settings); i++)
-        if (given_value(config, settings[i].entry) == NULL && settings[i].can_act(model))
+        if (given_value(config, settings[i].entry) == NULL && (subject->saturates || !settings[i].needs_saturation) &&
+            settings[i].can_act(model))
             decisions_add(ret, settings[i].entry);
     for (size_t i = 0; i < ARRAY_LEN(requests); i++) {
         const char *value = given_value(config, requests[i]);

@@ -8,6 +8,7 @@
 #include "base/text/string_builder.h"
 #include "cli/debug/session_page.h"
 #include "cli/options/runners/disabled.h"
+#include "debug/quantization/saturation.h"
 
 #define MOST_NODES 5     /* that are listed in the log */
 #define MOST_DECISIONS 8 /* the same; the line of options, and JSON, have all */
@@ -149,6 +150,17 @@ static void log_culprits(const struct passes_report *report, struct log *log)
     }
 }
 
+/* What causes it when this is known; NULL: it is not. The setting has no effect where products do not saturate. */
+static const char *explain_cause(const struct passes_report *report)
+{
+    const struct bitset *off = &report->result->off;
+
+    for (size_t i = bitset_next(off, 0); report->saturates && i < off->size; i = bitset_next(off, i + 1))
+        if (strcmp(report->decisions.items[i], SATURATION_SETTING) == 0)
+            return SATURATION_SENTENCE;
+    return NULL;
+}
+
 /* In the order of enum remedy_form. */
 static const struct {
     const char *key, *words; /* for programs, and in front of the line */
@@ -224,6 +236,8 @@ void passes_result_log(const struct passes_report *report, struct log *log)
     log_culprits(report, log);
     if (result->is_minimal && bitset_count(&result->off) > 1)
         log_message(log, LOG_FINISH, "    Seen: with any single one of them switched on again it fails");
+    if (explain_cause(report) != NULL)
+        log_message(log, LOG_FINISH, "    %s", explain_cause(report));
     string_release(&text);
     log_message(log, LOG_FINISH, "    Found with %lld checks, both ends%s included", (long long)report->checks,
                 report->checked_twice ? " and a second look at what shows it" : "");
@@ -310,6 +324,8 @@ void passes_result_tell(const struct passes_report *report, struct model *model,
     add_kernels(&report->rewriting.kernels, &text);
     if (text.size > 0)
         report_add_proof(page, "%s", text.data);
+    if (explain_cause(report) != NULL)
+        report_add_proof(page, "%s", explain_cause(report));
     for (size_t i = 0; i < report->remedies.count; i++)
         report_add_proof(page, "%s %s", forms[report->remedies.items[i].form].words, report->remedies.items[i].line);
     for (size_t i = 0; report->reductions != NULL && i < result->culprits.count; i++)

@@ -14,6 +14,7 @@ struct passes_report {
     struct words not_tried; /* that stay on, as nothing can be run without them and these */
     const struct passes_result *result;
     bool is_own_reference; /* what is compared with is the model itself, with all of them off */
+    bool saturates;        /* of the subject */
     int64_t checks;        /* that were run */
     bool checked_twice;    /* among them a second one of all that shows the cause */
     struct rewriting rewriting;

@@ -25,6 +25,7 @@ struct passes_subject {
     const struct command_context *context;
     const char *model;   /* its path */
     struct arena *arena; /* lives as long as the session */
+    bool saturates;      /* uint8 x int8 products saturate on this processor: system_saturates_products() */
     void **memory; /* the runner's: what one of its sources has found, for the others; in the arena. At first NULL */
 };
 

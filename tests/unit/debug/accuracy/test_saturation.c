@@ -1,0 +1,163 @@
+/* test_saturation.c: the question of an investigation about products that saturate. Its experiments have ended before,
+ * in an earlier session, so that no process is started. */
+#include "support/captured_log.h"
+#include "support/made_model.h"
+#include "support/scratch_folder.h"
+#include "support/unit_test.h"
+
+#include <stdio.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "debug/accuracy/questions.h"
+#include "debug/quantization/saturation.h"
+
+#define CASE "polygraphy run model.onnx --load-inputs inputs.json --load-outputs golden.json"
+
+static void write_model(const char *op_type)
+{
+    struct made_model made;
+    struct error err = {0};
+    struct span bytes;
+
+    made_init(&made, 13);
+    made_input(&made, "x", MADE_SHAPE(2, 2));
+    made_constant(&made, "s", MADE_SHAPE(1), 0.5F, 0.5F);
+    made_node(&made, "", "QuantizeLinear", "x s", "q", NULL, 0);
+    made_node(&made, "", "DequantizeLinear", "q s", "d", NULL, 0);
+    made_node(&made, "", op_type, "d x", "y", NULL, 0);
+    made_output(&made, "y");
+    bytes = made_bytes(&made);
+    assert_int_equal(file_write("model.onnx", bytes.data, bytes.size, FILE_INTERMEDIATE, &err), 0);
+    made_release(&made);
+}
+
+/* An experiment that has ended with this status; 0: the outputs agree, 1: they differ. */
+static void write_experiment(const char *name, const char *command, int exit_status)
+{
+    char folder[100], path[200], done[1000];
+    struct error err = {0};
+
+    snprintf(folder, sizeof(folder), "why/steps/%s", name);
+    assert_int_equal(file_make_folders(folder, &err), 0);
+    snprintf(path, sizeof(path), "%s/result.json", folder);
+    scratch_file(path, "{}");
+    snprintf(done, sizeof(done), "{\"command\": \"%s --json %s\", \"exit_status\": %d}", command, path, exit_status);
+    snprintf(path, sizeof(path), "%s/done.json", folder);
+    scratch_file(path, done);
+}
+
+/* Asks the question; how many experiments it took. */
+static size_t ask(const struct accuracy_settings *settings, struct cause *ret)
+{
+    struct investigation *investigation = memory_alloc_zero(1, sizeof(*investigation));
+    struct captured_log captured;
+    struct error err = {0};
+    size_t count;
+
+    captured_log_init(&captured);
+    *investigation = (struct investigation){.settings = settings,
+                                            .log = &captured.log,
+                                            .lock = {.fd = -1},
+                                            .family_lock = -1,
+                                            .occurrence = OCCURS_ALWAYS,
+                                            .whole = {"model.onnx", "inputs.json", "golden.json", {0}, 0}};
+    arena_init(&investigation->arena);
+    if (accuracy_ask_saturation(investigation, &err) < 0)
+        fail_msg("%s", err.message);
+    *ret = investigation->cause;
+    count = investigation->experiments.count;
+    investigation_free(investigation);
+    captured_log_release(&captured);
+    return count;
+}
+
+static const char *const onnxrt = "--onnxrt", *const other = "--trt";
+
+static struct accuracy_settings settings_of(bool suspect_is_onnxrt)
+{
+    return (struct accuracy_settings){.model = "model.onnx",
+                                      .folder = "why",
+                                      .reference = {.items = suspect_is_onnxrt ? &other : &onnxrt, .count = 1},
+                                      .suspect = {.items = suspect_is_onnxrt ? &onnxrt : &other, .count = 1},
+                                      .reference_is_onnxrt = !suspect_is_onnxrt,
+                                      .suspect_is_onnxrt = suspect_is_onnxrt,
+                                      .products_saturate = true};
+}
+
+static void cause_of_a_suspect_that_agrees_with_the_setting(void **state)
+{
+    struct accuracy_settings settings = settings_of(true);
+    struct cause cause;
+
+    write_model("MatMul");
+    write_experiment("01-saturation", CASE " --onnxrt --session-config " SATURATION_SETTING, 0);
+    assert_int_equal(ask(&settings, &cause), 1);
+    assert_int_equal(cause.kind, CAUSE_SATURATION);
+    assert_string_equal(cause.sentence, SATURATION_SENTENCE);
+    assert_string_equal(cause.mend.what, SATURATION_SETTING);
+    assert_int_equal(cause.mend.options.count, 2);
+    assert_string_equal(cause.mend.options.items[1], SATURATION_SETTING);
+    assert_false(cause.whole_agrees); /* that is seen anew */
+    write_experiment("01-saturation", CASE " --onnxrt --session-config " SATURATION_SETTING, 1);
+    assert_int_equal(ask(&settings, &cause), 1);
+    assert_int_equal(cause.kind, CAUSE_UNKNOWN);
+}
+
+static void cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees(void **state)
+{
+    static const struct {
+        int reference, suspect; /* exit statuses of the comparisons */
+        size_t experiments;
+        bool is_cause;
+    } cases[] = {{1, 0, 2, true}, {1, 1, 2, false}, {0, 0, 1, false}};
+    struct accuracy_settings settings = settings_of(false);
+
+    write_model("MatMul");
+    for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
+        struct cause cause;
+
+        write_experiment("01-saturation-reference",
+                         CASE " --onnxrt --session-config " SATURATION_SETTING
+                              " --save-outputs why/golden_unsaturated.json",
+                         cases[i].reference);
+        write_experiment("02-saturation",
+                         "polygraphy run model.onnx --load-inputs inputs.json --load-outputs "
+                         "why/golden_unsaturated.json --trt",
+                         cases[i].suspect);
+        assert_int_equal(ask(&settings, &cause), cases[i].experiments);
+        assert_int_equal(cause.kind, cases[i].is_cause ? CAUSE_SATURATION : CAUSE_UNKNOWN);
+        assert_int_equal(cause.whole_agrees, cases[i].is_cause);
+        assert_null(cause.mend.what);
+    }
+}
+
+static void nothing_is_asked_where_nothing_can_saturate(void **state)
+{
+    struct accuracy_settings settings = settings_of(true);
+    struct cause cause;
+
+    write_model("Add");
+    assert_int_equal(ask(&settings, &cause), 0);
+    write_model("MatMul");
+    settings.products_saturate = false;
+    assert_int_equal(ask(&settings, &cause), 0);
+    settings.products_saturate = true;
+    settings.suspect_is_onnxrt = false;
+    assert_int_equal(ask(&settings, &cause), 0);
+    assert_int_equal(cause.kind, CAUSE_UNKNOWN);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(cause_of_a_suspect_that_agrees_with_the_setting, scratch_folder_enter,
+                                        scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees,
+                                        scratch_folder_enter, scratch_folder_leave),
+        cmocka_unit_test_setup_teardown(nothing_is_asked_where_nothing_can_saturate, scratch_folder_enter,
+                                        scratch_folder_leave),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
