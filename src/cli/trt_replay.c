@@ -6,6 +6,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "format/trtexec/replay.h"
 
 /* So many layers are named in one message. */
@@ -81,36 +82,33 @@ int trt_replay_load(const char *path, struct trtexec_settings *settings, struct 
     return rc;
 }
 
-static void name_layer(const char *layer, const char *how, size_t *count, struct string_builder *text)
+static void name_layer(const char *layer, const char *how, struct short_list *list)
 {
-    if (*count < NAMED_LAYERS) {
-        string_add(text, *count > 0 ? ", " : "");
-        string_add_quoted(text, layer);
-        string_add(text, how);
+    if (short_list_next(list)) {
+        string_add_quoted(list->text, layer);
+        string_add(list->text, how);
     }
-    ++*count;
 }
 
 /* Layers of which the two do not say the same. */
 static size_t find_differences(const struct tactic_replay *wanted, const struct tactic_replay *built,
                                struct string_builder *ret)
 {
-    size_t count = 0;
+    struct short_list list = {.text = ret, .most = NAMED_LAYERS};
 
     for (size_t i = 0; i < wanted->count; i++) {
         const struct tactic_algorithm *algorithm = tactic_replay_find(built, wanted->items[i].layer);
 
         if (algorithm == NULL)
-            name_layer(wanted->items[i].layer, " (there is no such layer)", &count, ret);
+            name_layer(wanted->items[i].layer, " (there is no such layer)", &list);
         else if (!tactic_algorithm_equal(algorithm, &wanted->items[i].algorithm))
-            name_layer(wanted->items[i].layer, "", &count, ret);
+            name_layer(wanted->items[i].layer, "", &list);
     }
     for (size_t i = 0; i < built->count; i++)
         if (tactic_replay_find(wanted, built->items[i].layer) == NULL)
-            name_layer(built->items[i].layer, " (not in the replay)", &count, ret);
-    if (count > NAMED_LAYERS)
-        string_add_format(ret, " and %zu more", count - NAMED_LAYERS);
-    return count;
+            name_layer(built->items[i].layer, " (not in the replay)", &list);
+    short_list_end(&list);
+    return list.count;
 }
 
 int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct trtexec_products *products,

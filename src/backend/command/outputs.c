@@ -15,12 +15,10 @@ static const struct backend_io *find_output(const struct command_outputs *output
     return NULL;
 }
 
-static void close_list(struct string_builder *list, size_t count)
+static void add_raw_name(struct short_list *list, const char *name)
 {
-    if (count == 0)
-        string_add(list, "none");
-    else if (count > MOST_NAMES)
-        string_add_format(list, " and %zu more", count - MOST_NAMES);
+    if (short_list_next(list))
+        string_add_format(list->text, "'%s'", name);
 }
 
 /* `what` is the sentence's beginning, which the names that came and those that were expected follow. */
@@ -28,15 +26,19 @@ static int refuse_names(const char *what, enum command_failure why, const struct
                         const struct wanted_outputs *wanted, struct error *err)
 {
     struct string_builder found, expected;
+    struct short_list found_names = {.text = &found, .most = MOST_NAMES};
+    struct short_list expected_names = {.text = &expected, .most = MOST_NAMES};
 
     string_init(&found);
     string_init(&expected);
-    for (size_t i = 0; i < come->count && i < MOST_NAMES; i++)
-        name_list_add(&found, come->items[i].name);
-    for (size_t i = 0; i < wanted->count && i < MOST_NAMES; i++)
-        name_list_add(&expected, wanted->items[i]);
-    close_list(&found, come->count);
-    close_list(&expected, wanted->count);
+    for (size_t i = 0; i < come->count; i++)
+        add_raw_name(&found_names, come->items[i].name);
+    for (size_t i = 0; i < wanted->count; i++)
+        add_raw_name(&expected_names, wanted->items[i]);
+    string_add(&found, come->count == 0 ? "none" : "");
+    string_add(&expected, wanted->count == 0 ? "none" : "");
+    short_list_end(&found_names);
+    short_list_end(&expected_names);
     error_set(err, ERR_BACKEND, "%s; came: %s; expected: %s", what, found.data, expected.data);
     if (err != NULL)
         err->foreign_code = (int)why;

@@ -10,6 +10,7 @@
 #include "backend/trtexec/io.h"
 #include "backend/trtexec/job.h"
 #include "backend/trtexec/raw_tensor.h"
+#include "base/text/names.h"
 #include "base/text/number.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -345,7 +346,7 @@ static int take_debug_names(struct backend_session *session, const struct tensor
 {
     const struct words *wanted = &session->settings.mark_debug;
     struct string_builder missing;
-    size_t count = 0;
+    struct short_list list = {.text = &missing, .most = SIZE_MAX};
     int rc = 0;
 
     for (size_t i = 0; i < summary->count; i++)
@@ -354,11 +355,9 @@ static int take_debug_names(struct backend_session *session, const struct tensor
                 ->is_debug = true;
     string_init(&missing);
     for (size_t i = 0; i < wanted->count; i++)
-        if (io_list_find(&session->outputs, wanted->items[i]) == NULL) {
-            string_add(&missing, count++ > 0 ? ", " : "");
-            string_add_quoted(&missing, wanted->items[i]);
-        }
-    if (count > 0)
+        if (io_list_find(&session->outputs, wanted->items[i]) == NULL)
+            short_list_add(&list, wanted->items[i]);
+    if (list.count > 0)
         rc = error_set(err, ERR_INVALID,
                        "--mark-debug: TensorRT does not give out %s: its network has no tensor of that name",
                        missing.data);

@@ -178,7 +178,8 @@ static bool was_set(const struct trtexec_report *report, const char *name)
 int trtexec_layers_check(const struct trtexec_layers *layers, const struct trtexec_report *report, struct error *err)
 {
     struct string_builder missing;
-    size_t count = 0, all = 0;
+    struct short_list list = {.text = &missing, .most = SIZE_MAX};
+    size_t all = 0;
     int rc = 0;
 
     string_init(&missing);
@@ -186,16 +187,14 @@ int trtexec_layers_check(const struct trtexec_layers *layers, const struct trtex
         if (layers->items[i].may_be_missing)
             continue;
         all++;
-        if (!was_set(report, layers->items[i].safe)) {
-            string_add(&missing, count++ > 0 ? ", " : "");
-            string_add_quoted(&missing, layers->items[i].name);
-        }
+        if (!was_set(report, layers->items[i].safe))
+            short_list_add(&list, layers->items[i].name);
     }
-    if (count > 0)
+    if (list.count > 0)
         rc = error_set(err, ERR_INVALID,
                        "TensorRT has set the precision of %zu of %zu layers, and not that of %s: it has no layers of "
                        "these names, although the model has such nodes. What was built is not what was asked for",
-                       all - count, all, missing.data);
+                       all - list.count, all, missing.data);
     string_release(&missing);
     return rc;
 }

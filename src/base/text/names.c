@@ -10,6 +10,26 @@ void name_list_add(struct string_builder *list, const char *name)
     string_add_format(list, "%s'%s'", list->size > 0 ? ", " : "", name);
 }
 
+bool short_list_next(struct short_list *list)
+{
+    if (list->count++ >= list->most)
+        return false;
+    string_add(list->text, list->count > 1 ? ", " : "");
+    return true;
+}
+
+void short_list_add(struct short_list *list, const char *name)
+{
+    if (short_list_next(list))
+        string_add_quoted(list->text, name);
+}
+
+void short_list_end(struct short_list *list)
+{
+    if (list->count > list->most)
+        string_add_format(list->text, " and %zu more", list->count - list->most);
+}
+
 const void *name_rule_find(const void *items, size_t count, size_t item_size, const char *name)
 {
     const char *item = items;

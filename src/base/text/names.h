@@ -11,6 +11,18 @@
 /* Adds a name to a list for messages: "'a', 'b'", as between the brackets of a Python list. */
 void name_list_add(struct string_builder *list, const char *name);
 
+/* A list of which a message tells the first few: "'a', 'b' and 3 more". */
+struct short_list {
+    struct string_builder *text; /* what it is added to */
+    size_t most;                 /* that are told */
+    size_t count;                /* of all that are in it */
+};
+
+/* Counts one more. True: it is told, what parts it from the one before is there already, and the caller adds it. */
+bool short_list_next(struct short_list *list);
+void short_list_add(struct short_list *list, const char *name); /* with string_add_quoted() */
+void short_list_end(struct short_list *list);
+
 /* The rule for `name` among `count` structs of `item_size` bytes whose first member is a `const char *`: the one with
  * just this name; else the first one whose name is a pattern that matches (see text_matches_pattern()); else the one
  * with the empty name; else NULL. */

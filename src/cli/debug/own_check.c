@@ -84,6 +84,7 @@ static int refuse_output(const char *option, const char *name, const char *path,
                          struct error *err)
 {
     struct string_builder message;
+    struct short_list list = {.text = &message, .most = MOST_OUTPUTS};
     struct close_names close;
     int rc;
 
@@ -97,12 +98,9 @@ static int refuse_output(const char *option, const char *name, const char *path,
         close_names_offer(&close, text_of(outputs->items[i]));
     close_names_add_to(&close, &message);
     string_add(&message, close.count > 0 ? " It has " : ". It has ");
-    for (size_t i = 0; i < outputs->count && i < MOST_OUTPUTS; i++) {
-        string_add(&message, i > 0 ? ", " : "");
-        string_add_quoted(&message, outputs->items[i]);
-    }
-    if (outputs->count > MOST_OUTPUTS)
-        string_add_format(&message, " and %zu more", outputs->count - MOST_OUTPUTS);
+    for (size_t i = 0; i < outputs->count; i++)
+        short_list_add(&list, outputs->items[i]);
+    short_list_end(&list);
     rc = error_set(err, ERR_INVALID, "%s: %s", option, message.data);
     string_release(&message);
     return rc;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/string_builder.h"
 
 #define MOST_NAMES 8 /* of what is off, in a line */
@@ -89,7 +90,7 @@ static size_t count_decisions_of_kind(const struct decision_list *decisions, siz
 void engine_decisions_text(const struct decision_list *decisions, struct string_builder *ret)
 {
     const char *separator = "";
-    size_t off = 0;
+    struct short_list off = {.text = ret, .most = MOST_NAMES};
 
     for (size_t i = 0; i < decisions->count; i++) {
         const struct decision *decision = &decisions->items[i];
@@ -104,9 +105,12 @@ void engine_decisions_text(const struct decision_list *decisions, struct string_
     }
     if (*separator == '\0')
         string_add(ret, "none");
-    for (size_t i = 0; i < decisions->count; i++)
-        if (decisions->items[i].state == DECISION_OFF && off++ < MOST_NAMES)
-            string_add_format(ret, "%s%s", off == 1 ? "; switched off: " : ", ", decisions->items[i].name);
-    if (off > MOST_NAMES)
-        string_add_format(ret, " and %zu more", off - MOST_NAMES);
+    for (size_t i = 0; i < decisions->count; i++) {
+        if (decisions->items[i].state != DECISION_OFF)
+            continue;
+        string_add(ret, off.count == 0 ? "; switched off: " : "");
+        if (short_list_next(&off))
+            string_add(ret, decisions->items[i].name);
+    }
+    short_list_end(&off);
 }

@@ -9,24 +9,10 @@
 /* That many layers are named in one message. */
 #define NAMED_LAYERS 8
 
-/* Those that cannot have what was asked for. */
-struct complaints {
-    struct string_builder text;
-    size_t count;
-};
-
-static void note_complaint(struct complaints *complaints, const char *kind, const char *name, enum data_type type)
+static void note_complaint(struct short_list *complaints, const char *kind, const char *name, enum data_type type)
 {
-    if (complaints->count < NAMED_LAYERS)
-        string_add_format(&complaints->text, "%s%s '%s' (%s)", complaints->count > 0 ? ", " : "", kind, name,
-                          data_type_name(type));
-    complaints->count++;
-}
-
-static void end_complaints(struct complaints *complaints)
-{
-    if (complaints->count > NAMED_LAYERS)
-        string_add_format(&complaints->text, " and %zu more", complaints->count - NAMED_LAYERS);
+    if (short_list_next(complaints))
+        string_add_format(complaints->text, "%s '%s' (%s)", kind, name, data_type_name(type));
 }
 
 static bool precision_is_enabled(const struct precision_settings *settings, enum precision precision)
@@ -132,7 +118,7 @@ static enum precision find_lowest_precision(const struct network *network, const
 
 static int constrain_layers(const struct network *network, const struct layer_names *names,
                             const struct precision_settings *settings, struct layer_precision *ret,
-                            struct complaints *complaints, struct error *err)
+                            struct short_list *complaints, struct error *err)
 {
     for (size_t i = 0; i < settings->layers.count; i++) {
         const struct precision_override *override = &settings->layers.items[i];
@@ -160,7 +146,7 @@ static int constrain_layers(const struct network *network, const struct layer_na
 
 static int constrain_tensors(const struct network *network, const struct name_map *tensors,
                              const struct precision_settings *settings, struct layer_precision *ret,
-                             struct complaints *complaints, struct error *err)
+                             struct short_list *complaints, struct error *err)
 {
     for (size_t i = 0; i < settings->tensors.count; i++) {
         const struct precision_override *override = &settings->tensors.items[i];
@@ -202,7 +188,7 @@ static void store_output_precisions(const struct network *network, struct layer_
     }
 }
 
-static int settle_complaints(const struct precision_settings *settings, struct complaints *complaints, struct log *log,
+static int settle_complaints(const struct precision_settings *settings, struct short_list *complaints, struct log *log,
                              struct error *err)
 {
     if (settings->layers.count > 0 && settings->constraints == PRECISION_CONSTRAINTS_NONE)
@@ -210,25 +196,26 @@ static int settle_complaints(const struct precision_settings *settings, struct c
                     "--layer-precisions are ignored: they count only with --precision-constraints prefer or obey");
     if (complaints->count == 0)
         return 0;
-    end_complaints(complaints);
+    short_list_end(complaints);
     if (settings->constraints == PRECISION_CONSTRAINTS_OBEY)
         return error_set(err, ERR_INVALID,
                          "the precision that was asked for cannot be had by %s: either it was not enabled (--fp16, "
                          "--bf16, --int8), or the layer has no such form",
-                         complaints->text.data);
-    log_message(log, LOG_WARNING, "The precision that was asked for cannot be had by %s", complaints->text.data);
+                         complaints->text->data);
+    log_message(log, LOG_WARNING, "The precision that was asked for cannot be had by %s", complaints->text->data);
     return 0;
 }
 
 int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
                       struct layer_precision *ret, struct error *err)
 {
-    struct complaints complaints = {.count = 0};
+    struct string_builder text;
+    struct short_list complaints = {.text = &text, .most = NAMED_LAYERS};
     struct layer_names names;
     struct name_map tensors;
     size_t count = network->layers.count;
 
-    string_init(&complaints.text);
+    string_init(&text);
     layer_names_init(&names, network);
     index_layer_outputs(network, &tensors);
     for (size_t i = 0; i < count; i++) {
@@ -245,7 +232,7 @@ int precisions_assign(const struct network *network, const struct precision_sett
         rc = settle_complaints(settings, &complaints, log, err);
     if (rc < 0)
         precisions_release(ret, count);
-    string_release(&complaints.text);
+    string_release(&text);
     layer_names_release(&names);
     name_map_release(&tensors);
     return rc;

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/string_builder.h"
 #include "cli/debug/session_page.h"
 #include "cli/options/runners/disabled.h"
@@ -16,17 +17,16 @@
 /* The names of a set, with commas in between. An entry of a configuration is called after what switches it off. */
 static void add_set(const struct passes_report *report, const struct bitset *set, struct string_builder *ret)
 {
-    size_t count = 0;
+    struct short_list names = {.text = ret, .most = MOST_DECISIONS};
 
-    for (size_t i = bitset_next(set, 0); i < set->size && count < MOST_DECISIONS;
-         i = bitset_next(set, i + 1), count++) {
+    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1)) {
         const char *name = report->decisions.items[i];
         bool is_entry = !disabled_name_has_kind(name) && strchr(name, '=') != NULL;
 
-        string_add_format(ret, is_entry ? "%swhat %s switches off" : "%s%s", count > 0 ? ", " : "", name);
+        if (short_list_next(&names))
+            string_add_format(ret, is_entry ? "what %s switches off" : "%s", name);
     }
-    if (bitset_count(set) > MOST_DECISIONS)
-        string_add_format(ret, " and %zu more", bitset_count(set) - MOST_DECISIONS);
+    short_list_end(&names);
 }
 
 static bool are_disjoint(const struct bitset *a, const struct bitset *b)
@@ -75,15 +75,15 @@ static const char *failure_of(const struct passes_report *report)
 static void log_nodes(const char *what, const struct rewritten_list *nodes, struct log *log)
 {
     struct string_builder text;
+    struct short_list list = {.text = &text, .most = MOST_NODES};
 
     string_init(&text);
-    for (size_t i = 0; i < nodes->count && i < MOST_NODES; i++) {
-        string_add(&text, i > 0 ? ", " : "");
-        string_add_quoted(&text, nodes->items[i].name);
-        string_add_format(&text, " (%s)", nodes->items[i].op_type);
-    }
-    if (nodes->count > MOST_NODES)
-        string_add_format(&text, " and %zu more", nodes->count - MOST_NODES);
+    for (size_t i = 0; i < nodes->count; i++)
+        if (short_list_next(&list)) {
+            string_add_quoted(&text, nodes->items[i].name);
+            string_add_format(&text, " (%s)", nodes->items[i].op_type);
+        }
+    short_list_end(&list);
     log_message(log, LOG_FINISH, "    %s: %s", what, nodes->count > 0 ? text.data : "nothing");
     string_release(&text);
 }

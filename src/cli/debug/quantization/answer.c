@@ -1,5 +1,6 @@
 /* cli/debug/quantization/answer.c: what the search has found, as log lines, on the page and as JSON, see search.h. */
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "cli/debug/quantization/search.h"
 
 #define MOST_NAMES 8 /* that are listed in a line of the log */
@@ -8,14 +9,11 @@
 
 static void add_names(const struct quantization_session *session, const struct bitset *set, struct string_builder *ret)
 {
-    size_t shown = 0, count = bitset_count(set);
+    struct short_list names = {.text = ret, .most = MOST_NAMES};
 
-    for (size_t i = bitset_next(set, 0); i < set->size && shown < MOST_NAMES; i = bitset_next(set, i + 1), shown++) {
-        string_add(ret, shown > 0 ? ", " : "");
-        string_add_quoted(ret, session->subject->quantizers.items[i].name);
-    }
-    if (shown < count)
-        string_add_format(ret, " and %zu more", count - shown);
+    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+        short_list_add(&names, session->subject->quantizers.items[i].name);
+    short_list_end(&names);
 }
 
 static void log_set(const struct quantization_session *session, const char *what, const struct bitset *set)

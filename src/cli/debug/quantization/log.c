@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/string_builder.h"
 
 #define MOST_ROWS 20 /* of the log */
@@ -42,23 +43,6 @@ static void add_in_line(struct string_builder *ret, const char *text)
         if (*text != '\0')
             string_add(ret, *text++ == '\n' ? "\\n" : "\\t");
     }
-}
-
-/* A name more in a list of which `count`, itself included, were to be told so far. False: there are enough. */
-static bool add_name(struct string_builder *ret, size_t count, const char *name)
-{
-    if (count > MOST_NAMES)
-        return false;
-    string_add(ret, count > 1 ? ", " : "");
-    string_add_quoted(ret, name);
-    return true;
-}
-
-/* What the list of that many leaves out. */
-static void end_names(struct string_builder *ret, size_t count)
-{
-    if (count > MOST_NAMES)
-        string_add_format(ret, " and %zu more", count - MOST_NAMES);
 }
 
 static void add_decibels(struct string_builder *ret, double value, const char *format)
@@ -201,7 +185,7 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
                             [QUANTIZER_WEIGHT] = usual_ratio(result, QUANTIZER_WEIGHT),
                             [QUANTIZER_BIAS] = usual_ratio(result, QUANTIZER_BIAS)};
     struct string_builder text;
-    size_t count = 0;
+    struct short_list list = {.text = &text, .most = MOST_NAMES};
 
     string_init(&text);
     for (size_t i = 0; i < result->table->count; i++) {
@@ -211,8 +195,9 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
         if (row->tensor.why_not != NULL || quantizer->role == QUANTIZER_BIAS ||
             !(row->tensor.measures.signal_to_noise < usual[quantizer->role] - OWN_NOISE))
             continue;
-        if (!add_name(&text, ++count, quantizer->name))
+        if (!short_list_next(&list))
             continue;
+        string_add_quoted(&text, quantizer->name);
         string_add(&text, " (");
         add_decibels(&text, row->tensor.measures.signal_to_noise, "%.1f dB");
         if (row->tensor.measures.clipped > CUT_OFF)
@@ -221,10 +206,11 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
             string_add_format(&text, ", %.0f%% of the range not used", 100 * row->tensor.measures.unused);
         string_add(&text, ")");
     }
-    end_names(&text, count);
-    if (count > 0)
+    short_list_end(&list);
+    if (list.count > 0)
         log_message(log, LOG_FINISH, "Far noisier in %s than others of %s role: %s",
-                    count == 1 ? "its own tensor" : "their own tensors", count == 1 ? "its" : "their", text.data);
+                    list.count == 1 ? "its own tensor" : "their own tensors", list.count == 1 ? "its" : "their",
+                    text.data);
     string_release(&text);
 }
 
@@ -252,13 +238,14 @@ static void log_main(const struct quantization_report *result, struct log *log)
     double share;
     size_t count = find_main(result->table, &share);
     struct string_builder names;
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     if (count == 0)
         return;
     string_init(&names);
     for (size_t i = 0; i < count; i++)
-        add_name(&names, i + 1, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
-    end_names(&names, count);
+        short_list_add(&list, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
+    short_list_end(&list);
     log_message(log, LOG_FINISH, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s", 100 * share,
                 count, result->table->switched - result->table->crashed, names.data);
     string_release(&names);
@@ -338,7 +325,7 @@ static void log_crashes_of(const struct quantization_report *result,
 {
     const char *first = NULL;
     struct string_builder names;
-    size_t count = 0;
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     string_init(&names);
     for (size_t i = 0; i < result->table->count; i++) {
@@ -348,12 +335,12 @@ static void log_crashes_of(const struct quantization_report *result,
             continue;
         if (first == NULL)
             first = crash;
-        add_name(&names, ++count, quantizer_of(result, &result->table->rows[i])->name);
+        short_list_add(&list, quantizer_of(result, &result->table->rows[i])->name);
     }
-    end_names(&names, count);
-    if (count > 0)
+    short_list_end(&list);
+    if (list.count > 0)
         log_message(log, LOG_WARNING, "With only one quantizer %s there is no number for %zu of %zu (%s): %s", when,
-                    count, result->table->switched, names.data, first);
+                    list.count, result->table->switched, names.data, first);
     string_release(&names);
 }
 
@@ -438,7 +425,7 @@ static void log_problem(const struct quantization_report *result, size_t i, stru
     const struct quantization_table *table = result->table;
     const struct quantizer *first = quantizer_of(result, &table->rows[i]);
     struct string_builder names, problem;
-    size_t count = 0;
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     string_init(&names);
     string_init(&problem);
@@ -449,13 +436,13 @@ static void log_problem(const struct quantization_report *result, size_t i, stru
             continue;
         if (k < i)
             goto done;
-        add_name(&names, ++count, quantizer->name);
+        short_list_add(&list, quantizer->name);
     }
-    end_names(&names, count);
+    short_list_end(&list);
     add_in_line(&problem, first->problem);
-    log_message(log, LOG_WARNING, "Nothing is measured in the own tensor of %zu of %zu quantizers (%s): %s%s", count,
-                table->count, names.data, count > 1 && first->problem_kind != NULL ? "of the first, " : "",
-                problem.data);
+    log_message(log, LOG_WARNING, "Nothing is measured in the own tensor of %zu of %zu quantizers (%s): %s%s",
+                list.count, table->count, names.data,
+                list.count > 1 && first->problem_kind != NULL ? "of the first, " : "", problem.data);
 done:
     string_release(&names);
     string_release(&problem);
@@ -473,14 +460,15 @@ static void log_problems(const struct quantization_report *result, struct log *l
 static void log_rewriting(const struct quantization_rewriting *rewriting, struct log *log)
 {
     struct string_builder names;
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     if (!rewriting->known)
         return;
     string_init(&names);
     string_add(&names, " (");
     for (size_t i = 0; i < rewriting->in_float.count; i++)
-        add_name(&names, i + 1, rewriting->in_float.items[i]);
-    end_names(&names, rewriting->in_float.count);
+        short_list_add(&list, rewriting->in_float.items[i]);
+    short_list_end(&list);
     string_add(&names, ")");
     log_message(log, LOG_FINISH,
                 "As ONNX Runtime has rewritten the model: kernels on integers: %zu; layers that compute in float what "
@@ -492,11 +480,12 @@ static void log_rewriting(const struct quantization_rewriting *rewriting, struct
 static void log_trap(const struct quantization_report *result, const struct quantization_trap *trap, struct log *log)
 {
     struct string_builder names;
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     string_init(&names);
     for (size_t i = 0; i < trap->quantizers.count; i++)
-        add_name(&names, i + 1, result->subject->quantizers.items[trap->quantizers.items[i]].name);
-    end_names(&names, trap->quantizers.count);
+        short_list_add(&list, result->subject->quantizers.items[trap->quantizers.items[i]].name);
+    short_list_end(&list);
     log_message(log, LOG_FINISH, "Known trap: %s: %s", trap->what, names.data);
     log_message(log, LOG_FINISH, "    %s. Remedy: %s", trap->why, trap->remedy);
     string_release(&names);

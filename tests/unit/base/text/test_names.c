@@ -56,6 +56,31 @@ static void a_rule_covers_what_it_may_be_meant_for(void **state)
     assert_false(name_rule_covers("lay", "layer"));
 }
 
+/* ---- Short lists ---- */
+
+static void assert_list_of(size_t count, const char *expected)
+{
+    static const char *const names[] = {"a", "b", "c", "d"};
+    struct string_builder text;
+    struct short_list list = {.text = &text, .most = 2};
+
+    string_init(&text);
+    string_add(&text, "made: ");
+    for (size_t i = 0; i < count; i++)
+        short_list_add(&list, names[i]);
+    short_list_end(&list);
+    assert_int_equal(list.count, count);
+    assert_string_equal(text.data, expected);
+    string_release(&text);
+}
+
+static void a_short_list_tells_the_first_names_and_counts_the_others(void **state)
+{
+    assert_list_of(0, "made: ");
+    assert_list_of(2, "made: 'a', 'b'");
+    assert_list_of(4, "made: 'a', 'b' and 2 more");
+}
+
 /* ---- Close names ---- */
 
 static void assert_suggestion(const char *wanted, const char *const *offered, size_t count, const char *expected)
@@ -116,6 +141,7 @@ int main(void)
         cmocka_unit_test(a_name_with_characters_of_patterns_is_a_name_too),
         cmocka_unit_test(what_nothing_matches_gets_the_unnamed_rule),
         cmocka_unit_test(a_rule_covers_what_it_may_be_meant_for),
+        cmocka_unit_test(a_short_list_tells_the_first_names_and_counts_the_others),
         cmocka_unit_test(closest_names_come_first_and_once),
         cmocka_unit_test(nothing_is_suggested_when_nothing_is_close),
         cmocka_unit_test(names_longer_than_the_table_are_compared_by_their_beginnings),
