@@ -32,7 +32,8 @@ struct noted_map {
 static struct noted_map maps[64];
 static pthread_mutex_t maps_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(const char *) current_work, current_advice;
-static atomic_int works, code_at_work, code_of_file, reason_descriptor = -1;
+static atomic_int works, code_at_work, code_of_file;
+static _Atomic(crash_error_handler *) error_handler;
 static atomic_flag dying = ATOMIC_FLAG_INIT;
 
 /* ---- What is going on ---- */
@@ -59,9 +60,9 @@ void crash_set_exit_codes(int at_work, int of_file)
     atomic_store(&code_of_file, of_file);
 }
 
-void crash_set_reason_descriptor(int fd)
+void crash_set_error_handler(crash_error_handler *handler)
 {
-    atomic_store(&reason_descriptor, fd);
+    atomic_store(&error_handler, handler);
 }
 
 void crash_note_map(const void *data, size_t size, const char *path)
@@ -119,6 +120,19 @@ static const char *signal_name(int signal_number)
     return "of an unknown kind";
 }
 
+/* The sentence without its mark. */
+static void pass_error(int signal_number, const char *file, const struct sentence *sentence)
+{
+    struct error err = {.code = file != NULL ? ERR_IO : ERR_BACKEND, .foreign_code = -signal_number};
+    const size_t mark = sizeof("[!] ") - 1, most = sizeof(err.message) - 1;
+    crash_error_handler *handler = atomic_load(&error_handler);
+    size_t size = sentence->size - mark;
+
+    memcpy(err.message, sentence->text + mark, size < most ? size : most);
+    if (handler != NULL)
+        handler(&err);
+}
+
 static void say_what_happened(int signal_number, const char *file, bool at_work)
 {
     struct sentence sentence = {.size = 0};
@@ -146,19 +160,7 @@ static void say_what_happened(int signal_number, const char *file, bool at_work)
     if (write(STDERR_FILENO, sentence.text, sentence.size) < 0 || write(STDERR_FILENO, "\n", 1) < 0) {
         /* Nothing can be done about it. */
     }
-}
-
-static void say_reason(int signal_number)
-{
-    struct sentence sentence = {.size = 0};
-    int fd = atomic_load(&reason_descriptor);
-
-    write_crash_words(&sentence, "signal ");
-    write_crash_words(&sentence, signal_name(signal_number));
-    sentence.text[sentence.size] = '\n';
-    if (fd >= 0 && write(fd, sentence.text, sentence.size + 1) < 0) {
-        /* Then nobody is told. */
-    }
+    pass_error(signal_number, file, &sentence);
 }
 
 static void handle_crash(int signal_number, siginfo_t *info, void *context)
@@ -173,10 +175,8 @@ static void handle_crash(int signal_number, siginfo_t *info, void *context)
         pause();
     interrupt_leave_nothing();
     say_what_happened(signal_number, file, at_work);
-    if (code != 0) {
-        say_reason(signal_number);
+    if (code != 0)
         _exit(code);
-    }
     interrupt_die_by(signal_number);
 }
 

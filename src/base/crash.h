@@ -11,6 +11,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/error.h"
+
 /* Installs the handlers, which say nothing about work and advice of before. Not for programs under a sanitizer, which
  * has its own. */
 void crash_install(void);
@@ -30,8 +32,10 @@ void crash_set_advice(const char *advice);
  * became shorter. 0: by the signal. */
 void crash_set_exit_codes(int at_work, int of_file);
 
-/* With such an exit code, "signal N" and a line end are written to this descriptor, too. -1: to none. */
-void crash_set_reason_descriptor(int fd);
+/* Called with the same sentence as an error: ERR_BACKEND, of a file ERR_IO, with foreign_code -N for signal N. It may
+ * only call what is async-signal-safe. NULL: none. */
+typedef void crash_error_handler(const struct error *err);
+void crash_set_error_handler(crash_error_handler *handler);
 
 /* A file that is mapped, until it is forgotten. `path` has to stay where it is until then. More than 64 at a time are
  * not named. */

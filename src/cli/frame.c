@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "base/interrupt.h"
+#include "base/process/error_file.h"
 #include "base/system.h"
 #include "base/text/string_builder.h"
 #include "debug/check/check.h"
-#include "debug/check/failure_reason.h"
 
 int exit_status_of(enum error_code code)
 {
@@ -65,10 +65,10 @@ int command_frame_end(struct command_frame *frame, int rc, const struct error *e
         log_message(frame->log, LOG_WARNING, "Interrupted: %s", strsignal(interrupt_pending()));
         return status;
     }
-    if (rc < 0)
+    if (rc < 0) {
         log_message(frame->log, LOG_CRITICAL, "%s", err->message);
-    if (status == EXIT_STATUS_NOT_RUN && rc < 0)
-        failure_reason_tell(err);
+        error_file_write(RECORD_ERROR, err);
+    }
     snprintf(what, sizeof(what), "%s | Runtime: %.3fs", status == 0 ? "PASSED" : "FAILED",
              stopwatch_now() - frame->start);
     if (frame->shown)

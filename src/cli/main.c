@@ -10,6 +10,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/memory_limit.h"
+#include "base/process/error_file.h"
 #include "base/process/process.h"
 #include "base/system.h"
 #include "cli/commands.h"
@@ -23,7 +24,6 @@
 #include "cli/terminal/log_sink.h"
 #include "cli/terminal/progress_line.h"
 #include "debug/check/check.h"
-#include "debug/check/failure_reason.h"
 
 #define COMPATIBLE_WITH "0.49.27" /* the Polygraphy whose behaviour this program follows */
 
@@ -181,6 +181,7 @@ static int dispatch(struct parse *parse, struct log_sink *sink, struct command_c
         return exit_status_of_refusal(EXIT_STATUS_REFUSED);
     case PARSE_UNRECOGNIZED:
         log_message(&sink->log, LOG_CRITICAL, "%s", err.message);
+        error_file_write(RECORD_ERROR, &err);
         break;
     }
     return exit_status_of_refusal(EXIT_STATUS_ERROR);
@@ -198,14 +199,19 @@ static int leave(int status)
     return status;
 }
 
+static void pass_crash(const struct error *err)
+{
+    error_file_write(RECORD_ERROR, err);
+}
+
 /* Inside of a check exit codes say what kind of failure it was: a signal would say that it was this program's. */
 static void install_last_sentence(void)
 {
 #if !SANITIZED /* sanitizers tell of crashes themselves */
     crash_install();
+    crash_set_error_handler(pass_crash);
     if (check_is_around_us())
         crash_set_exit_codes(EXIT_STATUS_NOT_RUN, EXIT_STATUS_UNTESTABLE);
-    crash_set_reason_descriptor(failure_reason_descriptor());
 #endif
 }
 
@@ -223,6 +229,7 @@ int main(int argc, char **argv)
     sigaction(SIGPIPE, &failed_write, NULL);
     sigaction(SIGXFSZ, &failed_write, NULL);
     interrupt_install();
+    error_file_attach();
     install_last_sentence();
 
     program = system_program_path();

@@ -157,6 +157,7 @@ static void follow_process(struct process_run *run)
 
 static void describe_process_end(const struct process_run *run, struct process_result *ret)
 {
+    ret->process = run->leader;
     ret->code = run->status.si_status;
     ret->end = run->status.si_code == CLD_EXITED ? PROCESS_EXITED : PROCESS_SIGNALED;
     if (run->timed_out) {

@@ -30,6 +30,7 @@ enum process_end {
 struct process_result {
     enum process_end end;
     int code;       /* exit code, or the number of the signal that ended it (of the last one sent after a time-out) */
+    pid_t process;  /* which it was */
     double seconds; /* wall time */
     struct process_output out, error_out;
     char reason[PROCESS_REASON_SIZE]; /* for who runs it to note why it has failed; else "" */

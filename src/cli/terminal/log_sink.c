@@ -12,6 +12,7 @@
 
 #include "base/file/file.h"
 #include "base/interrupt.h"
+#include "base/process/error_file.h"
 
 #define BLANKS_PER_STEP 4
 #define TIME_SIZE sizeof("(HH:MM:SS) ")
@@ -117,6 +118,15 @@ static void time_of_day(char ret[TIME_SIZE])
         ret[0] = '\0';
 }
 
+/* A warning about the whole run: those about one of many comparisons are indented. */
+static void pass_warning(struct text message)
+{
+    struct error warning = {0};
+
+    error_set(&warning, ERR_INVALID, TEXT_FORMAT, TEXT_ARGS(message));
+    error_file_write(RECORD_WARNING, &warning);
+}
+
 static void write_message(void *data, enum log_level level, int depth, struct text message)
 {
     struct log_sink *sink = data;
@@ -126,6 +136,8 @@ static void write_message(void *data, enum log_level level, int depth, struct te
     char time_text[TIME_SIZE] = "";
     struct string_builder *text = &sink->text;
 
+    if (level == LOG_WARNING && depth == 0)
+        pass_warning(message);
     if (sink->timestamps)
         time_of_day(time_text);
     string_clear(text);

@@ -10,6 +10,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/process/error_file.h"
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/process/process.h"
@@ -129,20 +130,33 @@ static int check_budget(struct investigation *investigation, struct error *err)
     return error_set(err, ERR_UNSUPPORTED, "the budget (--deadline, --max-checks) is used up");
 }
 
-/* The last line of a log that begins with a mark of errors, without it; NULL: there is none. */
-static const char *last_complaint(struct investigation *investigation, struct text said)
+/* The first line of a message, as a log shows it. */
+static const char *first_line(struct investigation *investigation, const char *message)
 {
-    const char *ret = NULL;
+    struct string_builder line;
+    const char *ret;
 
-    for (const char *line = said.data, *end = said.data + said.size; line < end;) {
-        const char *stop = memchr(line, '\n', (size_t)(end - line));
-        struct text text = {line, stop != NULL ? (size_t)(stop - line) : (size_t)(end - line)};
-
-        if (text_begins_with(text, "[!] ") || text_begins_with(text, "[E] "))
-            ret = arena_text(&investigation->arena, (struct text){text.data + 4, text.size - 4});
-        line += text.size + 1;
-    }
+    string_init(&line);
+    string_add_visible(&line, (struct text){message, strcspn(message, "\n")});
+    ret = arena_strdup(&investigation->arena, line.data);
+    string_release(&line);
     return ret;
+}
+
+/* Reads what the command itself has passed, not what the commands that it runs have. */
+static void read_errors(struct investigation *investigation, const struct error_file *file, pid_t process,
+                        struct experiment *experiment)
+{
+    struct error_record record;
+
+    for (size_t i = 0; error_file_read(file, i, &record); i++) {
+        if (record.process != process)
+            continue;
+        if (record.kind == RECORD_ERROR)
+            experiment->complaint = first_line(investigation, record.error.message);
+        else
+            *VECTOR_APPEND(&experiment->warnings) = first_line(investigation, record.error.message);
+    }
 }
 
 static int save_log(const struct experiment *experiment, const struct process_result *result, struct error *err)
@@ -176,6 +190,7 @@ static int save_done(const struct experiment *experiment, struct error *err)
     json_writer_add_integer(&writer, "exit_status", experiment->exit_status);
     json_writer_add_number(&writer, "seconds", experiment->seconds);
     json_writer_add_string(&writer, "complaint", experiment->complaint != NULL ? experiment->complaint : "");
+    json_writer_add_strings(&writer, "warnings", experiment->warnings.items, experiment->warnings.count);
     json_writer_end_object(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
     json_writer_release(&writer);
@@ -188,6 +203,8 @@ static bool find_done(struct investigation *investigation, struct experiment *ex
     char *path = file_join(experiment->folder, "done.json");
     struct experiment kept = {0};
     bool ret = file_exists(path) && json_reader_open(&kept.result, path, NULL) == 0 && json_is_object(kept.result.root);
+    const json_t *item;
+    size_t i;
 
     free(path);
     if (ret)
@@ -199,6 +216,8 @@ static bool find_done(struct investigation *investigation, struct experiment *ex
         experiment->exit_status = (int)(result_count(&kept, kept.result.root, "exit_status") % 256);
         experiment->seconds = result_number(&kept, kept.result.root, "seconds", 0);
         experiment->complaint = *complaint != '\0' ? arena_strdup(&investigation->arena, complaint) : NULL;
+        json_array_foreach (result_find(kept.result.root, "warnings"), i, item)
+            *VECTOR_APPEND(&experiment->warnings) = arena_strdup(&investigation->arena, result_text(&kept, item, ""));
     }
     json_reader_release(&kept.result);
     return ret;
@@ -206,8 +225,10 @@ static bool find_done(struct investigation *investigation, struct experiment *ex
 
 static int execute(const struct call *call, struct experiment *experiment, struct error *err)
 {
+    struct error_file errors;
     /* As in the check of a debug tool the exit status says whose fault it was (docs/verdicts.md). */
-    static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
+    const char *const environment[] = {"POLYGRAPHY_ITERATION=0", error_file_open(&errors) ? errors.variable : NULL,
+                                       NULL};
     struct investigation *investigation = call->investigation;
     const char **arguments = arena_alloc_zero(&investigation->arena, call->words.count + 2, sizeof(*arguments));
     const struct process_request request = {.arguments = arguments,
@@ -224,14 +245,14 @@ static int execute(const struct call *call, struct experiment *experiment, struc
         arguments[i + 1] = call->words.items[i];
     rc = process_run(&request, &result, err);
     if (rc < 0)
-        return rc;
+        goto done;
     experiment->exit_status = result.end == PROCESS_EXITED ? result.code : 128 + result.code;
     experiment->seconds = result.seconds;
-    experiment->complaint = last_complaint(investigation, (struct text){result.error_out.data, result.error_out.size});
-    if (experiment->complaint == NULL)
-        experiment->complaint = last_complaint(investigation, (struct text){result.out.data, result.out.size});
+    read_errors(investigation, &errors, result.process, experiment);
     rc = save_log(experiment, &result, err);
     process_result_release(&result);
+done:
+    error_file_close(&errors);
     return rc;
 }
 
@@ -380,24 +401,6 @@ int call_succeed(struct call *call, struct experiment **ret, struct error *err)
     return rc;
 }
 
-#define MOST_LOG_READ ((size_t)16 << 20)
-
-void experiment_tell_warnings(const struct experiment *experiment, struct log *log)
-{
-    char *path = file_join(experiment->folder, "log.txt"), *said = NULL;
-    size_t size = 0;
-
-    if (file_read(path, MOST_LOG_READ, &said, &size, NULL) == 0)
-        for (const char *line = said, *end = said + size, *stop; line < end; line = stop + 1) {
-            stop = memchr(line, '\n', (size_t)(end - line));
-            stop = stop != NULL ? stop : end;
-            if (stop - line > 4 && strncmp(line, "[W] ", 4) == 0 && line[4] != ' ')
-                log_message(log, LOG_WARNING, "%.*s", (int)(stop - line - 4), line + 4);
-        }
-    free(said);
-    free(path);
-}
-
 /* ---- Results ---- */
 
 json_t *result_find(const json_t *object, const char *path)
@@ -486,8 +489,10 @@ void investigation_free(struct investigation *investigation)
 {
     if (investigation == NULL)
         return;
-    for (size_t i = 0; i < investigation->experiments.count; i++)
+    for (size_t i = 0; i < investigation->experiments.count; i++) {
+        free(investigation->experiments.items[i]->warnings.items);
         json_reader_release(&investigation->experiments.items[i]->result);
+    }
     free(investigation->experiments.items);
     free(investigation->cause.proof.items);
     fork_server_stop(investigation->server);

@@ -51,9 +51,10 @@ struct experiment {
     const char *command; /* as it can be typed */
     int exit_status;     /* 128 + N: ended by signal N */
     double seconds;
-    int64_t checks, builds; /* runs of the suspect, and builds of its engine; for whoever reads the result to fill */
-    const char *outcome;    /* one line for the report, by whoever reads the result; NULL: none */
-    const char *complaint;  /* the last error that it logged; NULL: none */
+    int64_t checks, builds;    /* runs of the suspect, and builds of its engine; for whoever reads the result to fill */
+    const char *outcome;       /* one line for the report, by whoever reads the result; NULL: none */
+    const char *complaint;     /* the error that it ended with; NULL: none */
+    struct word_list warnings; /* that it logged, but for those about single comparisons */
     bool has_result;
     struct json_reader result; /* of --json, when has_result */
     enum agreement agreement;  /* of call_judge() */
@@ -185,9 +186,6 @@ int call_judge(struct call *call, struct experiment **ret, struct error *err);
 
 /* Runs what has to work: an error with what it complains about unless its exit status is 0. */
 int call_succeed(struct call *call, struct experiment **ret, struct error *err);
-
-/* Says what it warned of, but for what belongs to a single comparison: what is indented. */
-void experiment_tell_warnings(const struct experiment *experiment, struct log *log);
 
 /* ---- Results ---- */
 

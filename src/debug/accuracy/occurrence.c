@@ -55,7 +55,8 @@ static int build_and_run(struct investigation *investigation, struct call *call,
     if (rc < 0)
         return rc;
     if (investigation_checks(investigation) == experiment->checks) /* the first one: the others say the same */
-        experiment_tell_warnings(experiment, investigation->log);
+        for (size_t i = 0; i < experiment->warnings.count; i++)
+            log_message(investigation->log, LOG_WARNING, "%s", experiment->warnings.items[i]);
     *ret = (struct runs){.count = times, .failed = times, .refused = experiment->agreement == REFUSES};
     if (!ret->refused)
         ret->largest_error = largest_error(experiment);

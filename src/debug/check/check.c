@@ -301,7 +301,7 @@ int check_execute(const struct check *check, const struct check_run *run, struct
 {
     const struct check_settings *settings = &check->settings;
     char **arguments = NULL, **server_arguments = NULL, *disabled;
-    struct failure_reason reason = {.fd = -1};
+    struct error_file errors = {.fd = -1};
     struct variables variables;
     int rc = read_list(check, run->files.items[CANDIDATE_ARTIFACT], &disabled, err);
 
@@ -311,8 +311,8 @@ int check_execute(const struct check *check, const struct check_run *run, struct
     if (check->server != NULL)
         server_arguments = check_words_for(&check->server_words, &run->files, disabled);
     set_variables(check, run, disabled, &variables);
-    if (settings->rules.compare_reasons && settings->launcher.count == 0 && failure_reason_open(&reason))
-        variables.items[variables.count++] = reason.variable;
+    if (settings->rules.compare_reasons && settings->launcher.count == 0 && error_file_open(&errors))
+        variables.items[variables.count++] = errors.variable;
     rc = process_run(
         &(struct process_request){
             .arguments = (const char *const *)arguments,
@@ -326,9 +326,11 @@ int check_execute(const struct check *check, const struct check_run *run, struct
             .without_input = run->without_input || settings->launcher.count > 0,
         },
         ret, err);
-    failure_reason_take(&reason, rc == 0 ? ret->reason : NULL);
-    if (rc == 0)
+    if (rc == 0) {
+        failure_reason_read(&errors, ret->reason);
         use_usual_paths(check, run, ret);
+    }
+    error_file_close(&errors);
     string_release(&variables.iteration);
     string_release(&variables.artifact);
     string_release(&variables.disabled);

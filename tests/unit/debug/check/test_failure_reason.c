@@ -18,9 +18,10 @@ static void fail_in_child(const char *variable, int foreign_code, const char *me
         struct error err;
 
         putenv((char *)variable);
+        error_file_attach();
         error_set(&err, ERR_BACKEND, "%s", message);
         err.foreign_code = foreign_code;
-        failure_reason_tell(&err);
+        error_file_write(RECORD_ERROR, &err);
         _exit(0);
     }
     assert_int_equal(waitpid(child, NULL, 0), child);
@@ -29,13 +30,14 @@ static void fail_in_child(const char *variable, int foreign_code, const char *me
 static void the_tool_hears_what_the_last_run_has_told(void **state)
 {
     char said[PROCESS_REASON_SIZE] = "nothing yet";
-    struct failure_reason reason;
+    struct error_file errors;
 
-    if (!failure_reason_open(&reason))
+    if (!error_file_open(&errors))
         skip();
-    fail_in_child(reason.variable, 10, "Fatal error: :Foo(-1) is not a registered function/op");
-    fail_in_child(reason.variable, 1, "Node (gemm) Op (Gemm) [ShapeInferenceError] no");
-    failure_reason_take(&reason, said);
+    fail_in_child(errors.variable, 10, "Fatal error: :Foo(-1) is not a registered function/op");
+    fail_in_child(errors.variable, 1, "Node (gemm) Op (Gemm) [ShapeInferenceError] no");
+    failure_reason_read(&errors, said);
+    error_file_close(&errors);
     assert_string_equal(said, "error 1 of the runtime, Gemm");
 }
 
@@ -52,12 +54,13 @@ static void signals_and_operators_alone_are_reasons_and_silence_is_none(void **s
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
         char said[PROCESS_REASON_SIZE] = "nothing yet";
-        struct failure_reason reason;
+        struct error_file errors;
 
-        if (!failure_reason_open(&reason))
+        if (!error_file_open(&errors))
             skip();
-        fail_in_child(reason.variable, cases[i].code, cases[i].message);
-        failure_reason_take(&reason, said);
+        fail_in_child(errors.variable, cases[i].code, cases[i].message);
+        failure_reason_read(&errors, said);
+        error_file_close(&errors);
         assert_string_equal(said, cases[i].expected);
     }
 }
@@ -66,15 +69,16 @@ static void signals_and_operators_alone_are_reasons_and_silence_is_none(void **s
 static void a_file_with_another_mark_is_left_alone(void **state)
 {
     char said[PROCESS_REASON_SIZE] = "nothing yet";
-    struct failure_reason reason;
+    struct error_file errors;
     char *digit;
 
-    if (!failure_reason_open(&reason))
+    if (!error_file_open(&errors))
         skip();
-    digit = strchr(reason.variable, '=') + 1;
+    digit = strchr(errors.variable, '=') + 1;
     *digit = *digit == '0' ? '1' : '0';
-    fail_in_child(reason.variable, 1, "while running Conv node");
-    failure_reason_take(&reason, said);
+    fail_in_child(errors.variable, 1, "while running Conv node");
+    failure_reason_read(&errors, said);
+    error_file_close(&errors);
     assert_string_equal(said, "");
 }
 
