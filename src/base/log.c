@@ -26,17 +26,15 @@ void log_text(struct log *log, enum log_level level, struct text message)
 
 void log_message(struct log *log, enum log_level level, const char *format, ...)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
     va_list args;
 
     if (!log_shows(log, level))
         return;
-    string_init(&message);
     va_start(args, format);
     string_add_format_list(&message, format, args);
     va_end(args);
     log_text(log, level, (struct text){message.data, message.size});
-    string_release(&message);
 }
 
 /* Returns true, and remembers the message, when it was not logged before. */
@@ -56,19 +54,17 @@ static bool is_new(struct log *log, struct text message)
 
 void log_once(struct log *log, enum log_level level, const char *format, ...)
 {
-    struct string_builder builder;
+    SCOPED_STRING(builder);
     va_list args;
 
     if (!log_shows(log, level))
         return;
-    string_init(&builder);
     va_start(args, format);
     string_add_format_list(&builder, format, args);
     va_end(args);
     struct text message = {builder.data, builder.size};
     if (is_new(log, message))
         log_text(log, level, message);
-    string_release(&builder);
 }
 
 void log_indent(struct log *log, int steps)

@@ -22,6 +22,9 @@ char *memory_copy(const void *data, size_t size); /* size bytes and a NUL behind
 /* Makes room for one more element: returns `items`, moved if need be, with *capacity > count. Doubles. */
 void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size);
 
+/* On a local variable: release(&variable) is called where the variable's scope ends, whichever way it is left. */
+#define SCOPED(release) __attribute__((cleanup(release)))
+
 /* For a process that makes much memory and soon ends, before it has threads: malloc() keeps what is freed, asks for a
  * lot at a time, and uses large pages where the system lets those have them who ask for it. Otherwise it gives large
  * blocks back at once and gets small pieces, each page of each block by an interruption of its own, again and again:

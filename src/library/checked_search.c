@@ -146,7 +146,7 @@ static int check_whole_and_shrink(struct checked_run *run, const struct bitset *
 int checked_search_run(const struct checked_search *search, struct checked_result *ret, struct error *err)
 {
     struct checked_run run = {.search = search};
-    struct bitset all;
+    SCOPED_BITSET(all);
     int rc;
 
     name_map_init(&run.verdicts);
@@ -157,7 +157,6 @@ int checked_search_run(const struct checked_search *search, struct checked_resul
     rc = check_whole_and_shrink(&run, &all, &ret->smallest, err);
     ret->outcome = rc < 0 ? POLYGRAPHY_STOPPED : run.outcome;
     ret->checks = run.checks;
-    bitset_release(&all);
     name_map_release(&run.verdicts);
     arena_release(&run.memory);
     return rc;

@@ -16,10 +16,9 @@ void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, cons
 {
     enum log_level log_level = lint_rules[rule].level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
     const char *label = node != NODE_NONE ? lint->labels[node] : NULL;
-    struct string_builder message;
+    SCOPED_STRING(message);
     va_list args;
 
-    string_init(&message);
     va_start(args, format);
     string_add_format_list(&message, format, args);
     va_end(args);
@@ -29,7 +28,6 @@ void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, cons
                     TEXT_ARGS(lint->model->nodes.items[node].op_type), message.data);
     else
         log_message(lint->log, log_level, "LINT | %s", message.data);
-    string_release(&message);
 }
 
 void lint_add_passing(struct lint *lint, uint32_t node)
@@ -50,11 +48,10 @@ static char *make_up_label(struct lint *lint, const struct name_map *names, size
 static void make_labels(struct lint *lint)
 {
     struct model *model = lint->model;
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
     unsigned attempts = 0;
 
     lint->labels = arena_alloc_zero(&model->arena, model->nodes.count + 1, sizeof(*lint->labels));
-    name_map_init(&names);
     for (size_t i = 0; i < model->nodes.count; i++)
         if (model->nodes.items[i].name.size > 0) {
             lint->labels[i] = arena_text(&model->arena, model->nodes.items[i].name);
@@ -65,7 +62,6 @@ static void make_labels(struct lint *lint)
             lint->labels[i] = make_up_label(lint, &names, i, &attempts);
             name_map_add(&names, text_of(lint->labels[i]), (uint32_t)i);
         }
-    name_map_release(&names);
 }
 
 /* ---- Names ---- */
@@ -73,9 +69,8 @@ static void make_labels(struct lint *lint)
 /* Nodes of one name: numbers of the nodes with each name, in the order of the names' first appearance. */
 static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *next)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "Duplicate node name: '%s' for nodes with topological IDs: [%u", lint->labels[first],
                       first);
     for (uint32_t node = next[first]; node != NODE_NONE; node = next[node])
@@ -84,7 +79,6 @@ static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *
     lint_report_add(lint->report, &lint_rules[LINT_RULE_DUPLICATE_NAME], lint->labels[first],
                     (struct text){text.data, text.size});
     log_message(lint->log, LOG_ERROR, "LINT | %s", text.data);
-    string_release(&text);
 }
 
 static void check_node_names(struct lint *lint)
@@ -92,9 +86,8 @@ static void check_node_names(struct lint *lint)
     size_t count = lint->model->nodes.count;
     uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* the next node of the same name */
     uint32_t *last = memory_alloc_zero(count + 1, sizeof(*last)); /* for the first node of a name */
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
 
-    name_map_init(&names);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t first = name_map_add(&names, text_of(lint->labels[i]), i);
 
@@ -106,7 +99,6 @@ static void check_node_names(struct lint *lint)
     for (uint32_t i = 0; i < count; i++)
         if (name_map_find(&names, text_of(lint->labels[i])) == i && next[i] != NODE_NONE)
             report_duplicate(lint, i, next);
-    name_map_release(&names);
     free(next);
     free(last);
 }
@@ -134,13 +126,11 @@ static void describe_lint_input(const struct value *value, struct arena *arena, 
 static void log_inputs(const struct lint *lint)
 {
     const struct subgraph whole = {.model = lint->model};
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     tensor_block(&text, &whole, &lint->model->inputs);
     log_message(lint->log, LOG_INFO, "Will generate inference input data according to provided TensorMetadata: %s",
                 text.data);
-    string_release(&text);
 }
 
 static int make_lint_feed(struct lint *lint, struct tensor_list *ret, struct error *err)
@@ -183,28 +173,25 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
     struct backend_request request = *lint->request;
     struct backend_session *session;
     struct tensor_list outputs = {0};
-    struct string_builder warnings;
+    SCOPED_STRING(warnings);
     struct log keeper = {.threshold = LOG_VERBOSE, .write = keep_warning, .data = &warnings};
     bool any = true;
     int rc;
 
-    string_init(&warnings);
     request.log = &keeper;
     rc = lint->backend->open(&request, &session, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
     tensor_list_release(&outputs);
     lint->backend->close(session);
     if (rc < 0)
-        goto done;
+        return rc;
     if (warnings.size > 0)
         for (char *rest, *line = strtok_r(warnings.data, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest))
             lint_add(lint, LINT_RULE_RUNTIME_WARNING, NODE_NONE, "%s", line);
     if (!any)
         lint_add(lint, LINT_RULE_NOT_RUN, NODE_NONE, "Not run: no output is a tensor");
-done:
-    string_release(&warnings);
     return rc;
 }
 

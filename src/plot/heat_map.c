@@ -137,17 +137,15 @@ static void add_worst_text(const struct heat_map *map, struct string_builder *te
 
 static void draw_title(const struct heat_map *map, struct svg *svg)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     picture_title_draw(map->compared, map->options,
                        map->kind == DIFFERENCE_ABSOLUTE ? "Absolute error" : "Relative error", MARGIN, svg);
-    string_init(&text);
     add_layout_text(map, &text);
     svg_text(svg, MARGIN, PICTURE_TITLE_HEIGHT + 12, SVG_NORMAL, (struct text){text.data, text.size});
     string_clear(&text);
     add_worst_text(map, &text);
     svg_text(svg, MARGIN, PICTURE_TITLE_HEIGHT + 30, SVG_NORMAL, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 static void draw_tile_lines(const struct heat_map *map, double width, double height, struct svg *svg)
@@ -184,16 +182,14 @@ static void draw_picture(const struct heat_map *map, const struct color_scale *s
 
 static void draw_swatch(double x, double *y, uint32_t color, size_t count, const char *what, struct svg *svg)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (count == 0)
         return;
-    string_init(&text);
     string_add_format(&text, "%s: %zu", what, count);
     svg_rectangle(svg, x, *y, SWATCH, SWATCH, color);
     svg_frame(svg, x, *y, SWATCH, SWATCH);
     svg_text(svg, x + SWATCH + 6, *y + 11, SVG_SMALL, (struct text){text.data, text.size});
-    string_release(&text);
     *y += SWATCH + 8;
 }
 

@@ -26,9 +26,8 @@ void picture_title_draw(const struct compared_outputs *compared, const struct co
                         const char *what, double x, struct svg *svg)
 {
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "%s | %s", what, compared->first->name);
     add_line(&text, x, 32, SVG_HEADING, svg);
     add_side("first", compared->first_runner, compared->first, &text);
@@ -41,7 +40,6 @@ void picture_title_draw(const struct compared_outputs *compared, const struct co
                       number_to_text_rounded(options->relative_tolerance, 'g', 5, relative),
                       compared->result->passed ? "PASSED" : "FAILED");
     add_line(&text, x, 90, SVG_NORMAL, svg);
-    string_release(&text);
 }
 
 /* ---- Folding ---- */

@@ -61,12 +61,11 @@ static void add_file_name(const char *kind, const struct compared_outputs *compa
 static const char *make_path(struct plots *plots, const char *folder, const char *kind,
                              const struct compared_outputs *compared)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
     size_t base;
     char *path;
     const char *kept;
 
-    string_init(&name);
     add_file_name(kind, compared, &name);
     base = name.size;
     string_add(&name, ".svg");
@@ -80,7 +79,6 @@ static const char *make_path(struct plots *plots, const char *folder, const char
     kept = arena_strdup(&plots->memory, path);
     name_map_add(&plots->paths, text_of(kept), 0);
     free(path);
-    string_release(&name);
     return kept;
 }
 

@@ -162,12 +162,11 @@ static bool start_deletion(struct precision_search *search)
 /* The elements that the candidate does without. */
 static void add_deleted(const struct precision_search *search, struct bitset *ret)
 {
-    struct bitset deleted;
+    SCOPED_BITSET(deleted);
 
     bitset_init_copy(&deleted, &search->kept);
     bitset_subtract(&deleted, &search->candidate);
     bitset_unite(ret, &deleted);
-    bitset_release(&deleted);
 }
 
 static bool advance_deletion(struct precision_search *search, bool passed)

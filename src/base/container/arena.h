@@ -10,6 +10,7 @@
 #ifndef BASE_CONTAINER_ARENA_H
 #define BASE_CONTAINER_ARENA_H
 
+#include "base/memory.h"
 #include "base/text/text.h"
 
 struct arena_block;
@@ -17,6 +18,9 @@ struct arena_block;
 struct arena {
     struct arena_block *head; /* newest block; NULL while empty */
 };
+
+/* Declares a local arena: empty, and released where its scope ends. */
+#define SCOPED_ARENA(name) struct arena name SCOPED(arena_release) = {0}
 
 void arena_init(struct arena *arena);
 void arena_release(struct arena *arena);

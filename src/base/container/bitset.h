@@ -6,10 +6,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/memory.h"
+
 struct bitset {
     uint64_t *words;
     size_t size; /* members are 0 .. size-1; bits beyond are zero */
 };
+
+/* Declares a local set, to be initialised, and released where its scope ends. */
+#define SCOPED_BITSET(name) struct bitset name SCOPED(bitset_release) = {0}
 
 void bitset_init(struct bitset *set, size_t size); /* empty */
 void bitset_init_copy(struct bitset *set, const struct bitset *from);

@@ -5,6 +5,7 @@
 
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "base/text/text.h"
 
 struct name_map {
@@ -14,6 +15,9 @@ struct name_map {
 };
 
 #define NAME_MAP_NONE UINT32_MAX
+
+/* Declares a local map: empty, and released where its scope ends. */
+#define SCOPED_NAME_MAP(name) struct name_map name SCOPED(name_map_release) = {0}
 
 void name_map_init(struct name_map *map);
 void name_map_release(struct name_map *map);

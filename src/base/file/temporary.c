@@ -169,17 +169,15 @@ void file_remove_leftovers(const char *path)
 int file_make_temporary_folder(const char *purpose, char **ret, struct error *err)
 {
     char *parent = file_real_path(system_temporary_folder());
-    struct string_builder path;
+    SCOPED_STRING(path);
     int rc = 0;
 
-    string_init(&path);
     string_add_format(&path, "%s/polygraphy-%s-XXXXXX", parent != NULL ? parent : system_temporary_folder(), purpose);
     if (mkdtemp(path.data) != NULL)
         *ret = string_take(&path);
     else
         rc = error_set_errno(err, ERR_IO, "cannot make a folder in '%s' (TMPDIR chooses another one)",
                              system_temporary_folder());
-    string_release(&path);
     free(parent);
     return rc;
 }

@@ -257,19 +257,17 @@ static bool send_request(int socket, const struct string_builder *text, int out,
 bool fork_server_spawn(struct fork_server *server, const char *const *arguments, const char *const *environment,
                        int out, int error_out, pid_t *ret)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     pid_t child = -1;
     bool sent = false;
 
     if (has_empty_word(arguments))
         return false;
-    string_init(&text);
     add_request_words(&text, arguments);
     string_add_char(&text, '\0');
     add_request_words(&text, environment);
     if (text.size <= LARGEST_REQUEST)
         sent = send_request(server->socket, &text, out, error_out);
-    string_release(&text);
     if (!sent || recv(server->socket, &child, sizeof(child), 0) != sizeof(child) || child < 0)
         return false;
     setpgid(child, child); /* the child does the same: whoever comes first */

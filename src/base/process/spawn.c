@@ -176,12 +176,11 @@ int process_spawn(const struct process_request *request, int out, int error_out,
 {
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     sigset_t mask;
     char *program = NULL;
     int rc = 0, reason;
 
-    arena_init(&arena);
     posix_spawn_file_actions_init(&actions);
     posix_spawnattr_init(&attributes);
     family_begin(&mask);
@@ -209,7 +208,6 @@ done:
     family_add(rc == 0 ? *ret : 0, &mask);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
-    arena_release(&arena);
     free(program);
     return rc;
 }

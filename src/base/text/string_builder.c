@@ -8,11 +8,11 @@
 
 #include "base/memory.h"
 
-static char empty[1]; /* what `data` points to while nothing is allocated; never written */
+char string_empty[1];
 
 void string_init(struct string_builder *builder)
 {
-    *builder = (struct string_builder){.data = empty};
+    *builder = (struct string_builder){.data = string_empty};
 }
 
 void string_release(struct string_builder *builder)

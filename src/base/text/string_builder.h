@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stdint.h>
 
+#include "base/memory.h"
 #include "base/text/text.h"
 
 struct string_builder {
@@ -12,6 +13,11 @@ struct string_builder {
     size_t size; /* bytes, without the NUL */
     size_t capacity;
 };
+
+extern char string_empty[1]; /* what `data` points to while nothing is allocated; never written */
+
+/* Declares a local string builder: empty, and released where its scope ends. */
+#define SCOPED_STRING(name) struct string_builder name SCOPED(string_release) = {.data = string_empty}
 
 void string_init(struct string_builder *builder);
 void string_release(struct string_builder *builder);

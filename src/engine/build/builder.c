@@ -23,18 +23,16 @@ static void warn_of_unused_precisions(const struct engine_builder *build, const 
 
     for (int i = PRECISION_FLOAT32 + 1; i < PRECISION_COUNT; i++) {
         enum precision precision = (enum precision)i;
-        struct string_builder why;
+        SCOPED_STRING(why);
         size_t users = 0;
 
         for (size_t k = 0; k < network->layers.count; k++)
             users += precisions[k].precision == precision && precision != PRECISION_TF32;
         if (!settings->enabled[i] || users > 0)
             continue;
-        string_init(&why);
         if (precision_explain_unused(network, settings, precisions, precision, &why))
             log_message(build->settings->log, LOG_WARNING, "No layer is in %s, which was asked for: %s",
                         precision_name(precision), why.data);
-        string_release(&why);
     }
 }
 
@@ -149,9 +147,8 @@ static void log_build_summary(const struct engine_builder *build, double seconds
 {
     const struct engine *engine = build->engine;
     const char *separator = "; ";
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "Built %zu layer%s", engine->network->layers.count,
                       engine->network->layers.count == 1 ? "" : "s");
     add_held_types(&text, build);
@@ -169,7 +166,6 @@ static void log_build_summary(const struct engine_builder *build, double seconds
     if (build->measured + build->remembered > 0)
         string_add_format(&text, " (%zu tactics timed, %zu times known already)", build->measured, build->remembered);
     log_message(build->settings->log, LOG_INFO, "%s", text.data);
-    string_release(&text);
 }
 
 /* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's
@@ -182,14 +178,13 @@ static void log_tactic_sources(const struct engine_builder *build)
         const struct tactic_provider *provider = engine->providers.items[i];
         const struct source_use *source = &build->sources[i];
         enum log_level level = provider_title(provider) == provider->name ? LOG_INFO : LOG_VERBOSE;
-        struct string_builder text;
+        SCOPED_STRING(text);
         size_t taken = 0;
 
         for (size_t k = 0; k < engine->network->layers.count; k++)
             taken += engine->layers[k].tactic.provider == provider;
         if (taken > 0 && source->refused == 0)
             continue;
-        string_init(&text);
         string_add_format(&text, "Tactic source '%s' has tactics for %zu of %zu layers, ", provider->name,
                           source->offered, engine->network->layers.count);
         if (taken == 0)
@@ -200,7 +195,6 @@ static void log_tactic_sources(const struct engine_builder *build)
             string_add_format(&text, "; %zu were not shown to it: '%s' %s", source->refused, source->layer,
                               source->obstacle);
         log_message(build->settings->log, level, "%s", text.data);
-        string_release(&text);
     }
 }
 
@@ -225,39 +219,33 @@ static void log_tactic_exclusions(const struct engine_builder *build)
 static void log_engine_decisions(const struct engine_builder *build)
 {
     struct decision_list decisions = {0};
-    struct string_builder text;
+    SCOPED_STRING(text);
     bool any_off = false;
-    struct arena arena;
+    SCOPED_ARENA(arena);
 
-    arena_init(&arena);
-    string_init(&text);
     engine_decisions(build->engine, build->settings, &arena, &decisions);
     engine_decisions_text(&decisions, &text);
     for (size_t i = 0; i < decisions.count; i++)
         any_off |= decisions.items[i].state == DECISION_OFF;
     log_message(build->settings->log, any_off ? LOG_INFO : LOG_VERBOSE, "Decisions: %s", text.data);
-    string_release(&text);
     free(decisions.items);
-    arena_release(&arena);
 }
 
 static int check_sources_off(const struct builder_settings *settings, struct error *err)
 {
     for (size_t i = 0; i < settings->sources_off.count; i++) {
         struct close_names close;
-        struct string_builder hint;
+        SCOPED_STRING(hint);
 
         if (providers_find(&settings->providers, text_of(settings->sources_off.items[i])) != NULL)
             continue;
         close_names_start(&close, text_of(settings->sources_off.items[i]));
         for (size_t k = 0; k < settings->providers.count; k++)
             close_names_offer(&close, text_of(settings->providers.items[k]->name));
-        string_init(&hint);
         close_names_add_to(&close, &hint);
-        error_set(err, ERR_INVALID, "'" TACTICS_OF "%s' cannot be switched off: there is no such source of tactics%s",
-                  settings->sources_off.items[i], hint.size > 0 ? hint.data : "");
-        string_release(&hint);
-        return ERR_INVALID;
+        return error_set(err, ERR_INVALID,
+                         "'" TACTICS_OF "%s' cannot be switched off: there is no such source of tactics%s",
+                         settings->sources_off.items[i], hint.data);
     }
     return 0;
 }
@@ -267,16 +255,14 @@ static void warn_of_foreign_replay(const struct network *network, const struct b
 {
     const struct tactic_replay *replay = settings->replay;
     const char *first = NULL;
-    struct name_map layers;
+    SCOPED_NAME_MAP(layers);
     size_t count = 0;
 
-    name_map_init(&layers);
     for (size_t i = 0; replay && i < network->layers.count; i++)
         name_map_add(&layers, text_of(network->layers.items[i].name), 0);
     for (size_t i = 0; replay && i < replay->count; i++)
         if (name_map_find(&layers, text_of(replay->items[i].layer)) == NAME_MAP_NONE)
             first = count++ == 0 ? replay->items[i].layer : first;
-    name_map_release(&layers);
     if (count > 0)
         log_message(settings->log, LOG_WARNING,
                     "The tactic replay names %zu layer(s) that this network does not have, such as '%s'", count, first);

@@ -121,7 +121,7 @@ static int run_float32_layer(struct engine_builder *build, size_t layer, struct 
 static int run_calibration_iteration(struct engine_builder *build, struct tensor_list *feed, struct layer_step **steps,
                                      size_t count, struct error *err)
 {
-    struct bitset seen;
+    SCOPED_BITSET(seen);
     int rc = layer_walk_feed(&build->walk, feed, err);
 
     bitset_init(&seen, build->engine->network->model->values.count);
@@ -131,7 +131,6 @@ static int run_calibration_iteration(struct engine_builder *build, struct tensor
         if (rc == 0)
             layer_walk_leave(&build->walk, i);
     }
-    bitset_release(&seen);
     return rc;
 }
 
@@ -171,7 +170,7 @@ static void warn_of_generated_data(struct log *log, const char *source, const ch
 static void warn_of_clipping(struct engine_builder *build)
 {
     const struct network *network = build->engine->network;
-    struct bitset seen;
+    SCOPED_BITSET(seen);
     size_t count = 0;
 
     bitset_init(&seen, network->model->values.count);
@@ -200,7 +199,6 @@ static void warn_of_clipping(struct engine_builder *build)
     if (count > CLIPPING_LINES)
         log_once(build->settings->log, LOG_WARNING, "Int8 calibration clips %zu more tensors like that",
                  count - CLIPPING_LINES);
-    bitset_release(&seen);
 }
 
 int builder_calibrate(struct engine_builder *build, struct tensor_list *feed, struct error *err)

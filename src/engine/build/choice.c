@@ -133,22 +133,18 @@ static int exclude_unwanted_tactics(const struct engine_builder *build, const st
                                     struct tactic_list *tactics, struct error *err)
 {
     const struct builder_settings *settings = build->settings;
-    struct string_builder names;
-    int rc;
+    SCOPED_STRING(names);
 
     if (settings->excluded.count == 0 && settings->sources_off.count == 0 && !settings->plain_layouts)
         return 0;
-    string_init(&names);
     name_tactics(tactics, &names);
     tactic_list_exclude(tactics, &settings->excluded, build->exclusions);
     drop_switched_off_tactics(build, layer, tactics);
-    rc = tactics->count > 0
-             ? 0
-             : error_set(err, ERR_BACKEND,
-                         "layer '%s': %s leaves no tactic; it has %s: name fewer, or add tactics with --plugins",
-                         layer->name, name_excluding_option(settings), names.data);
-    string_release(&names);
-    return rc;
+    return tactics->count > 0
+               ? 0
+               : error_set(err, ERR_BACKEND,
+                           "layer '%s': %s leaves no tactic; it has %s: name fewer, or add tactics with --plugins",
+                           layer->name, name_excluding_option(settings), names.data);
 }
 
 /* All of them, or the best guesses of each provider. */

@@ -34,13 +34,10 @@ static const struct input_profile *find_input_profile(const struct network *netw
 static int refuse_profile_shape(struct error *err, const char *name, const char *what, const struct shape *shape,
                                 const char *why)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     shape_to_text(shape, &text);
-    error_set(err, ERR_INVALID, "input '%s': the profile's %s shape %s %s", name, what, text.data, why);
-    string_release(&text);
-    return ERR_INVALID;
+    return error_set(err, ERR_INVALID, "input '%s': the profile's %s shape %s %s", name, what, text.data, why);
 }
 
 static bool shape_is_below(const struct shape *a, const struct shape *b)
@@ -73,17 +70,14 @@ static int check_input_profile(const struct network *network, const struct input
         input++;
     if (input == network->inputs.count) {
         struct close_names close;
-        struct string_builder text;
+        SCOPED_STRING(text);
 
         close_names_start(&close, text_of(profile->name));
         for (size_t i = 0; i < network->inputs.count; i++)
             close_names_offer(&close, network_input_name(network, i));
-        string_init(&text);
         close_names_add_to(&close, &text);
-        error_set(err, ERR_INVALID, "a profile names '%s', which is no input of the network%s", profile->name,
-                  text.size > 0 ? text.data : "");
-        string_release(&text);
-        return ERR_INVALID;
+        return error_set(err, ERR_INVALID, "a profile names '%s', which is no input of the network%s", profile->name,
+                         text.data);
     }
     read_input_type(network, input, &type);
     for (size_t i = 0; i < ARRAY_LEN(shapes); i++) {
@@ -136,11 +130,10 @@ static int check_sample_tensor(const struct network *network, const struct build
     struct text name = network_input_name(network, input);
     const struct input_profile *profile =
         settings->profile_count > 0 ? find_input_profile(network, settings, 0, input) : NULL;
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct value_type type;
     int rc = 0;
 
-    string_init(&text);
     shape_to_text(&tensor->shape, &text);
     read_input_type(network, input, &type);
     if (type.element != DATA_UNDEFINED && type.element != tensor->type)
@@ -155,7 +148,6 @@ static int check_sample_tensor(const struct network *network, const struct build
         rc = error_set(err, ERR_INVALID,
                        "input '" TEXT_FORMAT "': the sample data's shape %s is outside of the first profile",
                        TEXT_ARGS(name), text.data);
-    string_release(&text);
     return rc;
 }
 

@@ -17,12 +17,10 @@ static pthread_once_t processor_once = PTHREAD_ONCE_INIT;
 
 static void hash_processor(void)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     system_add_processor_name(&name);
     processor_hash = hash_bytes(name.data, name.size);
-    string_release(&name);
 }
 
 static void add_key_number(struct string_builder *out, int64_t number)
@@ -108,11 +106,10 @@ static void add_key_layer(struct string_builder *out, const struct kernel_reques
 
 struct hash timing_cache_key(const struct kernel_request *request, const struct tactic *tactic)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct hash hash;
 
     pthread_once(&processor_once, hash_processor);
-    string_init(&text);
     add_key_layer(&text, request);
     add_key_number(&text, request->threads > 0 ? request->threads : system_processors());
     add_key_text(&text, text_of(tactic->provider->name));
@@ -121,6 +118,5 @@ struct hash timing_cache_key(const struct kernel_request *request, const struct 
     for (size_t i = 0; i < request->layer->inputs.count; i++)
         add_key_text(&text, text_of(tactic->input_layouts[i].text));
     hash = hash_combine(hash_bytes(text.data, text.size), processor_hash);
-    string_release(&text);
     return hash;
 }

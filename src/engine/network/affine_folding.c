@@ -365,11 +365,10 @@ static struct span rewrite_chain_head(struct model *model, const struct affine_c
     const struct node *node = &model->nodes.items[chain->head];
     struct wire_reader reader = wire_reader_of(node->message);
     struct wire_field part;
-    struct string_builder message, field;
+    SCOPED_STRING(message);
+    SCOPED_STRING(field);
     struct span result;
 
-    string_init(&message);
-    string_init(&field);
     write_node_name(model, &message, NODE_INPUT, node_input_of(model, chain->head, 0));
     write_node_name(model, &message, NODE_INPUT, chain->new_weight);
     write_node_name(model, &message, NODE_INPUT, chain->new_bias);
@@ -381,8 +380,6 @@ static struct span rewrite_chain_head(struct model *model, const struct affine_c
             string_add_bytes(&message, part.whole.data, part.whole.size);
     wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
     result = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-    string_release(&message);
-    string_release(&field);
     return result;
 }
 

@@ -59,7 +59,7 @@ static void follow_edges(const struct model *model, struct edge_range range, str
 static bool node_is_control(const struct model *model, uint32_t value)
 {
     struct value_list pending = {0};
-    struct bitset seen;
+    SCOPED_BITSET(seen);
     bool control = true;
 
     bitset_init(&seen, model->values.count);
@@ -75,7 +75,6 @@ static bool node_is_control(const struct model *model, uint32_t value)
             follow_edges(model, node->inputs, &seen, &pending);
         }
     }
-    bitset_release(&seen);
     free(pending.items);
     return control;
 }

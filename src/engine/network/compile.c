@@ -38,15 +38,11 @@ static void add_values_to_set(const struct value_list *values, struct bitset *re
 
 static int refuse_wanted_output(const struct model *model, const char *name, struct error *err)
 {
-    struct string_builder close;
-    int rc;
+    SCOPED_STRING(close);
 
-    string_init(&close);
     tensor_suggestion(&close, model, text_of(name));
-    rc = error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output%s", model->display_name, name,
-                   close.size > 0 ? close.data : "");
-    string_release(&close);
-    return rc;
+    return error_set(err, ERR_MISSING, "%s: there is no tensor '%s' to be an output%s", model->display_name, name,
+                     close.data);
 }
 
 /* --trt-outputs with names, and barriers, while all of them are still there. */
@@ -238,12 +234,11 @@ static void hide_guard_outputs(struct network_builder *builder)
 static void drop_non_tensor_outputs(const struct network_builder *builder, struct value_list *outputs)
 {
     const struct model *model = builder->network->model;
-    struct string_builder names;
+    SCOPED_STRING(names);
     size_t kept = 0;
 
     if (builder->settings->outputs.names.count > 0)
         return;
-    string_init(&names);
     for (size_t i = 0; i < outputs->count; i++) {
         uint32_t value = outputs->items[i];
 
@@ -258,7 +253,6 @@ static void drop_non_tensor_outputs(const struct network_builder *builder, struc
                     "Outputs that are sequences, maps or the like are left out of the engine: [%s]", names.data);
         outputs->count = kept;
     }
-    string_release(&names);
 }
 
 /* All that nodes make, tensors or not, and the model's own outputs, those that have become constants, too. */
@@ -436,7 +430,7 @@ static int make_network_layers(struct network_builder *builder, struct error *er
 {
     struct network *network = builder->network;
     struct fusion fusion;
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
     int rc;
 
     if (builder->settings->disabled.count > 0)
@@ -446,10 +440,8 @@ static int make_network_layers(struct network_builder *builder, struct error *er
     builder->prevented += fusion.prevented;
     fusion_release(&fusion);
     rc = layers_sort(network, err);
-    name_map_init(&names);
     for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
         network->layers.items[i].name = layer_name(&builder->labels, &network->layers.items[i], &names);
-    name_map_release(&names);
     if (rc < 0)
         return rc;
     place_network_decisions(network);

@@ -77,14 +77,10 @@ void node_labels_release(struct node_labels *labels)
 
 static int refuse_decision_word(const char *word, const char *why, const struct close_names *close, struct error *err)
 {
-    struct string_builder hint;
-    int rc;
+    SCOPED_STRING(hint);
 
-    string_init(&hint);
     close_names_add_to(close, &hint);
-    rc = error_set(err, ERR_INVALID, "'%s' cannot be switched off: %s%s", word, why, hint.size > 0 ? hint.data : "");
-    string_release(&hint);
-    return rc;
+    return error_set(err, ERR_INVALID, "'%s' cannot be switched off: %s%s", word, why, hint.data);
 }
 
 static int read_decision_rule(const char *word, struct decision_rule *ret, struct error *err)
@@ -141,10 +137,9 @@ static int refuse_unknown_label(const struct decision_rule *rule, const struct n
 int network_decisions_set_labels(struct network_decisions *decisions, const struct node_labels *labels,
                                  struct error *err)
 {
-    struct name_map map;
+    SCOPED_NAME_MAP(map);
     int rc = 0;
 
-    name_map_init(&map);
     for (size_t i = 0; decisions->rule_count > 0 && i < labels->count; i++)
         name_map_add(&map, labels->items[i], 0);
     for (size_t i = 0; rc == 0 && i < decisions->rule_count; i++) {
@@ -157,7 +152,6 @@ int network_decisions_set_labels(struct network_decisions *decisions, const stru
         if (!covers && !rule->is_exact && !rule->may_miss)
             rc = refuse_unknown_label(rule, labels, err);
     }
-    name_map_release(&map);
     return rc;
 }
 

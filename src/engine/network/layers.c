@@ -74,7 +74,8 @@ int layers_sort(struct network *network, struct error *err)
     size_t count = network->layers.count, placed = 0, before;
     struct layer *sorted = memory_alloc_zero(count + 1, sizeof(*sorted));
     struct layer *layers = network->layers.items;
-    struct bitset exists, done;
+    SCOPED_BITSET(exists);
+    SCOPED_BITSET(done);
     int rc = 0;
 
     bitset_init(&exists, network->model->values.count);
@@ -104,8 +105,6 @@ int layers_sort(struct network *network, struct error *err)
         network->layers.items = sorted;
         network->layers.capacity = count + 1;
     }
-    bitset_release(&exists);
-    bitset_release(&done);
     return rc;
 }
 
@@ -116,7 +115,7 @@ static bool output_is_made_twice(const struct network *network, uint32_t value, 
 
 int layers_check(const struct network *network, struct error *err)
 {
-    struct bitset exists;
+    SCOPED_BITSET(exists);
     int rc = 0;
 
     bitset_init(&exists, network->model->values.count);
@@ -124,23 +123,18 @@ int layers_check(const struct network *network, struct error *err)
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
 
-        if (find_missing_input(layer, &exists) != VALUE_NONE) {
-            rc = refuse_missing_value(network, "a layer reads", find_missing_input(layer, &exists), err);
-            goto done;
-        }
+        if (find_missing_input(layer, &exists) != VALUE_NONE)
+            return refuse_missing_value(network, "a layer reads", find_missing_input(layer, &exists), err);
         for (size_t k = 0; k < layer->outputs.count; k++)
             if (layer->outputs.items[k] != VALUE_NONE &&
                 output_is_made_twice(network, layer->outputs.items[k], &exists)) {
-                rc = error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
-                               TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
-                goto done;
+                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
+                                 TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
             }
         add_layer_outputs(layer, &exists);
     }
     for (size_t i = 0; rc == 0 && i < network->outputs.count; i++)
         if (!bitset_has(&exists, network->outputs.items[i]))
             rc = refuse_missing_value(network, "an output is", network->outputs.items[i], err);
-done:
-    bitset_release(&exists);
     return rc;
 }

@@ -86,7 +86,8 @@ static void spread_membership(struct part_forest *parts, bool forward, struct bi
 static bool close_node_part(struct part_forest *parts, uint32_t root)
 {
     size_t count = parts->model->nodes.count;
-    struct bitset after, before;
+    SCOPED_BITSET(after);
+    SCOPED_BITSET(before);
     bool changed = false;
 
     bitset_init(&after, count);
@@ -101,8 +102,6 @@ static bool close_node_part(struct part_forest *parts, uint32_t root)
             join_part_nodes(parts, root, i);
             changed = true;
         }
-    bitset_release(&after);
-    bitset_release(&before);
     return changed;
 }
 
@@ -155,7 +154,8 @@ static bool is_used_outside(const struct fusion *fusion, const struct bitset *in
 void layer_of_part(struct fusion *fusion, const uint32_t *nodes, size_t count, struct layer *ret)
 {
     const struct model *model = fusion->model;
-    struct bitset inside, made;
+    SCOPED_BITSET(inside);
+    SCOPED_BITSET(made);
 
     *ret = (struct layer){.kind = LAYER_OTHER};
     bitset_init(&inside, model->nodes.count);
@@ -181,6 +181,4 @@ void layer_of_part(struct fusion *fusion, const uint32_t *nodes, size_t count, s
                 bitset_add(&made, value);
         }
     }
-    bitset_release(&inside);
-    bitset_release(&made);
 }

@@ -190,20 +190,15 @@ static struct span respell_sum(struct model *model, struct span node)
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field part;
-    struct string_builder message, field;
-    struct span result;
+    SCOPED_STRING(message);
+    SCOPED_STRING(field);
 
-    string_init(&message);
-    string_init(&field);
     while (wire_next(&reader, &part))
         if (part.number != NODE_OP_TYPE)
             string_add_bytes(&message, part.whole.data, part.whole.size);
     wire_write_text(&message, NODE_OP_TYPE, TEXT("Add"));
     wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
-    result = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-    string_release(&message);
-    string_release(&field);
-    return result;
+    return (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
 }
 
 int model_respell_sums(struct model *model, struct error *err)

@@ -55,11 +55,10 @@ static void add_layout_text(struct string_builder *text, const struct layout *la
 static void add_layout_texts(struct string_builder *text, const struct kernel_request *request,
                              const struct layout *inputs, const struct layout *output, size_t output_rank)
 {
-    struct string_builder first, next;
+    SCOPED_STRING(first);
+    SCOPED_STRING(next);
     bool same = true;
 
-    string_init(&first);
-    string_init(&next);
     add_layout_text(&first, output, output_rank);
     for (size_t i = 0; i < request->layer->inputs.count; i++) {
         if (!request->inputs[i].present || request->inputs[i].constant)
@@ -76,8 +75,6 @@ static void add_layout_texts(struct string_builder *text, const struct kernel_re
         string_add_char(text, '>');
     }
     string_add(text, first.data);
-    string_release(&first);
-    string_release(&next);
 }
 
 /* Replaces the end of a name that is too long with its hash. */
@@ -218,7 +215,7 @@ static bool add_onednn_tactic(void *context, struct onednn_attempt *attempt,
 {
     struct visitor *visitor = context;
     const struct layer *layer = visitor->request->layer;
-    struct string_builder algorithm;
+    SCOPED_STRING(algorithm);
     struct layout output;
     struct tactic *tactic;
 
@@ -229,13 +226,11 @@ static bool add_onednn_tactic(void *context, struct onednn_attempt *attempt,
         if (tactic->provider == &visitor->self->provider && strcmp(tactic->name, visitor->name.data) == 0)
             return true;
     }
-    string_init(&algorithm);
     add_implementation_name(&algorithm, visitor->variant, implementation);
     tactic = tactic_list_add(visitor->tactics, &visitor->self->provider, layer, text_of(algorithm.data),
                              text_of(visitor->name.data));
     memcpy(tactic->input_layouts, visitor->inputs, layer->inputs.count * sizeof(*tactic->input_layouts));
     tactic->output_layouts[0] = output;
-    string_release(&algorithm);
     return true;
 }
 

@@ -115,15 +115,13 @@ void engine_layer_info_make(const struct engine *engine, struct layer_info *ret)
 
 int engine_layer_info_save(const struct engine *engine, const char *path, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct layer_info info;
     int rc;
 
     engine_layer_info_make(engine, &info);
-    string_init(&text);
     layer_info_write(&info, LAYER_INFO_SCHEMA_8_TO_10, &text);
     rc = file_write(path, text.data, text.size, FILE_DURABLE, err);
-    string_release(&text);
     layer_info_release(&info);
     return rc;
 }

@@ -209,19 +209,17 @@ static void add_replay_tensor(const struct engine *engine, uint32_t value, enum 
 {
     struct layout_strides strides = {0};
     struct tactic_tensor *tensor;
-    struct string_builder name;
+    SCOPED_STRING(name);
     struct shape shape;
 
     if (!find_built_shape(engine, value, built, &shape) || !layout_resolve(layout, &shape, &strides))
         strides = (struct layout_strides){0};
-    string_init(&name);
     add_tensorrt_type_name(&name, network_type(engine->network, value), precision);
     tensor = tactic_tensors_add(ret, (struct text){name.data, name.size}, strides.strides, strides.rank);
     if (strides.block_count > 0) {
         tensor->vectorized_dim.value = strides.block_dimensions[strides.block_count - 1];
         tensor->components_per_element.value = strides.block_sizes[strides.block_count - 1];
     }
-    string_release(&name);
 }
 
 /* Constants are not listed, as TensorRT does not list them. */

@@ -188,7 +188,7 @@ static int place_weight(void *data, const struct initializer *initializer, struc
 {
     struct weight_placer *placer = data;
     struct text name = placer->model->values.items[initializer->value].name;
-    struct string_builder header;
+    SCOPED_STRING(header);
     struct tensor tensor = {0};
     int rc;
 
@@ -202,12 +202,10 @@ static int place_weight(void *data, const struct initializer *initializer, struc
         tensor_release(&tensor);
         return 0;
     }
-    string_init(&header);
     align_weight(placer, name, &tensor, graph, &header);
     pieces_add_header(graph, GRAPH_INITIALIZER, header.size + tensor.size);
     pieces_add_copy(graph, header.data, header.size);
     pieces_add(graph, (struct span){tensor.data, tensor.size});
-    string_release(&header);
     if (tensor.free_owner != NULL)
         tensor_list_add(&placer->decoded, name, &tensor);
     return 1;

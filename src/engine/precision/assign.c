@@ -54,7 +54,7 @@ static const struct layer *find_layer_of_output(const struct network *network, c
 static int refuse_unknown_layer(const struct network *network, const char *name, struct error *err)
 {
     struct close_names close;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     close_names_start(&close, text_of(name));
     for (size_t i = 0; i < network->layers.count; i++) {
@@ -64,18 +64,15 @@ static int refuse_unknown_layer(const struct network *network, const char *name,
         for (size_t k = 0; k < layer->nodes.count; k++)
             close_names_offer(&close, network->model->nodes.items[layer->nodes.items[k]].name);
     }
-    string_init(&text);
     close_names_add_to(&close, &text);
-    int rc = error_set(err, ERR_INVALID, "--layer-precisions: the network has no layer '%s'%s", name,
-                       text.size > 0 ? text.data : "; `polygraphy inspect model` on an engine lists its layers");
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "--layer-precisions: the network has no layer '%s'%s", name,
+                     text.size > 0 ? text.data : "; `polygraphy inspect model` on an engine lists its layers");
 }
 
 static int refuse_unknown_tensor(const struct network *network, const char *name, struct error *err)
 {
     struct close_names close;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     close_names_start(&close, text_of(name));
     for (size_t i = 0; i < network->layers.count; i++) {
@@ -85,12 +82,8 @@ static int refuse_unknown_tensor(const struct network *network, const char *name
             if (outputs->items[k] != VALUE_NONE)
                 close_names_offer(&close, network->model->values.items[outputs->items[k]].name);
     }
-    string_init(&text);
     close_names_add_to(&close, &text);
-    int rc = error_set(err, ERR_INVALID, "--tensor-dtypes: '%s' is not an output of any layer%s", name,
-                       text.size > 0 ? text.data : "");
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "--tensor-dtypes: '%s' is not an output of any layer%s", name, text.data);
 }
 
 static int read_override_precision(const char *option, const struct precision_override *override, enum precision *ret,

@@ -299,12 +299,10 @@ int calibration_write(const struct calibration *calibration, struct string_build
 
 int calibration_save(const struct calibration *calibration, const char *path, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     int rc = calibration_write(calibration, &text, err);
     if (rc == 0)
         rc = file_write(path, text.data, text.size, FILE_DURABLE, err);
-    string_release(&text);
     return rc;
 }

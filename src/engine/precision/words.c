@@ -23,12 +23,10 @@ static void add_override_words(const char *option, const struct precision_overri
                                struct tactic_options *ret)
 {
     for (size_t i = 0; i < overrides->count; i++) {
-        struct string_builder word;
+        SCOPED_STRING(word);
 
-        string_init(&word);
         string_add_format(&word, "%s%s:%s", option, overrides->items[i].name, data_type_name(overrides->items[i].type));
         tactic_options_add(ret, (struct text){word.data, word.size});
-        string_release(&word);
     }
 }
 

@@ -134,16 +134,14 @@ static void add_bounds_text(struct string_builder *text, const struct engine_pro
 static int check_profile_bounds(const struct executor *executor, struct error *err)
 {
     const struct engine *engine = executor->engine;
-    struct string_builder text;
+    SCOPED_STRING(text);
     size_t input = 0;
-    int rc;
 
     for (size_t i = engine->profiles.count; i-- > 0;) /* so that `input` is that of the first one */
         if (profile_accepts_feed(executor, &engine->profiles.items[i], &input))
             return 0;
     if (engine->profiles.count == 0)
         return 0;
-    string_init(&text);
     shape_to_text(&executor->feed[input].shape, &text);
     string_add(&text, engine->profiles.count == 1 ? ", but the engine was built for "
                                                   : ", which no profile of the engine takes: these are for ");
@@ -152,10 +150,8 @@ static int check_profile_bounds(const struct executor *executor, struct error *e
             string_add(&text, i + 1 < engine->profiles.count ? ", " : " or ");
         add_bounds_text(&text, &engine->profiles.items[i], input);
     }
-    rc = error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is fed a tensor of shape %s",
-                   TEXT_ARGS(network_value_name(engine->network, engine->network->inputs.items[input])), text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is fed a tensor of shape %s",
+                     TEXT_ARGS(network_value_name(engine->network, engine->network->inputs.items[input])), text.data);
 }
 
 static int bind_feed(struct executor *executor, const struct tensor_list *feed, struct error *err)

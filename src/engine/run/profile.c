@@ -36,7 +36,7 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     size_t runs, without_reuse, memory = executor_memory(executor, &without_reuse);
     const double *seconds = executor_layer_seconds(executor, &runs);
     size_t count = engine->network->layers.count;
-    struct string_builder text;
+    SCOPED_STRING(text);
     char number[NUMBER_TEXT_SIZE];
     double total = 0;
     struct row *rows;
@@ -50,7 +50,6 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     }
     if (count > 0)
         qsort(rows, count, sizeof(*rows), compare_layer_times);
-    string_init(&text);
     string_add_format(&text,
                       "Profile of %zu layers over %zu run%s: %s ms a run, %zu bytes of activations (%zu "
                       "without reuse)\n",
@@ -60,6 +59,5 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     for (size_t i = 0; i < count; i++)
         add_profile_row(engine, &rows[i], total, &text);
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     free(rows);
 }

@@ -192,10 +192,9 @@ static int make_variant_step(struct variant *variant, size_t number, struct laye
     const struct layer *layer = &variant->engine->network->layers.items[number];
     const struct engine_layer *choice = &variant->engine->layers[number];
     double start = stopwatch_now();
-    struct string_builder name;
+    SCOPED_STRING(name);
     int rc = layer_step_new(variant->engine, layer, choice, variant->values, ret, err);
 
-    string_init(&name);
     if (rc == ERR_UNSUPPORTED && shapes_are_as_built(variant, number)) {
         rc = error_context(err, "the engine was built on another machine or with other libraries, and has to be built "
                                 "again");
@@ -208,7 +207,6 @@ static int make_variant_step(struct variant *variant, size_t number, struct laye
     } else if (rc < 0) {
         rc = error_context(err, "layer '%s'", layer->name);
     }
-    string_release(&name);
     variant->making += stopwatch_now() - start;
     return rc;
 }

@@ -54,15 +54,13 @@ static void add_onnxrt_tactic(struct tactic_provider *provider, const struct ker
                               struct tactic_list *ret)
 {
     const struct model *model = request->network->model;
-    struct string_builder algorithm;
+    SCOPED_STRING(algorithm);
 
-    string_init(&algorithm);
     for (size_t i = 0; i < request->layer->nodes.count; i++)
         string_add_format(&algorithm, TEXT_FORMAT " ",
                           TEXT_ARGS(model->nodes.items[request->layer->nodes.items[i]].op_type));
     string_add(&algorithm, name);
     tactic_list_add(ret, provider, request->layer, (struct text){algorithm.data, algorithm.size}, text_of(name));
-    string_release(&algorithm);
 }
 
 /* The runtime's own optimizer fuses nodes again, its own way, and has blocked layouts for convolutions. */

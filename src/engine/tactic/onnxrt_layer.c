@@ -36,13 +36,11 @@ static void add_message_field(struct string_builder *out, uint32_t number, const
 
 static void add_external_entry(struct string_builder *out, const char *key, const char *value)
 {
-    struct string_builder entry;
+    SCOPED_STRING(entry);
 
-    string_init(&entry);
     wire_write_text(&entry, ENTRY_KEY, text_of(key));
     wire_write_text(&entry, ENTRY_VALUE, text_of(value));
     add_message_field(out, TENSOR_EXTERNAL_DATA, &entry);
-    string_release(&entry);
 }
 
 static bool tensor_is_inline(const struct tensor *tensor)
@@ -54,9 +52,8 @@ static bool tensor_is_inline(const struct tensor *tensor)
 static void add_layer_constant(struct onnxrt_layer *layer, struct string_builder *graph, struct text name,
                                size_t position, const struct tensor *tensor)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
 
-    string_init(&message);
     if (tensor_is_inline(tensor)) {
         tensor_proto_write(&message, name, tensor);
     } else {
@@ -67,7 +64,6 @@ static void add_layer_constant(struct onnxrt_layer *layer, struct string_builder
         layer->constant_positions[layer->constant_count++] = position;
     }
     add_message_field(graph, GRAPH_INITIALIZER, &message);
-    string_release(&message);
 }
 
 static void add_layer_input(struct onnxrt_layer *layer, struct string_builder *graph, struct text name, size_t position,
@@ -190,12 +186,11 @@ void onnxrt_layer_init(struct onnxrt_layer *layer, const struct kernel_request *
 {
     const struct model *model = request->network->model;
     size_t inputs = request->layer->inputs.count, outputs = request->layer->outputs.count;
-    struct string_builder graph;
+    SCOPED_STRING(graph);
 
     *layer = (struct onnxrt_layer){0};
     arena_init(&layer->arena);
     string_init(&layer->model);
-    string_init(&graph);
     layer->input_names = memory_alloc_zero(inputs, sizeof(*layer->input_names));
     layer->input_positions = memory_alloc_zero(inputs, sizeof(*layer->input_positions));
     layer->constant_names = memory_alloc_zero(inputs, sizeof(*layer->constant_names));
@@ -210,7 +205,6 @@ void onnxrt_layer_init(struct onnxrt_layer *layer, const struct kernel_request *
     add_span_bytes(&layer->model, &model->fields_after_graph);
     if (model->ir_version < IR_VERSION_OF_CONSTANTS) /* the last one counts */
         wire_write_integer(&layer->model, MODEL_IR_VERSION, IR_VERSION_OF_CONSTANTS);
-    string_release(&graph);
 }
 
 void onnxrt_layer_release(struct onnxrt_layer *layer)

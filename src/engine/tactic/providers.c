@@ -44,16 +44,13 @@ static bool source_is_plugin(const struct provider_list *plugins, const char *na
 
 static int refuse_unknown_source(const char *name, const struct provider_list *plugins, struct error *err)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
 
-    string_init(&names);
     for (size_t i = 0; i < SOURCE_COUNT; i++)
         string_add_format(&names, "%s%s", i > 0 ? ", " : "", source_names[i]);
     for (size_t i = 0; i < plugins->count; i++)
         string_add_format(&names, ", %s", plugins->items[i]->name);
-    error_set(err, ERR_INVALID, "there is no tactic source '%s'; there are: %s", name, names.data);
-    string_release(&names);
-    return ERR_INVALID;
+    return error_set(err, ERR_INVALID, "there is no tactic source '%s'; there are: %s", name, names.data);
 }
 
 /* Reads --tactic-sources: which of our own providers are wanted, and which plug-ins. */

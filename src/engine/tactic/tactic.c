@@ -64,12 +64,11 @@ bool tactic_rule_covers(const char *rule, const char *name)
 /* Marks all rules that cover the tactic; `used` may be NULL. */
 static bool rule_excludes_tactic(const struct tactic *tactic, const struct words *rules, bool *used)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
     bool excluded = false;
 
     if (rules->count == 0)
         return false;
-    string_init(&name);
     string_add_format(&name, "%s:%s", tactic->provider->name, tactic->name);
     for (size_t i = 0; i < rules->count; i++)
         if (tactic_rule_covers(rules->items[i], name.data)) {
@@ -77,7 +76,6 @@ static bool rule_excludes_tactic(const struct tactic *tactic, const struct words
             if (used)
                 used[i] = true;
         }
-    string_release(&name);
     return excluded;
 }
 

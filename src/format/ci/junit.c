@@ -154,12 +154,11 @@ static void add_counts(const struct junit *junit, double seconds, struct string_
 
 int junit_save(const struct junit *junit, const char *path, double seconds, struct error *err)
 {
-    struct string_builder out;
+    SCOPED_STRING(out);
     int rc;
 
     if (junit == NULL)
         return 0;
-    string_init(&out);
     string_add(&out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<testsuites");
     add_counts(junit, seconds, &out);
     string_add(&out, ">\n  <testsuite");
@@ -172,6 +171,5 @@ int junit_save(const struct junit *junit, const char *path, double seconds, stru
     add_element(&out, "    ", "system-out", (struct text){junit->lines.data, junit->lines.size});
     string_add(&out, "  </testsuite>\n</testsuites>\n");
     rc = file_write(path, out.data, out.size, FILE_DURABLE, err);
-    string_release(&out);
     return rc < 0 ? error_context(err, "--junit") : 0;
 }

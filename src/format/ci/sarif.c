@@ -45,14 +45,13 @@ static void add_artifact_location(struct json_writer *json, const struct sarif_r
 {
     size_t length = strlen(run->folder);
     const char *path = run->path;
-    struct string_builder uri;
+    SCOPED_STRING(uri);
     bool inside = path[0] != '/';
 
     if (strncmp(path, run->folder, length) == 0 && path[length] == '/') {
         path += length + 1;
         inside = true;
     }
-    string_init(&uri);
     if (!inside)
         string_add(&uri, "file://");
     add_path(&uri, path);
@@ -61,7 +60,6 @@ static void add_artifact_location(struct json_writer *json, const struct sarif_r
     if (inside)
         json_writer_add_string(json, "uriBaseId", "%SRCROOT%");
     json_writer_end_object(json);
-    string_release(&uri);
 }
 
 static void add_locations(struct json_writer *json, const struct sarif_run *run, const char *node)
@@ -133,9 +131,8 @@ static void add_fingerprint(struct json_writer *json, const struct lint_entry *e
 static void add_result(struct json_writer *json, const struct sarif_run *run, const struct lint_entry *entry,
                        struct fingerprints *fingerprints)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
 
-    string_init(&message);
     if (entry->node != NULL) /* readers that show no logical locations */
         string_add_format(&message, "Node '%s': ", entry->node);
     string_add(&message, entry->message + strspn(entry->message, " "));
@@ -147,7 +144,6 @@ static void add_result(struct json_writer *json, const struct sarif_run *run, co
     add_locations(json, run, entry->node);
     add_fingerprint(json, entry, fingerprints);
     json_writer_end_object(json);
-    string_release(&message);
 }
 
 static void add_tool(struct json_writer *json, const struct sarif_run *run)

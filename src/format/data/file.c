@@ -168,13 +168,11 @@ static int load_raw(struct data_file *ret, const struct data_word *word, struct 
         return rc;
     content = shared_map_content(map);
     if (content.size != size) {
-        struct string_builder shape;
+        SCOPED_STRING(shape);
 
-        string_init(&shape);
         shape_to_text(&word->shape, &shape);
         rc = error_set(err, ERR_INVALID, "'%s' has %zu bytes, but %s of shape %s takes %s%zu", word->path, content.size,
                        data_type_name(word->type), shape.data, size == SIZE_MAX ? "more than " : "", size);
-        string_release(&shape);
         goto done;
     }
     for (size_t i = 0; word->type == DATA_BOOL && i < size; i++)
@@ -405,11 +403,10 @@ static bool needs_numbers(const struct feed_dicts *feeds)
 static int save_npz(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
     bool numbered = needs_numbers(feeds);
-    struct string_builder name;
+    SCOPED_STRING(name);
     struct npz_writer writer;
     int rc;
 
-    string_init(&name);
     rc = npz_writer_open(&writer, path, err);
     for (size_t i = 0; i < feeds->count; i++)
         for (size_t k = 0; k < feeds->items[i].count && rc == 0; k++) {
@@ -422,7 +419,6 @@ static int save_npz(const struct feed_dicts *feeds, const char *path, struct err
     if (rc == 0)
         rc = npz_writer_commit(&writer, FILE_DURABLE, err);
     npz_writer_release(&writer);
-    string_release(&name);
     return rc;
 }
 

@@ -193,12 +193,10 @@ static int save_iterations(const struct feed_dicts *feeds, const char *path, str
     if (feeds->count == 1)
         return npy_folder_save(&feeds->items[0], path, FILE_DURABLE, err);
     for (size_t i = 0; i < feeds->count && rc == 0; i++) {
-        struct string_builder folder;
+        SCOPED_STRING(folder);
 
-        string_init(&folder);
         string_add_format(&folder, "%s/%zu", path, i);
         rc = npy_folder_save(&feeds->items[i], folder.data, FILE_DURABLE, err);
-        string_release(&folder);
     }
     return rc;
 }

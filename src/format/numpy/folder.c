@@ -93,10 +93,9 @@ int npy_folder_load(const char *path, struct tensor_list *ret, struct error *err
 int npy_folder_save(const struct tensor_list *tensors, const char *path, enum file_durability durability,
                     struct error *err)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
     int rc = file_make_folders(path, err);
 
-    string_init(&name);
     for (size_t i = 0; i < tensors->count && rc == 0; i++) {
         const struct named_tensor *item = &tensors->items[i];
         char *file;
@@ -112,6 +111,5 @@ int npy_folder_save(const struct tensor_list *tensors, const char *path, enum fi
         rc = npy_save(&item->tensor, file, durability, err);
         free(file);
     }
-    string_release(&name);
     return rc;
 }

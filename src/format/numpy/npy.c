@@ -158,12 +158,11 @@ static bool add_text(const struct npy_header *header, const uint8_t *item, struc
 static int convert_texts(const struct npy_header *header, const uint8_t *data, struct tensor *ret, struct error *err)
 {
     struct text *texts = calloc(header->elements ? header->elements : 1, sizeof(*texts));
-    struct string_builder bytes;
+    SCOPED_STRING(bytes);
     struct element_walk walk;
     const char *at;
     int rc = 0;
 
-    string_init(&bytes);
     if (!texts) {
         rc = error_set(err, ERR_MEMORY, "no memory for %zu texts", header->elements);
         goto done;
@@ -183,7 +182,6 @@ static int convert_texts(const struct npy_header *header, const uint8_t *data, s
         texts[i].data = at;
     rc = tensor_set_strings(&header->shape, texts, ret, err);
 done:
-    string_release(&bytes);
     free(texts);
     return rc;
 }
@@ -356,10 +354,9 @@ static int write_texts(const struct tensor *tensor, enum npy_text text, size_t i
 {
     const struct text *texts = tensor->data;
     size_t count = tensor_elements(tensor);
-    struct string_builder item;
+    SCOPED_STRING(item);
     int rc = 0;
 
-    string_init(&item);
     for (size_t i = 0; i < count && rc == 0; i++) {
         string_clear(&item);
         if (text == NPY_UTF32)
@@ -370,7 +367,6 @@ static int write_texts(const struct tensor *tensor, enum npy_text text, size_t i
         if (rc == 0)
             rc = add_zeros(item_size - item.size, sink, err);
     }
-    string_release(&item);
     return rc;
 }
 
@@ -378,7 +374,7 @@ int npy_write(const struct tensor *tensor, const struct npy_sink *sink, struct e
 {
     enum data_type type = written_type(tensor->type);
     enum npy_text text = NPY_NO_TEXT;
-    struct string_builder header;
+    SCOPED_STRING(header);
     size_t item_size = 0;
     int rc;
 
@@ -387,10 +383,8 @@ int npy_write(const struct tensor *tensor, const struct npy_sink *sink, struct e
     if (type == DATA_STRING)
         text = choose_text(tensor->data, tensor_elements(tensor), &item_size);
 
-    string_init(&header);
     npy_header_write(type, text, item_size, &tensor->shape, &header);
     rc = sink->add(sink->context, header.data, header.size, err);
-    string_release(&header);
     if (rc < 0)
         return rc;
     if (type == DATA_STRING)

@@ -243,11 +243,10 @@ static void add_room_to_grow(const struct shape *shape, struct string_builder *d
 void npy_header_write(enum data_type type, enum npy_text text, size_t item_size, const struct shape *shape,
                       struct string_builder *ret)
 {
-    struct string_builder dict;
+    SCOPED_STRING(dict);
     size_t padding;
     uint8_t length[2];
 
-    string_init(&dict);
     string_add(&dict, "{'descr': '");
     add_descr(type, text, item_size, &dict);
     string_add(&dict, "', 'fortran_order': False, 'shape': ");
@@ -264,5 +263,4 @@ void npy_header_write(enum data_type type, enum npy_text text, size_t item_size,
     string_add_bytes(ret, MAGIC "\x01\x00", MAGIC_SIZE + 2);
     string_add_bytes(ret, length, sizeof(length));
     string_add_bytes(ret, dict.data, dict.size);
-    string_release(&dict);
 }

@@ -102,33 +102,27 @@ int npz_writer_add(struct npz_writer *writer, const char *name, const struct ten
     struct member_sink sink = {.file = &writer->file};
     struct npy_sink to = {add_bytes, &sink};
     uint64_t offset = writer->file.written, size;
-    struct string_builder member, header;
+    SCOPED_STRING(member);
+    SCOPED_STRING(header);
     int rc;
 
-    string_init(&member);
-    string_init(&header);
     string_add_format(&member, "%s.npy", name);
-    if (member.size > UINT16_MAX) {
-        rc = error_set(err, ERR_UNSUPPORTED, "a name of %zu bytes is too long for a .npz file", strlen(name));
-        goto done;
-    }
+    if (member.size > UINT16_MAX)
+        return error_set(err, ERR_UNSUPPORTED, "a name of %zu bytes is too long for a .npz file", strlen(name));
     add_local_header(&header, (struct text){member.data, member.size}, offset, 0, 0);
     rc = file_writer_add(&writer->file, header.data, header.size, err);
     if (rc == 0)
         rc = npy_write(tensor, &to, err);
     if (rc < 0)
-        goto done;
+        return rc;
     size = writer->file.written - offset - header.size;
     string_clear(&header);
     add_local_header(&header, (struct text){member.data, member.size}, offset, (uint32_t)sink.checksum, size);
     rc = file_writer_overwrite(&writer->file, offset, header.data, header.size, err);
     if (rc < 0)
-        goto done;
+        return rc;
     add_entry(&writer->directory, (struct text){member.data, member.size}, offset, (uint32_t)sink.checksum, size);
     writer->count++;
-done:
-    string_release(&member);
-    string_release(&header);
     return rc;
 }
 

@@ -316,11 +316,10 @@ static void add_session(const struct debug_replay *replay, struct string_builder
 int debug_replay_save(const struct debug_replay *replay, const char *path, struct error *err)
 {
     struct file_writer file;
-    struct string_builder head;
+    SCOPED_STRING(head);
     const char *tail = replay->has_session || replay->text.size > 0 ? "\n}" : "}";
     int rc;
 
-    string_init(&head);
     rc = file_writer_open(&file, path, err);
     if (rc < 0)
         goto done;
@@ -339,7 +338,6 @@ int debug_replay_save(const struct debug_replay *replay, const char *path, struc
     rc = file_writer_commit(&file, FILE_INTERMEDIATE, err);
 done:
     file_writer_release(&file);
-    string_release(&head);
     return rc;
 }
 

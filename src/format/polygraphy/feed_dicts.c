@@ -176,11 +176,10 @@ static int save_safetensors(const struct feed_dicts *feeds, const char *path, st
 {
     bool numbered = feeds->count != 1 || is_numbered(&feeds->items[0]);
     struct safetensors_writer writer;
-    struct string_builder name, iterations;
+    SCOPED_STRING(name);
+    SCOPED_STRING(iterations);
     int rc;
 
-    string_init(&name);
-    string_init(&iterations);
     string_add_format(&iterations, "%zu", feeds->count);
     rc = safetensors_writer_open(&writer, path, err);
     if (rc < 0)
@@ -205,8 +204,6 @@ static int save_safetensors(const struct feed_dicts *feeds, const char *path, st
         2, err);
 done:
     safetensors_writer_release(&writer);
-    string_release(&name);
-    string_release(&iterations);
     return rc;
 }
 

@@ -61,12 +61,10 @@ int run_results_writer_add(struct run_results_writer *writer, const char *name, 
     int rc;
 
     if (writer->is_safetensors) {
-        struct string_builder full;
+        SCOPED_STRING(full);
 
-        string_init(&full);
         string_add_format(&full, "%zu/%zu/%s", writer->current, writer->runners.items[writer->current].count, name);
         rc = safetensors_writer_add(&writer->tensors, full.data, tensor, err);
-        string_release(&full);
     } else {
         json_writer_key(&writer->json, name);
         rc = ndarray_write_lazy(&writer->json, tensor, err);

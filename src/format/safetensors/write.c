@@ -177,32 +177,26 @@ int safetensors_writer_commit(struct safetensors_writer *writer, const struct sa
                               size_t metadata_count, struct error *err)
 {
     uint8_t length[LENGTH_SIZE];
-    struct string_builder header;
+    SCOPED_STRING(header);
     int rc;
 
-    string_init(&header);
     rc = begin_data(writer, err);
     if (rc < 0)
-        goto done;
+        return rc;
     finish_header(writer, metadata, metadata_count, &header);
-    if (header.size > SAFETENSORS_LONGEST_HEADER) {
-        rc = error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
-                       writer->file.path, header.size);
-        goto done;
-    }
+    if (header.size > SAFETENSORS_LONGEST_HEADER)
+        return error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
+                         writer->file.path, header.size);
     if (header.size > writer->room) {
         rc = move_data(writer, &header, err);
     } else {
         make_length(writer->room, length);
         rc = file_writer_overwrite(&writer->file, 0, length, sizeof(length), err);
         if (rc < 0)
-            goto done;
+            return rc;
         rc = file_writer_overwrite(&writer->file, LENGTH_SIZE, header.data, header.size, err);
     }
     if (rc < 0)
-        goto done;
-    rc = file_writer_commit(&writer->file, writer->durability, err);
-done:
-    string_release(&header);
-    return rc;
+        return rc;
+    return file_writer_commit(&writer->file, writer->durability, err);
 }

@@ -89,14 +89,13 @@ static bool read_knob(struct build_knobs *knobs, struct json_reader *reader, con
 static int read_list(struct build_knobs *knobs, struct json_reader *reader, struct error *err)
 {
     const json_t *list = json_object_get(reader->root, "tuner_options");
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
 
     if (!json_is_array(list))
         return error_set(err, ERR_CORRUPT, "what trtexec --helpBuildRoute wrote has no list 'tuner_options'");
     if (json_array_size(list) > MOST_KNOBS)
         return error_set(err, ERR_CORRUPT, "trtexec --helpBuildRoute lists %zu knobs, and %d are believed",
                          json_array_size(list), MOST_KNOBS);
-    name_map_init(&names);
     for (size_t i = 0; i < json_array_size(list); i++) {
         struct build_knob knob;
 
@@ -106,7 +105,6 @@ static int read_list(struct build_knobs *knobs, struct json_reader *reader, stru
         else
             knobs->unread++;
     }
-    name_map_release(&names);
     return 0;
 }
 

@@ -72,9 +72,8 @@ static char *signature_of(const struct layer_info_layer *layer)
 
 static void make_groups(struct matching *matching)
 {
-    struct name_map nodes;
+    SCOPED_NAME_MAP(nodes);
 
-    name_map_init(&nodes);
     for (size_t i = 0; i < matching->count; i++) {
         const struct layer_info_layer *layer = layer_at(matching, i);
 
@@ -83,7 +82,6 @@ static void make_groups(struct matching *matching)
         for (size_t k = 0; k < layer->nodes.count; k++)
             join(matching, i, name_map_add(&nodes, text_of(layer->nodes.items[k]), (uint32_t)i));
     }
-    name_map_release(&nodes);
 }
 
 /* ---- Pairs ---- */
@@ -132,9 +130,8 @@ static void match_layers(struct matching *matching, struct layer_diff *ret)
 {
     size_t first = matching->a->layers.count;
     size_t *next = memory_resize(NULL, matching->count, sizeof(*next)); /* of the same signature; `count`: none */
-    struct name_map waiting;
+    SCOPED_NAME_MAP(waiting);
 
-    name_map_init(&waiting);
     for (size_t i = matching->count; i-- > first;) {
         uint32_t other = name_map_find(&waiting, text_of(matching->signature[i]));
 
@@ -158,7 +155,6 @@ static void match_layers(struct matching *matching, struct layer_diff *ret)
         ret->stored += pair.stored;
         ret->implemented += pair.implemented;
     }
-    name_map_release(&waiting);
     free(next);
 }
 

@@ -63,16 +63,14 @@ static void add_tensors(struct layer_info_writer *writer, const char *key, const
 
 static void add_metadata(struct layer_info_writer *writer, const struct layer_info_layer *layer)
 {
-    struct string_builder metadata;
+    SCOPED_STRING(metadata);
 
     if (!layer->nodes.told)
         return;
-    string_init(&metadata);
     string_add(&metadata, "");
     for (size_t i = 0; i < layer->nodes.count; i++)
         string_add_format(&metadata, "%s[ONNX Layer: %s]", i > 0 ? "\x1e" : "", layer->nodes.items[i]);
-    add_member(writer, "  ", "Metadata", metadata.size > 0 ? metadata.data : "");
-    string_release(&metadata);
+    add_member(writer, "  ", "Metadata", metadata.data);
 }
 
 static void add_layer(struct layer_info_writer *writer, const struct layer_info_layer *layer)

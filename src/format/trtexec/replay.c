@@ -110,12 +110,10 @@ static const char *dtype_of(enum data_type type)
 
 static void add_unknown(struct tactic_tensors *ret, const struct layer_info_tensor *tensor)
 {
-    struct string_builder words;
+    SCOPED_STRING(words);
 
-    string_init(&words);
     string_add_format(&words, "%s (%s)", dtype_of(tensor->type), tensor->format);
     tactic_tensors_add(ret, (struct text){words.data, words.size}, NULL, 0);
-    string_release(&words);
 }
 
 static bool is_fixed(const struct layer_info_tensor *tensor)
@@ -158,27 +156,22 @@ static void add_tensors(struct tactic_tensors *ret, const struct layer_info_tens
 static struct tactic_algorithm *place_for(struct tactic_replay *replay, struct name_map *numbers, const char *name)
 {
     uint32_t number = name_map_add(numbers, text_of(name), 1);
-    struct tactic_algorithm *ret;
-    struct string_builder numbered;
+    SCOPED_STRING(numbered);
 
-    string_init(&numbered);
     string_add(&numbered, name);
     while (tactic_replay_find(replay, numbered.data)) {
         string_clear(&numbered);
         string_add_format(&numbered, "%s (%u)", name, ++number);
     }
     name_map_set(numbers, text_of(name), number);
-    ret = tactic_replay_set(replay, numbered.data);
-    string_release(&numbered);
-    return ret;
+    return tactic_replay_set(replay, numbered.data);
 }
 
 int layer_info_to_replay(const struct layer_info *info, struct tactic_replay *replay, struct error *err)
 {
-    struct name_map numbers;
+    SCOPED_NAME_MAP(numbers);
     size_t told = 0;
 
-    name_map_init(&numbers);
     for (size_t i = 0; i < info->layers.count; i++) {
         const struct layer_info_layer *layer = &info->layers.items[i];
         struct tactic_algorithm *algorithm;
@@ -193,7 +186,6 @@ int layer_info_to_replay(const struct layer_info *info, struct tactic_replay *re
         algorithm->name = layer->tactic_name ? memory_strdup(layer->tactic_name) : NULL;
         told++;
     }
-    name_map_release(&numbers);
     if (told == 0)
         return error_set(err, ERR_UNSUPPORTED,
                          "no tactic is told of any of the %zu layer(s): build the engine with "

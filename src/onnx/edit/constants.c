@@ -84,16 +84,14 @@ int model_new_tensor(struct model *model, uint32_t value, enum data_type type, c
 {
     struct tensor tensor = {.type = type, .shape = *shape};
     size_t size = tensor_bytes(type, shape_elements(shape));
-    struct string_builder header;
+    SCOPED_STRING(header);
     uint8_t *raw;
     int rc;
 
-    string_init(&header);
     tensor_proto_write_header(&header, model->values.items[value].name, &tensor);
     wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
     wire_write_varint(&header, size);
     rc = set_constant_message(model, value, &header, size, &raw, err);
-    string_release(&header);
     if (rc == 0)
         *ret = raw;
     return rc;
@@ -101,7 +99,7 @@ int model_new_tensor(struct model *model, uint32_t value, enum data_type type, c
 
 int model_set_tensor(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
     void *data;
     int rc;
 
@@ -111,10 +109,8 @@ int model_set_tensor(struct model *model, uint32_t value, const struct tensor *t
             memcpy(data, tensor->data, tensor->size);
         return rc;
     }
-    string_init(&message);
     tensor_proto_write(&message, model->values.items[value].name, tensor);
     rc = set_constant_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
-    string_release(&message);
     return rc;
 }
 

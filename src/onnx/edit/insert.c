@@ -113,7 +113,7 @@ static struct text split_read_value(struct insertion *insertion, uint32_t value)
 static void take_over_value(struct insertion *insertion, uint32_t value)
 {
     struct model *model = insertion->model;
-    struct bitset removed;
+    SCOPED_BITSET(removed);
     size_t kept = 0;
 
     if (model->values.items[value].producer != NODE_NONE)
@@ -126,7 +126,6 @@ static void take_over_value(struct insertion *insertion, uint32_t value)
     bitset_init(&removed, model->values.count);
     bitset_add(&removed, value);
     model_remove_initializers(model, &removed);
-    bitset_release(&removed);
 }
 
 static void connect_new_node(struct insertion *insertion, const struct node_recipe *recipe)

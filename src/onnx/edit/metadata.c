@@ -25,13 +25,11 @@ static bool entry_has_prefix(struct span entry, const char *prefix)
 
 static void add_node_note(struct string_builder *node, const struct node_note *note)
 {
-    struct string_builder entry;
+    SCOPED_STRING(entry);
 
-    string_init(&entry);
     wire_write_text(&entry, ENTRY_KEY, text_of(note->key));
     wire_write_text(&entry, ENTRY_VALUE, text_of(note->value));
     wire_write_bytes(node, NODE_METADATA, entry.data, entry.size);
-    string_release(&entry);
 }
 
 /* The node without its old notes and with `count` new ones, as the field that it is in a graph. */
@@ -39,37 +37,30 @@ static struct span rewrite_node_notes(struct arena *arena, const struct node *no
                                       const struct node_note *notes, size_t count)
 {
     struct wire_reader reader = wire_reader_of(node->message);
-    struct string_builder message, whole;
+    SCOPED_STRING(message);
+    SCOPED_STRING(whole);
     struct wire_field field;
-    struct span made;
 
-    string_init(&message);
-    string_init(&whole);
     while (wire_next(&reader, &field))
         if (field.number != NODE_METADATA || field.type != WIRE_BYTES || !entry_has_prefix(field.bytes, prefix))
             string_add_bytes(&message, field.whole.data, field.whole.size);
     for (size_t i = 0; i < count; i++)
         add_node_note(&message, &notes[i]);
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
-    made = (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
-    string_release(&message);
-    string_release(&whole);
-    return made;
+    return (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
 }
 
 static void raise_version(struct model *model)
 {
     struct span_list *fields = &model->fields_before_graph;
-    struct string_builder version;
+    SCOPED_STRING(version);
     struct wire_field field;
     struct span made;
 
     if (model->ir_version >= FIRST_IR_VERSION)
         return;
-    string_init(&version);
     wire_write_integer(&version, MODEL_IR_VERSION, FIRST_IR_VERSION);
     made = (struct span){arena_copy(&model->arena, version.data, version.size), version.size};
-    string_release(&version);
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
 

@@ -134,7 +134,7 @@ int model_override_input(struct model *model, struct text name, const struct sha
 
 void model_forget_shapes(struct model *model)
 {
-    struct bitset inputs;
+    SCOPED_BITSET(inputs);
 
     bitset_init(&inputs, model->values.count);
     for (size_t i = 0; i < model->inputs.count; i++)
@@ -151,7 +151,6 @@ void model_forget_shapes(struct model *model)
         type.has_shape = false;
         model_set_type(model, i, &type);
     }
-    bitset_release(&inputs);
 }
 
 static void drop_model_fields(struct span_list *fields, uint32_t number)
@@ -171,16 +170,14 @@ static void drop_model_fields(struct span_list *fields, uint32_t number)
 
 static void set_model_field(struct model *model, uint32_t number, struct text text)
 {
-    struct string_builder field;
+    SCOPED_STRING(field);
 
-    string_init(&field);
     wire_write_text(&field, number, text); /* before what `text` may lie in goes */
     drop_model_fields(&model->fields_before_graph, number);
     drop_model_fields(&model->fields_after_graph, number);
     if (text.size > 0)
         *VECTOR_APPEND(&model->fields_before_graph) =
             (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-    string_release(&field);
 }
 
 void model_set_producer(struct model *model, const char *name)
@@ -257,18 +254,15 @@ static int64_t find_opset_of_functions(const struct span_list *fields)
 
 static void add_opset_import(struct model *model, struct text domain, int64_t version)
 {
-    struct string_builder import, field;
+    SCOPED_STRING(import);
+    SCOPED_STRING(field);
 
-    string_init(&import);
-    string_init(&field);
     wire_write_text(&import, OPSET_DOMAIN, domain);
     wire_write_integer(&import, OPSET_VERSION, version);
     wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
     *VECTOR_APPEND(&model->fields_after_graph) =
         (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
     *VECTOR_APPEND(&model->opsets) = (struct opset_import){domain, version};
-    string_release(&import);
-    string_release(&field);
 }
 
 void model_import_domain(struct model *model, struct text domain, int64_t version)

@@ -20,12 +20,10 @@ static void write_float_field(struct string_builder *out, uint32_t number, float
 
 static void write_tensor_attribute(struct string_builder *out, const struct tensor *tensor)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
 
-    string_init(&message);
     tensor_proto_write(&message, TEXT(""), tensor);
     wire_write_bytes(out, ATTRIBUTE_TENSOR, message.data, message.size);
-    string_release(&message);
 }
 
 static void write_attribute_value(struct string_builder *out, const struct node_attribute *attribute)
@@ -60,35 +58,27 @@ static void write_attribute_value(struct string_builder *out, const struct node_
 
 static void write_node_attribute(struct string_builder *out, const struct node_attribute *attribute)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
 
-    string_init(&message);
     wire_write_text(&message, ATTRIBUTE_NAME, attribute->name);
     write_attribute_value(&message, attribute);
     wire_write_integer(&message, ATTRIBUTE_KIND, attribute->kind);
     wire_write_bytes(out, NODE_ATTRIBUTE, message.data, message.size);
-    string_release(&message);
 }
 
 /* The finished message as the field that it is in a graph. */
 static struct span make_node_field(struct arena *arena, const struct string_builder *message)
 {
-    struct string_builder field;
-    struct span made;
+    SCOPED_STRING(field);
 
-    string_init(&field);
     wire_write_bytes(&field, GRAPH_NODE, message->data, message->size);
-    made = (struct span){arena_copy(arena, field.data, field.size), field.size};
-    string_release(&field);
-    return made;
+    return (struct span){arena_copy(arena, field.data, field.size), field.size};
 }
 
 struct span node_build(struct arena *arena, const struct node_recipe *recipe)
 {
-    struct string_builder message;
-    struct span field;
+    SCOPED_STRING(message);
 
-    string_init(&message);
     for (size_t i = 0; i < recipe->input_count; i++)
         wire_write_text(&message, NODE_INPUT, recipe->inputs[i]);
     for (size_t i = 0; i < recipe->output_count; i++)
@@ -100,9 +90,7 @@ struct span node_build(struct arena *arena, const struct node_recipe *recipe)
         write_node_attribute(&message, &recipe->attributes[i]);
     if (recipe->domain.size > 0)
         wire_write_text(&message, NODE_DOMAIN, recipe->domain);
-    field = make_node_field(arena, &message);
-    string_release(&message);
-    return field;
+    return make_node_field(arena, &message);
 }
 
 struct span cast_node_build(struct arena *arena, struct unused_names *names, struct text from, struct text to,
@@ -191,13 +179,11 @@ typedef int rename_message(struct node_renaming *renaming, struct span message, 
 static int add_renamed_field(struct node_renaming *renaming, rename_message *rename, const struct wire_field *field,
                              const struct scope *scope, struct string_builder *out, struct error *err)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
     int rc;
 
-    string_init(&message);
     rc = rename(renaming, field->bytes, scope, &message, err);
     wire_write_bytes(out, field->number, message.data, message.size);
-    string_release(&message);
     return rc;
 }
 
@@ -281,15 +267,13 @@ int node_rename(struct arena *arena, struct span whole, const struct rename_map 
     struct node_renaming renaming = {.inputs = inputs, .outputs = outputs};
     struct wire_reader reader = wire_reader_of(whole);
     struct wire_field field = {0};
-    struct string_builder message;
+    SCOPED_STRING(message);
     int rc;
 
     wire_next(&reader, &field);
-    string_init(&message);
     rc = rename_body_node(&renaming, field.bytes, NULL, &message, err);
     if (rc == 0)
         *ret = renaming.changed ? make_node_field(arena, &message) : whole;
-    string_release(&message);
     return rc;
 }
 
@@ -297,17 +281,13 @@ struct span node_set_name(struct arena *arena, struct span whole, struct text na
 {
     struct wire_reader reader = wire_reader_of(whole), node;
     struct wire_field field = {0};
-    struct string_builder message;
-    struct span ret;
+    SCOPED_STRING(message);
 
     wire_next(&reader, &field);
     node = wire_reader_of(field.bytes);
-    string_init(&message);
     while (wire_next(&node, &field))
         if (field.number != NODE_NAME)
             copy_body_field(&message, &field);
     wire_write_text(&message, NODE_NAME, name);
-    ret = make_node_field(arena, &message);
-    string_release(&message);
-    return ret;
+    return make_node_field(arena, &message);
 }

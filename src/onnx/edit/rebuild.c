@@ -95,14 +95,12 @@ static void add_quoted_label(struct string_builder *out, const struct model *mod
 /* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
 static int refuse_node_cycle(struct sort *sort, uint32_t node, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     size_t first = sort->path.count - 1, length;
-    int rc;
 
     while (sort->path.items[first].node != node)
         first--;
     length = sort->path.count - first;
-    string_init(&text);
     add_quoted_label(&text, sort->model, node);
     for (size_t i = sort->path.count; i-- > first;) {
         if (length > SHOWN_NODES && i == first + SHOWN_NODES - 2)
@@ -112,10 +110,8 @@ static int refuse_node_cycle(struct sort *sort, uint32_t node, struct error *err
             add_quoted_label(&text, sort->model, sort->path.items[i].node);
         }
     }
-    rc = error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
-                   text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_CORRUPT, "%s: nodes depend on each other in a cycle: %s", sort->model->display_name,
+                     text.data);
 }
 
 /* The producer of the next thing that the last node of the path reads; NODE_NONE when there is no more. */

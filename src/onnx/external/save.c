@@ -156,13 +156,11 @@ static int append_tensor_data(struct external_save *save, struct span raw, enum 
 
 static void add_location_entry(struct string_builder *out, const char *key, const char *value)
 {
-    struct string_builder entry;
+    SCOPED_STRING(entry);
 
-    string_init(&entry);
     wire_write_text(&entry, ENTRY_KEY, text_of(key));
     wire_write_text(&entry, ENTRY_VALUE, text_of(value));
     wire_write_bytes(out, TENSOR_EXTERNAL_DATA, entry.data, entry.size);
-    string_release(&entry);
 }
 
 /* The TensorProto as it is, but for its data and where they are. */
@@ -182,7 +180,7 @@ int external_save_initializer(struct external_save *save, const struct initializ
                               struct error *err)
 {
     struct tensor_header header;
-    struct string_builder proto;
+    SCOPED_STRING(proto);
     const char *name;
     uint64_t offset = 0;
     bool narrowed = initializer->narrowed.size > 0;
@@ -201,7 +199,6 @@ int external_save_initializer(struct external_save *save, const struct initializ
         rc = append_tensor_data(save, data, narrowed ? initializer->narrowed_type : DATA_UNDEFINED, &offset, err);
     if (rc < 0)
         return rc;
-    string_init(&proto);
     add_tensor_description(&proto, initializer->message, save->model->values.items[initializer->value].name);
     add_location_entry(&proto, "location", name);
     add_location_entry(&proto, "offset", arena_printf(&save->arena, "%llu", (unsigned long long)offset));
@@ -209,7 +206,6 @@ int external_save_initializer(struct external_save *save, const struct initializ
     wire_write_integer(&proto, TENSOR_DATA_LOCATION, DATA_LOCATION_EXTERNAL);
     pieces_add_header(out, GRAPH_INITIALIZER, proto.size);
     pieces_add_copy(out, proto.data, proto.size);
-    string_release(&proto);
     return 1;
 }
 

@@ -81,18 +81,16 @@ static bool node_is_function_call(const struct model *model, const struct node *
 static void note_kept_node(struct float16_outcome *outcome, const struct model *model, uint32_t node,
                            enum float16_reason reason)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     model_add_node_label(model, node, &name);
     *VECTOR_APPEND(&outcome->kept) = (struct float16_kept){arena_printf(&outcome->arena, "%s", name.data), reason};
-    string_release(&name);
 }
 
 static void choose_converted_nodes(struct conversion *conversion, const struct model *model, struct bitset *ret)
 {
     struct float16_outcome *outcome = conversion->outcome;
-    struct bitset from_integers;
+    SCOPED_BITSET(from_integers);
 
     bitset_init(&from_integers, model->values.count);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
@@ -116,7 +114,6 @@ static void choose_converted_nodes(struct conversion *conversion, const struct m
                                       : FLOAT16_NOT_TAKEN);
         }
     }
-    bitset_release(&from_integers);
 }
 
 /* ---- Bodies ---- */
@@ -158,7 +155,7 @@ static int parse_body_graph(const struct model *outer, struct span body, struct 
 /* Lists what the body reads from outside, with the descriptions that `outer` has. */
 static void list_captured_values(const struct model *outer, struct model *body, struct value_list *ret)
 {
-    struct bitset inputs;
+    SCOPED_BITSET(inputs);
 
     bitset_init(&inputs, body->values.count);
     for (size_t i = 0; i < body->inputs.count; i++)
@@ -178,7 +175,6 @@ static void list_captured_values(const struct model *outer, struct model *body, 
         if (type.not_a_tensor == NULL && type.element != DATA_UNDEFINED)
             model_set_type(body, i, &type);
     }
-    bitset_release(&inputs);
 }
 
 /* The GraphProto of the converted body, in memory of the model around it. */
@@ -214,12 +210,11 @@ static int extract_body_graph(struct model *outer, struct model *body, struct sp
 static int convert_body_graph(struct conversion *conversion, struct model *outer, struct span body, unsigned depth,
                               struct span *ret, struct error *err)
 {
-    struct string_builder bytes;
+    SCOPED_STRING(bytes);
     struct value_list captured = {0};
     struct model *model;
     int rc;
 
-    string_init(&bytes);
     rc = parse_body_graph(outer, body, &bytes, &model, err);
     if (rc < 0)
         goto done;
@@ -232,7 +227,6 @@ static int convert_body_graph(struct conversion *conversion, struct model *outer
     model_free(model);
 done:
     free(captured.items);
-    string_release(&bytes);
     return rc;
 }
 
@@ -263,12 +257,11 @@ static int convert_node_bodies(struct conversion *conversion, struct model *grap
 {
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field;
-    struct string_builder message, whole, attribute;
+    SCOPED_STRING(message);
+    SCOPED_STRING(whole);
+    SCOPED_STRING(attribute);
     int rc = 0;
 
-    string_init(&message);
-    string_init(&whole);
-    string_init(&attribute);
     while (rc == 0 && wire_next(&reader, &field)) {
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
             string_add_bytes(&message, field.whole.data, field.whole.size);
@@ -281,9 +274,6 @@ static int convert_node_bodies(struct conversion *conversion, struct model *grap
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
     if (rc == 0)
         *ret = (struct span){arena_copy(&graph->arena, whole.data, whole.size), whole.size};
-    string_release(&message);
-    string_release(&whole);
-    string_release(&attribute);
     return rc;
 }
 
@@ -329,7 +319,7 @@ static void infer_graph_types(const struct conversion *conversion, struct model 
 static int convert_graph_to_half(struct conversion *conversion, struct model *graph, const struct value_list *captured,
                                  unsigned depth, struct error *err)
 {
-    struct bitset half;
+    SCOPED_BITSET(half);
     int rc = model_lower_constants(graph, err);
 
     if (rc < 0)
@@ -340,26 +330,21 @@ static int convert_graph_to_half(struct conversion *conversion, struct model *gr
         return rc;
     bitset_init(&half, graph->nodes.count);
     choose_converted_nodes(conversion, graph, &half);
-    rc = mixed_precision_apply(graph, &half, DATA_FLOAT16, &conversion->names, conversion->settings->log, err);
-    bitset_release(&half);
-    return rc;
+    return mixed_precision_apply(graph, &half, DATA_FLOAT16, &conversion->names, conversion->settings->log, err);
 }
 
 static void warn_of_unknown_node(const struct model *model, const char *name, struct log *log)
 {
     struct close_names close;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     close_names_start(&close, text_of(name));
     for (size_t i = 0; i < model->nodes.count; i++) {
         close_names_offer(&close, model->nodes.items[i].name);
         close_names_offer(&close, model->nodes.items[i].op_type);
     }
     close_names_add_to(&close, &text);
-    log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator%s", name,
-                text.size > 0 ? text.data : "");
-    string_release(&text);
+    log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator%s", name, text.data);
 }
 
 static void note_converted_operators(const struct conversion *conversion)

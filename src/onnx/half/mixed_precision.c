@@ -106,7 +106,7 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
 static void settle_value_names(struct rebuild *rebuild)
 {
     const struct model *model = rebuild->model;
-    struct bitset float32_uses;
+    SCOPED_BITSET(float32_uses);
 
     bitset_init(&float32_uses, model->values.count);
     find_float32_uses(rebuild, &float32_uses);
@@ -129,7 +129,6 @@ static void settle_value_names(struct rebuild *rebuild)
             twin->float32 = value->name;
         }
     }
-    bitset_release(&float32_uses);
 }
 
 static void rename_value_if_other(struct rename_map *map, struct text from, struct text to)
@@ -194,10 +193,9 @@ static struct span replace_integer_attribute(struct arena *arena, struct span no
     struct span made = node_build(arena, &only);
     struct wire_reader reader = wire_reader_of(node);
     struct wire_field field, part;
-    struct string_builder message, whole;
+    SCOPED_STRING(message);
+    SCOPED_STRING(whole);
 
-    string_init(&message);
-    string_init(&whole);
     while (wire_next(&reader, &field)) {
         struct wire_reader inner = wire_reader_of(field.bytes);
         bool replaced = false;
@@ -215,8 +213,6 @@ static struct span replace_integer_attribute(struct arena *arena, struct span no
             string_add_bytes(&message, field.whole.data, field.whole.size);
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
     made = (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
-    string_release(&message);
-    string_release(&whole);
     return made;
 }
 
@@ -319,7 +315,7 @@ static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct err
     struct text name = rebuild->twins[value].half;
     const struct initializer *initializer = &model->initializers.items[model->values.items[value].initializer];
     struct tensor tensor, described;
-    struct string_builder header;
+    SCOPED_STRING(header);
     struct narrowing narrowing;
     struct initializer *made;
     int rc = external_tensor_borrow(model, initializer->message, &tensor, err);
@@ -328,7 +324,6 @@ static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct err
         return rc;
     survey_narrowed_weight(model, &tensor, rebuild->half, &narrowing);
     report_narrowed_weight(rebuild, model->values.items[value].name, &narrowing);
-    string_init(&header);
     tensor_borrow(rebuild->half, &tensor.shape, tensor.data, tensor.size / 2, &described);
     tensor_proto_write_header(&header, name, &described);
     value = model_add_value(model, name);
@@ -337,7 +332,6 @@ static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct err
     made = &model->initializers.items[model->values.items[value].initializer];
     made->narrowed = (struct span){tensor.data, tensor.size};
     made->narrowed_type = rebuild->half;
-    string_release(&header);
     return 0;
 }
 

@@ -98,7 +98,7 @@ static void add_call_attribute(const struct function_call *call, const struct wi
                                struct string_builder *ret_node)
 {
     struct attribute attribute, given;
-    struct string_builder resolved;
+    SCOPED_STRING(resolved);
     struct wire_reader reader;
     struct wire_field field;
 
@@ -110,23 +110,20 @@ static void add_call_attribute(const struct function_call *call, const struct wi
     if (!find_call_attribute(call->node->message, NODE_ATTRIBUTE, attribute.reference, &given) &&
         !find_call_attribute(call->function, FUNCTION_DEFAULT, attribute.reference, &given))
         return;
-    string_init(&resolved);
     wire_write_text(&resolved, ATTRIBUTE_NAME, attribute.name);
     reader = wire_reader_of(given.message);
     while (wire_next(&reader, &field))
         if (field.number != ATTRIBUTE_NAME)
             string_add_bytes(&resolved, (const char *)field.whole.data, field.whole.size);
     wire_write_bytes(ret_node, NODE_ATTRIBUTE, resolved.data, resolved.size);
-    string_release(&resolved);
 }
 
 static void add_call_node(const struct function_call *call, struct span message, struct string_builder *graph)
 {
     struct wire_reader reader = wire_reader_of(message);
     struct wire_field field;
-    struct string_builder node;
+    SCOPED_STRING(node);
 
-    string_init(&node);
     while (wire_next(&reader, &field))
         if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
             add_call_attribute(call, &field, &node);
@@ -136,16 +133,14 @@ static void add_call_node(const struct function_call *call, struct span message,
         else
             string_add_bytes(&node, (const char *)field.whole.data, field.whole.size);
     wire_write_bytes(graph, GRAPH_NODE, node.data, node.size);
-    string_release(&node);
 }
 
 static void add_call_graph(const struct function_call *call, struct string_builder *model)
 {
     struct wire_reader reader = wire_reader_of(call->function);
     struct wire_field field;
-    struct string_builder graph;
+    SCOPED_STRING(graph);
 
-    string_init(&graph);
     wire_write_text(&graph, GRAPH_NAME, call->node->op_type);
     while (wire_next(&reader, &field)) {
         if (field.type != WIRE_BYTES)
@@ -156,7 +151,6 @@ static void add_call_graph(const struct function_call *call, struct string_build
             graph_add_function_field(&graph, &field);
     }
     wire_write_bytes(model, MODEL_GRAPH, graph.data, graph.size);
-    string_release(&graph);
 }
 
 static void add_other_node_fields(const struct span_list *fields, struct string_builder *model)
@@ -209,20 +203,18 @@ static void describe_call_inputs(struct model *model, const struct node *caller,
 int function_call_open(struct model *model, uint32_t node, struct model **ret, struct error *err)
 {
     struct function_call call = {.model = model, .node = &model->nodes.items[node]};
-    struct string_builder bytes;
+    SCOPED_STRING(bytes);
     struct span copy;
     int rc;
 
     if (!function_call_find(model, node, &call.function))
         return error_set(err, ERR_INVALID, "node '%s' calls no function of the model", model_node_label(model, node));
     note_omitted_names(&call);
-    string_init(&bytes);
     add_other_node_fields(&model->fields_before_graph, &bytes);
     add_other_node_fields(&model->fields_after_graph, &bytes);
     add_function_imports(call.function, &bytes);
     add_call_graph(&call, &bytes);
     copy = (struct span){arena_copy(&model->arena, bytes.data, bytes.size), bytes.size};
-    string_release(&bytes);
     name_map_release(&call.omitted);
     rc = model_parse(copy, model->display_name, ret, err);
     if (rc < 0)

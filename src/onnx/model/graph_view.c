@@ -32,12 +32,10 @@ int graph_view_open_body(const struct graph_view *outer, struct span body, struc
 /* An input or output of a function is a bare name; a graph wants a description. */
 static void add_interface_name(struct string_builder *out, uint32_t number, struct text name)
 {
-    struct string_builder info;
+    SCOPED_STRING(info);
 
-    string_init(&info);
     wire_write_text(&info, VALUE_INFO_NAME, name);
     wire_write_bytes(out, number, info.data, info.size);
-    string_release(&info);
 }
 
 void graph_add_function_field(struct string_builder *out, const struct wire_field *field)

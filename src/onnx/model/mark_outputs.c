@@ -17,7 +17,7 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
 {
     const struct model *model = subgraph->model;
     struct value_list before = subgraph->outputs;
-    struct bitset seen;
+    SCOPED_BITSET(seen);
 
     bitset_init(&seen, model->values.count);
     subgraph->outputs = (struct value_list){0};
@@ -41,7 +41,6 @@ void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped)
         if (model->values.items[before.items[i]].producer == NODE_NONE)
             value_list_add(&subgraph->outputs, before.items[i]);
     free(before.items);
-    bitset_release(&seen);
 }
 
 struct missing_names {
@@ -60,23 +59,20 @@ static void add_missing_name(struct missing_names *missing, const char *name)
 static int refuse_missing_names(const struct subgraph *subgraph, const struct missing_names *missing, const char *what,
                                 const char *hint, struct error *err)
 {
-    struct string_builder close;
+    SCOPED_STRING(close);
 
     if (missing->first == NULL)
         return 0;
-    string_init(&close);
     tensor_suggestion(&close, subgraph->model, text_of(missing->first));
-    error_set(err, ERR_INVALID, "The following %s were not found in the model: [%s] (%s): %s%s", what,
-              missing->list.data, subgraph->model->display_name, hint, close.size > 0 ? close.data : "");
-    string_release(&close);
-    return ERR_INVALID;
+    return error_set(err, ERR_INVALID, "The following %s were not found in the model: [%s] (%s): %s%s", what,
+                     missing->list.data, subgraph->model->display_name, hint, close.data);
 }
 
 int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
 {
     struct value_list outputs = {0};
     struct missing_names missing = {0};
-    struct bitset listed;
+    SCOPED_BITSET(listed);
     int rc;
 
     string_init(&missing.list);
@@ -91,7 +87,6 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
             value_list_add(&outputs, value);
         }
     }
-    bitset_release(&listed);
     rc = refuse_missing_names(subgraph, &missing, "outputs", "'--onnx-outputs mark all' shows which tensors there are",
                               err);
     if (rc == 0)
@@ -154,7 +149,8 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
 {
     size_t value_count = subgraph->model->values.count;
     struct value_list kept = {0};
-    struct bitset outputs, excluded;
+    struct bitset outputs;
+    SCOPED_BITSET(excluded);
     struct missing_names missing = {0};
     int rc;
 
@@ -185,6 +181,5 @@ done:
     string_release(&missing.list);
     free(kept.items);
     bitset_release(&outputs);
-    bitset_release(&excluded);
     return rc;
 }

@@ -317,7 +317,7 @@ static int read_graph_field(struct model *model, const struct wire_field *field,
 /* Appends what is dropped to `ret_repeated`, unless that is NULL. */
 static void keep_inputs_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
 {
-    struct bitset seen;
+    SCOPED_BITSET(seen);
     size_t kept = 0;
 
     bitset_init(&seen, model->values.count);
@@ -331,7 +331,6 @@ static void keep_inputs_once(const struct model *model, struct value_list *list,
         list->items[kept++] = list->items[i];
     }
     list->count = kept;
-    bitset_release(&seen);
 }
 
 static void drop_default_inputs(struct model *model)
@@ -535,14 +534,10 @@ void model_add_node_label(const struct model *model, uint32_t node, struct strin
 
 const char *model_node_label(struct model *model, uint32_t node)
 {
-    struct string_builder label;
-    const char *ret;
+    SCOPED_STRING(label);
 
-    string_init(&label);
     model_add_node_label(model, node, &label);
-    ret = arena_strdup(&model->arena, label.data);
-    string_release(&label);
-    return ret;
+    return arena_strdup(&model->arena, label.data);
 }
 
 bool domain_is_standard(struct text domain)

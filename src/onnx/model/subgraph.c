@@ -135,19 +135,18 @@ static void append_listed_values(const struct model *model, struct edge_range ra
 void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
 {
     const struct model *model = subgraph->model;
-    struct bitset taken;
+    SCOPED_BITSET(taken);
 
     bitset_init(&taken, model->values.count);
     subgraph->outputs.count = 0;
     append_listed_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
-    bitset_release(&taken);
 }
 
 /* The outputs of the subgraph that no producer of its inputs makes. */
 static void list_separate_outputs(const struct subgraph *subgraph, struct value_list *ret)
 {
     const struct model *model = subgraph->model;
-    struct bitset producers;
+    SCOPED_BITSET(producers);
 
     bitset_init(&producers, model->nodes.count);
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
@@ -162,7 +161,6 @@ static void list_separate_outputs(const struct subgraph *subgraph, struct value_
         if (producer == NODE_NONE || !bitset_has(&producers, producer))
             value_list_add(ret, subgraph->outputs.items[i]);
     }
-    bitset_release(&producers);
 }
 
 static void add_edge_initializers(const struct model *model, struct edge_range range, struct bitset *ret)
@@ -180,7 +178,7 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     const struct model *model = subgraph->model;
     const struct node *n = &model->nodes.items[node];
     struct value_list kept = {0};
-    struct bitset constants;
+    SCOPED_BITSET(constants);
 
     bitset_init(&constants, model->values.count);
     add_edge_initializers(model, n->inputs, &constants);
@@ -190,7 +188,6 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     subgraph->inputs.count = 0;
     append_listed_values(model, n->inputs, &constants, &subgraph->inputs);
     append_listed_values(model, n->captures, &constants, &subgraph->inputs);
-    bitset_release(&constants);
     list_separate_outputs(subgraph, &kept);
     if (kept.count > 0)
         value_list_assign(&subgraph->outputs, &kept);

@@ -53,7 +53,10 @@ static void add_cut_inputs(struct subgraph *subgraph, struct edge_range range, s
 void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole, const struct bitset *nodes)
 {
     const struct model *model = whole->model;
-    struct bitset read, made, read_in_whole, is_output;
+    SCOPED_BITSET(read);
+    SCOPED_BITSET(made);
+    SCOPED_BITSET(read_in_whole);
+    SCOPED_BITSET(is_output);
     struct value_list dead_ends = {0}; /* outputs, when there are no others */
 
     subgraph_init_copy(subgraph, whole);
@@ -81,10 +84,6 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
         add_cut_inputs(subgraph, model->nodes.items[i].inputs, &made);
         add_cut_inputs(subgraph, model->nodes.items[i].captures, &made);
     }
-    bitset_release(&read);
-    bitset_release(&made);
-    bitset_release(&read_in_whole);
-    bitset_release(&is_output);
 }
 
 void node_cutter_init(struct node_cutter *cutter, const struct subgraph *whole)

@@ -95,20 +95,17 @@ void tensor_suggestion(struct string_builder *out, const struct model *model, st
 
 int tensor_refuse_unknown(const struct model *model, struct text name, struct error *err)
 {
-    struct string_builder close;
+    SCOPED_STRING(close);
 
-    string_init(&close);
     tensor_suggestion(&close, model, name);
-    error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model%s", TEXT_ARGS(name),
-              close.size > 0 ? close.data : ".");
-    string_release(&close);
-    return ERR_INVALID;
+    return error_set(err, ERR_INVALID, "Tensor: " TEXT_FORMAT " does not exist in the model%s", TEXT_ARGS(name),
+                     close.size > 0 ? close.data : ".");
 }
 
 static size_t count_initializers(const struct subgraph *subgraph)
 {
     const struct model *model = subgraph->model;
-    struct bitset used;
+    SCOPED_BITSET(used);
     size_t count = subgraph->frozen.count;
 
     bitset_init(&used, model->values.count);
@@ -119,7 +116,6 @@ static size_t count_initializers(const struct subgraph *subgraph)
         bitset_remove(&used, subgraph->inputs.items[i]);
     for (size_t i = 0; i < model->initializers.count; i++)
         count += bitset_has(&used, model->initializers.items[i].value);
-    bitset_release(&used);
     return count;
 }
 

@@ -66,13 +66,11 @@ void pieces_add_copy(struct piece_list *list, const void *data, size_t size)
 
 void pieces_add_header(struct piece_list *list, uint32_t number, uint64_t size)
 {
-    struct string_builder header;
+    SCOPED_STRING(header);
 
-    string_init(&header);
     wire_write_tag(&header, number, WIRE_BYTES);
     wire_write_varint(&header, size);
     pieces_add_copy(list, header.data, header.size);
-    string_release(&header);
 }
 
 void pieces_add_field(struct piece_list *list, uint32_t number, struct span content)

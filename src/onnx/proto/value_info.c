@@ -108,9 +108,8 @@ bool value_type_is_complete(const struct value_type *type)
 
 static void write_type_shape(struct string_builder *out, const struct value_type *type)
 {
-    struct string_builder dimension;
+    SCOPED_STRING(dimension);
 
-    string_init(&dimension);
     for (size_t i = 0; i < type->shape.rank; i++) {
         string_clear(&dimension);
         if (type->shape.dims[i] >= 0)
@@ -119,7 +118,6 @@ static void write_type_shape(struct string_builder *out, const struct value_type
             wire_write_text(&dimension, DIMENSION_PARAMETER, type->symbols[i]);
         wire_write_bytes(out, SHAPE_DIMENSION, dimension.data, dimension.size);
     }
-    string_release(&dimension);
 }
 
 size_t value_info_bytes(struct span info)
@@ -135,13 +133,11 @@ size_t value_info_bytes(struct span info)
 
 struct span value_info_make(struct arena *arena, struct text name, const struct value_type *type)
 {
-    struct string_builder shape, tensor, kind, info;
-    struct span made;
+    SCOPED_STRING(shape);
+    SCOPED_STRING(tensor);
+    SCOPED_STRING(kind);
+    SCOPED_STRING(info);
 
-    string_init(&shape);
-    string_init(&tensor);
-    string_init(&kind);
-    string_init(&info);
     wire_write_text(&info, VALUE_INFO_NAME, name);
     if (type != NULL) {
         wire_write_integer(&tensor, TENSOR_TYPE_ELEMENT, type->element);
@@ -152,27 +148,18 @@ struct span value_info_make(struct arena *arena, struct text name, const struct 
         wire_write_bytes(&kind, TYPE_TENSOR, tensor.data, tensor.size);
         wire_write_bytes(&info, VALUE_INFO_TYPE, kind.data, kind.size);
     }
-    made = (struct span){arena_copy(arena, info.data, info.size), info.size};
-    string_release(&shape);
-    string_release(&tensor);
-    string_release(&kind);
-    string_release(&info);
-    return made;
+    return (struct span){arena_copy(arena, info.data, info.size), info.size};
 }
 
 struct span value_info_rename(struct arena *arena, struct span info, struct text name)
 {
     struct wire_reader reader = wire_reader_of(info);
     struct wire_field field;
-    struct string_builder copy;
-    struct span made;
+    SCOPED_STRING(copy);
 
-    string_init(&copy);
     wire_write_text(&copy, VALUE_INFO_NAME, name);
     while (wire_next(&reader, &field))
         if (field.number != VALUE_INFO_NAME)
             string_add_bytes(&copy, field.whole.data, field.whole.size);
-    made = (struct span){arena_copy(arena, copy.data, copy.size), copy.size};
-    string_release(&copy);
-    return made;
+    return (struct span){arena_copy(arena, copy.data, copy.size), copy.size};
 }

@@ -21,18 +21,16 @@ struct parameter_reader {
 static void __attribute__((format(printf, 2, 3)))
 note_parameter_problem(struct parameter_reader *reader, const char *format, ...)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     va_list arguments;
 
     if (reader->quantizer->problem != NULL)
         return;
-    string_init(&text);
     va_start(arguments, format);
     string_add_format_list(&text, format, arguments);
     va_end(arguments);
     reader->quantizer->problem = arena_strdup(reader->arena, text.data);
     reader->quantizer->problem_kind = format;
-    string_release(&text);
 }
 
 void quantizer_tensor_type(const struct model *model, const struct known_types *known, uint32_t value,

@@ -99,19 +99,16 @@ static bool attribute_is_dropped(const struct node_attributes *part, struct span
 static void rewrite_without_attribute(struct model *model, struct node *node, const struct node_attributes *part)
 {
     struct wire_reader reader = wire_reader_of(node->message);
-    struct string_builder message, whole;
+    SCOPED_STRING(message);
+    SCOPED_STRING(whole);
     struct wire_field field;
 
-    string_init(&message);
-    string_init(&whole);
     while (wire_next(&reader, &field))
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !attribute_is_dropped(part, field.bytes))
             string_add_bytes(&message, field.whole.data, field.whole.size);
     wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
     node->field = (struct span){arena_copy(&model->arena, whole.data, whole.size), whole.size};
     node->message = (struct span){node->field.data + (whole.size - message.size), message.size};
-    string_release(&message);
-    string_release(&whole);
 }
 
 void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped)

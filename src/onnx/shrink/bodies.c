@@ -113,11 +113,11 @@ static int edit_body_attribute(struct body_edit *edit, struct span attribute, st
 static int edit_node_bodies(struct body_edit *edit, struct span node, struct span *ret, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
-    struct string_builder message, attribute;
+    struct string_builder attribute;
+    SCOPED_STRING(message);
     struct wire_field field;
     int rc = 0;
 
-    string_init(&message);
     while (wire_next(&reader, &field)) {
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
             string_add_bytes(&message, field.whole.data, field.whole.size);
@@ -128,14 +128,12 @@ static int edit_node_bodies(struct body_edit *edit, struct span node, struct spa
         wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
         string_release(&attribute);
         if (rc < 0)
-            goto done;
+            return rc;
     }
     if (reader.damaged)
         rc = refuse_damaged_body("a node", err);
     else
         *ret = keep_edited_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
-done:
-    string_release(&message);
     return rc;
 }
 
@@ -371,26 +369,22 @@ static int edit_function_bodies(struct body_edit *edit, struct span_list *model_
 
 int inner_nodes_list(const struct model *model, struct inner_node_list *ret, struct error *err)
 {
-    struct arena arena;
+    SCOPED_ARENA(arena);
     struct body_edit edit = {.arena = &arena, .list = ret};
     struct span_list before = model->fields_before_graph, after = model->fields_after_graph;
     struct span unused;
     int rc = 0;
 
-    arena_init(&arena);
     for (size_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].has_subgraphs)
             rc = edit_node_bodies(&edit, model->nodes.items[i].message, &unused, err);
         if (rc < 0)
-            goto done;
+            return rc;
     }
     rc = edit_function_bodies(&edit, &before, err);
     if (rc < 0)
-        goto done;
-    rc = edit_function_bodies(&edit, &after, err);
-done:
-    arena_release(&arena);
-    return rc;
+        return rc;
+    return edit_function_bodies(&edit, &after, err);
 }
 
 int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err)

@@ -77,7 +77,8 @@ static int add_replaceable_weight(struct model *model, const struct initializer 
 
 int weights_list(struct model *model, struct weight_list *ret, struct error *err)
 {
-    struct bitset used, parameters;
+    SCOPED_BITSET(used);
+    SCOPED_BITSET(parameters);
     int rc = 0;
 
     bitset_init(&used, model->values.count);
@@ -95,8 +96,6 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
             !bitset_has(&parameters, initializer->value))
             rc = add_replaceable_weight(model, initializer, ret, err);
     }
-    bitset_release(&used);
-    bitset_release(&parameters);
     return rc;
 }
 

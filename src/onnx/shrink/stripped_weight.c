@@ -104,18 +104,13 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
 struct span stripped_weight_make(struct arena *arena, struct text name, const struct stripped_weight *weight)
 {
     struct tensor tensor = {.type = weight->type, .shape = weight->shape};
-    struct string_builder message, description;
-    struct span made;
+    SCOPED_STRING(message);
+    SCOPED_STRING(description);
 
-    string_init(&message);
-    string_init(&description);
     string_add_format(&description, "%s/%s", mark, weight->sparse ? sparse_kind : "");
     tensor_proto_write_header(&message, name, &tensor);
     wire_write_bytes(&message, TENSOR_DOC_STRING, description.data, description.size);
-    made = (struct span){arena_copy(arena, message.data, message.size), message.size};
-    string_release(&message);
-    string_release(&description);
-    return made;
+    return (struct span){arena_copy(arena, message.data, message.size), message.size};
 }
 
 /* What of a TensorProto says whether it is a stripped weight. */
@@ -241,14 +236,12 @@ static bool text_ends_with_mark(struct text description)
 void stripped_model_mark(struct model *model)
 {
     struct text description = model_description(model);
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (text_ends_with_mark(description))
         return;
-    string_init(&text);
     string_add_format(&text, TEXT_FORMAT "%s%s", TEXT_ARGS(description), description.size > 0 ? "-" : "", mark);
     model_set_description(model, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 void stripped_model_unmark(struct model *model)

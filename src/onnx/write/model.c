@@ -45,10 +45,9 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
     struct wire_reader reader = wire_reader_of(node->message);
     struct wire_field field;
     struct unused_names names;
-    struct string_builder message;
+    SCOPED_STRING(message);
 
     unused_names_init(&names, writer->model, &writer->out->arena);
-    string_init(&message);
     while (wire_next(&reader, &field)) {
         struct text name = span_text(field.bytes);
         bool is_output = field.number == NODE_OUTPUT && name.size > 0;
@@ -60,7 +59,6 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
     }
     pieces_add_header(writer->out, GRAPH_NODE, message.size);
     pieces_add_copy(writer->out, message.data, message.size);
-    string_release(&message);
     unused_names_release(&names);
 }
 
@@ -81,10 +79,9 @@ static void write_graph_nodes(struct graph_writer *writer)
 /* The data are converted when they are written. */
 static void write_narrowed_tensor(struct graph_writer *writer, const struct initializer *initializer)
 {
-    struct string_builder header;
+    SCOPED_STRING(header);
     uint64_t size = initializer->narrowed.size / 2;
 
-    string_init(&header);
     wire_write_text(&header, TENSOR_NAME, writer->model->values.items[initializer->value].name);
     wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
     wire_write_varint(&header, size);
@@ -92,12 +89,11 @@ static void write_narrowed_tensor(struct graph_writer *writer, const struct init
     pieces_add(writer->out, initializer->message);
     pieces_add_copy(writer->out, header.data, header.size);
     pieces_add_narrowed(writer->out, initializer->narrowed, initializer->narrowed_type);
-    string_release(&header);
 }
 
 static void write_one_initializer(struct graph_writer *writer, const struct initializer *initializer)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
 
     if (initializer->narrowed.size > 0) {
         write_narrowed_tensor(writer, initializer);
@@ -108,20 +104,17 @@ static void write_one_initializer(struct graph_writer *writer, const struct init
         return;
     }
     /* Of a single field that occurs twice the last one counts: the name behind the tensor is the one that holds. */
-    string_init(&name);
     wire_write_text(&name, TENSOR_NAME, writer->model->values.items[initializer->value].name);
     pieces_add_header(writer->out, GRAPH_INITIALIZER, initializer->message.size + name.size);
     pieces_add(writer->out, initializer->message);
     pieces_add_copy(writer->out, name.data, name.size);
-    string_release(&name);
 }
 
 static void write_frozen_constants(struct graph_writer *writer, const struct frozen_value *frozen)
 {
     const struct tensor *tensor = frozen->tensor;
-    struct string_builder header;
+    SCOPED_STRING(header);
 
-    string_init(&header);
     tensor_proto_write_header(&header, writer->model->values.items[frozen->value].name, tensor);
     if (tensor->type != DATA_STRING) {
         wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
@@ -131,7 +124,6 @@ static void write_frozen_constants(struct graph_writer *writer, const struct fro
     pieces_add_copy(writer->out, header.data, header.size);
     if (tensor->type != DATA_STRING)
         pieces_add(writer->out, (struct span){tensor->data, tensor->size});
-    string_release(&header);
 }
 
 /* A small part of a model with many constants looks at its own only. */

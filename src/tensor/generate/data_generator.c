@@ -63,14 +63,11 @@ static int generate_strings(struct mersenne_twister *random, struct float_range 
 {
     size_t count = shape_elements(shape);
     struct text *texts = NULL;
-    struct string_builder bytes;
+    SCOPED_STRING(bytes);
 
-    string_init(&bytes);
     texts = count <= PTRDIFF_MAX / sizeof(*texts) ? malloc((count + 1) * sizeof(*texts)) : NULL;
-    if (!texts) {
-        string_release(&bytes);
+    if (!texts)
         return error_set(err, ERR_MEMORY, "there is not enough memory for a string tensor of %zu elements", count);
-    }
     for (size_t i = 0; i < count; i++) {
         char number[NUMBER_TEXT_SIZE];
         string_add(&bytes, number_to_text(next_float(random, range), number));
@@ -82,7 +79,6 @@ static int generate_strings(struct mersenne_twister *random, struct float_range 
     }
     int rc = tensor_set_strings(shape, texts, ret, err);
     free(texts);
-    string_release(&bytes);
     return rc;
 }
 

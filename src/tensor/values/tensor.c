@@ -75,26 +75,20 @@ size_t tensor_elements(const struct tensor *tensor)
 
 static int too_large(enum data_type type, const struct shape *shape, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     shape_to_text(shape, &text);
-    int rc = error_set(err, ERR_MEMORY, "there is not enough memory for a %s tensor of shape %s", data_type_name(type),
-                       text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_MEMORY, "there is not enough memory for a %s tensor of shape %s", data_type_name(type),
+                     text.data);
 }
 
 int tensor_refuse_size(enum data_type type, const struct shape *shape, size_t size, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "a %s tensor of shape ", data_type_name(type));
     shape_to_text(shape, &text);
-    int rc = memory_limit_refuse(size, text.data, err);
-    string_release(&text);
-    return rc;
+    return memory_limit_refuse(size, text.data, err);
 }
 
 int tensor_allocate(enum data_type type, const struct shape *shape, struct tensor *ret, struct error *err)
@@ -312,7 +306,7 @@ static int copy_transposed(const struct tensor *tensor, const size_t *axes, cons
 int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, struct tensor *ret, struct error *err)
 {
     size_t axes[TENSOR_MAX_RANK];
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (!shape_equal(&tensor->shape, wanted) && find_permutation(&tensor->shape, wanted, axes))
         return copy_transposed(tensor, axes, wanted, ret, err);
@@ -320,11 +314,8 @@ int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, 
         tensor_borrow(tensor->type, wanted, tensor->data, tensor->size, ret);
         return 0;
     }
-    string_init(&text);
     shape_to_text(&tensor->shape, &text);
     string_add(&text, " cannot be made into one of shape ");
     shape_to_text(wanted, &text);
-    int rc = error_set(err, ERR_INVALID, "a tensor of shape %s: they differ in their number of elements", text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "a tensor of shape %s: they differ in their number of elements", text.data);
 }
