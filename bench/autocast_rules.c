@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/settings.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "comparator/reference/values.h"
@@ -33,7 +34,7 @@
 #define DATA_MAX 512
 #define INIT_MAX 65504 /* the largest float16 */
 
-static const struct backend_request runtime = {.optimization_level = -1};
+static const struct backend_request runtime = {.settings = &(struct onnxrt_settings){.optimization_level = -1}};
 static struct error error;
 
 static void must(int rc)
@@ -158,7 +159,7 @@ static void run(const char *path, struct data_loader *loader, struct tensor_list
     struct tensor_list feed = {0};
     size_t count;
 
-    request.model_path = path;
+    request.model.path = path;
     must(onnxrt_backend.open(&request, &session, &error));
     inputs = onnxrt_backend.inputs(session, &count);
     must(data_loader_feed(loader, inputs, count, 0, &feed, &error));

@@ -22,6 +22,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
+#include "backend/onnxrt/settings.h"
 #include "engine/build/builder.h"
 #include "engine/network/compile.h"
 #include "engine/plan/plan.h"
@@ -150,7 +151,8 @@ static double run(struct racers *racers, bool engine)
  * ROUNDS_PER_TURN. */
 static void race(const char *path, const struct engine *engine, size_t turns, bool verbose, double ret[2])
 {
-    struct backend_request request = {.model_path = path, .optimization_level = -1};
+    struct backend_request request = {.model.path = path,
+                                      .settings = &(struct onnxrt_settings){.optimization_level = -1}};
     static double seconds[2][MOST_TURNS * ROUNDS_PER_TURN];
     struct racers racers = {0};
 
@@ -215,7 +217,7 @@ int main(int argc, char **argv)
     struct log log = {.threshold = LOG_VERBOSE, .write = write_line};
     struct builder_settings builder = {
         .sample = {.feed = make_feed, .iterations = 1}, .optimization_level = 3, .log = verbose ? &log : NULL};
-    struct provider_settings providers = {.request = {.optimization_level = -1}, .log = builder.log};
+    struct provider_settings providers = {.log = builder.log};
     struct network_settings settings = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX},
                                         .log = builder.log};
     size_t turns = argc >= 3 ? strtoul(argv[2], NULL, 10) : 0;

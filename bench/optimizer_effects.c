@@ -30,6 +30,7 @@
 #include "backend/onnxrt/optimizers.h"
 #include "base/memory.h"
 #include "base/system.h"
+#include "backend/onnxrt/settings.h"
 #include "comparator/data/loader.h"
 #include "debug/passes/rewritten.h"
 #include "tensor/compare/difference.h"
@@ -55,7 +56,8 @@ struct outputs {
 };
 
 struct subject {
-    struct backend_request request;
+    const char *path;
+    struct onnxrt_settings settings;
     struct data_loader *loader;
 };
 
@@ -70,13 +72,14 @@ static void outputs_release(struct outputs *outputs)
 static int open_session(const struct subject *subject, const char *disabled, const char *path,
                         struct onnxrt_optimizers *optimizers, struct backend_session **ret)
 {
-    struct backend_setting setting = {.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = disabled};
-    struct backend_request request = subject->request;
+    struct onnxrt_entry setting = {.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = disabled};
+    struct onnxrt_settings settings = subject->settings;
+    const struct backend_request request = {.model.path = subject->path, .settings = &settings};
 
     if (disabled[0] != '\0')
-        request.execution.session_config = (struct backend_settings){&setting, 1};
-    request.optimizers = optimizers;
-    request.optimized_path = path;
+        settings.execution.session_config = (struct onnxrt_entries){&setting, 1};
+    settings.optimizers = optimizers;
+    settings.optimized_path = path;
     return onnxrt_backend.open(&request, ret, &error);
 }
 
@@ -351,13 +354,13 @@ static void print_machine(void)
 int main(int argc, char **argv)
 {
     struct data_loader_settings data = {.seed = 1, .iterations = SAMPLES};
-    struct subject subject = {.request = {.optimization_level = -1}};
+    struct subject subject = {.settings = {.optimization_level = -1}};
 
     if (argc != 2) {
         fprintf(stderr, "usage: optimizer_effects MODEL\n");
         return 2;
     }
-    subject.request.model_path = argv[1];
+    subject.path = argv[1];
     must(data_loader_new(&data, NULL, &subject.loader, &error), 2);
     print_machine();
     measure(&subject);

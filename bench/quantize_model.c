@@ -28,6 +28,7 @@
 
 #include "backend/onnxrt/library.h"
 #include "base/memory.h"
+#include "backend/onnxrt/settings.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/model.h"
 #include "onnx/write/model.h"
@@ -219,7 +220,8 @@ static void set_constant(struct model *model, const struct assignment *assignmen
 static struct reference_values *record(const struct model *model, const struct value_list *wanted,
                                        struct subgraph *whole, struct data_loader *loader)
 {
-    static const struct backend_request request = {.optimization_level = -1};
+    static const struct onnxrt_settings settings = {.optimization_level = -1};
+    static const struct backend_request request = {.settings = &settings};
     struct reference_values *ret;
 
     subgraph_init_whole(whole, model);

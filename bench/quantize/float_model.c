@@ -1,4 +1,5 @@
 /* bench/quantize/float_model.c: see float_model.h. */
+#include "backend/onnxrt/settings.h"
 #include "float_model.h"
 
 #include <math.h>
@@ -200,7 +201,7 @@ static void set_versions(struct model *model, int64_t opset)
 
 static int raise_operator_set(struct model *model, struct error *err)
 {
-    struct backend_request request = {.optimization_level = -1};
+    struct backend_request request = {.settings = &(struct onnxrt_settings){.optimization_level = -1}};
     struct span_list fields = {0};
     int rc = 0;
 
@@ -481,7 +482,7 @@ static int fold_normalizations(struct model *model, struct error *err)
 int float_model_prepare(struct model *model, const struct float_model_settings *settings, struct error *err)
 {
     struct folding_settings folding = {.backend = &onnxrt_backend,
-                                       .request = {.optimization_level = -1},
+                                       .request = {.settings = &(struct onnxrt_settings){.optimization_level = -1}},
                                        .passes = -1,
                                        .partition = FOLDING_NODES,
                                        .size_limit = UINT64_MAX,

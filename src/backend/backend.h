@@ -4,7 +4,7 @@
  * constants, which nodes it takes. In come models as files or as pieces, out go tensors and types. It may use models,
  * tensors and files, and knows no command.
  *
- *   struct backend_request request = {.model_path = "model.onnx"};
+ *   struct backend_request request = {.model.path = "model.onnx"};
  *   struct backend_session *session;
  *   onnxrt_backend.open(&request, &session, err);
  *   onnxrt_backend.run(session, feed, &outputs, &seconds, err);
@@ -18,9 +18,7 @@
 #include "base/process/bounded.h"
 #include "tensor/values/tensor.h"
 
-struct engine_request;
-struct onnxrt_optimizers; /* backend/onnxrt/optimizers.h */
-struct backend_session;   /* each backend has its own */
+struct backend_session; /* each backend has its own */
 
 /* One input or output of a loaded model. */
 struct backend_io {
@@ -32,56 +30,25 @@ struct backend_io {
     char **symbols;     /* shape.rank names of symbolic dimensions, NULL where there is none */
 };
 
-/* A key of a runtime's and its value, which are passed on as they are. */
-struct backend_setting {
-    const char *provider; /* whose, as typed; NULL: the session's */
-    const char *key, *value;
-};
-
-struct backend_settings {
-    const struct backend_setting *items;
-    size_t count;
-};
-
-/* What a runtime computes with, and how. Zeros: on the processor, as the runtime does it by itself. */
-struct backend_execution {
-    const char *const *providers;             /* as typed after --providers, NULL-terminated; NULL: cpu */
-    struct backend_settings provider_options; /* each of one of these providers */
-    struct backend_settings session_config;
-};
-
-/* A command of the user's that runs models (backend/command/command.h). */
-struct runner_command {
-    const char *name;       /* of the runner, for messages */
-    const char *line;       /* of the shell, with placeholders (backend/command/line.h) */
-    const char *build_line; /* runs once for each model and leaves {engine}; NULL: there is no such thing */
-    double timeout;         /* seconds for either; 0: any time */
-};
-
-struct backend_request {
-    /* What to load: a file, or bytes in memory (which must outlive the session when `external_folder` is NULL too). */
-    const char *model_path;
-    const void *model_data;
-    size_t model_size;
+/* A model to load: a file, or bytes in memory, which have to outlive the session. */
+struct backend_model {
+    const char *path; /* NULL: bytes */
+    const void *data;
+    size_t size;
     const char *external_folder; /* where external data of a model in memory lie; NULL: none */
+};
 
-    const char *library; /* runtime library to load, or NULL for the usual search */
-    struct backend_execution execution;
-    const char *const *custom_op_libraries; /* NULL-terminated, or NULL */
-    int optimization_level;                 /* 0 none, 1 basic, 2 extended, 99 all; -1 the runtime's default */
-    int intra_threads, inter_threads;       /* 0: as many as this process may use */
-    bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
-    struct bounds bounds; /* of a runtime in a process of its own (backend/onnxrt/apart.h); zeros: none */
-    struct log *log;      /* warnings of the runtime go here; may be NULL */
-    struct onnxrt_optimizers *optimizers; /* of ONNX Runtime: learns which are applied; or NULL */
-    const char *optimized_path; /* the same: the model is saved there as it has been rewritten; NULL: it is not */
-    /* what only the built-in engine understands (engine/backend.h); or NULL */
-    struct engine_request *engine;
+/* How to open a session. */
+struct backend_request {
+    struct backend_model model;
     /* Outputs of which nobody wants the values: they are there to keep a compiler from working across them. */
     struct words hidden_outputs;
-    const struct runner_command *command; /* what command_backend runs; NULL for others */
-    /* what only the backend understands that this is for: struct trtexec_request of trtexec_backend; NULL: nothing */
-    const void *own;
+    bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
+    struct bounds bounds; /* of a backend in a process of its own (backend/onnxrt/apart.h); zeros: none */
+    /* Of the backend, which knows the type: struct onnxrt_settings, struct engine_settings, struct runner_command,
+     * struct trtexec_request. NULL: its defaults. */
+    const void *settings;
+    struct log *log; /* warnings of the runtime go here; may be NULL */
 };
 
 /* Names of the outputs to compute, in this order. */

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "backend/constant_values.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/subgraph_session.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
@@ -217,11 +218,11 @@ static int compute(struct folding_pass *pass, const struct value_list *wanted, s
         .refuse = settings->partition == FOLDING_NODES ? refuse : NULL,
         .context = pass,
     };
+    const struct onnxrt_settings plain = onnxrt_settings_unoptimized(&settings->request);
     bool changed = pass->changed;
     int rc;
 
-    request.runtime.execution = (struct backend_execution){0};
-    request.runtime.optimization_level = 0; /* what is to be computed is computed as it is written */
+    request.runtime.settings = &plain;
     pass->kept.count = 0;
     pass->constants = pass->folding->model->initializers.count;
     pass->too_large = false;

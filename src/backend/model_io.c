@@ -5,16 +5,16 @@
 
 #include "base/memory.h"
 
-int model_io_open(const struct backend_request *request, struct model **ret, struct error *err)
+int model_io_open(const struct backend_model *source, struct model **ret, struct error *err)
 {
     int rc;
 
-    if (request->model_path != NULL)
-        return model_open(request->model_path, request->external_folder, ret, err);
-    rc = model_parse((struct span){request->model_data, request->model_size}, "the model in memory", ret, err);
-    if (rc == 0 && request->external_folder != NULL) {
+    if (source->path != NULL)
+        return model_open(source->path, source->external_folder, ret, err);
+    rc = model_parse((struct span){source->data, source->size}, "the model in memory", ret, err);
+    if (rc == 0 && source->external_folder != NULL) {
         free((*ret)->folder);
-        (*ret)->folder = memory_strdup(request->external_folder);
+        (*ret)->folder = memory_strdup(source->external_folder);
     }
     return rc;
 }

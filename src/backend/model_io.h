@@ -9,7 +9,7 @@
 
 /* The model that a request names, or has in memory; with its external folder, if it names one. Errors of model_open()
  * and model_parse(). */
-int model_io_open(const struct backend_request *request, struct model **ret, struct error *err);
+int model_io_open(const struct backend_model *source, struct model **ret, struct error *err);
 
 /* values->count items, by what the model says and what else is `known` (may be NULL), to be given back with
  * model_io_free(). Each has room for TENSOR_MAX_RANK symbols. */

@@ -19,7 +19,7 @@ size_t session_piece_nodes(const struct model *model)
 /* Once more, in words that ONNX Runtime has kernels for; ERR_UNSUPPORTED when there are no others. */
 static int open_respelled(struct subgraph_session *ret, struct backend_request *request, struct error *err)
 {
-    struct span bytes = {(const uint8_t *)ret->bytes, request->model_size};
+    struct span bytes = {(const uint8_t *)ret->bytes, request->model.size};
     struct subgraph whole;
     struct model *model;
     char *respelled = NULL;
@@ -33,14 +33,14 @@ static int open_respelled(struct subgraph_session *ret, struct backend_request *
         rc = ERR_UNSUPPORTED;
     subgraph_init_whole(&whole, model);
     if (rc == 0)
-        rc = model_write_memory(&whole, &respelled, &request->model_size, err);
+        rc = model_write_memory(&whole, &respelled, &request->model.size, err);
     subgraph_release(&whole);
     model_free(model);
     if (rc < 0)
         return rc;
     free(ret->bytes);
     ret->bytes = respelled;
-    request->model_data = respelled;
+    request->model.data = respelled;
     return ret->backend->open(request, &ret->session, err);
 }
 
@@ -52,13 +52,13 @@ int subgraph_session_open(struct subgraph_session *ret, const struct subgraph *s
     int rc;
 
     *ret = (struct subgraph_session){.backend = backend};
-    own.model_path = NULL;
-    own.external_folder = subgraph->model->folder;
+    own.model.path = NULL;
+    own.model.external_folder = subgraph->model->folder;
     own.log = NULL;
-    rc = model_write_memory(subgraph, &ret->bytes, &own.model_size, err);
+    rc = model_write_memory(subgraph, &ret->bytes, &own.model.size, err);
     if (rc < 0)
         return rc;
-    own.model_data = ret->bytes;
+    own.model.data = ret->bytes;
     rc = backend->open(&own, &ret->session, &why);
     if (rc == ERR_BACKEND && !bounded_process_is_end(&why) && open_respelled(ret, &own, NULL) == 0)
         return 0;

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "backend/onnxrt/settings.h"
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/edit/rebuild.h"
@@ -583,6 +584,7 @@ int types_find(const struct subgraph *part, const struct types_request *request,
     size_t values = part->model->values.count;
     size_t piece = request->piece_nodes > 0 ? request->piece_nodes : session_piece_nodes(part->model);
     struct inference inference = {.whole = part, .how = request, .runtime = *request->runtime, .known = known};
+    const struct onnxrt_settings plain = onnxrt_settings_unoptimized(request->runtime);
     struct log *log = request->refine || request->assume ? NULL : request->runtime->log;
     struct value_list nodes = {0};
     struct error own = {0};
@@ -591,8 +593,7 @@ int types_find(const struct subgraph *part, const struct types_request *request,
     if (bitset_count(&part->nodes) == 0) /* no tensor is made; a runtime may refuse such a model */
         return 0;
     log_message(log, LOG_VERBOSE, "Starting shape inference");
-    inference.runtime.optimization_level = 0;
-    inference.runtime.execution = (struct backend_execution){0};
+    inference.runtime.settings = &plain;
     bitset_init(&inference.not_tensors, values);
     value_list_to_set(&part->inputs, values, &inference.inputs);
     bitset_init(&inference.frozen, values);

@@ -56,16 +56,16 @@ static int choose_model(const struct command_context *context, struct model *mod
     int rc;
 
     if (load->external_data_dir == NULL) {
-        request->model_path = model->display_name;
+        request->model.path = model->display_name;
         return 0;
     }
     subgraph_init_whole(&whole, model);
-    rc = model_write_memory(&whole, ret_bytes, &request->model_size, err);
+    rc = model_write_memory(&whole, ret_bytes, &request->model.size, err);
     subgraph_release(&whole);
     if (rc < 0)
         return rc;
-    request->model_data = *ret_bytes;
-    request->external_folder = model->folder;
+    request->model.data = *ret_bytes;
+    request->model.external_folder = model->folder;
     return 0;
 }
 

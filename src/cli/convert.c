@@ -415,7 +415,7 @@ static int save_products(const struct trt_request *request, const struct trtexec
 static int convert_by_trtexec(const struct command_context *context, const struct trtexec *program,
                               struct result_file *result, struct error *err)
 {
-    struct backend_request source = model_file_request(context);
+    struct backend_model source = {0};
     struct trtexec_products products;
     struct trt_request request;
     struct model *model = NULL;
@@ -432,12 +432,12 @@ static int convert_by_trtexec(const struct command_context *context, const struc
         if (rc < 0)
             goto done;
         subgraph_init_whole(&whole, model);
-        rc = model_write_memory(&whole, &bytes, &source.model_size, err);
+        rc = model_write_memory(&whole, &bytes, &source.size, err);
         subgraph_release(&whole);
-        source.model_data = bytes;
+        source.data = bytes;
         source.external_folder = model->folder;
     } else {
-        source.model_path = model_file_options(context).model->path;
+        source.path = model_file_options(context).model->path;
     }
     if (rc == 0)
         rc = trtexec_build(&request.request.settings, &source, &products, err);

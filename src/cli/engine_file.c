@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/settings.h"
 #include "backend/trtexec/installation.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -265,6 +266,7 @@ static int complete_request(struct engine_file *file, struct error *err)
 {
     const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
     struct backend_request request = model_file_request(file->context);
+    const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
     struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
 
@@ -278,14 +280,14 @@ static int complete_request(struct engine_file *file, struct error *err)
         }
     builder->explore_within = 2;
     builder->seed = (uint64_t)data->seed;
-    builder->threads = request.intra_threads;
+    builder->threads = runtime->intra_threads;
     builder->log = log;
     builder->progress = show_progress;
     builder->progress_context = file;
     file->request.network.folding = folding_of(request, LARGEST_FOLDED_CONSTANT);
     file->request.network.log = log;
-    file->request.providers.request = request;
-    file->request.providers.threads = request.intra_threads;
+    file->request.providers.runtime = runtime;
+    file->request.providers.threads = runtime->intra_threads;
     file->request.providers.log = log;
     file->request.built = save_byproducts;
     file->request.data = file;
@@ -313,6 +315,7 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
                        struct error *err)
 {
     struct backend_request request = model_file_request(context);
+    const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
     const struct trtexec *program;
     int rc = trt_choose(context->log, NULL, &program, err);
 
@@ -324,11 +327,11 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
     request.log = NULL;
     *ret = (struct engine_request){
         .network = {.folding = folding_of(request, 0), .keep_nodes_apart = true},
-        .providers = {.request = request, .threads = request.intra_threads},
+        .providers = {.runtime = runtime, .threads = runtime->intra_threads},
         .builder = {.precision.enabled[PRECISION_FLOAT32] = true,
                     .sample = sample_of(loader),
                     .deterministic = true,
-                    .threads = request.intra_threads},
+                    .threads = runtime->intra_threads},
     };
     return 0;
 }

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "onnx/edit/model.h"
@@ -27,11 +28,10 @@ struct model_file_options model_file_options(const struct command_context *conte
 
 struct backend_request model_file_request(const struct command_context *context)
 {
+    static const struct onnxrt_settings defaults = {.optimization_level = -1};
     const struct onnxrt_values *typed = PARSE_VALUES(context->parse, struct onnxrt_values);
-    struct backend_request ret = typed != NULL ? typed->request : (struct backend_request){.optimization_level = -1};
 
-    ret.log = context->log;
-    return ret;
+    return (struct backend_request){.settings = typed != NULL ? &typed->runtime : &defaults, .log = context->log};
 }
 
 const struct backend *model_file_runtime(const struct command_context *context)

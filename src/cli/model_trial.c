@@ -5,14 +5,17 @@
 #include <string.h>
 
 #include "backend/model_loading.h"
+#include "backend/onnxrt/settings.h"
 #include "cli/model_file.h"
 
 static int load(const struct command_context *context, const struct subgraph *subgraph, int optimization_level,
                 enum loading *ret, struct error *ret_why, struct error *err)
 {
     struct backend_request request = model_file_request_for(context, subgraph->model);
+    struct onnxrt_settings settings = *onnxrt_settings_of(&request);
 
-    request.optimization_level = optimization_level;
+    settings.optimization_level = optimization_level;
+    request.settings = &settings;
     return model_loading(subgraph, model_file_runtime(context), &request, ret, ret_why, err);
 }
 

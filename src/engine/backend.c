@@ -78,14 +78,20 @@ int engine_request_switch_off(struct engine_request *request, struct words names
     return 0;
 }
 
+/* Not constant: the first build opens the providers. NULL: there are none, so only a plan file can be opened. */
+static struct engine_request *settings_of(const struct backend_request *request)
+{
+    return (struct engine_request *)request->settings;
+}
+
 /* The engine owns its network. */
 static int build_requested_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    struct engine_request *wish = request->engine;
+    struct engine_request *wish = settings_of(request);
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct model *model;
-    int rc = model_io_open(request, &model, err);
+    int rc = model_io_open(&request->model, &model, err);
 
     if (rc < 0)
         goto done;
@@ -110,29 +116,30 @@ done:
 
 static bool is_plan(const struct backend_request *request)
 {
-    return request->model_path != NULL ? plan_is(request->model_path) || plan_is_tensorrt(request->model_path)
-                                       : plan_is_bytes((struct span){request->model_data, request->model_size});
+    return request->model.path != NULL ? plan_is(request->model.path) || plan_is_tensorrt(request->model.path)
+                                       : plan_is_bytes((struct span){request->model.data, request->model.size});
 }
 
 static int load_requested_plan(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    struct provider_settings settings = {.request = *request, .threads = request->intra_threads, .log = request->log};
-    const struct provider_settings *providers = request->engine != NULL ? &request->engine->providers : &settings;
+    const struct provider_settings defaults = {.log = request->log};
+    const struct engine_request *settings = settings_of(request);
+    const struct provider_settings *providers = settings != NULL ? &settings->providers : &defaults;
 
-    settings.request.model_path = NULL;
-    settings.request.model_data = NULL;
-    if (request->model_path != NULL)
-        return plan_load(request->model_path, providers, ret, err);
-    return plan_parse((struct span){request->model_data, request->model_size}, "the plan in memory", providers, ret,
+    if (request->model.path != NULL)
+        return plan_load(request->model.path, providers, ret, err);
+    return plan_parse((struct span){request->model.data, request->model.size}, "the plan in memory", providers, ret,
                       err);
 }
 
 /* TensorRT engines and files that are neither get the message of the plan reader, which knows what they are not. */
 static int obtain_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    if (request->model_path != NULL && !file_exists(request->model_path))
-        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
-    if (is_plan(request) || request->engine == NULL || request->engine->is_built)
+    const struct engine_request *settings = settings_of(request);
+
+    if (request->model.path != NULL && !file_exists(request->model.path))
+        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+    if (is_plan(request) || settings == NULL || settings->is_built)
         return load_requested_plan(request, ret, err);
     return build_requested_engine(request, ret, err);
 }
@@ -165,7 +172,7 @@ static int engine_open(const struct backend_request *request, struct backend_ses
     rc = executor_new(session->engine, request->log, &session->executor, err);
     if (rc < 0)
         goto done;
-    session->profile = request->engine != NULL && request->engine->profile;
+    session->profile = request->settings != NULL && settings_of(request)->profile;
     executor_set_profiling(session->executor, session->profile);
     *ret = session;
 done:

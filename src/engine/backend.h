@@ -10,8 +10,8 @@
 #include "engine/network/compile.h"
 
 /* Everything that an engine is made with: the one way to build engines, for sessions and for those who want the engine
- * itself. request->engine of a backend_request points to it; NULL there: defaults, which only a plan file can be opened
- * with. It has to outlive the engines. */
+ * itself. `settings` of a struct backend_request for engine_backend; NULL there: only a plan file can be opened. It has
+ * to outlive the engines. */
 struct engine_request {
     struct network_settings network;
     struct provider_settings providers;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "backend/onnxrt/settings.h"
 #include "base/system.h"
 #include "debug/candidate/place.h"
 #include "debug/cut/candidate.h"
@@ -24,6 +25,7 @@ struct model_run {
     struct model *model;
     const char **custom_ops; /* NULL-terminated */
     struct data_loader *loader;
+    struct onnxrt_settings runtime;
     struct candidate_settings settings;
     struct candidate_maker maker;
     struct candidate_files files;
@@ -170,6 +172,8 @@ static void make_cut_settings(struct model_run *run)
     run->custom_ops = memory_alloc_zero(request->custom_op_file_count + 1, sizeof(*run->custom_ops));
     for (size_t i = 0; i < request->custom_op_file_count; i++)
         run->custom_ops[i] = request->custom_op_files[i];
+    run->runtime = (struct onnxrt_settings){
+        .library = request->onnxruntime, .custom_op_libraries = run->custom_ops, .optimization_level = -1};
     run->settings = (struct candidate_settings){
         .cuts_anywhere = true,
         .iteration_inputs = run->place.files[CANDIDATE_INPUTS].path,
@@ -177,10 +181,7 @@ static void make_cut_settings(struct model_run *run)
         .static_inference = true,
         .random_data = request->input_file_count == 0,
         .backend = &onnxrt_backend,
-        .request = {.library = request->onnxruntime,
-                    .custom_op_libraries = run->custom_ops,
-                    .optimization_level = -1,
-                    .log = run->log},
+        .request = {.settings = &run->runtime, .log = run->log},
         .loader = run->loader,
     };
 }

@@ -7,7 +7,7 @@
 int main(int argc, char **argv)
 {
     for (int i = 1; i < argc; i++) {
-        struct backend_request request = {.model_path = argv[i]};
+        struct backend_request request = {.model.path = argv[i]};
         struct backend_session *session;
         struct error err = {0};
 

@@ -16,7 +16,7 @@ static int fake_open(const struct backend_request *request, struct backend_sessi
 {
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
 
-    session->model = (struct fake_model *)request->model_data;
+    session->model = (struct fake_model *)request->model.data;
     session->model->opened++;
     session->inputs[0] = input_of("x", DATA_FLOAT32, SHAPE(2));
     session->outputs[0] = input_of("s", DATA_FLOAT32, SHAPE(2));
@@ -77,7 +77,7 @@ const struct backend fake_backend = {
 static int fake_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
                      struct error *err)
 {
-    *ret = (struct backend_request){.model_data = data};
+    *ret = (struct backend_request){.model.data = data};
     return 0;
 }
 

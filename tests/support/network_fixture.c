@@ -104,7 +104,7 @@ void assert_made_layers(struct made_model *made, const char *expected)
 
 void run_bytes(const void *data, size_t size, const struct tensor_list *feed, struct tensor_list *ret)
 {
-    struct backend_request request = {.model_data = data, .model_size = size, .optimization_level = 0};
+    struct backend_request request = {.model.data = data, .model.size = size};
     struct backend_session *session;
     struct error err = {0};
 

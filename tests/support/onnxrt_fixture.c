@@ -79,7 +79,7 @@ struct backend_session *open_request(const struct backend_request *request)
 
 struct backend_session *open_model(const char *name)
 {
-    struct backend_request request = {.model_path = model_path(name)};
+    struct backend_request request = {.model.path = model_path(name)};
 
     return open_request(&request);
 }

@@ -205,7 +205,7 @@ static int put_blame(const struct backend_session *session, const char *line, st
 
 /* ---- The model ---- */
 
-static int write_model(struct backend_session *session, const struct backend_request *request, struct model *model,
+static int write_model(struct backend_session *session, const struct backend_model *source, struct model *model,
                        struct error *err)
 {
     struct path_list made = {0};
@@ -213,11 +213,9 @@ static int write_model(struct backend_session *session, const struct backend_req
     int rc;
 
     session->paths[COMMAND_MODEL] = file_join(session->folder, "model.onnx");
-    rc = file_write(session->paths[COMMAND_MODEL], request->model_data, request->model_size, FILE_INTERMEDIATE, err);
-    if (rc < 0 || request->external_folder == NULL)
+    rc = file_write(session->paths[COMMAND_MODEL], source->data, source->size, FILE_INTERMEDIATE, err);
+    if (rc < 0 || source->external_folder == NULL)
         return rc;
-    free(model->folder);
-    model->folder = memory_strdup(request->external_folder);
     subgraph_init_whole(&whole, model);
     rc = external_data_provide(&whole, session->folder, EXTERNAL_LINK, &made, err);
     subgraph_release(&whole);
@@ -225,26 +223,21 @@ static int write_model(struct backend_session *session, const struct backend_req
     return rc;
 }
 
-static int take_model(struct backend_session *session, const struct backend_request *request, struct error *err)
+static int take_model(struct backend_session *session, const struct backend_model *source, struct error *err)
 {
-    const struct span bytes = {request->model_data, request->model_size};
     struct model *model = NULL;
-    int rc;
+    int rc = model_io_open(source, &model, err);
 
-    if (request->model_path != NULL) {
-        rc = model_open(request->model_path, NULL, &model, err);
-        session->paths[COMMAND_MODEL] = memory_strdup(request->model_path);
-    } else {
-        rc = model_parse(bytes, "the model in memory", &model, err);
-        if (rc == 0)
-            rc = write_model(session, request, model, err);
-    }
-    if (rc == 0) {
-        session->inputs = model_io_new(model, NULL, &model->inputs);
-        session->input_count = model->inputs.count;
-        session->outputs = model_io_new(model, NULL, &model->outputs);
-        session->output_count = model->outputs.count;
-    }
+    if (rc < 0)
+        return rc;
+    session->inputs = model_io_new(model, NULL, &model->inputs);
+    session->input_count = model->inputs.count;
+    session->outputs = model_io_new(model, NULL, &model->outputs);
+    session->output_count = model->outputs.count;
+    if (source->path != NULL)
+        session->paths[COMMAND_MODEL] = memory_strdup(source->path);
+    else
+        rc = write_model(session, source, model, err);
     model_free(model);
     return rc;
 }
@@ -302,15 +295,15 @@ static int command_open(const struct backend_request *request, struct backend_se
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
     int rc;
 
-    session->command = request->command;
+    session->command = request->settings;
     session->log = request->log;
-    rc = command_line_formats(request->command->line, session->formats, err);
+    rc = command_line_formats(session->command->line, session->formats, err);
     if (rc < 0)
         goto done;
     rc = file_make_temporary_folder("runner", &session->folder, err);
     if (rc < 0)
         goto done;
-    rc = take_model(session, request, err);
+    rc = take_model(session, &request->model, err);
     if (rc < 0)
         goto done;
     rc = build_engine(session, err);

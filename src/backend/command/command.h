@@ -1,6 +1,6 @@
 /* backend/command/command.h: a command of the user's as a backend: whatever runs a model, wherever it is.
  *
- *   request.command = &(struct runner_command){.name = "phone", .line = "./run.sh {model} {inputs} {outputs}"};
+ *   request.settings = &(struct runner_command){.name = "phone", .line = "./run.sh {model} {inputs} {outputs}"};
  *   command_backend.open(&request, &session, err);
  *
  * The command is given the model and the inputs as files and leaves the outputs as one. It runs in the user's folder,
@@ -24,6 +24,14 @@
 #define COMMAND_INPUTS_VARIABLE "POLYGRAPHY_INPUTS"
 #define COMMAND_OUTPUTS_VARIABLE "POLYGRAPHY_OUTPUTS"
 #define COMMAND_ENGINE_VARIABLE "POLYGRAPHY_ENGINE"
+
+/* `settings` of a struct backend_request for command_backend. */
+struct runner_command {
+    const char *name;       /* of the runner, for messages */
+    const char *line;       /* of the shell, with placeholders (backend/command/line.h) */
+    const char *build_line; /* runs once for each model and leaves {engine}; NULL: there is no such thing */
+    double timeout;         /* seconds for either; 0: any time */
+};
 
 extern const struct backend command_backend;
 

@@ -10,6 +10,7 @@
 #include "backend/onnxrt/message.h"
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/providers.h"
+#include "backend/onnxrt/request_message.h"
 #include "base/memory.h"
 #include "base/system.h"
 
@@ -111,6 +112,7 @@ static void take_optimizers(struct message_reader *message, struct onnxrt_optimi
 static void answer_open(int answer_to, struct message_reader *question)
 {
     struct backend_session *session = NULL;
+    struct onnxrt_settings settings = {0};
     struct backend_request request = {0};
     struct onnxrt_optimizers optimizers;
     struct error err = {0};
@@ -124,23 +126,9 @@ static void answer_open(int answer_to, struct message_reader *question)
     message_init(&answer);
     threshold = (int64_t)message_take_number(question);
     log_of_copy.threshold = (enum log_level)threshold;
+    settings.optimizers = message_take_number(question) != 0 ? &optimizers : NULL;
+    request_message_take(question, &arena, &settings, &request);
     request.log = threshold == NO_LOG ? NULL : &log_of_copy;
-    request.optimization_level = (int)message_take_number(question);
-    request.intra_threads = (int)message_take_number(question);
-    request.inter_threads = (int)message_take_number(question);
-    request.frugal = message_take_number(question) != 0;
-    request.optimizers = message_take_number(question) != 0 ? &optimizers : NULL;
-    request.optimized_path = message_take_string(question, &arena);
-    request.model_path = message_take_string(question, &arena);
-    request.external_folder = message_take_string(question, &arena);
-    request.library = message_take_string(question, &arena);
-    request.execution.providers = message_take_strings(question, &arena);
-    message_take_settings(question, &arena, &request.execution.provider_options);
-    message_take_settings(question, &arena, &request.execution.session_config);
-    request.custom_op_libraries = message_take_strings(question, &arena);
-    request.model_size = message_take_number(question);
-    request.model_data = message_take_data(question, request.model_size).data;
-
     rc = onnxrt_backend.open(&request, &session, &err);
     begin_answer(&answer, rc, &err);
     if (rc == 0) {
@@ -201,7 +189,7 @@ static void answer_close(int answer_to, struct message_reader *question)
 
 static void answer_describe(int answer_to, struct message_reader *question)
 {
-    const struct backend_execution plain = {0};
+    const struct onnxrt_execution plain = {0};
     const struct onnxrt *ort = NULL;
     struct onnxrt_providers providers = {0};
     struct error err = {0};
@@ -366,34 +354,21 @@ static void put_request(struct message *question, const struct backend_request *
 {
     message_put_number(question, QUESTION_OPEN);
     message_put_number(question, (uint64_t)(request->log != NULL ? (int64_t)request->log->threshold : NO_LOG));
-    message_put_number(question, (uint64_t)(int64_t)request->optimization_level);
-    message_put_number(question, (uint64_t)request->intra_threads);
-    message_put_number(question, (uint64_t)request->inter_threads);
-    message_put_number(question, request->frugal);
-    message_put_number(question, request->optimizers != NULL);
-    message_put_string(question, request->optimized_path);
-    message_put_string(question, request->model_path);
-    message_put_string(question, request->external_folder);
-    message_put_string(question, request->library);
-    message_put_strings(question, request->execution.providers);
-    message_put_settings(question, &request->execution.provider_options);
-    message_put_settings(question, &request->execution.session_config);
-    message_put_strings(question, request->custom_op_libraries);
-    message_put_number(question, request->model_size);
-    message_put_data(question, (struct text){request->model_data, request->model_size});
+    message_put_number(question, onnxrt_settings_of(request)->optimizers != NULL);
+    request_message_put(question, request);
 }
 
 static int apart_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
-    struct onnxrt_optimizers optimizers;
+    struct onnxrt_optimizers *optimizers = onnxrt_settings_of(request)->optimizers, nobody_asks;
     struct message question;
     struct text bytes = {0};
     struct message_reader answer;
     int rc;
 
     arena_init(&session->arena);
-    onnxrt_optimizers_init(&optimizers);
+    onnxrt_optimizers_init(&nobody_asks);
     session->bounds = request->bounds;
     session->log = request->log;
     message_init(&question);
@@ -405,7 +380,7 @@ static int apart_open(const struct backend_request *request, struct backend_sess
     rc = take_outcome(&answer, request->log, err);
     if (rc < 0)
         goto done;
-    take_optimizers(&answer, request->optimizers != NULL ? request->optimizers : &optimizers);
+    take_optimizers(&answer, optimizers != NULL ? optimizers : &nobody_asks);
     session->number = message_take_number(&answer);
     session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
     session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
@@ -415,7 +390,7 @@ static int apart_open(const struct backend_request *request, struct backend_sess
         *ret = session;
 done:
     message_release(&question);
-    onnxrt_optimizers_release(&optimizers);
+    onnxrt_optimizers_release(&nobody_asks);
     free((char *)bytes.data);
     if (rc < 0) {
         session->generation = 0; /* there is nothing to close */
@@ -435,7 +410,7 @@ int onnxrt_apart_describe(const struct backend_request *request, struct arena *a
 
     message_init(&question);
     message_put_number(&question, QUESTION_DESCRIBE);
-    message_put_string(&question, request->library);
+    message_put_string(&question, onnxrt_settings_of(request)->library);
     rc = ask(&question, &request->bounds, 0, NULL, &bytes, err);
     if (rc < 0)
         goto done;

@@ -18,7 +18,7 @@
 #ifndef BACKEND_ONNXRT_APART_H
 #define BACKEND_ONNXRT_APART_H
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "base/container/arena.h"
 
 extern const struct backend onnxrt_apart_backend;

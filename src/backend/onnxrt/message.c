@@ -34,7 +34,7 @@ void message_put_string(struct message *message, const char *string)
         message_put_text(message, text_of(string));
 }
 
-void message_put_strings(struct message *message, const char *const *strings)
+static void put_strings(struct message *message, const char *const *strings)
 {
     size_t count = 0;
 
@@ -45,22 +45,76 @@ void message_put_strings(struct message *message, const char *const *strings)
         message_put_string(message, strings[i]);
 }
 
-void message_put_settings(struct message *message, const struct backend_settings *settings)
-{
-    message_put_number(message, settings->count);
-    for (size_t i = 0; i < settings->count; i++) {
-        message_put_string(message, settings->items[i].provider);
-        message_put_string(message, settings->items[i].key);
-        message_put_string(message, settings->items[i].value);
-    }
-}
-
 static void put_shape(struct message *message, const struct shape *shape)
 {
     message_put_number(message, shape->rank);
     for (size_t i = 0; i < shape->rank; i++)
         message_put_number(message, (uint64_t)shape->dims[i]);
 }
+
+static void put_entries(struct message *message, const struct onnxrt_entries *entries)
+{
+    message_put_number(message, entries->count);
+    for (size_t i = 0; i < entries->count; i++) {
+        message_put_string(message, entries->items[i].provider);
+        message_put_string(message, entries->items[i].key);
+        message_put_string(message, entries->items[i].value);
+    }
+}
+
+static void put_words(struct message *message, const struct words *words)
+{
+    message_put_number(message, words->count);
+    for (size_t i = 0; i < words->count; i++)
+        message_put_string(message, words->items[i]);
+}
+
+static void put_field(struct message *message, enum message_kind kind, const void *member)
+{
+    switch (kind) {
+    case MESSAGE_INT:
+        message_put_number(message, (uint64_t)(int64_t) * (const int *)member);
+        break;
+    case MESSAGE_NUMBER:
+    case MESSAGE_REAL: /* bit by bit */
+        string_add_bytes(&message->head, member, sizeof(uint64_t));
+        break;
+    case MESSAGE_FLAG:
+        message_put_number(message, *(const bool *)member);
+        break;
+    case MESSAGE_TYPE:
+        message_put_number(message, (uint64_t) * (const enum data_type *)member);
+        break;
+    case MESSAGE_SHAPE:
+        put_shape(message, member);
+        break;
+    case MESSAGE_STRING:
+        message_put_string(message, *(const char *const *)member);
+        break;
+    case MESSAGE_STRINGS:
+        put_strings(message, *(const char *const *const *)member);
+        break;
+    case MESSAGE_WORDS:
+        put_words(message, member);
+        break;
+    case MESSAGE_ENTRIES:
+        put_entries(message, member);
+        break;
+    }
+}
+
+void message_put_fields(struct message *message, const struct message_field *fields, size_t count, const void *object)
+{
+    for (size_t i = 0; i < count; i++)
+        put_field(message, fields[i].kind, (const char *)object + fields[i].offset);
+}
+
+/* All of a tensor but its data. */
+static const struct message_field tensor_fields[] = {
+    {offsetof(struct named_tensor, name), MESSAGE_STRING},
+    {offsetof(struct named_tensor, tensor.type), MESSAGE_TYPE},
+    {offsetof(struct named_tensor, tensor.shape), MESSAGE_SHAPE},
+};
 
 void message_put_tensors(struct message *message, const struct tensor_list *tensors)
 {
@@ -69,9 +123,7 @@ void message_put_tensors(struct message *message, const struct tensor_list *tens
         const struct tensor *tensor = &tensors->items[i].tensor;
         const struct text *texts = tensor->data;
 
-        message_put_string(message, tensors->items[i].name);
-        message_put_number(message, (uint64_t)tensor->type);
-        put_shape(message, &tensor->shape);
+        message_put_fields(message, tensor_fields, ARRAY_LEN(tensor_fields), &tensors->items[i]);
         if (tensor->type != DATA_STRING)
             message_put_data(message, (struct text){tensor->data, tensor->size});
         for (size_t k = 0; tensor->type == DATA_STRING && k < tensor_elements(tensor); k++)
@@ -83,26 +135,23 @@ void message_put_shared_tensors(struct message *message, const struct tensor_lis
 {
     message_put_number(message, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
-        const struct tensor *tensor = &tensors->items[i].tensor;
-
-        message_put_string(message, tensors->items[i].name);
-        message_put_number(message, (uint64_t)tensor->type);
-        put_shape(message, &tensor->shape);
-        message_put_number(message, (uint64_t)(uintptr_t)tensor->data);
+        message_put_fields(message, tensor_fields, ARRAY_LEN(tensor_fields), &tensors->items[i]);
+        message_put_number(message, (uint64_t)(uintptr_t)tensors->items[i].tensor.data);
     }
 }
+
+/* All of an input or output but the symbols of its shape. */
+static const struct message_field io_fields[] = {
+    {offsetof(struct backend_io, name), MESSAGE_STRING},         {offsetof(struct backend_io, type), MESSAGE_TYPE},
+    {offsetof(struct backend_io, not_a_tensor), MESSAGE_STRING}, {offsetof(struct backend_io, has_shape), MESSAGE_FLAG},
+    {offsetof(struct backend_io, shape), MESSAGE_SHAPE},
+};
 
 void message_put_ios(struct message *message, const struct backend_io *ios, size_t count)
 {
     message_put_number(message, count);
     for (size_t i = 0; i < count; i++) {
-        message_put_string(message, ios[i].name);
-        message_put_number(message, (uint64_t)ios[i].type);
-        message_put_string(message, ios[i].not_a_tensor);
-        message_put_number(message, ios[i].has_shape);
-        if (!ios[i].has_shape)
-            continue;
-        put_shape(message, &ios[i].shape);
+        message_put_fields(message, io_fields, ARRAY_LEN(io_fields), &ios[i]);
         for (size_t k = 0; k < ios[i].shape.rank; k++)
             message_put_string(message, ios[i].symbols != NULL ? ios[i].symbols[k] : NULL);
     }
@@ -202,19 +251,6 @@ const char *const *message_take_strings(struct message_reader *reader, struct ar
     return ret;
 }
 
-void message_take_settings(struct message_reader *reader, struct arena *arena, struct backend_settings *ret)
-{
-    size_t count = message_take_count(reader);
-    struct backend_setting *items = arena_alloc_zero(arena, count + 1, sizeof(*items));
-
-    for (size_t i = 0; i < count && !reader->damaged; i++) {
-        items[i].provider = message_take_string(reader, arena);
-        items[i].key = arena_text(arena, message_take_text(reader));
-        items[i].value = arena_text(arena, message_take_text(reader));
-    }
-    *ret = (struct backend_settings){items, reader->damaged ? 0 : count};
-}
-
 static void take_shape(struct message_reader *reader, struct shape *ret)
 {
     uint64_t rank = message_take_number(reader);
@@ -231,6 +267,74 @@ static enum data_type take_type(struct message_reader *reader)
 
     reader->damaged |= type >= DATA_TYPE_COUNT;
     return reader->damaged ? DATA_UNDEFINED : (enum data_type)type;
+}
+
+/* The counts of lists are read first: memory is bounded by the size of the message. */
+static void take_entries(struct message_reader *reader, struct arena *arena, struct onnxrt_entries *ret)
+{
+    size_t count = message_take_count(reader);
+    struct onnxrt_entry *items = arena_alloc_zero(arena, count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < count && !reader->damaged; i++) {
+        items[i].provider = message_take_string(reader, arena);
+        items[i].key = arena_text(arena, message_take_text(reader));
+        items[i].value = arena_text(arena, message_take_text(reader));
+    }
+    *ret = (struct onnxrt_entries){items, reader->damaged ? 0 : count};
+}
+
+static void take_words(struct message_reader *reader, struct arena *arena, struct words *ret)
+{
+    size_t count = message_take_count(reader);
+    const char **items = arena_alloc_zero(arena, count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < count && !reader->damaged; i++)
+        items[i] = arena_text(arena, message_take_text(reader));
+    *ret = (struct words){.items = items, .count = reader->damaged ? 0 : count};
+}
+
+static void take_field(struct message_reader *reader, struct arena *arena, enum message_kind kind, void *member)
+{
+    uint64_t bits;
+
+    switch (kind) {
+    case MESSAGE_INT:
+        *(int *)member = (int)(int64_t)message_take_number(reader);
+        break;
+    case MESSAGE_NUMBER:
+    case MESSAGE_REAL:
+        bits = message_take_number(reader);
+        memcpy(member, &bits, sizeof(bits));
+        break;
+    case MESSAGE_FLAG:
+        *(bool *)member = message_take_number(reader) != 0;
+        break;
+    case MESSAGE_TYPE:
+        *(enum data_type *)member = take_type(reader);
+        break;
+    case MESSAGE_SHAPE:
+        take_shape(reader, member);
+        break;
+    case MESSAGE_STRING:
+        *(char **)member = message_take_string(reader, arena);
+        break;
+    case MESSAGE_STRINGS:
+        *(const char *const **)member = message_take_strings(reader, arena);
+        break;
+    case MESSAGE_WORDS:
+        take_words(reader, arena, member);
+        break;
+    case MESSAGE_ENTRIES:
+        take_entries(reader, arena, member);
+        break;
+    }
+}
+
+void message_take_fields(struct message_reader *reader, struct arena *arena, const struct message_field *fields,
+                         size_t count, void *object)
+{
+    for (size_t i = 0; i < count; i++)
+        take_field(reader, arena, fields[i].kind, (char *)object + fields[i].offset);
 }
 
 static int take_string_tensor(struct message_reader *reader, const struct shape *shape, struct tensor *ret,
@@ -251,25 +355,38 @@ static int take_string_tensor(struct message_reader *reader, const struct shape 
     return rc;
 }
 
+/* What tensor_fields put; the name lies in the message. */
+struct tensor_head {
+    struct text name;
+    enum data_type type;
+    struct shape shape;
+};
+
+static struct tensor_head take_tensor_head(struct message_reader *reader)
+{
+    struct tensor_head ret = {.name = message_take_text(reader)};
+
+    ret.type = take_type(reader);
+    take_shape(reader, &ret.shape);
+    return ret;
+}
+
 int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err)
 {
     size_t count = message_take_count(reader), before = ret->count;
-    int rc = 0;
 
     for (size_t i = 0; i < count && !reader->damaged; i++) {
-        struct text name = message_take_text(reader);
-        enum data_type type = take_type(reader);
+        struct tensor_head head = take_tensor_head(reader);
         struct tensor tensor = {0};
-        struct shape shape = {0};
+        int rc = 0;
 
-        take_shape(reader, &shape);
-        if (type == DATA_STRING)
-            rc = take_string_tensor(reader, &shape, &tensor, err);
+        if (head.type == DATA_STRING)
+            rc = take_string_tensor(reader, &head.shape, &tensor, err);
         else
-            tensor_borrow(type, &shape, NULL, 0, &tensor);
+            tensor_borrow(head.type, &head.shape, NULL, 0, &tensor);
         if (rc < 0)
             return rc;
-        tensor_list_add(ret, name, &tensor);
+        tensor_list_add(ret, head.name, &tensor);
     }
     for (size_t i = before; i < ret->count && !reader->damaged; i++) {
         struct tensor *tensor = &ret->items[i].tensor;
@@ -286,40 +403,37 @@ void message_take_shared_tensors(struct message_reader *reader, struct tensor_li
     size_t count = message_take_count(reader);
 
     for (size_t i = 0; i < count && !reader->damaged; i++) {
-        struct text name = message_take_text(reader);
-        enum data_type type = take_type(reader);
+        struct tensor_head head = take_tensor_head(reader);
+        const void *data = (const void *)(uintptr_t)message_take_number(reader);
         struct tensor tensor;
-        struct shape shape = {0};
-        const void *data;
 
-        take_shape(reader, &shape);
-        data = (const void *)(uintptr_t)message_take_number(reader);
-        tensor_borrow(type, &shape, data, tensor_bytes(type, shape_elements(&shape)), &tensor);
+        tensor_borrow(head.type, &head.shape, data, tensor_bytes(head.type, shape_elements(&head.shape)), &tensor);
         if (!reader->damaged)
-            tensor_list_add(ret, name, &tensor);
+            tensor_list_add(ret, head.name, &tensor);
     }
+}
+
+/* In memory that outlives the message, as those that a session gives. Else the message is damaged. */
+static const char *take_kind(struct message_reader *reader, const char *kind)
+{
+    static const char *const kinds[] = {"sequence", "map", "optional", "sparse tensor", "opaque"};
+
+    for (size_t i = 0; kind != NULL && i < ARRAY_LEN(kinds); i++)
+        if (strcmp(kind, kinds[i]) == 0)
+            return kinds[i];
+    reader->damaged |= kind != NULL;
+    return NULL;
 }
 
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count)
 {
-    static const char *const kinds[] = {"sequence", "map", "optional", "sparse tensor", "opaque"};
     size_t count = message_take_count(reader);
     struct backend_io *ret = arena_alloc_zero(arena, count + 1, sizeof(*ret));
 
     for (size_t i = 0; i < count && !reader->damaged; i++) {
-        const char *kind;
-
-        ret[i].name = arena_text(arena, message_take_text(reader));
-        ret[i].type = take_type(reader);
-        kind = message_take_string(reader, arena);
-        for (size_t k = 0; kind != NULL && k < ARRAY_LEN(kinds); k++)
-            if (strcmp(kind, kinds[k]) == 0)
-                ret[i].not_a_tensor = kinds[k];
-        reader->damaged |= kind != NULL && ret[i].not_a_tensor == NULL;
-        ret[i].has_shape = message_take_number(reader) != 0;
-        if (!ret[i].has_shape)
-            continue;
-        take_shape(reader, &ret[i].shape);
+        message_take_fields(reader, arena, io_fields, ARRAY_LEN(io_fields), &ret[i]);
+        ret[i].not_a_tensor = take_kind(reader, ret[i].not_a_tensor);
+        reader->damaged |= ret[i].name == NULL;
         ret[i].symbols = arena_alloc_zero(arena, ret[i].shape.rank + 1, sizeof(*ret[i].symbols));
         for (size_t k = 0; k < ret[i].shape.rank; k++)
             ret[i].symbols[k] = message_take_string(reader, arena);

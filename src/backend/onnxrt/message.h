@@ -9,10 +9,30 @@
 #ifndef BACKEND_ONNXRT_MESSAGE_H
 #define BACKEND_ONNXRT_MESSAGE_H
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "base/container/arena.h"
 
 #define MESSAGE_NONE UINT64_MAX /* in place of a size: no text, no list */
+
+/* Kinds of struct members that a message can hold. */
+enum message_kind {
+    MESSAGE_INT,     /* int */
+    MESSAGE_NUMBER,  /* uint64_t */
+    MESSAGE_REAL,    /* double */
+    MESSAGE_FLAG,    /* bool */
+    MESSAGE_TYPE,    /* enum data_type */
+    MESSAGE_SHAPE,   /* struct shape */
+    MESSAGE_STRING,  /* const char *, may be NULL */
+    MESSAGE_STRINGS, /* const char *const *, NULL-terminated, may be NULL */
+    MESSAGE_WORDS,   /* struct words */
+    MESSAGE_ENTRIES, /* struct onnxrt_entries */
+};
+
+/* One member of a struct. A struct that crosses is described by a table of these, which writes and reads it. */
+struct message_field {
+    size_t offset;
+    enum message_kind kind;
+};
 
 struct message {
     struct string_builder head;
@@ -27,10 +47,11 @@ void message_release(struct message *message);
 
 void message_put_number(struct message *message, uint64_t number);
 void message_put_text(struct message *message, struct text text);
-void message_put_string(struct message *message, const char *string);          /* may be NULL */
-void message_put_strings(struct message *message, const char *const *strings); /* NULL-terminated, or NULL */
-void message_put_settings(struct message *message, const struct backend_settings *settings);
+void message_put_string(struct message *message, const char *string); /* may be NULL */
 void message_put_ios(struct message *message, const struct backend_io *ios, size_t count);
+
+/* The members of `object` that the table lists, in its order. */
+void message_put_fields(struct message *message, const struct message_field *fields, size_t count, const void *object);
 
 /* These data have to stay where they are until the message is gone. */
 void message_put_data(struct message *message, struct text data);
@@ -54,7 +75,11 @@ size_t message_take_count(struct message_reader *reader); /* of things that take
 struct text message_take_text(struct message_reader *reader);
 char *message_take_string(struct message_reader *reader, struct arena *arena);
 const char *const *message_take_strings(struct message_reader *reader, struct arena *arena);
-void message_take_settings(struct message_reader *reader, struct arena *arena, struct backend_settings *ret);
+
+/* Sets the members of `object` that the table lists; text and lists lie in the arena. */
+void message_take_fields(struct message_reader *reader, struct arena *arena, const struct message_field *fields,
+                         size_t count, void *object);
+
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count);
 struct text message_take_data(struct message_reader *reader, uint64_t size);
 

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/placement.h"
@@ -47,8 +47,9 @@ static int register_custom_ops(const struct onnxrt *ort, struct ort_session_opti
 static struct ort_status *set_options(const struct ort_api *api, const struct backend_request *request,
                                       struct ort_session_options *options)
 {
-    int intra = request->intra_threads > 0 ? request->intra_threads : system_processors();
-    int inter = request->inter_threads > 0 ? request->inter_threads : system_processors();
+    const struct onnxrt_settings *settings = onnxrt_settings_of(request);
+    int intra = settings->intra_threads > 0 ? settings->intra_threads : system_processors();
+    int inter = settings->inter_threads > 0 ? settings->inter_threads : system_processors();
     struct ort_status *status;
 
     status = api->set_intra_op_threads(options, intra);
@@ -56,20 +57,20 @@ static struct ort_status *set_options(const struct ort_api *api, const struct ba
         status = api->set_inter_op_threads(options, inter);
     if (!status)
         status = api->set_session_log_severity(
-            options, request->optimizers != NULL ? ORT_SEVERITY_INFO : onnxrt_severity_for(request->log));
+            options, settings->optimizers != NULL ? ORT_SEVERITY_INFO : onnxrt_severity_for(request->log));
     if (!status && request->frugal)
         status = api->disable_cpu_memory_arena(options);
-    if (!status && request->optimization_level >= 0)
-        status = api->set_graph_optimization_level(options, request->optimization_level);
-    if (!status && request->optimized_path != NULL)
-        status = api->set_optimized_model_path(options, request->optimized_path);
-    if (!status && !request->model_path && request->external_folder)
+    if (!status && settings->optimization_level >= 0)
+        status = api->set_graph_optimization_level(options, settings->optimization_level);
+    if (!status && settings->optimized_path != NULL)
+        status = api->set_optimized_model_path(options, settings->optimized_path);
+    if (!status && !request->model.path && request->model.external_folder)
         status = api->add_session_config(options, "session.model_external_initializers_file_folder_path",
-                                         request->external_folder);
+                                         request->model.external_folder);
     return status;
 }
 
-static int add_session_config(const struct onnxrt *ort, const struct backend_settings *config,
+static int add_session_config(const struct onnxrt *ort, const struct onnxrt_entries *config,
                               struct ort_session_options *options, struct error *err)
 {
     int rc = 0;
@@ -85,13 +86,14 @@ static int add_session_config(const struct onnxrt *ort, const struct backend_set
 static int make_options(const struct onnxrt *ort, const struct backend_request *request,
                         struct ort_session_options **ret, struct onnxrt_placement *placement, struct error *err)
 {
+    const struct onnxrt_settings *settings = onnxrt_settings_of(request);
     struct onnxrt_providers providers = {0};
     struct ort_session_options *options = NULL;
     struct ort_status *status;
     char *names = NULL;
     int rc;
 
-    rc = onnxrt_providers_init(ort, &request->execution, &providers, err);
+    rc = onnxrt_providers_init(ort, &settings->execution, &providers, err);
     if (rc < 0)
         goto done;
     names = onnxrt_providers_to_text(&providers);
@@ -102,14 +104,14 @@ static int make_options(const struct onnxrt *ort, const struct backend_request *
     rc = onnxrt_check(ort, status, err, "ONNX Runtime does not take an option");
     if (rc < 0)
         goto done;
-    rc = add_session_config(ort, &request->execution.session_config, options, err);
+    rc = add_session_config(ort, &settings->execution.session_config, options, err);
     if (rc < 0)
         goto done;
     rc = onnxrt_providers_append(&providers, options, err);
     if (rc < 0)
         goto done;
-    onnxrt_unchecked_keys_warn(&providers, &request->execution, request->log);
-    for (const char *const *library = request->custom_op_libraries; library && *library; library++) {
+    onnxrt_unchecked_keys_warn(&providers, &settings->execution, request->log);
+    for (const char *const *library = settings->custom_op_libraries; library && *library; library++) {
         rc = register_custom_ops(ort, options, *library, err);
         if (rc < 0)
             goto done;
@@ -187,9 +189,9 @@ static int load_model(struct backend_session *session, const struct backend_requ
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
     struct onnxrt_placement placement = {0};
-    struct listeners listeners = {&placement, request->optimizers};
+    struct listeners listeners = {&placement, onnxrt_settings_of(request)->optimizers};
     struct ort_status *status;
-    bool is_file = request->model_path != NULL, is_model;
+    bool is_file = request->model.path != NULL, is_model;
     int rc;
 
     rc = make_options(session->ort, request, &options, &placement, err);
@@ -203,9 +205,9 @@ static int load_model(struct backend_session *session, const struct backend_requ
     crash_work_begins("ONNX Runtime loaded a model");
     onnxrt_set_listener(listen, &listeners);
     if (status == NULL && is_file)
-        status = api->create_session(session->ort->env, request->model_path, options, &session->session);
+        status = api->create_session(session->ort->env, request->model.path, options, &session->session);
     else if (status == NULL)
-        status = api->create_session_from_array(session->ort->env, request->model_data, request->model_size, options,
+        status = api->create_session_from_array(session->ort->env, request->model.data, request->model.size, options,
                                                 &session->session);
     onnxrt_set_listener(NULL, NULL);
     crash_work_ends();
@@ -381,17 +383,17 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
     struct backend_session *session;
     int rc;
 
-    if (request->model_path && !file_exists(request->model_path))
-        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
+    if (request->model.path && !file_exists(request->model.path))
+        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
     session = memory_alloc_zero(1, sizeof(*session));
     arena_init(&session->arena);
     name_map_init(&session->output_index);
     session->log = request->log;
     session->model =
-        request->model_path ? arena_printf(&session->arena, "'%s'", request->model_path) : "the model in memory";
+        request->model.path ? arena_printf(&session->arena, "'%s'", request->model.path) : "the model in memory";
     onnxrt_set_log(request->log);
     crash_work_begins("ONNX Runtime started");
-    rc = onnxrt_load(request->library, &session->ort, err);
+    rc = onnxrt_load(onnxrt_settings_of(request)->library, &session->ort, err);
     crash_work_ends();
     if (rc == 0)
         rc = load_model(session, request, err);

@@ -20,8 +20,8 @@ int onnxrt_run_one_node(const struct backend *backend, const struct backend_requ
     struct tensor input = {0};
     int rc;
 
-    one.model_data = model;
-    one.model_size = sizeof(model) - 1;
+    one.model.data = model;
+    one.model.size = sizeof(model) - 1;
     rc = tensor_allocate(DATA_FLOAT32, &shape, &input, err);
     if (rc < 0)
         return rc;
@@ -38,7 +38,8 @@ int onnxrt_run_one_node(const struct backend *backend, const struct backend_requ
 
 int onnxrt_preload(struct error *err)
 {
-    const struct backend_request request = {.intra_threads = 1, .inter_threads = 1, .optimization_level = -1};
+    static const struct onnxrt_settings settings = {.intra_threads = 1, .inter_threads = 1, .optimization_level = -1};
+    const struct backend_request request = {.settings = &settings};
 
     return onnxrt_run_one_node(&onnxrt_backend, &request, err);
 }

@@ -6,7 +6,7 @@
 #ifndef BACKEND_ONNXRT_PRELOAD_H
 #define BACKEND_ONNXRT_PRELOAD_H
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 
 /* Loads the library where it is usually found, makes a session of a model with one node, runs it once, and closes it.
  * No thread is left of that, other than those of onnxrt_load(). Errors are those of loading the library and of making

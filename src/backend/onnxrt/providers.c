@@ -75,7 +75,7 @@ static bool is_asked_for(const struct onnxrt_providers *providers, const char *n
 static int check_options(const struct onnxrt_providers *providers, struct error *err)
 {
     for (size_t i = 0; i < providers->options.count; i++) {
-        const struct backend_setting *option = &providers->options.items[i];
+        const struct onnxrt_entry *option = &providers->options.items[i];
         const char *name = match(providers, option->provider);
         char *chosen;
 
@@ -97,7 +97,7 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
     return 0;
 }
 
-int onnxrt_providers_init(const struct onnxrt *ort, const struct backend_execution *execution,
+int onnxrt_providers_init(const struct onnxrt *ort, const struct onnxrt_execution *execution,
                           struct onnxrt_providers *ret, struct error *err)
 {
     static const char *const cpu_alone[] = {cpu_provider, NULL};
@@ -208,7 +208,7 @@ static void collect_options(const struct onnxrt_providers *providers, const char
     ret->keys = memory_alloc_zero(providers->options.count, sizeof(*ret->keys));
     ret->values = memory_alloc_zero(providers->options.count, sizeof(*ret->values));
     for (size_t i = 0; i < providers->options.count; i++) {
-        const struct backend_setting *option = &providers->options.items[i];
+        const struct onnxrt_entry *option = &providers->options.items[i];
         size_t place = 0;
 
         if (match(providers, option->provider) != provider)

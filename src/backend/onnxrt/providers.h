@@ -2,7 +2,7 @@
 #ifndef BACKEND_ONNXRT_PROVIDERS_H
 #define BACKEND_ONNXRT_PROVIDERS_H
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/onnxrt/library.h"
 
 struct onnxrt_providers {
@@ -11,13 +11,13 @@ struct onnxrt_providers {
     int available_count;
     const char **chosen; /* some of these, by priority */
     size_t chosen_count;
-    struct backend_settings options; /* the caller's */
+    struct onnxrt_entries options; /* the caller's */
 };
 
 /* Resolves each name that was typed (none: the processor alone): the provider of that name, else the first one whose
  * name contains it or is contained in it, ignoring case. ERR_INVALID lists what there is. Options are resolved in the
  * same way; ERR_INVALID for one of a provider that is not asked for. `execution` has to stay as long as `ret`. */
-int onnxrt_providers_init(const struct onnxrt *ort, const struct backend_execution *execution,
+int onnxrt_providers_init(const struct onnxrt *ort, const struct onnxrt_execution *execution,
                           struct onnxrt_providers *ret, struct error *err);
 void onnxrt_providers_release(struct onnxrt_providers *providers);
 

@@ -56,7 +56,7 @@ bool onnxrt_library_has_key(struct text library, const char *area, const char *k
 /* The runtime keeps options of a provider as "ep.webgpuexecutionprovider.deviceId", say. Other providers have libraries
  * of their own, which may know a session's key that the runtime's does not. */
 static void warn(const struct onnxrt *ort, struct text library, const char *provider,
-                 const struct backend_setting *setting, struct log *log)
+                 const struct onnxrt_entry *setting, struct log *log)
 {
     struct string_builder area, instead;
 
@@ -97,7 +97,7 @@ static void warn_of_optimizers(const struct onnxrt *ort, const char *value, stru
     free(names);
 }
 
-void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct backend_execution *execution,
+void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct onnxrt_execution *execution,
                                 struct log *log)
 {
     const struct onnxrt *ort = providers->ort;
@@ -109,7 +109,7 @@ void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const 
         return;
     library = (struct text){(const char *)map.data, map.size};
     for (size_t i = 0; i < execution->session_config.count; i++) {
-        const struct backend_setting *setting = &execution->session_config.items[i];
+        const struct onnxrt_entry *setting = &execution->session_config.items[i];
 
         warn(ort, library, NULL, setting, log);
         if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)

@@ -6,7 +6,7 @@
 #include "backend/onnxrt/providers.h"
 
 /* Tells `log` of each such key of `execution` whose name does not occur in the runtime's library. */
-void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct backend_execution *execution,
+void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct onnxrt_execution *execution,
                                 struct log *log);
 
 /* Whether `library`, the bytes of one, has the text `key`, NUL-terminated. If not, `ret` gets the keys that it has and

@@ -567,16 +567,16 @@ static int open_engine(struct backend_session *session, const struct backend_req
     struct plan_header header;
     bool is_of_version;
     char *place;
-    int rc = plan_header_read(request->model_path, &header, err);
+    int rc = plan_header_read(request->model.path, &header, err);
 
     if (rc < 0)
         return rc;
     rc = file_make_temporary_folder("trtexec", &session->products.folder, err);
     if (rc < 0)
         return rc;
-    place = file_place(request->model_path);
+    place = file_place(request->model.path);
     session->engine = place;
-    log_message(session->settings.log, LOG_VERBOSE, "'%s' was built by TensorRT %u.%u.%u", request->model_path,
+    log_message(session->settings.log, LOG_VERBOSE, "'%s' was built by TensorRT %u.%u.%u", request->model.path,
                 header.major, header.minor, header.patch);
     is_of_version = (int)header.major == program->major && (int)header.minor == program->minor;
     if (is_of_version && !has_debug(&session->settings) &&
@@ -586,7 +586,7 @@ static int open_engine(struct backend_session *session, const struct backend_req
     if (rc == ERR_BACKEND && !is_of_version)
         return error_context(err,
                              "'%s' was built by TensorRT %u.%u.%u, which as a rule is the one version that it runs on",
-                             request->model_path, header.major, header.minor, header.patch);
+                             request->model.path, header.major, header.minor, header.patch);
     if (rc == 0 && !has_debug(&session->settings))
         engine_notes_save(place, &session->inputs, &session->outputs);
     return rc;
@@ -594,7 +594,7 @@ static int open_engine(struct backend_session *session, const struct backend_req
 
 static int build_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
 {
-    const struct trtexec_request *wish = request->own;
+    const struct trtexec_request *wish = request->settings;
     int64_t profiles = session->settings.profile_count > 1 ? (int64_t)session->settings.profile_count : 1;
     int rc;
 
@@ -608,7 +608,7 @@ static int build_engine(struct backend_session *session, const struct backend_re
                          "--optimization-profile: there is no profile %lld, since shapes are given for %lld, counted "
                          "from 0",
                          (long long)session->settings.optimization_profile, (long long)profiles);
-    rc = trtexec_build(&session->settings, request, &session->products, err);
+    rc = trtexec_build(&session->settings, &request->model, &session->products, err);
     if (rc < 0)
         return rc;
     session->engine = memory_strdup("../" TRTEXEC_ENGINE);
@@ -623,9 +623,9 @@ static bool is_engine(const struct backend_request *request)
     uint8_t bytes[PLAN_HEADER_BYTES];
     size_t size;
 
-    if (request->model_path == NULL)
+    if (request->model.path == NULL)
         return false;
-    size = file_read_start(request->model_path, bytes, sizeof(bytes));
+    size = file_read_start(request->model.path, bytes, sizeof(bytes));
     return plan_header_is_tensorrt((struct span){bytes, size});
 }
 
@@ -645,7 +645,7 @@ static void trtexec_close(struct backend_session *session)
 static int trtexec_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
-    const struct trtexec_request *wish = request->own;
+    const struct trtexec_request *wish = request->settings;
     int rc = 0;
 
     if (wish != NULL)
@@ -653,8 +653,8 @@ static int trtexec_open(const struct backend_request *request, struct backend_se
     session->settings.log = request->log;
     if (session->settings.program == NULL)
         rc = trtexec_find(&session->settings.program, err);
-    if (rc == 0 && request->model_path != NULL && !file_exists(request->model_path))
-        rc = error_set(err, ERR_MISSING, "model '%s' is not there", request->model_path);
+    if (rc == 0 && request->model.path != NULL && !file_exists(request->model.path))
+        rc = error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
     if (rc == 0)
         rc = is_engine(request) || (wish != NULL && wish->is_built) ? open_engine(session, request, err)
                                                                     : build_engine(session, request, err);

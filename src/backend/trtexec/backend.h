@@ -13,7 +13,7 @@
 #include "backend/backend.h"
 #include "backend/trtexec/build.h"
 
-/* What a session is opened with: `own` of a struct backend_request. */
+/* What a session is opened with: `settings` of a struct backend_request for trtexec_backend. */
 struct trtexec_request {
     struct trtexec_settings settings;
     bool is_built; /* the model is an engine already, a plan file: another one is an error */

@@ -181,7 +181,7 @@ static void note_engine(const struct trtexec_products *products)
     io_list_release(&outputs);
 }
 
-int trtexec_build(const struct trtexec_settings *settings, const struct backend_request *request,
+int trtexec_build(const struct trtexec_settings *settings, const struct backend_model *source,
                   struct trtexec_products *ret, struct error *err)
 {
     struct trtexec_words words;
@@ -194,7 +194,7 @@ int trtexec_build(const struct trtexec_settings *settings, const struct backend_
     if (rc < 0)
         goto done;
     name_files(ret);
-    rc = trtexec_network_make(settings, request, ret->folder, &ret->arena, &ret->network, err);
+    rc = trtexec_network_make(settings, source, ret->folder, &ret->arena, &ret->network, err);
     if (rc < 0)
         goto done;
     trtexec_words_add_build(&words, &ret->network);

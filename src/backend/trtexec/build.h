@@ -1,7 +1,7 @@
 /* backend/trtexec/build.h: an engine of TensorRT's, made of a model by trtexec, in a process of its own.
  *
  *   struct trtexec_products products;
- *   rc = trtexec_build(&settings, &(struct backend_request){.model_path = "model.onnx"}, &products, err);
+ *   rc = trtexec_build(&settings, &(struct backend_model){.path = "model.onnx"}, &products, err);
  *   ... products.engine, products.layers ...
  *   trtexec_products_release(&products);
  *
@@ -27,13 +27,13 @@ struct trtexec_products {
     struct arena arena;
 };
 
-/* Builds the model that `request` names (a file, or bytes) as `settings` say. The model itself is not changed; where
+/* Builds the model `source` (a file, or bytes) as `settings` say. The model itself is not changed; where
  * names or outputs have to be others, a copy is.
  *
  * ERR_UNSUPPORTED for what this version of TensorRT does not have, ERR_INVALID for names that the model does not have,
  * and layers of `layer_precisions` that TensorRT did not find; ERR_BACKEND when the build fails: the message says at
  * which stage and why, and settings->log gets all that TensorRT says are errors. ERR_INTERRUPTED. */
-int trtexec_build(const struct trtexec_settings *settings, const struct backend_request *request,
+int trtexec_build(const struct trtexec_settings *settings, const struct backend_model *source,
                   struct trtexec_products *ret, struct error *err);
 
 /* Removes the folder, too. Harmless on a zeroed struct. */

@@ -16,7 +16,7 @@
 
 struct making {
     const struct trtexec_settings *settings;
-    const struct backend_request *request;
+    const struct backend_model *source;
     const char *folder;
     struct arena *arena;
     struct trtexec_network *ret;
@@ -405,7 +405,7 @@ static bool has_other_outputs(const struct trtexec_settings *settings)
 static int prepare(const struct making *making, struct model *model, struct error *err)
 {
     struct trtexec_network *ret = making->ret;
-    bool is_file = making->request->model_path != NULL && making->request->external_folder == NULL;
+    bool is_file = making->source->path != NULL && making->source->external_folder == NULL;
     struct value_list unsafe = {0};
     bool has_other_names;
     char *place;
@@ -437,7 +437,7 @@ static int prepare(const struct making *making, struct model *model, struct erro
     if (rc < 0)
         goto done;
     if (is_file && !has_other_names && unsafe.count == 0 && !has_other_outputs(making->settings)) {
-        place = file_place(making->request->model_path);
+        place = file_place(making->source->path);
         ret->path = arena_strdup(making->arena, place);
         free(place);
     } else {
@@ -448,12 +448,12 @@ done:
     return rc;
 }
 
-int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_request *request,
+int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_model *source,
                          const char *folder, struct arena *arena, struct trtexec_network *ret, struct error *err)
 {
-    const struct making making = {settings, request, folder, arena, ret};
+    const struct making making = {settings, source, folder, arena, ret};
     struct model *model;
-    int rc = model_io_open(request, &model, err);
+    int rc = model_io_open(source, &model, err);
 
     if (rc < 0)
         return rc;

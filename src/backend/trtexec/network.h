@@ -34,10 +34,10 @@ struct trtexec_network {
     bool is_quantized;            /* has QuantizeLinear or DequantizeLinear nodes */
 };
 
-/* Makes it of what a request says is the model, in `folder` where that takes a file; text and lists live in `arena`.
+/* Makes it of the model `source`, in `folder` where that takes a file; text and lists live in `arena`.
  * ERR_INVALID for names in the settings that the model does not have, and shapes that do not fit; ERR_UNSUPPORTED for
  * inputs and outputs that are no tensors, or whose number of dimensions is open. */
-int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_request *request,
+int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_model *source,
                          const char *folder, struct arena *arena, struct trtexec_network *ret, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include "cli/debug/quantization/search.h"
 #include "cli/debug/session.h"
 #include "cli/debug/session_page.h"
+#include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "cli/terminal/progress_line.h"
 #include "debug/quantization/subject.h"
@@ -96,9 +97,8 @@ static int measure(struct session *session, struct error *err)
     warn_of_quantized_reference(session);
     study->subject = &session->subject;
     study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
-    study->request = PARSE_VALUES(context->parse, struct onnxrt_values)->request;
-    study->request.model_path = model->path;
-    study->request.log = context->log;
+    study->request = model_file_request(context);
+    study->request.model.path = model->path;
     study->float_path = values->float_model;
     study->log = context->log;
     if (context->progress != NULL && logging->settings.threshold <= LOG_INFO) {

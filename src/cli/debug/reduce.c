@@ -387,8 +387,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     settings.simplify.sandbox = sandbox;
     settings.original_nodes = nodes;
     settings.reduce_inputs &= !keep_inputs;
-    settings.candidates.golden_request = model_file_request(context);
-    settings.candidates.golden_request.engine = &golden;
+    settings.candidates.golden_request = (struct backend_request){.settings = &golden, .log = context->log};
     if (settings.candidates.golden != NULL)
         rc = engine_file_golden(&golden, context, loader, err);
     if (rc < 0)

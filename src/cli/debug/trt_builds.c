@@ -16,7 +16,7 @@ int trt_builds_init(struct trt_builds *builds, const struct command_context *con
     struct trtexec_settings *settings;
     int rc;
 
-    *builds = (struct trt_builds){.source = model_file_request(context)};
+    *builds = (struct trt_builds){0};
     rc = trt_request_init(&builds->trt, context, program, err);
     if (rc < 0)
         return rc;
@@ -44,10 +44,10 @@ int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct 
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_write_memory(&whole, &builds->bytes, &builds->source.model_size, err);
+    rc = model_write_memory(&whole, &builds->bytes, &builds->source.size, err);
     subgraph_release(&whole);
     builds->folder = memory_strdup(model->folder);
-    builds->source.model_data = builds->bytes;
+    builds->source.data = builds->bytes;
     builds->source.external_folder = builds->folder;
     return rc;
 }
@@ -73,7 +73,7 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
 {
     struct trt_builds *builds = data;
     struct trtexec_settings settings = builds->trt.request.settings;
-    struct backend_request source = builds->source;
+    struct backend_model source = builds->source;
     struct trtexec_products *products = memory_alloc_zero(1, sizeof(*products));
     struct trtexec_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
@@ -91,10 +91,10 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
         struct subgraph whole;
 
         subgraph_init_whole(&whole, order->model);
-        rc = model_write_memory(&whole, &bytes, &source.model_size, err);
+        rc = model_write_memory(&whole, &bytes, &source.size, err);
         subgraph_release(&whole);
-        source.model_path = NULL;
-        source.model_data = bytes;
+        source.path = NULL;
+        source.data = bytes;
         source.external_folder = order->model->folder;
     }
     if (rc == 0)

@@ -10,9 +10,9 @@
 /* It must not be moved. Zeros can be released. */
 struct trt_builds {
     struct trt_request trt;
-    struct backend_request source; /* what is built: a file, or bytes */
-    char *bytes;                   /* owned; NULL: it is a file */
-    char *folder;                  /* where external data of these bytes are; owned */
+    struct backend_model source; /* what is built: a file, or bytes */
+    char *bytes;                 /* owned; NULL: it is a file */
+    char *folder;                /* where external data of these bytes are; owned */
 };
 
 /* Takes what the options say. After an error nothing is left. */

@@ -6,6 +6,7 @@
 
 #include "backend/onnxrt/apart.h"
 #include "backend/onnxrt/preload.h"
+#include "backend/onnxrt/settings.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -56,13 +57,15 @@ static void keep_line(void *data, enum log_level level, int depth, struct text m
 static void try_provider(const struct backend_request *typed, struct arena *arena, struct trial *trial)
 {
     const char *const providers[] = {trial->provider, NULL};
+    struct onnxrt_settings settings = *onnxrt_settings_of(typed);
     struct backend_request request = *typed;
     struct error err = {0};
     struct log log = {.threshold = LOG_WARNING, .write = keep_line, .data = trial};
 
     string_init(&trial->said);
     string_init(&trial->elsewhere);
-    request.execution = (struct backend_execution){.providers = providers};
+    settings.execution = (struct onnxrt_execution){.providers = providers};
+    request.settings = &settings;
     request.log = &log;
     trial->loads = onnxrt_run_one_node(&onnxrt_apart_backend, &request, &err) == 0;
     if (!trial->loads) {

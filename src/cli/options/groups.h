@@ -15,7 +15,7 @@
 #include "cli/parse/parse.h"
 #include "cli/parse/value.h"
 #include "cli/terminal/log_sink.h"
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "comparator/compare/settings.h"
 #include "comparator/data/loader.h"
 #include "debug/loop/loop.h"
@@ -232,9 +232,9 @@ extern const struct option_group convert_save_options;       /* no path of its o
 /* ---- ONNX Runtime ---- */
 
 struct onnxrt_values {
-    struct backend_request request;   /* library, providers, custom operators, optimization level and threads */
+    struct onnxrt_settings runtime;
     int64_t max_memory;               /* bytes; 0: what is available */
-    struct words disabled_optimizers; /* become an entry of the request's session configuration */
+    struct words disabled_optimizers; /* become an entry of the session configuration */
 };
 
 extern const struct option_group onnxrt_options;           /* run, check lint */

@@ -220,7 +220,7 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
                      struct divergence_findings *ret, struct error *err)
 {
     const struct runner *runner = &report->driver->runners[0];
-    struct backend_request request = *report->request;
+    const struct backend_request request = runner_request(runner, report->request);
     struct layerwise plan = {.model = report->model,
                              .backend = report->driver->types,
                              .request = report->request,
@@ -231,7 +231,6 @@ static int run_up_to(const struct divergence_report *report, const struct tensor
 
     if (rc < 0)
         return rc;
-    request.command = runner->command;
     layerwise_run_init(&run, &plan, runner->backend, &request);
     for (size_t g = 0; g < plan.count && plan.groups[g].first <= node && rc == 0; g++) {
         struct tensor_list outputs = {0};
@@ -388,7 +387,7 @@ static int check_again(const struct divergence_report *report, struct divergence
     struct run_results results = {0};
     int rc;
 
-    file.model_path = report->path;
+    file.model.path = report->path;
     settings.comparison.divergence = NULL;
     settings.comparison.on_compared = NULL;
     ret->matched = true;

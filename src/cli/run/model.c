@@ -324,16 +324,11 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
     *ret = model_file_request(&context);
     ret->hidden_outputs = model->hidden;
     *ret_model = model->model;
-    if (model->has_engine && model->program != NULL)
-        ret->own = &model->trt.request;
-    else if (model->has_engine)
-        ret->engine = &model->engine.request;
     if (model->bytes != NULL) {
-        ret->model_data = model->bytes;
-        ret->model_size = model->size;
-        ret->external_folder = model->folder;
+        ret->model =
+            (struct backend_model){.data = model->bytes, .size = model->size, .external_folder = model->folder};
     } else if (!model->in_groups) {
-        ret->model_path = model_file_options(&context).model->path;
+        ret->model.path = model_file_options(&context).model->path;
     }
     return 0;
 }

@@ -202,10 +202,16 @@ struct chosen_runners {
     bool guarded; /* programs are started, which nothing may outlive */
 };
 
-/* Those without a name of their own are numbered among those of their kind. `program`: --trt is TensorRT. */
-static void choose_runners(const struct runner_values *values, const struct trtexec *program,
+static const void *choose_engine_settings(const struct run_model *model)
+{
+    return model->program != NULL ? (const void *)&model->trt.request : &model->engine.request;
+}
+
+/* Those without a name of their own are numbered among those of their kind. */
+static void choose_runners(const struct runner_values *values, const struct run_model *model,
                            struct chosen_runners *ret)
 {
+    const struct trtexec *program = model->program; /* NULL: --trt is the built-in engine */
     time_t now = time(NULL);
 
     ret->count = values->names.count;
@@ -221,8 +227,10 @@ static void choose_runners(const struct runner_values *values, const struct trte
         size_t index = 0;
 
         runner->backend = find_backend(values->names.items[i]);
-        if (runner->backend == &engine_backend && program != NULL)
-            runner->backend = &trtexec_backend;
+        if (runner->backend == &engine_backend) {
+            runner->backend = program != NULL ? &trtexec_backend : &engine_backend;
+            runner->settings = choose_engine_settings(model);
+        }
         for (size_t k = 0; k < i; k++)
             index += ret->items[k].backend == runner->backend;
         if (runner->backend == &command_backend)
@@ -235,7 +243,7 @@ static void choose_runners(const struct runner_values *values, const struct trte
                                                        .line = values->commands.items[index].line,
                                                        .build_line = values->build_commands[index],
                                                        .timeout = values->timeout};
-        runner->command = &ret->commands[index];
+        runner->settings = &ret->commands[index];
     }
 }
 
@@ -440,7 +448,7 @@ static int run(const struct command_context *context, struct error *err)
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
         context->junit != NULL)
         accounts.results = watchers.report = &report;
-    choose_runners(runner_values, model.program, &runners);
+    choose_runners(runner_values, &model, &runners);
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.report = watchers.report;

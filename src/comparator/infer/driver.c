@@ -144,7 +144,6 @@ static int begin_runners(struct driver *driver, struct error *err)
         if (rc < 0)
             return rc;
         worker->request.log = log;
-        worker->request.command = worker->runner->command;
         if (!settings->in_groups)
             rc = worker_open(worker, err);
         else if (r == 0 && settings->count + driver->loaded.count > 1)
@@ -237,7 +236,7 @@ static void begin_groups(struct driver *driver, size_t runner, size_t index)
 {
     const struct driver_settings *settings = driver->settings;
     struct worker *worker = &driver->workers[runner];
-    struct backend_request request = worker->request;
+    struct backend_request request = runner_request(worker->runner, &worker->request);
 
     request.log = index == 0 ? request.log : NULL;
     layerwise_run_init(&worker->run, &driver->plan, worker->runner->backend, &request);

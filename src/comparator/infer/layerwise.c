@@ -296,8 +296,7 @@ void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan,
                         const struct backend_request *request)
 {
     *run = (struct layerwise_run){.plan = plan, .backend = backend, .request = *request};
-    run->request.model_path = NULL;
-    run->request.external_folder = plan->model->folder;
+    run->request.model = (struct backend_model){.external_folder = plan->model->folder};
     run->request.frugal = true;
     memory_limit_enforce(); /* frugal sessions have no arena that would do that */
     run->values = memory_alloc_zero(plan->model->values.count, sizeof(*run->values));
@@ -420,10 +419,10 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
     rc = gather_feed(run, group, feed, &inputs, err);
     if (rc < 0)
         goto done;
-    rc = write_group(run->plan, group, &bytes, &run->request.model_size, err);
+    rc = write_group(run->plan, group, &bytes, &run->request.model.size, err);
     if (rc < 0)
         goto done;
-    run->request.model_data = bytes;
+    run->request.model.data = bytes;
     rc = run_session(run, &inputs, &made, seconds, err);
     if (rc < 0)
         goto done;

@@ -21,6 +21,15 @@ char *runner_make_name(const char *prefix, size_t index, time_t now)
     return string_take(&name);
 }
 
+struct backend_request runner_request(const struct runner *runner, const struct backend_request *loaded)
+{
+    struct backend_request ret = *loaded;
+
+    if (runner->settings != NULL)
+        ret.settings = runner->settings;
+    return ret;
+}
+
 static void warn_of_left_out(struct log *log, const struct string_builder *names)
 {
     if (names->size > 0)
@@ -57,11 +66,12 @@ static int check_hidden(const struct worker *worker, size_t count, const struct 
 /* Loads the whole model, and decides on its outputs. */
 int worker_open(struct worker *worker, struct error *err)
 {
+    const struct backend_request request = runner_request(worker->runner, &worker->request);
     const struct backend *backend = worker->runner->backend;
     const struct backend_io *outputs;
     struct string_builder left_out;
     size_t count;
-    int rc = backend->open(&worker->request, &worker->session, err);
+    int rc = backend->open(&request, &worker->session, err);
 
     if (rc < 0)
         return rc;

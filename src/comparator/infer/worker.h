@@ -13,16 +13,19 @@
 struct runner {
     const struct backend *backend;
     const char *name;
-    const struct runner_command *command; /* what command_backend runs; NULL for others */
+    const void *settings; /* of the backend; NULL: those that come with what is loaded */
 };
 
 /* "onnxrt-runner-N0-11/21/26-07:46:55", malloc'd: the `index`th runner with this prefix, made at `now` (local time). */
 char *runner_make_name(const char *prefix, size_t index, time_t now);
 
+/* A copy of `loaded`, with the runner's own settings where it has some. */
+struct backend_request runner_request(const struct runner *runner, const struct backend_request *loaded);
+
 /* Lines go to the request's log. */
 struct worker {
     const struct runner *runner;
-    struct backend_request request; /* what to load, and options */
+    struct backend_request request; /* what to load, and options; without the runner's settings */
     struct runner_results *results; /* in the current iteration: all names, tensors as they come */
     double total;                   /* seconds of all iterations */
 

@@ -232,7 +232,7 @@ int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error
     int rc = 0;
 
     *ret_groups = false;
-    if (run->request->engine != NULL || is_small_as_described(run))
+    if (run->request == NULL || is_small_as_described(run))
         return 0;
     if (copy_model(run, &why) < 0)
         return 0;

@@ -13,8 +13,8 @@
 struct reference_run {
     const struct subgraph *whole;
     const struct backend *backend;
-    const struct backend_request *request;
-    struct tensor_list *feeds; /* one for each sample */
+    const struct backend_request *request; /* of sessions of groups; NULL: the model is run whole */
+    struct tensor_list *feeds;             /* one for each sample */
     size_t samples;
     struct value_store *store;
     uint64_t memory, disk; /* bounds: see reference_values_set_bounds() */

@@ -17,6 +17,8 @@ struct reference_values {
     const struct subgraph *whole;
     const struct backend *backend;
     const struct backend_request *request;
+    const struct backend *golden; /* computes the values; NULL: `backend` does */
+    const struct backend_request *golden_request;
     struct data_loader *loader;
     struct log *log;
     uint64_t memory, disk; /* see reference_values_set_bounds() */
@@ -62,6 +64,22 @@ void reference_values_new(const struct subgraph *whole, const struct backend *ba
     reference->disk = DEFAULT_DISK;
     name_map_init(&reference->index);
     *ret = reference;
+}
+
+void reference_values_set_golden(struct reference_values *reference, const struct backend *golden,
+                                 const struct backend_request *request)
+{
+    reference->golden = golden;
+    reference->golden_request = request;
+}
+
+/* The model, or a part of it, for values. */
+static int open_part(const struct reference_values *reference, const struct subgraph *part,
+                     struct subgraph_session *ret, struct error *err)
+{
+    if (reference->golden != NULL)
+        return subgraph_session_open(ret, part, reference->golden, reference->golden_request, err);
+    return subgraph_session_open(ret, part, reference->backend, reference->request, err);
 }
 
 void reference_values_set_bounds(struct reference_values *reference, uint64_t memory, uint64_t disk)
@@ -134,7 +152,7 @@ static void log_feed(struct reference_values *reference)
     log_message(reference->log, LOG_INFO,
                 "Running inference with %s to determine metadata for intermediate tensors.\n"
                 "This will cause intermediate models to have static shapes.",
-                reference->request->engine != NULL ? "the built-in engine" : "ONNX-Runtime");
+                reference->golden != NULL ? "the built-in engine" : "ONNX-Runtime");
     log_indent(reference->log, 1);
     log_text(reference->log, LOG_INFO, (struct text){text.data, text.size});
     log_indent(reference->log, -1);
@@ -263,8 +281,7 @@ static int open_session(struct reference_values *reference, struct error *err)
     subgraph_init_copy(&marked, reference->whole);
     marked.outputs.count = 0;
     types_list_all(reference->whole, &marked.outputs);
-    rc = subgraph_session_open(&reference->session, &marked, reference->backend, reference->request,
-                               &reference->refusal);
+    rc = open_part(reference, &marked, &reference->session, &reference->refusal);
     subgraph_release(&marked);
     return rc < 0 ? error_set(err, (enum error_code)rc, "%s", reference->refusal.message) : 0;
 }
@@ -324,10 +341,10 @@ static int run_upstream(struct reference_values *reference, const struct value_l
     value_list_assign(&upstream.outputs, unknown);
     subgraph_clean(&upstream, NULL, NULL, NULL);
     run->whole = &upstream;
-    if (reference->no_feeds.code != 0 && (upstream.inputs.count > 0 || reference->request->engine != NULL))
+    if (reference->no_feeds.code != 0 && (upstream.inputs.count > 0 || reference->golden != NULL))
         rc = error_set(err, (enum error_code)reference->no_feeds.code, "%s", reference->no_feeds.message);
     else
-        rc = subgraph_session_open(&session, &upstream, reference->backend, reference->request, err);
+        rc = open_part(reference, &upstream, &session, err);
     if (rc == 0)
         rc = reference_run_session(run, session.session, err);
     run->whole = reference->whole;
@@ -360,8 +377,8 @@ static int record(struct reference_values *reference, const struct value_list *u
 {
     struct value_store_mark mark = value_store_mark(&reference->store);
     struct reference_run run = {.whole = reference->whole,
-                                .backend = reference->backend,
-                                .request = reference->request,
+                                .backend = reference->golden != NULL ? reference->golden : reference->backend,
+                                .request = reference->golden != NULL ? NULL : reference->request,
                                 .feeds = reference->feeds,
                                 .samples = reference->samples,
                                 .store = &reference->store,
@@ -396,7 +413,7 @@ static int record_somehow(struct reference_values *reference, const struct value
     }
     if (!reference->only_upstream && rc < 0 && rc != ERR_INTERRUPTED) {
         rc = record(reference, unknown, ONLY_ASKED, &why);
-        reference->only_upstream = rc < 0 && rc != ERR_INTERRUPTED && reference->request->engine == NULL;
+        reference->only_upstream = rc < 0 && rc != ERR_INTERRUPTED && reference->golden == NULL;
     }
     if (reference->only_upstream)
         rc = record(reference, unknown, ONLY_UPSTREAM, &why);
@@ -459,18 +476,14 @@ size_t reference_values_samples(const struct reference_values *reference)
 void reference_values_list_tensors(const struct reference_values *reference, struct known_types *known,
                                    struct value_list *ret)
 {
-    struct backend_request request = {.library = reference->request->library,
-                                      .custom_op_libraries = reference->request->custom_op_libraries,
-                                      .optimization_level = -1,
-                                      .bounds = reference->request->bounds,
-                                      .log = reference->log};
-    const struct backend *runtime = reference->request->engine != NULL ? &onnxrt_backend : reference->backend;
+    struct backend_request request = *reference->request;
     const struct subgraph *whole = reference->whole;
     struct bitset not_tensors;
     size_t kept = 0;
 
+    request.log = reference->log;
     bitset_init(&not_tensors, whole->model->values.count);
-    types_find(whole, &(struct types_request){.backend = runtime, .runtime = &request}, known, &not_tensors,
+    types_find(whole, &(struct types_request){.backend = reference->backend, .runtime = &request}, known, &not_tensors,
                NULL); /* what it cannot tell a run will */
     value_list_assign(ret, &whole->inputs);
     types_list_all(whole, ret);

@@ -28,6 +28,12 @@ struct reference_values;
 void reference_values_new(const struct subgraph *whole, const struct backend *backend,
                           const struct backend_request *request, struct data_loader *loader, struct log *log,
                           struct reference_values **ret);
+
+/* Has an engine compute the values in place of `backend`, which then gives types only: a model is built as a whole, so
+ * no part of it is run alone. `request` has to outlive the object. */
+void reference_values_set_golden(struct reference_values *reference, const struct backend *golden,
+                                 const struct backend_request *request);
+
 void reference_values_free(struct reference_values *reference);
 
 /* Bytes: what the tensors of one sample may take in memory as outputs of a single session (1 GiB; groups are smaller,

@@ -24,9 +24,10 @@ void candidate_maker_init(struct candidate_maker *maker, const struct model *mod
     maker->fixes_shapes = settings->fixed_shapes;
     for (size_t i = 0; i < model->inputs.count; i++)
         maker->fixes_shapes &= subgraph_is_static(&maker->whole, model->inputs.items[i]);
-    reference_values_new(&maker->whole, settings->golden != NULL ? settings->golden : settings->backend,
-                         settings->golden != NULL ? &settings->golden_request : &settings->request, settings->loader,
-                         log, &maker->reference);
+    reference_values_new(&maker->whole, settings->backend, &settings->request, settings->loader, log,
+                         &maker->reference);
+    if (settings->golden != NULL)
+        reference_values_set_golden(maker->reference, settings->golden, &settings->golden_request);
 }
 
 static void release_knowledge(struct candidate_knowledge *known)

@@ -79,7 +79,7 @@ static int run_file(const struct output_measuring *measuring, const char *path, 
     struct backend_session *session = NULL;
     int rc;
 
-    request.model_path = path;
+    request.model.path = path;
     request.log = NULL; /* three sessions for one answer */
     rc = onnxrt_backend.open(&request, &session, err);
     for (size_t i = 0; rc == 0 && i < (size_t)measuring->builder->sample.iterations; i++) {

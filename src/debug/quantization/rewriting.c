@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/settings.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "onnx/model/subgraph.h"
@@ -129,6 +130,7 @@ void quantization_rewriting_find(const struct quantization_subject *subject, str
 
 void quantization_rewriting_read(const struct quantization_study *study, struct quantization_rewriting *ret)
 {
+    struct onnxrt_settings settings = *onnxrt_settings_of(&study->request);
     struct backend_request request = study->request;
     struct backend_session *session = NULL;
     struct model *rewritten = NULL;
@@ -139,7 +141,8 @@ void quantization_rewriting_read(const struct quantization_study *study, struct 
     *ret = (struct quantization_rewriting){0};
     if (rc < 0)
         goto done;
-    request.optimized_path = path = file_join(folder, "rewritten.onnx");
+    settings.optimized_path = path = file_join(folder, "rewritten.onnx");
+    request.settings = &settings;
     request.log = NULL;
     rc = study->backend->open(&request, &session, &err);
     if (rc < 0)

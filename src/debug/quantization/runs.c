@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/model_io.h"
+#include "backend/onnxrt/settings.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
 #include "base/system.h"
@@ -18,28 +19,28 @@ static int stop_if_asked(struct error *err)
 
 /* Without kernels on integers: where a constant stays quantized, those that take it and a float tensor round that, too,
  * to 8 bits. */
-static const struct backend_setting in_float = {.key = "session.disable_quant_qdq", .value = "1"};
+static const struct onnxrt_entry in_float = {.key = "session.disable_quant_qdq", .value = "1"};
 
 /* Hundreds of runs in a row: threads that spin while they wait for the next operator take the processor from the one
  * that computes it, unless there are processors to spare. */
-static const struct backend_setting resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
+static const struct onnxrt_entry resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
 
-/* What the user has set stays. The caller frees the settings. */
-static struct backend_setting *add_setting(struct backend_request *request, struct backend_setting more)
+/* What the user has set stays. The caller frees the entries. */
+static struct onnxrt_entry *add_setting(struct onnxrt_settings *settings, struct onnxrt_entry more)
 {
-    const struct backend_settings given = request->execution.session_config;
-    struct backend_setting *settings = memory_alloc_zero(given.count + 1, sizeof(*settings));
+    const struct onnxrt_entries given = settings->execution.session_config;
+    struct onnxrt_entry *items = memory_alloc_zero(given.count + 1, sizeof(*items));
     size_t count = 0;
     bool is_set = false;
 
     for (; count < given.count; count++) {
-        settings[count] = given.items[count];
+        items[count] = given.items[count];
         is_set |= strcmp(given.items[count].key, more.key) == 0;
     }
     if (!is_set)
-        settings[count++] = more;
-    request->execution.session_config = (struct backend_settings){settings, count};
-    return settings;
+        items[count++] = more;
+    settings->execution.session_config = (struct onnxrt_entries){items, count};
+    return items;
 }
 
 /* ---- What is run once for each sample ---- */
@@ -136,17 +137,19 @@ int study_runs_refuse_crash(struct error *err, const char *what)
 static int record_float(struct study_runs *runs, struct error *err)
 {
     const char *path = runs->study->float_path;
+    struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct backend_setting *settings;
+    struct onnxrt_entry *entries;
     struct string_builder what;
     int rc;
 
     if (path == NULL)
         return 0;
-    request.model_path = path;
-    settings = add_setting(&request, in_float);
+    request.model.path = path;
+    request.settings = &settings;
+    entries = add_setting(&settings, in_float);
     rc = record(runs, &request, &runs->of_float, err);
-    free(settings);
+    free(entries);
     if (rc == 0 || !bounded_process_is_end(err))
         return rc;
     string_init(&what);
@@ -160,13 +163,16 @@ static int record_float(struct study_runs *runs, struct error *err)
 
 static int load_switched(struct study_runs *runs, struct error *err)
 {
+    struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct backend_setting *float_settings = add_setting(&request, in_float);
-    struct backend_setting *settings = add_setting(&request, resting);
-    int rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
+    struct onnxrt_entry *float_entries = add_setting(&settings, in_float);
+    struct onnxrt_entry *entries = add_setting(&settings, resting);
+    int rc;
 
-    free(settings);
-    free(float_settings);
+    request.settings = &settings;
+    rc = switched_model_open(runs->switched, runs->study->backend, &request, err);
+    free(entries);
+    free(float_entries);
     return rc;
 }
 

@@ -8,6 +8,7 @@
 
 #include "backend/model_io.h"
 #include "backend/onnxrt/preload.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/subgraph_session.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
@@ -98,7 +99,7 @@ static const struct sandbox *inherited;
 static void prepare(void *data)
 {
     inherited = data;
-    if (inherited->request.library == NULL)
+    if (onnxrt_settings_of(&inherited->request)->library == NULL)
         onnxrt_preload(NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "backend/model_io.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/subgraph_session.h"
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
@@ -111,6 +112,7 @@ static void find_condition_nodes(struct branch_decision *decision)
 static int compute_condition(struct branch_decision *decision, const struct tensor_list *feed, struct error *err)
 {
     const struct folding_settings *folding = decision->folding;
+    struct onnxrt_settings settings = *onnxrt_settings_of(&folding->request);
     struct backend_request request = folding->request;
     struct subgraph_session session;
     struct subgraph part;
@@ -119,7 +121,8 @@ static int compute_condition(struct branch_decision *decision, const struct tens
     subgraph_init_whole(&part, decision->model);
     value_list_assign(&part.outputs, &decision->conditions);
     subgraph_clean(&part, NULL, NULL, NULL);
-    request.execution = (struct backend_execution){0};
+    settings.execution = (struct onnxrt_execution){0};
+    request.settings = &settings;
     rc = subgraph_session_open(&session, &part, folding->backend, &request, err);
     if (rc == 0)
         rc = subgraph_session_run(&session, feed, &decision->values, err);

@@ -350,28 +350,30 @@ static int register_custom_operators(struct onnxrt_provider *provider, const cha
     return rc;
 }
 
-int onnxrt_provider_new(const struct backend_request *request, struct tactic_provider **ret, struct error *err)
+int onnxrt_provider_new(const struct provider_settings *settings, struct tactic_provider **ret, struct error *err)
 {
     struct onnxrt_provider *provider = memory_alloc_zero(1, sizeof(*provider));
+    const struct onnxrt_settings *runtime = settings->runtime;
     struct ort_status *status;
     int rc;
 
     provider->base = (struct tactic_provider){
         .name = "onnxrt", .list = list_onnxrt_tactics, .create = create_onnxrt_kernel, .free = free_onnxrt_provider};
-    provider->log = request->log;
-    onnxrt_set_log(request->log);
-    rc = onnxrt_load(request->library, &provider->ort, err);
+    provider->log = settings->log;
+    onnxrt_set_log(settings->log);
+    rc = onnxrt_load(runtime != NULL ? runtime->library : NULL, &provider->ort, err);
     onnxrt_set_log(NULL);
     if (rc < 0)
         goto done;
     provider->base.version = memory_strdup(provider->ort->version);
     status = provider->ort->api->create_session_options(&provider->options);
     if (!status)
-        status = provider->ort->api->set_session_log_severity(provider->options, onnxrt_severity_for(request->log));
+        status = provider->ort->api->set_session_log_severity(provider->options, onnxrt_severity_for(settings->log));
     rc = onnxrt_check(provider->ort, status, err, "ONNX Runtime does not take an option");
     if (rc < 0)
         goto done;
-    rc = register_custom_operators(provider, request->custom_op_libraries, err);
+    if (runtime != NULL)
+        rc = register_custom_operators(provider, runtime->custom_op_libraries, err);
 done:
     if (rc == 0)
         *ret = &provider->base;

@@ -110,17 +110,14 @@ static int load_plugins(const struct provider_settings *settings, struct provide
 static int open_tactic_source(const struct provider_settings *settings, enum source source, enum wish wish,
                               struct provider_list *ret, struct error *err)
 {
-    struct backend_request request = settings->request;
     struct tactic_provider *provider = NULL;
     struct error why = {0};
     int rc;
 
-    request.intra_threads = settings->threads;
-    request.log = settings->log;
     if (source == SOURCE_ONEDNN)
         rc = onednn_provider_new(settings->threads, settings->log, &provider, &why);
     else
-        rc = onnxrt_provider_new(&request, &provider, &why);
+        rc = onnxrt_provider_new(settings, &provider, &why);
     if (rc == 0) {
         *VECTOR_APPEND(ret) = provider;
         return 0;

@@ -14,7 +14,7 @@
 #ifndef ENGINE_TACTIC_TACTIC_H
 #define ENGINE_TACTIC_TACTIC_H
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "engine/network/network.h"
 #include "engine/tactic/layout.h"
 
@@ -109,9 +109,9 @@ void kernel_free(struct kernel *kernel); /* NULL is fine */
 
 /* The providers of a process: what --tactic-sources and --plugins select. */
 struct provider_settings {
-    struct words sources;           /* --tactic-sources, case does not matter; none: all */
-    struct words plugins;           /* --plugins: paths of shared libraries */
-    struct backend_request request; /* ONNX Runtime's library, custom operators */
+    struct words sources;                  /* --tactic-sources, case does not matter; none: all */
+    struct words plugins;                  /* --plugins: paths of shared libraries */
+    const struct onnxrt_settings *runtime; /* ONNX Runtime's library, custom operators; NULL: its defaults */
     int threads;
     struct log *log;
 };
@@ -131,7 +131,7 @@ struct tactic_provider *providers_find(const struct provider_list *list, struct 
 
 /* Each makes one provider. */
 int onednn_provider_new(int threads, struct log *log, struct tactic_provider **ret, struct error *err);
-int onnxrt_provider_new(const struct backend_request *request, struct tactic_provider **ret, struct error *err);
+int onnxrt_provider_new(const struct provider_settings *settings, struct tactic_provider **ret, struct error *err);
 int plugin_provider_load(const char *path, struct tactic_provider **ret, struct error *err);
 
 /* Copies a tensor from one layout to another with oneDNN's reorder, kept for the next time; layout_convert() where

@@ -9,6 +9,7 @@
 #include "backend/model_io.h"
 #include "base/memory.h"
 #include "base/system.h"
+#include "backend/onnxrt/settings.h"
 #include "comparator/data/loader.h"
 #include "engine/backend.h"
 #include "onnx/model/model.h"
@@ -16,7 +17,7 @@
 
 #define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
 
-const struct backend_request stand_in_runtime = {.optimization_level = -1, .intra_threads = 1, .inter_threads = 1};
+const struct onnxrt_settings stand_in_runtime = {.optimization_level = -1, .intra_threads = 1, .inter_threads = 1};
 
 static void write_log(void *data, enum log_level level, int depth, struct text message)
 {
@@ -281,14 +282,14 @@ static int prepare(struct building *building, struct error *err)
 
     building->data = (struct data_loader_settings){.seed = 1, .iterations = 1};
     request->network.folding = (struct folding_settings){.backend = &onnxrt_backend,
-                                                         .request = stand_in_runtime,
+                                                         .request = {.settings = &stand_in_runtime},
                                                          .log = &builder_log,
                                                          .passes = -1,
                                                          .partition = FOLDING_NODES,
                                                          .infer_types = true,
                                                          .size_limit = LARGEST_FOLDED_CONSTANT};
     request->network.log = &builder_log;
-    request->providers = (struct provider_settings){.request = stand_in_runtime, .threads = 1, .log = &provider_log};
+    request->providers = (struct provider_settings){.runtime = &stand_in_runtime, .threads = 1, .log = &provider_log};
     request->builder.threads = 1;
     request->builder.log = &builder_log;
     request->builder.optimization_level = option_number("builderOptimizationLevel", 3);

@@ -75,7 +75,7 @@ static void read_names(struct loaded_engine *loaded, const char *names, size_t s
 
 static int deserialize(const char *path, struct loaded_engine *ret, struct error *err)
 {
-    struct provider_settings providers = {.request = stand_in_runtime, .threads = 1, .log = &provider_log};
+    struct provider_settings providers = {.runtime = &stand_in_runtime, .threads = 1, .log = &provider_log};
     const struct file_map *map = &ret->map;
     uint64_t names = 0;
 

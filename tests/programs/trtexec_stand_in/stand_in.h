@@ -107,7 +107,7 @@ int engine_fails(const char *stage, const struct error *err);
 
 /* ---- build.c ---- */
 
-extern const struct backend_request stand_in_runtime;
+extern const struct onnxrt_settings stand_in_runtime;
 extern struct log provider_log; /* of the built-in engine's libraries: what is worth a line */
 
 /* 11.1's knobs of its compiler, as JSON; 1 when the one that was asked for is not among them. */

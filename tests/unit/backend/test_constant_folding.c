@@ -116,7 +116,7 @@ static int counting_open(const struct backend_request *request, struct backend_s
     struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
     struct model *model;
 
-    if (model_parse((struct span){request->model_data, request->model_size}, "part", &model, err) < 0)
+    if (model_parse((struct span){request->model.data, request->model.size}, "part", &model, err) < 0)
         fail_msg("%s", err->message);
     session->model = model;
     session->outputs = memory_alloc_zero(model->outputs.count, sizeof(*session->outputs));
@@ -130,7 +130,7 @@ static int counting_open(const struct backend_request *request, struct backend_s
     }
     counts.sessions++;
     counts.nodes += model->nodes.count;
-    counts.largest_model = request->model_size > counts.largest_model ? request->model_size : counts.largest_model;
+    counts.largest_model = request->model.size > counts.largest_model ? request->model.size : counts.largest_model;
     *ret = session;
     return 0;
 }

@@ -1,4 +1,5 @@
 /* test_subgraph_session.c: the bytes of a part of a model live as long as its session, and no longer. */
+#include "backend/onnxrt/settings.h"
 #include "support/unit_test.h"
 
 #include <stdlib.h>
@@ -24,7 +25,7 @@ static int reading_open(const struct backend_request *request, struct backend_se
     if (refuses)
         return error_set(err, ERR_BACKEND, "it refuses");
     *ret = memory_alloc_zero(1, sizeof(**ret));
-    **ret = (struct backend_session){request->model_data, request->model_size};
+    **ret = (struct backend_session){request->model.data, request->model.size};
     seen = *request;
     opened++;
     return 0;
@@ -89,7 +90,7 @@ static int tear_down(void **state)
 static void bytes_outlive_the_session_that_points_into_them(void **state)
 {
     struct fixture *fixture = *state;
-    struct backend_request request = {.optimization_level = 1};
+    struct backend_request request = {.settings = &(struct onnxrt_settings){.optimization_level = 1}};
     struct subgraph_session session;
     struct error err;
 
@@ -105,22 +106,23 @@ static void request_says_how_but_not_what_to_load(void **state)
 {
     struct fixture *fixture = *state;
     struct log log = {.threshold = LOG_INFO};
-    struct backend_request request = {.model_path = "other.onnx", .optimization_level = 2, .log = &log};
+    struct backend_request request = {
+        .model.path = "other.onnx", .log = &log, .settings = &(struct onnxrt_settings){.optimization_level = 2}};
     struct subgraph_session session;
     struct error err;
 
     assert_int_equal(subgraph_session_open(&session, &fixture->whole, &reading, &request, &err), 0);
-    assert_null(seen.model_path);
+    assert_null(seen.model.path);
     assert_null(seen.log);
-    assert_int_equal(seen.optimization_level, 2);
-    assert_string_equal(request.model_path, "other.onnx");
+    assert_int_equal(onnxrt_settings_of(&seen)->optimization_level, 2);
+    assert_string_equal(request.model.path, "other.onnx");
     subgraph_session_close(&session);
 }
 
 static void refusal_leaves_nothing_open(void **state)
 {
     struct fixture *fixture = *state;
-    struct backend_request request = {.optimization_level = 1};
+    struct backend_request request = {.settings = &(struct onnxrt_settings){.optimization_level = 1}};
     struct subgraph_session session;
     struct error err;
 
@@ -136,7 +138,7 @@ static void refusal_leaves_nothing_open(void **state)
 static void error_of_a_run_is_handed_on(void **state)
 {
     struct fixture *fixture = *state;
-    struct backend_request request = {.optimization_level = 1};
+    struct backend_request request = {.settings = &(struct onnxrt_settings){.optimization_level = 1}};
     struct tensor_list nothing = {0}, outputs = {0};
     struct subgraph_session session;
     struct error err;

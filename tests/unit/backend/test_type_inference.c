@@ -1,4 +1,5 @@
 /* test_type_inference.c: types and shapes that are asked for in pieces are those that the whole model gives. */
+#include "backend/onnxrt/settings.h"
 #include "support/unit_test.h"
 
 #include <stdlib.h>
@@ -33,7 +34,7 @@ static void forget_types(struct model *model)
 
 static int infer_in_pieces(struct model *model, size_t piece_nodes, struct error *err)
 {
-    struct backend_request runtime = {.optimization_level = 0};
+    struct backend_request runtime = {0};
     struct types_request request = {.backend = &onnxrt_backend, .runtime = &runtime, .piece_nodes = piece_nodes};
     struct known_types known;
     struct subgraph whole;
@@ -166,7 +167,7 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
         const char *name;
         enum data_type element;
     } expected[] = {{"a", DATA_FLOAT32}, {"b", DATA_UNDEFINED}, {"c", DATA_UNDEFINED}, {"d", DATA_FLOAT32}};
-    struct backend_request request = {.optimization_level = 0};
+    struct backend_request request = {0};
     struct made_model made;
     struct model *model;
     struct error err = {0};
@@ -199,8 +200,9 @@ static void what_does_not_depend_on_a_refused_node_is_described(void **state)
 static void types_are_asked_of_the_runtime_as_it_is_by_itself(void **state)
 {
     static const char *const nobody[] = {"NoSuchProvider", NULL};
-    static const struct backend_setting no_processor[] = {{NULL, "session.disable_cpu_ep_fallback", "1"}};
-    struct backend_request request = {.execution = {.providers = nobody, .session_config = {no_processor, 1}}};
+    static const struct onnxrt_entry no_processor[] = {{NULL, "session.disable_cpu_ep_fallback", "1"}};
+    const struct onnxrt_settings settings = {.execution = {.providers = nobody, .session_config = {no_processor, 1}}};
+    const struct backend_request request = {.settings = &settings};
     struct value_type type;
     struct made_model made;
     struct model *model;

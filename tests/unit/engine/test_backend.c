@@ -100,9 +100,9 @@ static void request_init(struct request *request, const char *path, struct log *
         .engine = {.network = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX}},
                    .providers = {.log = log},
                    .builder = {.sample = {.feed = make_feed, .iterations = 1}, .deterministic = true, .log = log}},
-        .backend = {.model_path = path, .optimization_level = 0, .log = log},
+        .backend = {.model.path = path, .log = log},
     };
-    request->backend.engine = &request->engine;
+    request->backend.settings = &request->engine;
 }
 
 static struct backend_session *open_session(const struct backend *backend, const struct backend_request *request)
@@ -142,7 +142,7 @@ static void assert_same_outputs(const char *what, const struct tensor_list *a, c
  * Returns false, with a line that says why, when the engine cannot be built. */
 static bool compare_engine(const char *path, const struct tensor_list *feed, const struct tensor_list *expected)
 {
-    struct backend_request loaded = {.model_path = "a.engine", .optimization_level = -1};
+    struct backend_request loaded = {.model.path = "a.engine"};
     struct tensor_list built_outputs = {0}, outputs = {0};
     struct backend_session *session;
     struct request request;
@@ -188,7 +188,7 @@ static bool is_random(struct backend_session *session, const struct tensor_list 
 /* Counts in `ret_failed` what ONNX Runtime runs and the engine does not. Returns whether both do. */
 static bool compare_model(const char *path, size_t *ret_failed)
 {
-    struct backend_request request = {.model_path = path, .optimization_level = 0}; /* the ground: some change values */
+    struct backend_request request = {.model.path = path}; /* the ground: some change values */
     struct tensor_list feed = {0}, expected = {0};
     struct backend_session *reference;
     const struct backend_io *inputs, *outputs;
@@ -273,7 +273,7 @@ static void real_models_give_what_onnx_runtime_gives(void **state)
 
 static void what_is_no_model_is_told(void **state)
 {
-    struct backend_request loaded = {.model_path = "trt.engine"};
+    struct backend_request loaded = {.model.path = "trt.engine"};
     struct backend_session *session;
     struct request request;
     struct error err = {0};
@@ -287,7 +287,7 @@ static void what_is_no_model_is_told(void **state)
     assert_int_equal(engine_backend.open(&request.backend, &session, &err), ERR_MISSING);
     assert_string_equal(err.message, "model 'gone.onnx' is not there");
     scratch_file("text.onnx", "hello");
-    loaded.model_path = "text.onnx";
+    loaded.model.path = "text.onnx";
     assert_int_equal(engine_backend.open(&loaded, &session, &err), ERR_CORRUPT);
     assert_string_equal(err.message, "'text.onnx': it is no plan file: it does not begin with 'PLGRPLAN'");
     engine_request_release(&request.engine);
@@ -396,11 +396,11 @@ static void kernels_are_made_anew_for_other_shapes(void **state)
     made_output(&made, "y");
     bytes = made_bytes(&made);
     request_init(&request, NULL, NULL);
-    request.backend.model_data = bytes.data;
-    request.backend.model_size = bytes.size;
+    request.backend.model.data = bytes.data;
+    request.backend.model.size = bytes.size;
     request.engine.builder.sample.feed = make_larger_feed;
     session = open_session(&engine_backend, &request.backend);
-    request.backend.engine = NULL;
+    request.backend.settings = NULL;
     reference = open_session(&onnxrt_backend, &request.backend);
     for (int64_t i = 0; i < 12; i++) {
         struct tensor_list feed = {0}, outputs = {0}, expected = {0};

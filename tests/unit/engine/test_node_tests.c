@@ -5,6 +5,7 @@
  * tolerance of ONNX's test runner. What fails has to be listed in node_test_exceptions.txt with a reason.
  * POLYGRAPHY_NODE_TEST=part runs the tests whose names have that part, and says how each of them fares.
  */
+#include "backend/onnxrt/settings.h"
 #include "support/unit_test.h"
 
 #include <dirent.h>
@@ -219,7 +220,9 @@ static int feed_test(void *context, const struct backend_io *inputs, size_t coun
 /* Whether ONNX Runtime passes the test. */
 static bool runtime_passes(const struct node_test *test)
 {
-    struct backend_request request = {.model_path = test->model_path, .optimization_level = -1, .intra_threads = 1};
+    struct backend_request request = {.model.path = test->model_path,
+                                      .settings =
+                                          &(struct onnxrt_settings){.optimization_level = -1, .intra_threads = 1}};
     struct backend_session *session;
     struct tensor_list outputs = {0};
     bool passes;

@@ -260,7 +260,7 @@ static void check_all(bool apart)
 /* Whether ONNX Runtime runs the model with these inputs. */
 static bool runtime_runs(const char *path, const struct tensor_list *feed, struct tensor_list *ret)
 {
-    struct backend_request request = {.model_path = path, .optimization_level = 0};
+    struct backend_request request = {.model.path = path};
     struct backend_session *session;
     bool runs;
 

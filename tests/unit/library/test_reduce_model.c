@@ -12,6 +12,7 @@
 #include "backend/onnxrt/library.h"
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "backend/onnxrt/settings.h"
 #include "support/in_child.h"
 #include "support/onnx_fixture.h"
 #include "support/scratch_folder.h"
@@ -41,7 +42,8 @@ static bool has_node(const struct model *model, const char *name)
 
 static bool can_be_loaded(const char *path)
 {
-    struct backend_request request = {.model_path = path, .optimization_level = -1};
+    struct backend_request request = {.model.path = path,
+                                      .settings = &(struct onnxrt_settings){.optimization_level = -1}};
     struct backend_session *session;
     struct error err;
 

@@ -5,6 +5,7 @@
 
 #include "backend/onnxrt/apart.h"
 #include "backend/onnxrt/optimizers.h"
+#include "backend/onnxrt/settings.h"
 #include "base/file/file.h"
 #include "base/process/bounded.h"
 #include "base/system.h"
@@ -37,15 +38,17 @@ static bool is_optimizer(const char *decision)
  * are forked off it. Here sessions are only looked at. */
 #define DENORMALS_KEY "session.set_denormal_as_zero"
 
-/* The session configuration with these switched off; also sets the threads of the request. */
-static struct backend_settings switch_off(struct arena *arena, struct words off, struct backend_request *request)
+/* The settings that the options give, with these decisions disabled. */
+static struct onnxrt_settings settings_without(const struct passes_subject *subject, struct words off)
 {
-    const struct backend_settings *given = &request->execution.session_config;
-    struct backend_setting *items = arena_alloc_zero(arena, given->count + off.count + 1, sizeof(*items));
-    struct backend_settings ret = {items, given->count + 1};
-    struct backend_setting *names = &items[given->count];
+    struct onnxrt_settings ret = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime;
+    const struct onnxrt_entries *given = &ret.execution.session_config;
+    struct arena *arena = subject->arena;
+    struct onnxrt_entry *items = arena_alloc_zero(arena, given->count + off.count + 1, sizeof(*items));
+    struct onnxrt_entries entries = {items, given->count + 1};
+    struct onnxrt_entry *names = &items[given->count];
 
-    *names = (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
+    *names = (struct onnxrt_entry){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY, .value = ""};
     for (size_t i = 0; i < given->count; i++) {
         items[i] = given->items[i];
         if (strcmp(items[i].key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
@@ -57,13 +60,14 @@ static struct backend_settings switch_off(struct arena *arena, struct words off,
         const char *name = off.items[i], *equals = strchr(name, '=');
 
         if (is_threads(name))
-            request->intra_threads = request->inter_threads = 1;
+            ret.intra_threads = ret.inter_threads = 1;
         else if (is_optimizer(name))
             names->value = arena_printf(arena, "%s%s;", names->value, name);
         else if (is_setting(name))
-            items[ret.count++] = (struct backend_setting){
+            items[entries.count++] = (struct onnxrt_entry){
                 .key = arena_text(arena, (struct text){name, (size_t)(equals - name)}), .value = equals + 1};
     }
+    ret.execution.session_config = entries;
     return ret;
 }
 
@@ -84,7 +88,7 @@ static int open_session(const struct passes_subject *subject, struct backend_req
     struct backend_session *opened;
     int rc;
 
-    request->model_path = request->model_data == NULL ? subject->model : NULL;
+    request->model.path = request->model.data == NULL ? subject->model : NULL;
     rc = onnxrt_apart_backend.open(request, &opened, err);
     if (rc == 0)
         onnxrt_apart_backend.close(opened);
@@ -94,15 +98,14 @@ static int open_session(const struct passes_subject *subject, struct backend_req
 /* Adds those that change the model with these switched off. */
 static int find_more_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    struct backend_request request = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
-    struct words off = {.items = ret->names.items, .count = ret->names.count};
+    const struct words off = {.items = ret->names.items, .count = ret->names.count};
+    struct onnxrt_settings settings = settings_without(subject, off);
+    struct backend_request request = {.settings = &settings, .log = subject->context->log};
     struct onnxrt_optimizers optimizers;
     int rc;
 
     onnxrt_optimizers_init(&optimizers);
-    request.log = subject->context->log;
-    request.optimizers = &optimizers;
-    request.execution.session_config = switch_off(subject->arena, off, &request);
+    settings.optimizers = &optimizers;
     rc = open_session(subject, &request, err);
     if (rc < 0 && bounded_process_is_end(err)) {
         log_message(request.log, LOG_WARNING,
@@ -246,7 +249,7 @@ static const char *const requests[] = {
 };
 
 /* Whether the user has said something of this key, and the value. */
-static const char *given_value(const struct backend_settings *config, const char *key)
+static const char *given_value(const struct onnxrt_entries *config, const char *key)
 {
     const char *ret = NULL;
 
@@ -259,8 +262,8 @@ static const char *given_value(const struct backend_settings *config, const char
 
 static int find_settings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    const struct backend_settings *config =
-        &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request.execution.session_config;
+    const struct onnxrt_entries *config =
+        &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime.execution.session_config;
     struct model *model;
     int rc = model_open(subject->model, NULL, &model, err);
 
@@ -300,10 +303,10 @@ static const struct decision_source setting_source = {
 
 static int find_threads(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    const struct backend_request *request = &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
+    int threads = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime.intra_threads;
 
     (void)err;
-    if (request->intra_threads > 1 || (request->intra_threads == 0 && system_processors() > 1))
+    if (threads > 1 || (threads == 0 && system_processors() > 1))
         decisions_add(ret, "threads");
     return 0;
 }
@@ -325,7 +328,8 @@ static const struct decision_source thread_source = {
 static int save_rewritten(const struct passes_subject *subject, struct words off, const char *path, struct model **ret,
                           struct error *err)
 {
-    struct backend_request request = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->request;
+    struct onnxrt_settings without = settings_without(subject, off);
+    struct backend_request request = {.settings = &without};
     char *bytes = NULL, *folder;
     struct stat model, other;
     int rc;
@@ -334,13 +338,12 @@ static int save_rewritten(const struct passes_subject *subject, struct words off
         model.st_dev == other.st_dev)
         return error_set(err, ERR_EXISTS, "'%s', where it would go, is the model itself; -o names another folder",
                          path);
-    rc = barriers_write(subject, off, &bytes, &request.model_size, err);
+    rc = barriers_write(subject, off, &bytes, &request.model.size, err);
     if (rc < 0)
         return rc;
-    request.model_data = bytes;
-    request.external_folder = folder = file_folder(subject->model);
-    request.optimized_path = path;
-    request.execution.session_config = switch_off(subject->arena, off, &request);
+    request.model.data = bytes;
+    request.model.external_folder = folder = file_folder(subject->model);
+    without.optimized_path = path;
     rc = open_session(subject, &request, err);
     if (rc == 0)
         rc = model_open(path, NULL, ret, err);

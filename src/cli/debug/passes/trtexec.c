@@ -120,7 +120,7 @@ static int build_layers(const struct passes_subject *subject, struct words off, 
                         struct error *err)
 {
     struct command_context quiet = *subject->context;
-    struct backend_request source = {.model_path = subject->model};
+    struct backend_model source = {.path = subject->model};
     struct trtexec_products products = {0};
     struct trt_request request = {0};
     const struct trtexec *program;

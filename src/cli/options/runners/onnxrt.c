@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/backend.h"
+#include "backend/onnxrt/settings.h"
 #include "backend/onnxrt/optimizers.h"
 #include "base/memory.h"
 #include "base/text/number.h"
@@ -29,7 +29,7 @@ static int convert_list(struct parse *parse, const char *spelling, struct words 
 #define LONGEST_SETTING 1024 /* bytes of a key, or of a value, that the runtime's functions take */
 
 /* Reads KEY=VALUE, where a value may hold further '='. False when that is not what it is, or is too long. */
-static bool read_setting(struct parse *parse, struct text pair, struct backend_setting *ret)
+static bool read_setting(struct parse *parse, struct text pair, struct onnxrt_entry *ret)
 {
     const char *equals = pair.size > 0 ? memchr(pair.data, '=', pair.size) : NULL;
     size_t key = equals ? (size_t)(equals - pair.data) : 0, value = equals ? pair.size - key - 1 : 0;
@@ -61,7 +61,7 @@ static bool take_part(struct text *rest, struct string_builder *ret)
 
 /* PROVIDER:KEY=VALUE,KEY=VALUE,... Neither the provider's name nor a key has a ':' or a '=' in it. */
 static int add_provider_options(struct parse *parse, const char *spelling, const char *word,
-                                struct backend_settings *list, struct backend_setting *items, struct error *err)
+                                struct onnxrt_entries *list, struct onnxrt_entry *items, struct error *err)
 {
     const char *colon = strpbrk(word, ":=");
     struct text rest = text_of(colon ? colon + 1 : "");
@@ -94,8 +94,8 @@ static int add_provider_options(struct parse *parse, const char *spelling, const
 static int convert_provider_options(struct parse *parse, const char *spelling, struct words words, void *field,
                                     struct error *err)
 {
-    struct backend_setting *items;
-    struct backend_settings list = {0};
+    struct onnxrt_entry *items;
+    struct onnxrt_entries list = {0};
     size_t most = words.count;
     int rc = 0;
 
@@ -107,7 +107,7 @@ static int convert_provider_options(struct parse *parse, const char *spelling, s
     for (size_t i = 0; i < words.count && rc == 0; i++)
         rc = add_provider_options(parse, spelling, words.items[i], &list, items, err);
     if (rc == 0)
-        *(struct backend_settings *)field = list;
+        *(struct onnxrt_entries *)field = list;
     return rc;
 }
 
@@ -118,7 +118,7 @@ static int convert_session_config(struct parse *parse, const char *spelling, str
         {"session.use_env_allocators", "--max-memory"},
         {"session.model_external_initializers_file_folder_path", "--external-data-dir"},
     };
-    struct backend_setting *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
+    struct onnxrt_entry *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
 
     for (size_t i = 0; i < words.count; i++) {
         if (!read_setting(parse, text_of(words.items[i]), &items[i]))
@@ -131,7 +131,7 @@ static int convert_session_config(struct parse *parse, const char *spelling, str
                 return error_set(err, ERR_INVALID, "%s: '%s' is what %s is for, which would overrule it", spelling,
                                  items[i].key, ours[k][1]);
     }
-    *(struct backend_settings *)field = (struct backend_settings){items, words.count};
+    *(struct onnxrt_entries *)field = (struct onnxrt_entries){items, words.count};
     return 0;
 }
 
@@ -152,7 +152,7 @@ static int convert_threads(struct parse *parse, const char *spelling, struct wor
 
 /* The session configuration while it grows. */
 struct configuration {
-    struct backend_setting *items;
+    struct onnxrt_entry *items;
     size_t count, capacity;
     struct string_builder disabled; /* names of optimizers with ';' in between, which become one entry */
 };
@@ -162,7 +162,7 @@ static void disable_optimizers(struct configuration *configuration, const char *
     string_add_format(&configuration->disabled, "%s%s", configuration->disabled.size > 0 ? ";" : "", names);
 }
 
-static void add_setting(struct configuration *configuration, const struct backend_setting *setting)
+static void add_setting(struct configuration *configuration, const struct onnxrt_entry *setting)
 {
     if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
         disable_optimizers(configuration, setting->value);
@@ -171,7 +171,7 @@ static void add_setting(struct configuration *configuration, const struct backen
 }
 
 /* What a check of `debug passes` has to do without, as far as it is ONNX Runtime's. */
-static int obey_environment(struct parse *parse, struct backend_request *request, struct configuration *configuration,
+static int obey_environment(struct parse *parse, struct onnxrt_settings *settings, struct configuration *configuration,
                             struct error *err)
 {
     struct string_builder obeyed;
@@ -181,11 +181,11 @@ static int obey_environment(struct parse *parse, struct backend_request *request
     string_init(&obeyed);
     for (size_t i = 0; rc == 0 && i < names.count; i++) {
         const char *name = names.items[i];
-        struct backend_setting setting = {0};
+        struct onnxrt_entry setting = {0};
 
         string_add_format(&obeyed, "%s%s", obeyed.size > 0 ? ";" : "", name);
         if (strcmp(name, "threads") == 0)
-            request->intra_threads = request->inter_threads = 1;
+            settings->intra_threads = settings->inter_threads = 1;
         else if (strchr(name, '=') == NULL)
             disable_optimizers(configuration, name);
         else if (read_setting(parse, text_of(name), &setting))
@@ -203,32 +203,32 @@ static int obey_environment(struct parse *parse, struct backend_request *request
 static int finish(struct parse *parse, struct error *err)
 {
     struct onnxrt_values *values = PARSE_VALUES(parse, struct onnxrt_values);
-    struct backend_request *request = &values->request;
+    struct onnxrt_settings *settings = &values->runtime;
     const struct words *disabled = &values->disabled_optimizers;
-    struct backend_settings *settings = &request->execution.session_config;
+    struct onnxrt_entries *entries = &settings->execution.session_config;
     struct configuration configuration = {0};
-    struct backend_setting *items;
+    struct onnxrt_entry *items;
     int rc;
 
     string_init(&configuration.disabled);
     if (!parse_given(parse, "--onnxrt-optimization-level"))
-        request->optimization_level = -1;
-    for (size_t i = 0; i < settings->count; i++)
-        add_setting(&configuration, &settings->items[i]);
+        settings->optimization_level = -1;
+    for (size_t i = 0; i < entries->count; i++)
+        add_setting(&configuration, &entries->items[i]);
     for (size_t i = 0; i < disabled->count; i++)
         disable_optimizers(&configuration, disabled->items[i]);
     rc = disabled_names_doubt(parse, err);
     if (rc < 0)
         goto done;
-    rc = obey_environment(parse, request, &configuration, err);
+    rc = obey_environment(parse, settings, &configuration, err);
     if (rc < 0)
         goto done;
     if (configuration.disabled.size > 0)
         *VECTOR_APPEND(&configuration) =
-            (struct backend_setting){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY,
-                                     .value = arena_strdup(parse_arena(parse), configuration.disabled.data)};
+            (struct onnxrt_entry){.key = ONNXRT_DISABLED_OPTIMIZERS_KEY,
+                                  .value = arena_strdup(parse_arena(parse), configuration.disabled.data)};
     items = arena_copy(parse_arena(parse), configuration.items, configuration.count * sizeof(*items));
-    *settings = (struct backend_settings){items, configuration.count};
+    *entries = (struct onnxrt_entries){items, configuration.count};
 done:
     string_release(&configuration.disabled);
     free(configuration.items);
@@ -243,7 +243,7 @@ static const struct option options[] = {
         .value_name = "NAME",
         .convert = convert_list,
         .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
-        OPTION_FIELD(struct onnxrt_values, request.execution.providers),
+        OPTION_FIELD(struct onnxrt_values, runtime.execution.providers),
         .help = "execution providers, the preferred one first; cpu unless given. "
                 "`inspect capability --providers` tells which ones load here",
     },
@@ -254,7 +254,7 @@ static const struct option options[] = {
         .value_name = "NAME:KEY=VALUE,...",
         .append = true,
         .convert = convert_provider_options,
-        OPTION_FIELD(struct onnxrt_values, request.execution.provider_options),
+        OPTION_FIELD(struct onnxrt_values, runtime.execution.provider_options),
         .help = "options of one of --providers, as its documentation names them: "
                 "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
                 "A comma that belongs to a value is written \\,",
@@ -276,7 +276,7 @@ static const struct option options[] = {
         .value_name = "KEY=VALUE",
         .append = true,
         .convert = convert_session_config,
-        OPTION_FIELD(struct onnxrt_values, request.execution.session_config),
+        OPTION_FIELD(struct onnxrt_values, runtime.execution.session_config),
         .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
                 "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ",
     },
@@ -286,7 +286,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct onnxrt_values, request.library),
+        OPTION_FIELD(struct onnxrt_values, runtime.library),
         .help = "ONNX Runtime's shared library, if not the one that is found by itself",
     },
     {
@@ -297,7 +297,7 @@ static const struct option options[] = {
         .file = OPTION_READS,
         .convert = convert_list,
         .extensions = "so",
-        OPTION_FIELD(struct onnxrt_values, request.custom_op_libraries),
+        OPTION_FIELD(struct onnxrt_values, runtime.custom_op_libraries),
         .help = "shared libraries with custom operators for ONNX Runtime",
     },
     {
@@ -307,7 +307,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = optimizations,
         .choice_values = optimization_levels,
-        OPTION_FIELD(struct onnxrt_values, request.optimization_level),
+        OPTION_FIELD(struct onnxrt_values, runtime.optimization_level),
         .help = "how far ONNX Runtime may rewrite the model before it runs it",
     },
     {
@@ -318,7 +318,7 @@ static const struct option options[] = {
         .value_name = "N",
         .fallback = "0",
         .convert = convert_threads,
-        OPTION_FIELD(struct onnxrt_values, request.intra_threads),
+        OPTION_FIELD(struct onnxrt_values, runtime.intra_threads),
         .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
     },
     {

@@ -52,8 +52,8 @@ static void make_feed(const struct backend_io *inputs, size_t count, struct tens
 static void it_tells_which_optimizers_are_applied(void **state)
 {
     struct onnxrt_optimizers here, apart;
-    struct backend_request request = {
-        .model_path = model_path("symbolic_dimensions"), .optimization_level = -1, .optimizers = &here};
+    struct onnxrt_settings settings = {.optimization_level = -1, .optimizers = &here};
+    const struct backend_request request = {.model.path = model_path("symbolic_dimensions"), .settings = &settings};
     struct backend_session *session;
 
     (void)state;
@@ -61,7 +61,7 @@ static void it_tells_which_optimizers_are_applied(void **state)
     onnxrt_optimizers_init(&here);
     onnxrt_optimizers_init(&apart);
     onnxrt_backend.close(open_request(&request));
-    request.optimizers = &apart;
+    settings.optimizers = &apart;
     assert_int_equal(onnxrt_apart_backend.open(&request, &session, NULL), 0);
     onnxrt_apart_backend.close(session);
     assert_true(here.count > 0);
@@ -79,8 +79,9 @@ static void sessions_say_and_compute_the_same(void **state)
     (void)state;
     require_onnxruntime();
     for (size_t i = 0; i < sizeof(models) / sizeof(models[0]); i++) {
-        struct backend_request request = {
-            .model_path = model_path(models[i]), .optimization_level = -1, .bounds = onnxrt_apart_bounds(0, 0)};
+        struct backend_request request = {.model.path = model_path(models[i]),
+                                          .bounds = onnxrt_apart_bounds(0, 0),
+                                          .settings = &(struct onnxrt_settings){.optimization_level = -1}};
         struct tensor_list feed = {0}, here = {0}, apart = {0};
         struct backend_session *a, *b;
         const struct backend_io *ios, *others;
@@ -120,7 +121,7 @@ static void sessions_say_and_compute_the_same(void **state)
 static void refusal_is_the_runtime_s_own(void **state)
 {
     static const char bytes[] = "this is no model";
-    const struct backend_request request = {.model_data = bytes, .model_size = sizeof(bytes)};
+    const struct backend_request request = {.model.data = bytes, .model.size = sizeof(bytes)};
     struct error here = {0}, apart = {0};
     struct backend_session *session;
 
@@ -135,7 +136,8 @@ static void refusal_is_the_runtime_s_own(void **state)
 
 static void sessions_are_lost_when_the_process_is_ended_and_the_next_one_has_another(void **state)
 {
-    struct backend_request request = {.model_path = model_path("identity"), .optimization_level = -1};
+    struct backend_request request = {.model.path = model_path("identity"),
+                                      .settings = &(struct onnxrt_settings){.optimization_level = -1}};
     static const float values[] = {1, 2, 3, 4};
     const struct shape shape = {4, {1, 1, 2, 2}};
     struct backend_session *session, *late;
@@ -170,7 +172,8 @@ static void shared_values_are_those_that_the_process_was_forked_off_with(void **
     static const float before[] = {1, 2, 3, 4}, after[] = {5, 6, 7, 8};
     static float values[4];
     const struct text places[] = {{(const char *)values, sizeof(values)}};
-    struct backend_request request = {.model_path = model_path("identity"), .optimization_level = -1};
+    struct backend_request request = {.model.path = model_path("identity"),
+                                      .settings = &(struct onnxrt_settings){.optimization_level = -1}};
     const struct shape shape = {4, {1, 1, 2, 2}};
     struct tensor_list feed = {0}, outputs = {0};
     struct backend_session *session;

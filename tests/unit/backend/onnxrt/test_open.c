@@ -1,4 +1,5 @@
 /* test_onnxrt_open.c: what a session with ONNX Runtime is made of, and what can be wrong with it. */
+#include "backend/onnxrt/settings.h"
 #include "support/onnxrt_fixture.h"
 
 #include <fcntl.h>
@@ -63,7 +64,8 @@ static void copy_file(const char *from, const char *to)
 /* Runs first: a library that was loaded stays. */
 static void library_that_is_missing_is_an_error_and_may_be_named_better_later(void **state)
 {
-    struct backend_request request = {.model_path = model_path("identity"), .library = "/no/such/folder"};
+    struct backend_request request = {.model.path = model_path("identity"),
+                                      .settings = &(struct onnxrt_settings){.library = "/no/such/folder"}};
     struct error err;
 
     open_fails(&request, ERR_MISSING, &err);
@@ -75,7 +77,7 @@ static void library_that_is_missing_is_an_error_and_may_be_named_better_later(vo
 
 static void missing_model_is_an_error(void **state)
 {
-    struct backend_request request = {.model_path = "no_such_model.onnx"};
+    struct backend_request request = {.model.path = "no_such_model.onnx"};
     struct error err;
 
     open_fails(&request, ERR_MISSING, &err);
@@ -91,15 +93,15 @@ static void damaged_model_is_an_error_in_one_line(void **state)
     require_onnxruntime();
     assert_int_equal(file_read(model_path("every_type"), SIZE_MAX, &data, &size, NULL), 0);
     for (size_t cut = 1; cut < size; cut += size / 20) {
-        struct backend_request request = {.model_data = data, .model_size = size - cut};
+        struct backend_request request = {.model.data = data, .model.size = size - cut};
 
         open_fails(&request, ERR_BACKEND, &err);
         assert_message_contains(&err, "the model in memory: ");
     }
     memset(data, 0xff, size);
-    open_fails(&(struct backend_request){.model_data = data, .model_size = size}, ERR_BACKEND, &err);
+    open_fails(&(struct backend_request){.model.data = data, .model.size = size}, ERR_BACKEND, &err);
     write_file("damaged.onnx", data, size);
-    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_CORRUPT, &err);
+    open_fails(&(struct backend_request){.model.path = "damaged.onnx"}, ERR_CORRUPT, &err);
     assert_message_contains(&err, "'damaged.onnx': Protobuf parsing failed");
     free(data);
 }
@@ -113,11 +115,11 @@ static void model_in_memory_need_not_outlive_the_opening(void **state)
     char *data;
 
     require_onnxruntime();
-    assert_int_equal(file_read(model_path("input_and_weight_are_outputs"), SIZE_MAX, &data, &request.model_size, NULL),
+    assert_int_equal(file_read(model_path("input_and_weight_are_outputs"), SIZE_MAX, &data, &request.model.size, NULL),
                      0);
-    request.model_data = data;
+    request.model.data = data;
     session = open_request(&request);
-    memset(data, 0, request.model_size);
+    memset(data, 0, request.model.size);
     free(data);
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
     run_model(session, &feed, &outputs);
@@ -139,19 +141,19 @@ static void external_data_are_found_beside_the_model(void **state)
 
 static void external_data_of_a_model_in_memory_are_found_in_the_folder_named(void **state)
 {
-    struct backend_request request = {.external_folder = models_folder};
+    struct backend_request request = {.model.external_folder = models_folder};
     struct backend_session *session;
     struct error err;
     char *data;
 
     require_onnxruntime();
-    assert_int_equal(file_read(model_path("external_weights"), SIZE_MAX, &data, &request.model_size, NULL), 0);
-    request.model_data = data;
+    assert_int_equal(file_read(model_path("external_weights"), SIZE_MAX, &data, &request.model.size, NULL), 0);
+    request.model.data = data;
     session = open_request(&request);
     run_with_weights(session);
     onnxrt_backend.close(session);
 
-    request.external_folder = ".";
+    request.model.external_folder = ".";
     open_fails(&request, ERR_BACKEND, &err);
     assert_message_contains(&err, "weights");
     free(data);
@@ -160,7 +162,7 @@ static void external_data_of_a_model_in_memory_are_found_in_the_folder_named(voi
 /* What makes a copy of a model cheap: the runtime refuses a symbolic link that leads out of the model's folder. */
 static void external_data_may_be_a_hard_link(void **state)
 {
-    struct backend_request request = {.model_path = "candidate/model.onnx"};
+    struct backend_request request = {.model.path = "candidate/model.onnx"};
     struct backend_session *session;
     char weights[PATH_MAX];
 
@@ -183,8 +185,9 @@ static void provider_may_be_spelled_in_part_and_in_any_case(void **state)
     for (size_t i = 0; i < ARRAY_LEN(spellings); i++) {
         struct captured_log captured;
         const char *providers[] = {spellings[i], NULL};
-        struct backend_request request = {
-            .model_path = model_path("identity"), .execution.providers = providers, .log = &captured.log};
+        struct backend_request request = {.model.path = model_path("identity"),
+                                          .log = &captured.log,
+                                          .settings = &(struct onnxrt_settings){.execution.providers = providers}};
 
         captured_log_init(&captured);
         captured.log.threshold = LOG_INFO;
@@ -198,7 +201,8 @@ static void provider_may_be_spelled_in_part_and_in_any_case(void **state)
 static void provider_that_there_is_not_is_an_error_that_lists_the_others(void **state)
 {
     const char *providers[] = {"cpu", "nonsense", NULL};
-    struct backend_request request = {.model_path = model_path("identity"), .execution.providers = providers};
+    struct backend_request request = {.model.path = model_path("identity"),
+                                      .settings = &(struct onnxrt_settings){.execution.providers = providers}};
     struct error err;
 
     require_onnxruntime();
@@ -210,13 +214,13 @@ static void provider_that_there_is_not_is_an_error_that_lists_the_others(void **
 
 static void optimization_level_and_threads_reach_the_runtime(void **state)
 {
-    struct backend_request request = {
-        .model_path = model_path("identity"), .optimization_level = 99, .intra_threads = 1, .inter_threads = 1};
+    struct onnxrt_settings settings = {.optimization_level = 99, .intra_threads = 1, .inter_threads = 1};
+    const struct backend_request request = {.model.path = model_path("identity"), .settings = &settings};
     struct error err;
 
     require_onnxruntime();
     onnxrt_backend.close(open_request(&request));
-    request.optimization_level = 55;
+    settings.optimization_level = 55;
     open_fails(&request, ERR_INVALID, &err);
     assert_message_contains(&err, "optimization");
 }
@@ -224,14 +228,15 @@ static void optimization_level_and_threads_reach_the_runtime(void **state)
 static void library_of_custom_operators_that_is_missing_or_none_is_an_error(void **state)
 {
     static const char *const missing[] = {"no_such_library.so", NULL}, *const text[] = {"text.so", NULL};
-    struct backend_request request = {.model_path = model_path("identity"), .custom_op_libraries = missing};
+    struct onnxrt_settings settings = {.custom_op_libraries = missing};
+    const struct backend_request request = {.model.path = model_path("identity"), .settings = &settings};
     struct error err;
 
     require_onnxruntime();
     open_fails(&request, ERR_MISSING, &err);
     assert_message_contains(&err, "'no_such_library.so'");
     scratch_file("text.so", "not a library");
-    request.custom_op_libraries = text;
+    settings.custom_op_libraries = text;
     open_fails(&request, ERR_INVALID, &err);
     assert_message_contains(&err, "'text.so'");
 }
@@ -239,7 +244,7 @@ static void library_of_custom_operators_that_is_missing_or_none_is_an_error(void
 static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
 {
     struct captured_log captured;
-    struct backend_request request = {.model_path = model_path("identity"), .log = &captured.log};
+    struct backend_request request = {.model.path = model_path("identity"), .log = &captured.log};
     struct error err;
     int saved, file;
 
@@ -251,7 +256,7 @@ static void messages_of_the_runtime_go_to_the_log_and_nowhere_else(void **state)
     file = open("stderr.txt", O_CREAT | O_WRONLY, 0600);
     assert_true(saved >= 0 && file >= 0 && dup2(file, STDERR_FILENO) >= 0);
     onnxrt_backend.close(open_request(&request));
-    open_fails(&(struct backend_request){.model_path = "damaged.onnx"}, ERR_CORRUPT, &err);
+    open_fails(&(struct backend_request){.model.path = "damaged.onnx"}, ERR_CORRUPT, &err);
     dup2(saved, STDERR_FILENO);
     close(saved);
     close(file);

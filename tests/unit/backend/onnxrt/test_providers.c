@@ -34,7 +34,7 @@ static int enter(void **state)
 
 struct case_of_options {
     const char *providers[4];
-    struct backend_setting options[4];
+    struct onnxrt_entry options[4];
     const char *expected; /* in what was written down; or in the refusal */
 };
 
@@ -42,20 +42,19 @@ static int open_with(const struct backend *backend, const struct case_of_options
                      struct error *err)
 {
     static const char bytes[] = "nobody reads this model";
-    struct backend_request request = {
-        .model_data = bytes,
-        .model_size = sizeof(bytes),
+    struct onnxrt_settings settings = {
         .library = library(),
         .optimization_level = -1,
-        .log = log,
         .execution = {.providers = wanted->providers, .provider_options = {wanted->options, 0}},
     };
+    const struct backend_request request = {
+        .model.data = bytes, .model.size = sizeof(bytes), .settings = &settings, .log = log};
     struct backend_session *session = NULL;
     int rc;
 
-    while (request.execution.provider_options.count < 4 &&
-           wanted->options[request.execution.provider_options.count].key != NULL)
-        request.execution.provider_options.count++;
+    while (settings.execution.provider_options.count < 4 &&
+           wanted->options[settings.execution.provider_options.count].key != NULL)
+        settings.execution.provider_options.count++;
     unlink(record);
     rc = backend->open(&request, &session, err);
     if (rc == 0)
@@ -125,8 +124,8 @@ static void an_older_release_knows_openvino_by_another_name(void **state)
     older.release = 16;
     struct ort_session_options *options = NULL;
     struct onnxrt_providers providers;
-    const struct backend_execution execution = {.providers = openvino.providers,
-                                                .provider_options = {openvino.options, 1}};
+    const struct onnxrt_execution execution = {.providers = openvino.providers,
+                                               .provider_options = {openvino.options, 1}};
 
     assert_int_equal(onnxrt_providers_init(&older, &execution, &providers, &err), 0);
     assert_null(older.api->create_session_options(&options));

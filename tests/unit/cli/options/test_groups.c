@@ -1,4 +1,5 @@
 /* test_option_groups.c: what the groups make of their options, and what they refuse. */
+#include "backend/onnxrt/settings.h"
 #include "support/unit_test.h"
 
 #include <stdio.h>
@@ -298,9 +299,9 @@ static void details_of_external_data_without_external_data_earn_a_warning(void *
 static void onnx_runtime_gets_levels_and_threads(void **state)
 {
     RUN("--onnxrt");
-    assert_int_equal(VALUES(struct onnxrt_values)->request.optimization_level, -1);
+    assert_int_equal(VALUES(struct onnxrt_values)->runtime.optimization_level, -1);
     RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
-    const struct backend_request *onnxrt = &VALUES(struct onnxrt_values)->request;
+    const struct onnxrt_settings *onnxrt = &VALUES(struct onnxrt_values)->runtime;
 
     assert_int_equal(onnxrt->optimization_level, 99);
     assert_int_equal(onnxrt->intra_threads, 3);
@@ -309,8 +310,7 @@ static void onnx_runtime_gets_levels_and_threads(void **state)
     assert_fails(ERR_INVALID, "--onnxrt-threads");
 }
 
-static void assert_setting(const struct backend_setting *setting, const char *provider, const char *key,
-                           const char *value)
+static void assert_setting(const struct onnxrt_entry *setting, const char *provider, const char *key, const char *value)
 {
     if (provider == NULL)
         assert_null(setting->provider);
@@ -325,8 +325,8 @@ static void options_of_providers_are_keys_and_values_between_commas(void **state
     RUN("--onnxrt", "--provider-options", "tensorrt:trt_fp16_enable=1,shapes=x:1x3\\,y:2=3",
         "openvino:device=HETERO:A,p=C:\\d\\\\", "--provider-options", "cuda:a=b", "--session-config", "s.k=v=w",
         "--session-config", "s.l=A;B");
-    const struct backend_execution *execution = &VALUES(struct onnxrt_values)->request.execution;
-    const struct backend_setting *options = execution->provider_options.items;
+    const struct onnxrt_execution *execution = &VALUES(struct onnxrt_values)->runtime.execution;
+    const struct onnxrt_entry *options = execution->provider_options.items;
 
     assert_int_equal(execution->provider_options.count, 5);
     assert_setting(&options[0], "tensorrt", "trt_fp16_enable", "1");
@@ -361,7 +361,7 @@ static void options_of_providers_that_are_none_are_refused(void **state)
     }
     memset(value + strlen(value), 'x', 1024);
     RUN("--onnxrt", "--provider-options", value);
-    assert_int_equal(VALUES(struct onnxrt_values)->request.execution.provider_options.count, 1);
+    assert_int_equal(VALUES(struct onnxrt_values)->runtime.execution.provider_options.count, 1);
     value[strlen(value)] = 'x';
     RUN("--onnxrt", "--provider-options", value);
     assert_fails(ERR_INVALID, "each of 1 to 1024 bytes");

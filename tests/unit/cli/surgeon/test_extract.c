@@ -83,7 +83,7 @@ static void bench_open(struct bench *bench, char *path)
 {
     struct error err = {0};
 
-    *bench = (struct bench){.path = path, .request = {.optimization_level = 0}};
+    *bench = (struct bench){.path = path};
     bench->data = (struct data_loader_settings){.seed = 1,
                                                 .iterations = 1,
                                                 .shapes = shapes,
@@ -230,7 +230,7 @@ static void must_agree(struct bench *bench, const struct cut *cut)
     size_t input_count;
     struct error err = {0};
 
-    request.model_path = "part.onnx";
+    request.model.path = "part.onnx";
     if (onnxrt_backend.open(&request, &session, &err) < 0)
         fail_with("a part does not load", &err);
     onnxrt_backend.inputs(session, &input_count);
@@ -256,7 +256,7 @@ static void must_agree(struct bench *bench, const struct cut *cut)
 
 static bool runtime_is_there(void)
 {
-    struct backend_request request = {.model_data = "", .model_size = 0};
+    struct backend_request request = {.model.data = "", .model.size = 0};
     struct backend_session *session;
     struct error err = {0};
 

@@ -121,7 +121,7 @@ static void bench_start(struct bench *bench)
 static void bench_init(struct bench *bench)
 {
     memset(&watched, 0, sizeof(watched));
-    *bench = (struct bench){.request = {.optimization_level = 0}, .data = {.seed = 1, .iterations = SAMPLES}};
+    *bench = (struct bench){.data = {.seed = 1, .iterations = SAMPLES}};
     captured_log_init(&bench->log);
     made_init(&bench->made, 13);
 }

@@ -47,10 +47,8 @@ static void bench_open(struct bench *bench, const char *path)
     if (model_open(path, NULL, &bench->model, &err) < 0 || model_lower_constants(bench->model, &err) < 0 ||
         data_loader_new(&bench->data, NULL, &bench->loader, &err) < 0)
         fail_with(path, &err);
-    bench->settings = (struct candidate_settings){.static_inference = true,
-                                                  .backend = &onnxrt_backend,
-                                                  .request = {.optimization_level = 0},
-                                                  .loader = bench->loader};
+    bench->settings =
+        (struct candidate_settings){.static_inference = true, .backend = &onnxrt_backend, .loader = bench->loader};
     candidate_maker_init(&bench->maker, bench->model, &bench->settings, NULL);
 }
 
@@ -88,9 +86,9 @@ static void must_load(struct bench *bench, struct subgraph *candidate)
         candidate_fill(&bench->maker, candidate, &err) < 0 || model_write_memory(candidate, &bytes, &size, &err) < 0)
         fail_with("candidate", &err);
     assert_int_equal(not_a_tensor, VALUE_NONE);
-    request.model_data = bytes;
-    request.model_size = size;
-    request.external_folder = bench->model->folder;
+    request.model.data = bytes;
+    request.model.size = size;
+    request.model.external_folder = bench->model->folder;
     if (onnxrt_backend.open(&request, &session, &err) < 0)
         fail_with("a candidate does not load", &err);
     onnxrt_backend.close(session);
@@ -151,7 +149,7 @@ static void reduce_to(struct bench *bench, enum index_mode mode, uint32_t culpri
 
 static bool runtime_is_there(void)
 {
-    struct backend_request request = {.model_data = "", .model_size = 0};
+    struct backend_request request = {.model.data = "", .model.size = 0};
     struct backend_session *session;
     struct error err = {0};
 

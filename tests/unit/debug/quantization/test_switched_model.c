@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/settings.h"
 #include "backend/subgraph_session.h"
 #include "debug/quantization/switched_model.h"
 #include "onnx/edit/model.h"
@@ -12,9 +13,10 @@
 #include "support/unit_test.h"
 
 /* The same kernels, in the same order, so that bits can be compared: no rewriting, no constants packed anew. */
-static const struct backend_setting plainly[] = {{.key = "session.disable_prepacking", .value = "1"}};
+static const struct onnxrt_entry plainly[] = {{.key = "session.disable_prepacking", .value = "1"}};
 static const struct backend_request request = {
-    .execution.session_config = {.items = plainly, .count = 1}, .intra_threads = 1, .inter_threads = 1};
+    .settings = &(struct onnxrt_settings){
+        .execution.session_config = {.items = plainly, .count = 1}, .intra_threads = 1, .inter_threads = 1}};
 
 enum { X, HIDDEN, MIDDLE, WEIGHT_1, WEIGHT_2, WEIGHT_3, QUANTIZERS };
 

@@ -1,5 +1,6 @@
 /* Tests of debug/reduce/reduce.c with its searches: small models, and shell commands as checks that are known. */
 #define _GNU_SOURCE /* memmem */
+#include "backend/onnxrt/settings.h"
 #include "support/unit_test.h"
 
 #include <stdio.h>
@@ -29,6 +30,8 @@ struct fixture {
     struct error err;
     int rc;
 };
+
+static const struct onnxrt_settings runtime = {.optimization_level = -1};
 
 /* `check` is a shell command about the file m.onnx, in which nodes are found by their names. */
 static void begin(struct fixture *fixture, enum reduce_mode mode, const char *check)
@@ -66,7 +69,7 @@ static void begin(struct fixture *fixture, enum reduce_mode mode, const char *ch
                        .static_inference = true,
                        .random_data = true,
                        .backend = &onnxrt_backend,
-                       .request = {.optimization_level = -1, .log = &fixture->log.log},
+                       .request = {.log = &fixture->log.log, .settings = &runtime},
                        .loader = fixture->loader},
     };
 }
@@ -300,7 +303,7 @@ static void weights_that_do_not_matter_become_zeros(void **state)
 
 static int require_runtime(void **state)
 {
-    struct backend_request request = {.model_data = "", .model_size = 0};
+    struct backend_request request = {.model.data = "", .model.size = 0};
     struct backend_session *session;
     struct error err = {0};
 

@@ -351,9 +351,9 @@ static void every_tactic_of_every_layer_is_right(void **state)
 
 static int open_providers(void **state)
 {
-    struct backend_request request = {0};
+    struct provider_settings settings = {0};
     struct error err = {0};
-    int rc = onnxrt_provider_new(&request, &onnxruntime, &err);
+    int rc = onnxrt_provider_new(&settings, &onnxruntime, &err);
 
     if (rc < 0)
         print_message("%s\n", err.message);

@@ -13,10 +13,10 @@
 
 static struct tactic_provider *open_provider(void)
 {
-    struct backend_request request = {0};
+    struct provider_settings settings = {0};
     struct tactic_provider *provider = NULL;
     struct error err = {0};
-    int rc = onnxrt_provider_new(&request, &provider, &err);
+    int rc = onnxrt_provider_new(&settings, &provider, &err);
 
     if (rc == ERR_MISSING) {
         print_message("%s\n", err.message);
@@ -62,7 +62,7 @@ static void make_feed(struct backend_session *session, int64_t dynamic, struct t
 static void compare(const char *name, bool together, const char *tactic, int64_t dynamic)
 {
     struct tactic_provider *provider = open_provider();
-    struct backend_request request = {.model_path = fixture_path(name)};
+    struct backend_request request = {.model.path = fixture_path(name)};
     struct backend_session *session = NULL;
     struct tensor_list feed, expected = {0};
     struct node_values values;

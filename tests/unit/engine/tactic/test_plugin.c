@@ -104,11 +104,11 @@ static void the_example_computes_convolutions_as_onnxruntime_does(void **state)
 {
     static const struct shape shape = {.rank = 4, .dims = {2, 3, 12, 11}};
     static const char *const tactics[] = {"direct", "direct_double"};
-    struct backend_request request = {0};
+    struct provider_settings settings = {0};
     struct tactic_provider *runtime, *plugin;
     struct error err = {0};
 
-    if (onnxrt_provider_new(&request, &runtime, &err) < 0) {
+    if (onnxrt_provider_new(&settings, &runtime, &err) < 0) {
         print_message("%s\n", err.message);
         skip();
     }

@@ -17,9 +17,9 @@ static size_t case_count;
 
 static int open_providers(void **state)
 {
-    struct backend_request request = {0};
+    struct provider_settings settings = {0};
     struct error err = {0};
-    int rc = onnxrt_provider_new(&request, &onnxruntime, &err);
+    int rc = onnxrt_provider_new(&settings, &onnxruntime, &err);
 
     if (rc < 0 && rc != ERR_MISSING)
         return rc;
