@@ -330,15 +330,15 @@ struct accounts {
 static void write_json(const struct run_model *model, const struct accounts *accounts, bool passed,
                        const struct model *file)
 {
-    const struct driver_settings *settings = PARSE_VALUES(model->context->parse, struct driver_settings);
-    const struct run_verdict verdict = {passed, compare_function_names[settings->comparison.function],
-                                        settings->validate, file};
+    const struct comparison_values *values = PARSE_VALUES(model->context->parse, struct comparison_values);
+    const struct run_verdict verdict = {passed, compare_function_names[values->settings.function], values->validate,
+                                        file};
     struct json_writer *json = accounts->json;
 
     json_writer_begin_object(json);
     run_report_write(accounts->results, &verdict, json);
     json_writer_key(json, "first_divergence");
-    if (model->model != NULL && PARSE_VALUES(model->context->parse, struct comparison_values)->first_divergence)
+    if (model->model != NULL && values->first_divergence)
         divergence_findings_write(&accounts->findings, model->model, file, accounts->results, json);
     else
         json_writer_null(json);
