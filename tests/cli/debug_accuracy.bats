@@ -197,7 +197,7 @@ END
         [ "$(result outcome)" = nothing-fails ]
         return
     fi
-    logged "Cause: uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, int8 activations"
+    logged "Cause: uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, or int8 activations"
     [ "$(result cause/kind)" = saturation ]
     [ "$(result cause/mend/holds)" = True ]
     run --separate-stderr polygraphy debug accuracy saturating.onnx --onnxrt --runner "$plain" --val-range [0.8,1] \

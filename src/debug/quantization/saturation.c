@@ -2,6 +2,7 @@
 #include "debug/quantization/saturation.h"
 
 #include "base/memory.h"
+#include "onnx/proto/node_attribute.h"
 
 static bool contains_any(struct text type, const char *const *names, size_t count)
 {
@@ -11,17 +12,25 @@ static bool contains_any(struct text type, const char *const *names, size_t coun
     return false;
 }
 
+/* Weights in blocks, of 4 bits as a rule, are never multiplied by kernels that add products of uint8 and int8. */
+static bool is_quantized(const struct node *node)
+{
+    static const char *const types[] = {"Quantize", "Dequantize", "QLinear", "Integer", "QGemm", "QAttention"};
+
+    return contains_any(node->op_type, types, ARRAY_LEN(types)) &&
+           node_attribute_integer(node->message, "block_size", 0) == 0;
+}
+
 bool saturation_is_possible(const struct model *model)
 {
-    static const char *const quantized[] = {"Quantize", "Dequantize", "QLinear", "Integer", "QGemm", "QAttention"};
     static const char *const products[] = {"Conv", "MatMul", "Gemm", "Attention", "LSTM", "GRU", "Einsum"};
-    bool is_quantized = false, multiplies = model->function_count > 0; /* a function may */
+    bool has_quantized = false, multiplies = model->function_count > 0; /* a function may */
 
     for (size_t i = 0; i < model->nodes.count; i++) {
-        struct text type = model->nodes.items[i].op_type;
+        const struct node *node = &model->nodes.items[i];
 
-        is_quantized = is_quantized || contains_any(type, quantized, ARRAY_LEN(quantized));
-        multiplies = multiplies || contains_any(type, products, ARRAY_LEN(products));
+        has_quantized = has_quantized || is_quantized(node);
+        multiplies = multiplies || contains_any(node->op_type, products, ARRAY_LEN(products));
     }
-    return is_quantized && multiplies;
+    return has_quantized && multiplies;
 }

@@ -17,8 +17,8 @@
 /* The sentence about the cause, for where an experiment has shown it. */
 #define SATURATION_SENTENCE SATURATION_CAUSE "; fixes: " SATURATION_FIXES
 
-/* Whether a runtime may multiply 8-bit numbers for this model: it has quantized tensors and a node that multiplies.
- * Whether the products are uint8 x int8 and large enough to saturate is not looked at. */
+/* Whether a runtime may multiply 8-bit numbers for this model: it has quantized tensors, not in blocks, and a node that
+ * multiplies. Whether the products are uint8 x int8 and large enough to saturate is not looked at. */
 bool saturation_is_possible(const struct model *model);
 
 #endif
