@@ -9,7 +9,12 @@
 #include "lint/lint.h"
 #include "onnx/external/data.h"
 
-struct lint_values {
+struct check_lint_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+
+    /* its own */
     const char *output, *sarif; /* NULL: not wanted */
 };
 
@@ -20,7 +25,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct lint_values, output),
+        OPTION_FIELD(struct check_lint_settings, output),
         .help = "write the report to this file, as JSON",
     },
     {
@@ -29,22 +34,25 @@ static const struct option options[] = {
         .value_name = "FILE.sarif",
         .file = OPTION_WRITES,
         .extensions = "sarif json",
-        OPTION_FIELD(struct lint_values, sarif),
+        OPTION_FIELD(struct check_lint_settings, sarif),
         .help = "write what was found as SARIF 2.1.0, which code scanning and editors show (docs/ci.md); paths are "
                 "relative to the current folder. There is no file when the model could not be checked",
     },
 };
 
-static int finish_options(struct parse *parse, struct error *err)
+static int finish_lint(struct parse *parse, void *given, struct error *err)
 {
-    return output_folder_check("--sarif", PARSE_VALUES(parse, struct lint_values)->sarif, err);
+    const struct check_lint_settings *settings = given;
+
+    (void)parse;
+    return output_folder_check("--sarif", settings->sarif, err);
 }
 
 static const struct option_group lint_options = {
     .title = "Report",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish_options,
+    .finish = finish_lint,
 };
 
 /* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
@@ -148,7 +156,7 @@ static int save(struct log *log, const struct lint_report *report, const char *p
 
 static int write_all(const struct command_context *context, const struct lint_report *report, struct error *err)
 {
-    const struct lint_values *values = PARSE_VALUES(context->parse, struct lint_values);
+    const struct check_lint_settings *values = PARSE_VALUES(context->parse, struct check_lint_settings);
     int rc = save(context->log, report, values->output, err);
 
     if (rc < 0)
@@ -160,12 +168,13 @@ static int write_all(const struct command_context *context, const struct lint_re
     return lint_results_save_sarif(context, report, values->sarif, err);
 }
 
-static int check_lint_run(const struct command_context *context, struct error *err)
+static int check_lint_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct lint_report report = {0};
     bool bad;
     int rc = load_and_lint(context, &report, err);
 
+    (void)given;
     lint_report_finish(&report);
     if (rc == 0)
         rc = write_all(context, &report, err);
@@ -174,9 +183,16 @@ static int check_lint_run(const struct command_context *context, struct error *e
     return rc < 0 ? rc : bad;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,       &lint_model_options, &onnx_load_options, &data_loader_options, &onnxrt_options,
-    &onnxrt_bounds_options, &lint_options,       &json_options,      &junit_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct check_lint_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct check_lint_settings, file.model, lint_model_options),
+    COMMAND_GROUP(struct check_lint_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct check_lint_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct check_lint_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct check_lint_settings, file.bounds, onnxrt_bounds_options),
+    {&lint_options, 0},
+    COMMAND_GROUP(struct check_lint_settings, json, json_options),
+    COMMAND_GROUP(struct check_lint_settings, common.junit, junit_options),
 };
 
 /* What a page of help has. */
@@ -201,6 +217,7 @@ const struct command cmd_check_lint = {
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct check_lint_settings),
     .essential = essential,
     .framed = true,
     .run = check_lint_run,

@@ -22,7 +22,13 @@
 /* In the order of `targets`. */
 enum convert_target { CONVERT_ONNX, CONVERT_TRT, CONVERT_ONNX_LIKE_TRT_NETWORK };
 
-struct convert_values {
+struct convert_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct engine_values engine;
+
+    /* its own */
     const char *output;
     enum convert_target target; /* ONNX or TRT */
 };
@@ -85,10 +91,10 @@ static int refuse_building(const struct parse *parse, const char *output, struct
     return rc;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_convert(struct parse *parse, void *given, struct error *err)
 {
-    struct convert_values *values = PARSE_VALUES(parse, struct convert_values);
-    const struct onnx_load_values *load = PARSE_VALUES(parse, struct onnx_load_values);
+    struct convert_settings *values = given;
+    const struct onnx_load_values *load = &values->file.load;
 
     if (load->keep_float32.count > 0 && !load->fp_to_fp16)
         log_message(parse_log(parse), LOG_WARNING, "--keep-float32 has no effect without --fp-to-fp16");
@@ -112,7 +118,7 @@ static const struct option rows[] = {
         .file = OPTION_WRITES,
         .shares = "model_file",
         .extensions = "onnx engine",
-        OPTION_FIELD(struct convert_values, output),
+        OPTION_FIELD(struct convert_settings, output),
         .help = "where to save the converted model",
     },
     {
@@ -120,7 +126,7 @@ static const struct option rows[] = {
         .kind = OPTION_ONE,
         .type = OPTION_CHOICE,
         .choices = targets,
-        OPTION_FIELD(struct convert_values, target),
+        OPTION_FIELD(struct convert_settings, target),
         .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells",
     },
     {
@@ -129,7 +135,7 @@ static const struct option rows[] = {
         .value_name = "NODE|PATTERN|OPERATOR",
         .append = true,
         .naming = OPTION_NODE_NAMES,
-        OPTION_FIELD(struct onnx_load_values, keep_float32),
+        OPTION_FIELD(struct convert_settings, file.load.keep_float32),
         .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
                 "('head/*'), or by operator (Softmax)",
     },
@@ -139,7 +145,7 @@ static const struct option_group convert_options = {
     .title = "Conversion",
     .options = rows,
     .count = ARRAY_LEN(rows),
-    .finish = finish,
+    .finish = finish_convert,
 };
 
 /* ---- Float16, as far as ONNX Runtime goes along with it ----
@@ -318,7 +324,7 @@ static void add_float16(struct result_file *result, const struct settling *settl
 
 static int convert_to_onnx(const struct command_context *context, struct result_file *result, struct error *err)
 {
-    const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
+    const char *output = PARSE_VALUES(context->parse, struct convert_settings)->output;
     struct model_file_options options = model_file_options(context);
     struct settling settling = {.context = context};
     struct subgraph whole;
@@ -379,7 +385,7 @@ static int save_engine_result(const struct command_context *context, struct resu
     json_writer_add_string(&result->json, "builder", builder);
     add_layers(result, info);
     json_writer_begin_object_member(json, "written");
-    result_file_add_path(result, PARSE_VALUES(context->parse, struct convert_values)->output);
+    result_file_add_path(result, PARSE_VALUES(context->parse, struct convert_settings)->output);
     json_writer_add_string(&result->json, "tactics", files->save_tactics);
     json_writer_add_string(&result->json, "layer_info", files->save_layer_info);
     json_writer_add_string(&result->json, "timing_cache", files->save_timing_cache);
@@ -400,7 +406,7 @@ static int save_products(const struct trt_request *request, const struct trtexec
 {
     const struct command_context *context = request->context;
     struct layer_info info = {0};
-    int rc = trt_save_products(request, products, PARSE_VALUES(context->parse, struct convert_values)->output, err);
+    int rc = trt_save_products(request, products, PARSE_VALUES(context->parse, struct convert_settings)->output, err);
 
     if (rc < 0 || !result->wanted)
         return rc;
@@ -455,7 +461,7 @@ done:
 
 static int convert_to_engine(const struct command_context *context, struct result_file *result, struct error *err)
 {
-    const char *output = PARSE_VALUES(context->parse, struct convert_values)->output;
+    const char *output = PARSE_VALUES(context->parse, struct convert_settings)->output;
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct layer_info info = {0};
@@ -505,7 +511,7 @@ static int keep_model(const char *model_path, const char *output, struct error *
 
 static int convert(const struct command_context *context, struct result_file *result, struct error *err)
 {
-    const struct convert_values *wish = PARSE_VALUES(context->parse, struct convert_values);
+    const struct convert_settings *wish = PARSE_VALUES(context->parse, struct convert_settings);
     const struct model_values *values = model_file_options(context).model;
     const struct trtexec *program;
     int rc;
@@ -525,11 +531,12 @@ static int convert(const struct command_context *context, struct result_file *re
                            : convert_to_engine(context, result, err);
 }
 
-static int convert_run(const struct command_context *context, struct error *err)
+static int convert_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct result_file result;
     int rc = result_file_open(&result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = convert(context, &result, err);
@@ -537,12 +544,22 @@ static int convert_run(const struct command_context *context, struct error *err)
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,           &convert_model_options,      &data_loader_options,
-    &onnxrt_library_options,    &onnxrt_bounds_options,      &shape_inference_options,
-    &onnx_load_outputs_options, &convert_save_options,       &convert_options,
-    &engine_config_options,     &engine_network_options,     &engine_cache_options,
-    &tensorrt_convert_options,  &tensorflow_convert_options, &json_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct convert_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct convert_settings, file.model, convert_model_options),
+    COMMAND_GROUP(struct convert_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct convert_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct convert_settings, file.bounds, onnxrt_bounds_options),
+    COMMAND_GROUP(struct convert_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct convert_settings, file.load, onnx_load_outputs_options),
+    COMMAND_GROUP(struct convert_settings, file.save, convert_save_options),
+    {&convert_options, 0},
+    COMMAND_GROUP(struct convert_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct convert_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct convert_settings, engine, engine_cache_options),
+    COMMAND_GROUP(struct convert_settings, engine, tensorrt_convert_options),
+    {&tensorflow_convert_options, 0},
+    COMMAND_GROUP(struct convert_settings, json, json_options),
 };
 
 /* What a page of help has. */
@@ -584,6 +601,7 @@ const struct command cmd_convert = {
                "polygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct convert_settings),
     .essential = essential,
     .framed = true,
     .run = convert_run,

@@ -6,7 +6,11 @@
 #include "cli/result_file.h"
 #include "cli/tensor_json.h"
 
-struct to_input_values {
+struct to_input_settings {
+    struct common_settings common;
+    struct json_values json;
+
+    /* its own */
     struct words paths;
     const char *output;
     struct words only; /* items is NULL: all */
@@ -18,7 +22,7 @@ static const struct option options[] = {
         .kind = OPTION_MANY,
         .value_name = "DATA",
         .file = OPTION_READS_DATA,
-        OPTION_FIELD(struct to_input_values, paths),
+        OPTION_FIELD(struct to_input_settings, paths),
         .help =
             "files with inputs or results, in any format that `run --load-inputs` reads; NAME:FILE says what a single "
             "array is called; of two arrays with one name the later counts",
@@ -29,7 +33,7 @@ static const struct option options[] = {
         .required = true,
         .value_name = "PATH",
         .file = OPTION_WRITES_DATA,
-        OPTION_FIELD(struct to_input_values, output),
+        OPTION_FIELD(struct to_input_settings, output),
         .help = "where to write the input data, for --load-inputs. Its end chooses the format: .npz, .npy for a single "
                 "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
     },
@@ -38,7 +42,7 @@ static const struct option options[] = {
         .yields = true,
         .kind = OPTION_ANY,
         .value_name = "NAME",
-        OPTION_FIELD(struct to_input_values, only),
+        OPTION_FIELD(struct to_input_settings, only),
         .help = "write these arrays only, which have to be there: the inputs of a part of a model, to pass it on",
     },
 };
@@ -156,7 +160,7 @@ static void add_written(struct result_file *result, const char *path, const stru
 
 static int to_input(const struct command_context *context, struct result_file *result, struct error *err)
 {
-    const struct to_input_values *values = PARSE_VALUES(context->parse, struct to_input_values);
+    const struct to_input_settings *values = PARSE_VALUES(context->parse, struct to_input_settings);
     struct feed_dicts merged = {0};
     int rc = 0;
 
@@ -189,11 +193,12 @@ done:
     return rc;
 }
 
-static int data_to_input_run(const struct command_context *context, struct error *err)
+static int data_to_input_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct result_file result;
     int rc = result_file_open(&result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = to_input(context, &result, err);
@@ -201,7 +206,11 @@ static int data_to_input_run(const struct command_context *context, struct error
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &to_input_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct to_input_settings, common.logging, logging_options),
+    {&to_input_options, 0},
+    COMMAND_GROUP(struct to_input_settings, json, json_options),
+};
 
 const struct command cmd_data_to_input = {
     .name = "to-input",
@@ -216,5 +225,6 @@ const struct command cmd_data_to_input = {
         "polygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct to_input_settings),
     .run = data_to_input_run,
 };

@@ -142,7 +142,7 @@ static void warn_of_other_precision(const struct engine_file *file)
     struct string_builder text;
 
     if (file->replay == NULL || !file->replay->precision.known ||
-        PARSE_VALUES(file->context->parse, struct precision_values) != NULL)
+        PARSE_VALUES(file->context->parse, struct debug_precision_settings) != NULL)
         return;
     precision_words_of(&file->request.builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {

@@ -186,7 +186,7 @@ static void collect(struct command_files *files, enum option_file first, enum op
     struct parse *parse = files->parse;
 
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct group_state *state = parse->groups[parse->visible[i]];
+        const struct group_state *state = parse->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];

@@ -15,7 +15,10 @@
 #include "cli/parse/parser.h"
 #include "cli/terminal/log_sink.h"
 
-struct help_values {
+struct help_settings {
+    struct common_settings common;
+
+    /* its own */
     struct words command;
     const char *folder;
     int format;
@@ -29,7 +32,7 @@ static const struct option options[] = {
         .names = {"command"},
         .kind = OPTION_ANY,
         .naming = OPTION_COMMAND_NAMES,
-        OPTION_FIELD(struct help_values, command),
+        OPTION_FIELD(struct help_settings, command),
         .help = "the command that is explained, with all its options: `run`, `debug reduce`; without it all commands "
                 "are listed",
     },
@@ -38,7 +41,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct help_values, folder),
+        OPTION_FIELD(struct help_settings, folder),
         .help = "write the manuals of this command and of those below it to this folder, as `man` reads them: "
                 "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH",
     },
@@ -48,7 +51,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = format_names,
         .fallback = "mdoc",
-        OPTION_FIELD(struct help_values, format),
+        OPTION_FIELD(struct help_settings, format),
         .help = "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx makes with MyST's parser",
     },
 };
@@ -95,7 +98,7 @@ static int manual_date(char *ret, size_t size, struct error *err)
     return 0;
 }
 
-static int write_manual(struct parse *parse, const struct help_values *values, const char *date, struct error *err)
+static int write_manual(struct parse *parse, const struct help_settings *values, const char *date, struct error *err)
 {
     const struct manual_format *format = formats[values->format];
     struct string_builder page, name;
@@ -115,7 +118,7 @@ static int write_manual(struct parse *parse, const struct help_values *values, c
 }
 
 /* Writes the page of the command that the words name, and those of all below it. */
-static int write_manuals(const struct command *root, struct words words, const struct help_values *values,
+static int write_manuals(const struct command *root, struct words words, const struct help_settings *values,
                          const char *date, struct error *err)
 {
     const char *longer[PARSE_MAX_DEPTH];
@@ -155,9 +158,9 @@ static int show_help(const struct command *root, struct words words, struct log_
     return rc;
 }
 
-static int help_run(const struct command_context *context, struct error *err)
+static int help_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct help_values *values = PARSE_VALUES(context->parse, struct help_values);
+    const struct help_settings *values = given;
     const struct command *root = context->parse->path[0];
     char date[64];
     int rc;
@@ -168,7 +171,10 @@ static int help_run(const struct command_context *context, struct error *err)
     return rc < 0 ? rc : write_manuals(root, values->command, values, date, err);
 }
 
-static const struct option_group *const groups[] = {&logging_options, &help_command_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct help_settings, common.logging, logging_options),
+    {&help_command_options, 0},
+};
 
 const struct command cmd_help = {
     .name = "help",
@@ -180,5 +186,6 @@ const struct command cmd_help = {
                "man -l manuals/polygraphy-run.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct help_settings),
     .run = help_run,
 };

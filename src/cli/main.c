@@ -115,7 +115,7 @@ static int configure_log(struct parse *parse, struct log_sink *sink, struct erro
 
     if (rc < 0)
         return rc;
-    settings = PARSE_VALUES(parse, struct logging_values)->settings;
+    settings = ((const struct common_settings *)parse->settings)->logging.settings;
     rc = command_files_check(parse, err);
     if (rc < 0) {
         settings.file = NULL;
@@ -153,7 +153,7 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     if (rc == 0) {
         bound_memory(context);
         command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
-        rc = command->run(context, &err);
+        rc = command->run(context, parse->settings, &err);
         progress_line_end(context->progress);
     }
     rc = junit_finish(context, parse_command_name(parse), rc, stopwatch_now() - start, &err);

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/options/groups.h"
 
-static const struct option_group *const groups[] = {&logging_options};
+static const struct command_group groups[] = {COMMAND_GROUP(struct common_settings, logging, logging_options)};
 
 static const struct command *const check_tools[] = {
     &cmd_check_lint,
@@ -16,6 +16,7 @@ const struct command cmd_check = {
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct common_settings),
     .subcommands = check_tools,
     .subcommand_count = ARRAY_LEN(check_tools),
 };
@@ -32,6 +33,7 @@ const struct command cmd_data = {
                "polygraphy data to-input inputs.json layerwise_outputs.json -o layerwise_inputs.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct common_settings),
     .subcommands = data_tools,
     .subcommand_count = ARRAY_LEN(data_tools),
 };
@@ -60,6 +62,7 @@ const struct command cmd_debug = {
                "    --load-inputs in.json --load-outputs golden.json --atol 0.5 --rtol 0.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct common_settings),
     .subcommands = debug_tools,
     .subcommand_count = ARRAY_LEN(debug_tools),
 };
@@ -78,6 +81,7 @@ const struct command cmd_inspect = {
                "polygraphy inspect model model.onnx --show layers attrs",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct common_settings),
     .subcommands = inspect_tools,
     .subcommand_count = ARRAY_LEN(inspect_tools),
 };
@@ -96,6 +100,7 @@ const struct command cmd_surgeon = {
                "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:auto:auto --outputs y:auto",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct common_settings),
     .subcommands = surgeon_tools,
     .subcommand_count = ARRAY_LEN(surgeon_tools),
 };

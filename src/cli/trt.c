@@ -306,7 +306,7 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
 static int save_tactics(const struct trt_request *request, const struct trtexec_products *products, struct error *err)
 {
     const struct parse *parse = request->context->parse;
-    bool searches = PARSE_VALUES(parse, struct precision_values) != NULL;
+    bool searches = PARSE_VALUES(parse, struct debug_precision_settings) != NULL;
     struct tactic_options options = {0};
     int rc;
 

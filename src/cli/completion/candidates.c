@@ -82,7 +82,7 @@ static void add_options(struct request *request)
     const struct parse *line = request->line;
 
     for (size_t i = 0; i < line->visible_count; i++) {
-        const struct group_state *state = line->groups[line->visible[i]];
+        const struct group_state *state = line->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++)
             if (!option_is_positional(&state->group->options[k]) && is_open(state, k))
@@ -111,7 +111,7 @@ static void add_words(struct request *request, const char *const *words)
 static const char *find_model(const struct parse *line)
 {
     for (size_t i = 0; i < line->visible_count; i++) {
-        const struct group_state *state = line->groups[line->visible[i]];
+        const struct group_state *state = line->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++)
             if (state->group->options[k].file == OPTION_READS_MODEL && state->options[k].count > 0)

@@ -26,7 +26,10 @@ enum shell { SHELL_BASH, SHELL_ZSH, SHELL_FISH };
 
 static const char *const shells[] = {"bash", "zsh", "fish", NULL};
 
-struct completion_values {
+struct completion_settings {
+    struct common_settings common;
+
+    /* its own */
     enum shell shell;
     struct words words, line;
 };
@@ -37,14 +40,14 @@ static const struct option options[] = {
         .kind = OPTION_MAYBE,
         .type = OPTION_CHOICE,
         .choices = shells,
-        OPTION_FIELD(struct completion_values, shell),
+        OPTION_FIELD(struct completion_settings, shell),
         .help = "the shell whose script is printed",
     },
     {
         .names = {"--words"},
         .kind = OPTION_REST,
         .value_name = "N WORD",
-        OPTION_FIELD(struct completion_values, words),
+        OPTION_FIELD(struct completion_settings, words),
         .help =
             "what the scripts ask: what can the word number N of a command line become? The words follow; the first "
             "one, number 0, is the program. Each answer is a line: a word, a tab, and what it stands for. Lines that "
@@ -55,7 +58,7 @@ static const struct option options[] = {
         .names = {"--line"},
         .kind = OPTION_REST,
         .value_name = "BREAKS BEFORE BEHIND",
-        OPTION_FIELD(struct completion_values, line),
+        OPTION_FIELD(struct completion_settings, line),
         .help =
             "the same for bash: COMP_WORDBREAKS, then the line before and behind the cursor; the words are answered "
             "as readline puts them into the line",
@@ -154,10 +157,10 @@ static int answer_line(const struct command *root, struct words given, struct st
 
 /* ---- The command ---- */
 
-static int completion_run(const struct command_context *context, struct error *err)
+static int completion_run(const struct command_context *context, const void *given, struct error *err)
 {
     static const char *const scripts[] = {completion_bash, completion_zsh, completion_fish};
-    const struct completion_values *values = PARSE_VALUES(context->parse, struct completion_values);
+    const struct completion_settings *values = given;
     const struct command *root = context->parse->path[0];
     struct string_builder text;
     int rc = 0;
@@ -177,7 +180,10 @@ static int completion_run(const struct command_context *context, struct error *e
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &completion_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct completion_settings, common.logging, logging_options),
+    {&completion_options, 0},
+};
 
 static const char *const essential[] = {NULL};
 
@@ -200,6 +206,7 @@ const struct command cmd_completion = {
     .example = "source <(polygraphy completion bash)",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct completion_settings),
     .essential = essential,
     .run = completion_run,
 };

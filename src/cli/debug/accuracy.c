@@ -18,14 +18,23 @@
 #include "debug/accuracy/record.h"
 #include "engine/backend.h"
 
-struct accuracy_values {
+struct debug_accuracy_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct report_values report;
+    struct model_file_settings file;
+    struct runner_values runners;
+    struct comparison_values comparison;
+    struct engine_values engine;
+
+    /* its own */
     const char *folder;
     int64_t builds, runs, explored_builds, max_checks;
     double deadline;
 };
 
 /* Of several loads and comparisons a few options would have another meaning in each step. */
-static int finish_accuracy(struct parse *parse, struct error *err)
+static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
 {
     static const char *const refused[] = {"--load-outputs",
                                           "--validate",
@@ -34,7 +43,7 @@ static int finish_accuracy(struct parse *parse, struct error *err)
                                           "--save-heatmaps",
                                           "--save-error-metrics-plot",
                                           NULL};
-    const struct accuracy_values *values = PARSE_VALUES(parse, struct accuracy_values);
+    const struct debug_accuracy_settings *values = filled;
     struct string_builder given;
     int rc = 0;
 
@@ -57,7 +66,7 @@ static const struct option accuracy_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_accuracy",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct accuracy_values, folder),
+        OPTION_FIELD(struct debug_accuracy_settings, folder),
         .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
                 "its log. With what an earlier session of the same question has left there, it goes on",
     },
@@ -67,7 +76,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "3",
-        OPTION_FIELD(struct accuracy_values, builds),
+        OPTION_FIELD(struct debug_accuracy_settings, builds),
         .help =
             "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
             "times as often",
@@ -78,7 +87,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "2",
-        OPTION_FIELD(struct accuracy_values, runs),
+        OPTION_FIELD(struct debug_accuracy_settings, runs),
         .help = "how often each build is run for that; one more is run ten times",
     },
     {
@@ -87,7 +96,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "16",
-        OPTION_FIELD(struct accuracy_values, explored_builds),
+        OPTION_FIELD(struct debug_accuracy_settings, explored_builds),
         .help = "how many builds with tactics drawn by lot may be made where builds differ, or none has failed; "
                 "built-in engine only",
     },
@@ -97,7 +106,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct accuracy_values, max_checks),
+        OPTION_FIELD(struct debug_accuracy_settings, max_checks),
         .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit",
     },
     {
@@ -106,7 +115,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        OPTION_FIELD(struct accuracy_values, deadline),
+        OPTION_FIELD(struct debug_accuracy_settings, deadline),
         .help = "the same for time: no experiment begins later than this",
     },
 };
@@ -262,7 +271,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 {
     static const char *const all_precisions[] = {"--fp16", "--bf16", "--int8", "--fp8", NULL};
     const struct parse *parse = given->context->parse;
-    const struct accuracy_values *values = PARSE_VALUES(parse, struct accuracy_values);
+    const struct debug_accuracy_settings *values = PARSE_VALUES(parse, struct debug_accuracy_settings);
     const struct model_values *model = PARSE_VALUES(parse, struct model_values);
     const struct runner_values *runners = PARSE_VALUES(parse, struct runner_values);
     const struct trtexec *program = NULL;
@@ -354,7 +363,7 @@ static int tell(const struct command_context *context, struct investigation *inv
     return accuracy_found_out(investigation) ? 0 : EXIT_STATUS_ERROR;
 }
 
-static int debug_accuracy_run(const struct command_context *context, struct error *err)
+static int debug_accuracy_run(const struct command_context *context, const void *filled, struct error *err)
 {
     struct given given = {.context = context};
     struct accuracy_settings settings;
@@ -362,6 +371,7 @@ static int debug_accuracy_run(const struct command_context *context, struct erro
     struct debug_report result = {0};
     int rc;
 
+    (void)filled;
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
     if (rc < 0)
@@ -382,10 +392,22 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,   &accuracy_options,      &json_options,           &report_options,     &junit_options,
-    &run_model_options, &runner_options,        &data_loader_options,    &comparison_options, &onnxrt_options,
-    &onnx_load_options, &engine_config_options, &engine_network_options, &tensorrt_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_accuracy_settings, common.logging, logging_options),
+    {&accuracy_options, 0},
+    COMMAND_GROUP(struct debug_accuracy_settings, json, json_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, report, report_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, common.junit, junit_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, file.model, run_model_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, runners, runner_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, comparison, comparison_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, engine, tensorrt_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {
@@ -414,6 +436,7 @@ const struct command cmd_debug_accuracy = {
                "polygraphy debug accuracy model.onnx --onnxrt --runner './infer {model} {inputs} {outputs}' -o why",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_accuracy_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

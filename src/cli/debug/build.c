@@ -9,14 +9,19 @@
 #include "cli/options/groups.h"
 #include "debug/tactics/build.h"
 
-struct explore_values {
+struct debug_build_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct engine_values engine;
+
+    /* its own */
     bool explore;
     double within;
 };
 
-static int finish_explore(struct parse *parse, struct error *err)
+static int finish_explore(struct parse *parse, void *given, struct error *err)
 {
-    const struct explore_values *values = PARSE_VALUES(parse, struct explore_values);
+    const struct debug_build_settings *values = given;
 
     if (values->within < 1)
         return error_set(err, ERR_INVALID,
@@ -35,7 +40,7 @@ static const struct option explore_rows[] = {
     {
         .names = {"--explore"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct explore_values, explore),
+        OPTION_FIELD(struct debug_build_settings, explore),
         .help = "draw each layer's tactic by lot among those that are fast enough, "
                 "instead of waiting for timing noise: few builds then tell tactics apart. "
                 "Every other build avoids half of the kernels in all layers. "
@@ -47,7 +52,7 @@ static const struct option explore_rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "FACTOR",
         .fallback = "2.0",
-        OPTION_FIELD(struct explore_values, within),
+        OPTION_FIELD(struct debug_build_settings, within),
         .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest",
     },
 };
@@ -77,7 +82,7 @@ static int refuse_for_trtexec(const struct parse *parse, struct error *err)
 static int build_by_ourselves(const struct command_context *context, struct loop *loop, struct error *err)
 {
     const struct repetition *until = &PARSE_VALUES(context->parse, struct debug_values)->until;
-    const struct explore_values *explore = PARSE_VALUES(context->parse, struct explore_values);
+    const struct debug_build_settings *explore = PARSE_VALUES(context->parse, struct debug_build_settings);
     struct engine_builds builds;
     struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
     int rc = engine_builds_init(&builds, context, err);
@@ -157,11 +162,12 @@ done:
     return rc;
 }
 
-static int debug_build_run(const struct command_context *context, struct error *err)
+static int debug_build_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct debug_report report;
     int rc = debug_report_open(&report, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = build_all(context, &report, err);
@@ -169,25 +175,27 @@ static int debug_build_run(const struct command_context *context, struct error *
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,
-                                                    &check_options,
-                                                    &expected_artifact_options,
-                                                    &intermediate_engine_options,
-                                                    &iteration_options,
-                                                    &until_options,
-                                                    &explore_options,
-                                                    &inspect_model_options,
-                                                    &shape_inference_options,
-                                                    &onnx_load_options,
-                                                    &data_loader_options,
-                                                    &onnxrt_library_options,
-                                                    &engine_config_options,
-                                                    &engine_network_options,
-                                                    &engine_cache_options,
-                                                    &tensorrt_options,
-                                                    &json_options,
-                                                    &report_options,
-                                                    &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_build_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_build_settings, debug, check_options),
+    COMMAND_GROUP(struct debug_build_settings, debug, expected_artifact_options),
+    COMMAND_GROUP(struct debug_build_settings, debug, intermediate_engine_options),
+    COMMAND_GROUP(struct debug_build_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_build_settings, debug, until_options),
+    {&explore_options, 0},
+    COMMAND_GROUP(struct debug_build_settings, file.model, inspect_model_options),
+    COMMAND_GROUP(struct debug_build_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct debug_build_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_build_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_build_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct debug_build_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct debug_build_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct debug_build_settings, engine, engine_cache_options),
+    COMMAND_GROUP(struct debug_build_settings, engine, tensorrt_options),
+    COMMAND_GROUP(struct debug_build_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_build_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_build_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {
@@ -221,6 +229,7 @@ const struct command cmd_debug_build = {
                "polygraphy debug diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_build_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

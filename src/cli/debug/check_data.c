@@ -301,7 +301,7 @@ int check_data_look(const struct command_context *context, struct model *model, 
                     struct error *err)
 {
     struct look look = {.context = context,
-                        .reduce = PARSE_VALUES(context->parse, struct reduce_settings),
+                        .reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce,
                         .files = &PARSE_VALUES(context->parse, struct debug_values)->loop.check.files,
                         .model = model};
     struct parse check;

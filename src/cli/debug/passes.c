@@ -21,7 +21,14 @@
 #include "debug/check/words.h"
 #include "onnx/external/data.h"
 
-struct passes_values {
+struct debug_passes_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct runner_values runners;
+    struct comparison_values comparison;
+    struct engine_values engine;
+
+    /* its own */
     const char *folder;
     struct words decisions, among;
     bool reduce;
@@ -34,7 +41,7 @@ static const struct option passes_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_passes",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct passes_values, folder),
+        OPTION_FIELD(struct debug_passes_settings, folder),
         .help = "where the model goes as the runtime rewrites it with and without what was found; and without --check, "
                 "input data and the reference's outputs",
     },
@@ -43,7 +50,7 @@ static const struct option passes_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "NAME",
         .append = true,
-        OPTION_FIELD(struct passes_values, decisions),
+        OPTION_FIELD(struct debug_passes_settings, decisions),
         .help = "what is tried, in place of what the runner says that it did: names of ONNX Runtime's optimizers, "
                 "entries of its session configuration that switch something off, as KEY=VALUE, fusion:KIND@NODE and "
                 "its like of the built-in engine, route:-KNOB=VALUE of TensorRT, across:TENSOR of each",
@@ -53,7 +60,7 @@ static const struct option passes_rows[] = {
         .kind = OPTION_MANY,
         .value_name = "KIND",
         .append = true,
-        OPTION_FIELD(struct passes_values, among),
+        OPTION_FIELD(struct debug_passes_settings, among),
         .help = "the kinds of decisions that are looked into, of ONNX Runtime optimizers, settings, threads and "
                 "barriers, of TensorRT routes and barriers, of the built-in engine tactics, layouts, foldings, fusions "
                 "and barriers: all of them unless given, but for barriers where other kinds have names. These are "
@@ -62,19 +69,20 @@ static const struct option passes_rows[] = {
     {
         .names = {"--reduce"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct passes_values, reduce),
+        OPTION_FIELD(struct debug_passes_settings, reduce),
         .help = "also look for the smallest part of the model in which what was found makes the difference alone, by "
                 "`debug reduce`; it goes to the folder, with data and the command that shows it",
     },
-    JOBS_ROW("", ""),
+    JOBS_ROW(struct debug_passes_settings, "", ""),
 };
 
 /* What goes between two names cannot be part of one. */
-static int finish_passes(struct parse *parse, struct error *err)
+static int finish_passes(struct parse *parse, void *given, struct error *err)
 {
-    const struct words *names = &PARSE_VALUES(parse, struct passes_values)->decisions;
+    struct debug_passes_settings *settings = given;
+    const struct words *names = &settings->decisions;
     const char *disabled = getenv(CHECK_DISABLED_VARIABLE);
-    struct words *runners = &PARSE_VALUES(parse, struct runner_values)->names;
+    struct words *runners = &settings->runners.names;
     static const char *const usual[] = {"onnxrt", NULL};
 
     if (runners->count == 0)
@@ -83,14 +91,14 @@ static int finish_passes(struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID,
                          "one runner is looked into, --onnxrt (as without any) or --trt; what other programs decide "
                          "can be found by a --check that heeds {disabled}, with --decisions");
-    if (names->count > 0 && PARSE_VALUES(parse, struct passes_values)->among.count > 0)
+    if (names->count > 0 && settings->among.count > 0)
         return error_set(err, ERR_INVALID, "--among: with --decisions these are tried, whatever their kind");
     for (size_t i = 0; i < names->count; i++)
         if (names->items[i][0] == '\0' || names->items[i][0] == '=' || strpbrk(names->items[i], ";\n") != NULL)
             return error_set(err, ERR_INVALID,
                              "--decisions: '%s' is no name and no KEY=VALUE, without ';' and line breaks",
                              names->items[i]);
-    if (PARSE_VALUES(parse, struct passes_values)->reduce && parse_given(parse, "--check"))
+    if (settings->reduce && parse_given(parse, "--check"))
         return error_set(
             err, ERR_INVALID,
             "--reduce: a --check of your own names its model by itself, and never sees a part of it. Leave "
@@ -100,7 +108,7 @@ static int finish_passes(struct parse *parse, struct error *err)
         return error_set(err, ERR_INVALID,
                          CHECK_DISABLED_VARIABLE " is set, which debug passes sets for its checks: unset it; "
                                                  "--onnxrt-disable-optimizers switches off what is to stay off");
-    return jobs_check(parse, false, err);
+    return jobs_check(parse, &settings->debug.loop, false, err);
 }
 
 static const struct option_group passes_options = {
@@ -112,7 +120,7 @@ static const struct option_group passes_options = {
 
 struct session {
     const struct command_context *context;
-    const struct passes_values *values;
+    const struct debug_passes_settings *values;
     const struct passes_runner *runner;
     struct passes_subject subject;
     struct loop_settings loop_settings;
@@ -450,14 +458,15 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
-static int debug_passes_run(const struct command_context *context, struct error *err)
+static int debug_passes_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct debug_passes_settings *settings = given;
     struct arena *arena = parse_arena((struct parse *)context->parse);
     void *memory = NULL;
     struct session session = {.context = context,
-                              .values = PARSE_VALUES(context->parse, struct passes_values),
+                              .values = settings,
                               .subject = {.context = context,
-                                          .model = PARSE_VALUES(context->parse, struct model_values)->path,
+                                          .model = settings->file.model.path,
                                           .arena = arena,
                                           .saturates = system_saturates_products(),
                                           .memory = &memory},
@@ -500,12 +509,26 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,       &optional_check_options, &artifact_options,   &intermediate_list_options,
-    &iteration_options,     &replay_options,         &runner_options,     &passes_options,
-    &convert_model_options, &data_loader_options,    &comparison_options, &onnxrt_options,
-    &engine_config_options, &engine_network_options, &tensorrt_options,   &json_options,
-    &report_options,        &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_passes_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug, optional_check_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug, artifact_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug, intermediate_list_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug, replay_options),
+    COMMAND_GROUP(struct debug_passes_settings, runners, runner_options),
+    {&passes_options, 0},
+    COMMAND_GROUP(struct debug_passes_settings, file.model, convert_model_options),
+    COMMAND_GROUP(struct debug_passes_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_passes_settings, comparison, comparison_options),
+    COMMAND_GROUP(struct debug_passes_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct debug_passes_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct debug_passes_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct debug_passes_settings, engine, tensorrt_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {
@@ -538,6 +561,7 @@ const struct command cmd_debug_passes = {
                "polygraphy debug passes model.onnx --check python check.py {disabled}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_passes_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

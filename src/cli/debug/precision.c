@@ -22,7 +22,7 @@
 
 struct session {
     const struct command_context *context;
-    const struct precision_values *values;
+    const struct debug_precision_settings *values;
     struct debug_report report;
     struct session_page page;
     const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
@@ -106,7 +106,7 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
 /* What a replay belongs to. Scores decide on the order of a minimal search, and they follow from the data. */
 static int hash_session(struct session *session, struct model *model, struct error *err)
 {
-    const struct precision_values *values = session->values;
+    const struct debug_precision_settings *values = session->values;
     const struct precision_settings *precision = &session->builds.file.request.builder.precision;
     const struct data_loader_settings *data = PARSE_VALUES(session->context->parse, struct data_loader_settings);
     struct string_builder text;
@@ -289,7 +289,7 @@ static int measure(struct session *session, const struct bitset *answer, struct 
 
 static int report(struct session *session, const struct precision_result *result, struct error *err)
 {
-    const struct precision_values *values = session->values;
+    const struct debug_precision_settings *values = session->values;
     struct precision_report members = {.result = result,
                                        .network = session->builds.network,
                                        .values = values,
@@ -355,7 +355,7 @@ static void tell(struct session *session, const struct precision_result *result)
 
 static int search(struct session *session, struct error *err)
 {
-    const struct precision_values *values = session->values;
+    const struct debug_precision_settings *values = session->values;
     const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
@@ -376,9 +376,10 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
-static int debug_precision_run(const struct command_context *context, struct error *err)
+static int debug_precision_run(const struct command_context *context, const void *given, struct error *err)
 {
-    struct session session = {.context = context, .values = PARSE_VALUES(context->parse, struct precision_values)};
+    const struct debug_precision_settings *settings = given;
+    struct session session = {.context = context, .values = settings};
     int rc;
 
     set_artifact(&session);
@@ -431,12 +432,27 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,        &check_options,        &artifact_options,       &intermediate_engine_options,
-    &iteration_options,      &replay_options,       &inspect_model_options,  &shape_inference_options,
-    &onnx_load_options,      &data_loader_options,  &onnxrt_library_options, &engine_config_precision_options,
-    &engine_network_options, &engine_cache_options, &tensorrt_options,       &precision_options,
-    &json_options,           &report_options,       &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_precision_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug, check_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug, artifact_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug, intermediate_engine_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug, replay_options),
+    COMMAND_GROUP(struct debug_precision_settings, file.model, inspect_model_options),
+    COMMAND_GROUP(struct debug_precision_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct debug_precision_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_precision_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_precision_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct debug_precision_settings, engine, engine_config_precision_options),
+    COMMAND_GROUP(struct debug_precision_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct debug_precision_settings, engine, engine_cache_options),
+    COMMAND_GROUP(struct debug_precision_settings, engine, tensorrt_options),
+    {&precision_options, 0},
+    COMMAND_GROUP(struct debug_precision_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_precision_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",
@@ -477,6 +493,7 @@ const struct command cmd_debug_precision = {
                "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_precision_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

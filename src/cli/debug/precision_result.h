@@ -17,7 +17,7 @@ void precision_result_log(const struct precision_result *result, const struct ne
 struct precision_report {
     const struct precision_result *result;
     const struct network *network;
-    const struct precision_values *values;
+    const struct debug_precision_settings *values;
     const struct precision_costs *costs; /* NULL: there are no Casts */
     const struct precision_costs *without_added;
     const struct precision_errors *errors; /* NULL: they were not measured */

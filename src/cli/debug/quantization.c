@@ -15,10 +15,6 @@
 #include "debug/quantization/subject.h"
 #include "debug/quantization/table.h"
 
-struct quantization_values {
-    const char *float_model;
-};
-
 static const struct option quantization_rows[] = {
     {
         .names = {"--float"},
@@ -26,7 +22,7 @@ static const struct option quantization_rows[] = {
         .value_name = "MODEL",
         .file = OPTION_READS,
         .extensions = "onnx",
-        OPTION_FIELD(struct quantization_values, float_model),
+        OPTION_FIELD(struct debug_quantization_settings, float_model),
         .help = "the float model that the quantized one was made of: its outputs are the reference, and its weights "
                 "those of constants that are stored as integers. Without it the reference is the quantized model with "
                 "all quantizers switched off that can be",
@@ -80,7 +76,7 @@ static void warn_of_quantized_reference(const struct session *session)
 static int measure(struct session *session, struct error *err)
 {
     const struct command_context *context = session->context;
-    const struct quantization_values *values = PARSE_VALUES(context->parse, struct quantization_values);
+    const struct debug_quantization_settings *values = PARSE_VALUES(context->parse, struct debug_quantization_settings);
     const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
     const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
     struct quantization_study *study = &session->study;
@@ -185,10 +181,10 @@ static int measure_and_search(struct session *session, struct error *err)
     return tell(session, &table, err);
 }
 
-static int debug_quantization_run(const struct command_context *context, struct error *err)
+static int debug_quantization_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct quantization_values *values = PARSE_VALUES(context->parse, struct quantization_values);
-    const char *path = PARSE_VALUES(context->parse, struct model_values)->path;
+    const struct debug_quantization_settings *values = given;
+    const char *path = values->file.model.path;
     struct session session = {.context = context};
     int rc;
 
@@ -220,11 +216,23 @@ static int debug_quantization_run(const struct command_context *context, struct 
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,    &optional_check_options, &artifact_options,     &intermediate_onnx_options,
-    &iteration_options,  &replay_options,         &quantization_options, &quantization_search_options,
-    &lint_model_options, &data_loader_options,    &comparison_options,   &onnxrt_options,
-    &json_options,       &report_options,         &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_quantization_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug, optional_check_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug, artifact_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug, intermediate_onnx_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug, replay_options),
+    {&quantization_options, 0},
+    {&quantization_search_options, 0},
+    COMMAND_GROUP(struct debug_quantization_settings, file.model, lint_model_options),
+    COMMAND_GROUP(struct debug_quantization_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_quantization_settings, comparison, comparison_options),
+    COMMAND_GROUP(struct debug_quantization_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_quantization_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--float",     "--load-inputs",
@@ -251,6 +259,7 @@ const struct command cmd_debug_quantization = {
                "polygraphy debug quantization model_int8.onnx --float model.onnx --load-inputs inputs.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_quantization_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

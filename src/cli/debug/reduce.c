@@ -50,7 +50,7 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
 static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
-    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
+    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
     const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     struct hash hash;
@@ -84,7 +84,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
     const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
     const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
-    struct reduce_settings ret = *PARSE_VALUES(context->parse, struct reduce_settings);
+    struct reduce_settings ret = PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
 
     ret.output = save->path;
     ret.external = save->external;
@@ -136,7 +136,7 @@ static int prepare(const struct command_context *context, struct model **ret, si
 /* One result may lie there, as nothing comes after it. */
 static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
 {
-    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
+    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
     const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
 
@@ -244,7 +244,7 @@ static int refuse_missing_result(const struct command_context *context, const st
 {
     const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
                                                                  : "no model was seen to fail";
-    const struct reduce_settings *reduce = PARSE_VALUES(context->parse, struct reduce_settings);
+    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
     const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
 
     if (save->path != NULL && result->outcome != REDUCE_FOUND)
@@ -341,8 +341,9 @@ static int find_sizes(const struct command_context *context, struct model *model
     return rc;
 }
 
-static int debug_reduce_run(const struct command_context *context, struct error *err)
+static int debug_reduce_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct debug_reduce_settings *options = given;
     struct loop_settings loop_settings = debug_loop_settings(context);
     struct reduce_settings settings;
     struct engine_request golden = {0};
@@ -367,7 +368,7 @@ static int debug_reduce_run(const struct command_context *context, struct error 
     rc = prepare(context, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
-    rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
+    rc = data_loader_from_options(context, &options->file.model, &loader, err);
     if (rc < 0)
         goto done;
     rc = check_data_look(context, model, &keep_inputs, err);
@@ -414,22 +415,24 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,
-                                                    &check_options,
-                                                    &artifact_options,
-                                                    &intermediate_onnx_options,
-                                                    &iteration_options,
-                                                    &replay_options,
-                                                    &reduce_model_options,
-                                                    &onnx_save_options,
-                                                    &shape_inference_default_options,
-                                                    &onnx_load_options,
-                                                    &data_loader_options,
-                                                    &onnxrt_reference_options,
-                                                    &reduce_options,
-                                                    &json_options,
-                                                    &report_options,
-                                                    &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_reduce_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug, check_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug, artifact_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug, intermediate_onnx_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug, replay_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.model, reduce_model_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.save, onnx_save_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.inference, shape_inference_default_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_reduce_settings, file.onnxrt, onnxrt_reference_options),
+    {&reduce_options, 0},
+    COMMAND_GROUP(struct debug_reduce_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_reduce_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {
@@ -483,6 +486,7 @@ const struct command cmd_debug_reduce = {
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_reduce_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

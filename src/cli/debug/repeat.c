@@ -14,10 +14,15 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     return 0;
 }
 
-static int debug_repeat_run(const struct command_context *context, struct error *err)
+struct debug_repeat_settings {
+    struct debug_values debug;
+};
+
+static int debug_repeat_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct debug_repeat_settings *options = given;
     struct loop_settings settings = debug_loop_settings(context);
-    struct repetition until = PARSE_VALUES(context->parse, struct debug_values)->until;
+    struct repetition until = options->debug.until;
     struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
     struct debug_report result;
     struct session_page page = {.counts = true};
@@ -46,9 +51,17 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,   &check_options,  &expected_artifact_options,
-                                                    &iteration_options, &until_options,  &replay_options,
-                                                    &json_options,      &report_options, &junit_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_repeat_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug, check_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug, expected_artifact_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug, until_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug, replay_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_repeat_settings, debug.common.junit, junit_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check",
@@ -85,6 +98,7 @@ const struct command cmd_debug_repeat = {
                "polygraphy debug repeat --until 100 --check-timeout 60 --check ./test.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_repeat_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

@@ -15,16 +15,21 @@
 #include "debug/tactics/pair.h"
 #include "engine/precision/words.h"
 
-struct tactics_values {
+struct debug_tactics_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct engine_values engine;
+
+    /* its own */
     const char *good, *bad; /* NULL: in `dir` */
     const char *dir;
     const char *mend; /* NULL: not wanted */
 };
 
 /* Which tactics are taken is what the tool decides. */
-static int finish_tactics(struct parse *parse, struct error *err)
+static int finish_tactics(struct parse *parse, void *given, struct error *err)
 {
-    const struct tactics_values *values = PARSE_VALUES(parse, struct tactics_values);
+    const struct debug_tactics_settings *values = given;
 
     if (parse_given(parse, "--load-tactics"))
         return error_set(err, ERR_INVALID,
@@ -39,7 +44,7 @@ static int finish_tactics(struct parse *parse, struct error *err)
                          "sorted them into");
     if (values->dir && values->good && values->bad)
         return error_set(err, ERR_INVALID, "--dir means nothing beside --good and --bad: leave it out");
-    return jobs_check(parse, true, err);
+    return jobs_check(parse, &values->debug.loop, true, err);
 }
 
 static const struct option tactics_rows[] = {
@@ -49,7 +54,7 @@ static const struct option tactics_rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct tactics_values, good),
+        OPTION_FIELD(struct debug_tactics_settings, good),
         .help = "the tactic replay of a build that passes the check, or a folder with several",
     },
     {
@@ -58,14 +63,14 @@ static const struct option tactics_rows[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct tactics_values, bad),
+        OPTION_FIELD(struct debug_tactics_settings, bad),
         .help = "that of one that fails it, or a folder with several",
     },
     {
         .names = {"--dir"},
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
-        OPTION_FIELD(struct tactics_values, dir),
+        OPTION_FIELD(struct debug_tactics_settings, dir),
         .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
     },
     {
@@ -74,11 +79,12 @@ static const struct option tactics_rows[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct tactics_values, mend),
+        OPTION_FIELD(struct debug_tactics_settings, mend),
         .help = "write the bad replay with the tactics at fault replaced by the good one's, "
                 "if such a build was seen to pass: for --load-tactics",
     },
-    JOBS_ROW("Only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
+    JOBS_ROW(struct debug_tactics_settings,
+             "Only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
              ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
 };
 
@@ -318,7 +324,7 @@ static int run_with(const struct command_context *context, const struct tactic_p
     rc = tactic_isolation_run(&isolation, loop, err);
     if (rc < 0)
         goto ended;
-    rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct tactics_values)->mend, context->log, err);
+    rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct debug_tactics_settings)->mend, context->log, err);
     if (rc < 0)
         goto ended;
     tactic_isolation_log(&isolation, context->log);
@@ -361,9 +367,9 @@ static int refuse_trtexec(const struct command_context *context, struct error *e
     return rc;
 }
 
-static int debug_tactics_run(const struct command_context *context, struct error *err)
+static int debug_tactics_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct tactics_values *values = PARSE_VALUES(context->parse, struct tactics_values);
+    const struct debug_tactics_settings *values = given;
     struct tactic_pair pair;
     struct tactic_diff replays;
     struct debug_report report;
@@ -392,12 +398,27 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,        &check_options,        &artifact_options,       &intermediate_engine_options,
-    &iteration_options,      &replay_options,       &tactics_options,        &json_options,
-    &report_options,         &junit_options,        &inspect_model_options,  &shape_inference_options,
-    &onnx_load_options,      &data_loader_options,  &onnxrt_library_options, &engine_config_options,
-    &engine_network_options, &engine_cache_options, &tensorrt_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct debug_tactics_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug, check_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug, artifact_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug, intermediate_engine_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug, iteration_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug, replay_options),
+    {&tactics_options, 0},
+    COMMAND_GROUP(struct debug_tactics_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_tactics_settings, debug.common.junit, junit_options),
+    COMMAND_GROUP(struct debug_tactics_settings, file.model, inspect_model_options),
+    COMMAND_GROUP(struct debug_tactics_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct debug_tactics_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct debug_tactics_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct debug_tactics_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct debug_tactics_settings, engine, engine_cache_options),
+    COMMAND_GROUP(struct debug_tactics_settings, engine, tensorrt_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"--check", "--dir",         "--good",       "--bad",   "--fp16",
@@ -429,6 +450,7 @@ const struct command cmd_debug_tactics = {
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct debug_tactics_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,

@@ -16,7 +16,12 @@
 
 #define DEFAULT_FOLDER "polygraphy_capability_dumps"
 
-struct capability_values {
+struct inspect_capability_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+
+    /* its own */
     const char *folder;
     bool with_partitioning;
     bool providers; /* rather than a model */
@@ -29,19 +34,19 @@ static const struct option options[] = {
         .value_name = "FOLDER",
         .fallback = DEFAULT_FOLDER,
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct capability_values, folder),
+        OPTION_FIELD(struct inspect_capability_settings, folder),
         .help = "where the report and the parts of the model go",
     },
     {
         .names = {"--with-partitioning"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct capability_values, with_partitioning),
+        OPTION_FIELD(struct inspect_capability_settings, with_partitioning),
         .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
     },
     {
         .names = {"--providers"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct capability_values, providers),
+        OPTION_FIELD(struct inspect_capability_settings, providers),
         .help = "show what ONNX Runtime can compute with here, rather than look at a model: each execution provider "
                 "that it was built with runs a model of one node, and the reason is shown where that fails",
     },
@@ -233,7 +238,7 @@ static int save_report(const struct command_context *context, const char *folder
 static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
                      bool supported, struct error *err)
 {
-    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
+    const struct inspect_capability_settings *values = PARSE_VALUES(context->parse, struct inspect_capability_settings);
     char *path = path_in(
         values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
         first, end - 1);
@@ -305,7 +310,7 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
 static int report(const struct command_context *context, const struct subgraph *whole,
                   const struct node_support_list *support, const struct report_rows *rows, struct error *err)
 {
-    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
+    const struct inspect_capability_settings *values = PARSE_VALUES(context->parse, struct inspect_capability_settings);
     struct refusal_list refusals = {0};
     struct string_builder text;
     int rc;
@@ -333,7 +338,8 @@ static int report(const struct command_context *context, const struct subgraph *
     return rc;
 }
 
-static int refuse_words(const struct model_values *model, const struct capability_values *values, struct error *err)
+static int refuse_words(const struct model_values *model, const struct inspect_capability_settings *values,
+                        struct error *err)
 {
     if (values->providers && model->path != NULL)
         return error_set(err, ERR_INVALID, "--providers looks at ONNX Runtime, not at a model: leave out '%s'",
@@ -345,10 +351,10 @@ static int refuse_words(const struct model_values *model, const struct capabilit
     return 0;
 }
 
-static int inspect_capability_run(const struct command_context *context, struct error *err)
+static int inspect_capability_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    const struct capability_values *values = PARSE_VALUES(context->parse, struct capability_values);
+    const struct inspect_capability_settings *values = given;
+    const struct json_values *json = &values->json;
     const struct backend *runtime = model_file_runtime(context);
     struct node_support_list support = {0};
     struct report_rows rows = {0};
@@ -356,7 +362,7 @@ static int inspect_capability_run(const struct command_context *context, struct 
     struct subgraph whole;
     struct model *model;
     struct error why = {0};
-    int rc = refuse_words(PARSE_VALUES(context->parse, struct model_values), values, err);
+    int rc = refuse_words(&values->file.model, values, err);
 
     if (rc < 0)
         return rc;
@@ -393,10 +399,16 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,      &capability_model_options, &shape_inference_options,
-    &onnx_load_options,    &onnxrt_library_options,   &onnxrt_bounds_options,
-    &convert_save_options, &capability_options,       &json_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct inspect_capability_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.model, capability_model_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.bounds, onnxrt_bounds_options),
+    COMMAND_GROUP(struct inspect_capability_settings, file.save, convert_save_options),
+    {&capability_options, 0},
+    COMMAND_GROUP(struct inspect_capability_settings, json, json_options),
 };
 
 /* What a page of help has. */
@@ -422,6 +434,7 @@ const struct command cmd_inspect_capability = {
                "polygraphy inspect capability --providers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct inspect_capability_settings),
     .essential = essential,
     .framed = true,
     .run = inspect_capability_run,

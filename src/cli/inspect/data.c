@@ -12,6 +12,10 @@
 #include "tensor/values/text.h"
 
 struct inspect_data_settings {
+    struct common_settings common;
+    struct json_values json;
+
+    /* its own */
     const char *path;
     bool all;               /* iterations, not just the first */
     bool values, histogram; /* beside statistics */
@@ -329,10 +333,10 @@ static int inspect_data_save(const struct data_file *file, const struct inspect_
     return rc;
 }
 
-static int inspect_data_run(const struct command_context *context, struct error *err)
+static int inspect_data_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct inspect_data_settings *settings = PARSE_VALUES(context->parse, struct inspect_data_settings);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct inspect_data_settings *settings = given;
+    const struct json_values *json = &settings->json;
     struct data_file file;
     struct string_builder text;
     int rc = data_file_load(&file, settings->path, err);
@@ -349,7 +353,11 @@ static int inspect_data_run(const struct command_context *context, struct error 
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &inspect_data_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct inspect_data_settings, common.logging, logging_options),
+    {&inspect_data_options, 0},
+    COMMAND_GROUP(struct inspect_data_settings, json, json_options),
+};
 
 const struct command cmd_inspect_data = {
     .name = "data",
@@ -363,5 +371,6 @@ const struct command cmd_inspect_data = {
     .example = "polygraphy inspect data outputs.json --show-values --histogram",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct inspect_data_settings),
     .run = inspect_data_run,
 };

@@ -13,7 +13,11 @@
 
 #define LEADING_DIFFERENCES 20 /* of one kind, at the most so many are shown without being asked for */
 
-struct diff_engines_values {
+struct diff_engines_settings {
+    struct common_settings common;
+    struct json_values json;
+
+    /* its own */
     const char *first, *second;
 };
 
@@ -23,7 +27,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .file = OPTION_READS,
         .extensions = "engine plan json",
-        OPTION_FIELD(struct diff_engines_values, first),
+        OPTION_FIELD(struct diff_engines_settings, first),
         .help = "an engine: a file of `polygraphy convert`, an engine of TensorRT's, or the layer information of one, "
                 "as trtexec --exportLayerInfo or --save-layer-info has written it",
     },
@@ -32,7 +36,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .file = OPTION_READS,
         .extensions = "engine plan json",
-        OPTION_FIELD(struct diff_engines_values, second),
+        OPTION_FIELD(struct diff_engines_settings, second),
         .help = "another engine of the same model",
     },
 };
@@ -43,17 +47,19 @@ static const struct option_group diff_engines_options = {
     .count = ARRAY_LEN(options),
 };
 
-struct comparison {
+struct engine_comparison {
     struct layer_info a, b;
     struct layer_diff diff;
 };
 
-static const struct layer_info_layer *layer_of_a(const struct comparison *comparison, const struct layer_pair *pair)
+static const struct layer_info_layer *layer_of_a(const struct engine_comparison *comparison,
+                                                 const struct layer_pair *pair)
 {
     return &comparison->a.layers.items[pair->a];
 }
 
-static const struct layer_info_layer *layer_of_b(const struct comparison *comparison, const struct layer_pair *pair)
+static const struct layer_info_layer *layer_of_b(const struct engine_comparison *comparison,
+                                                 const struct layer_pair *pair)
 {
     return &comparison->b.layers.items[pair->b];
 }
@@ -145,7 +151,7 @@ static void log_rest(struct log *log, size_t count)
         log_message(log, LOG_INFO, "    %zu more; -v shows them.", count - LEADING_DIFFERENCES);
 }
 
-static void log_fusions(const struct comparison *comparison, struct log *log)
+static void log_fusions(const struct engine_comparison *comparison, struct log *log)
 {
     struct string_builder text;
 
@@ -183,7 +189,7 @@ static int compare_changes(const void *a, const void *b)
 }
 
 /* "21 tf32 -> float16, 5 float32 -> float16": a precision has few others, so that they are looked through. */
-static void log_changes(const struct comparison *comparison, struct log *log)
+static void log_changes(const struct engine_comparison *comparison, struct log *log)
 {
     struct {
         struct change *items;
@@ -216,7 +222,8 @@ static void log_changes(const struct comparison *comparison, struct log *log)
     free(changes.items);
 }
 
-static void log_difference(const struct comparison *comparison, const struct difference *difference, struct log *log)
+static void log_difference(const struct engine_comparison *comparison, const struct difference *difference,
+                           struct log *log)
 {
     struct string_builder text;
     size_t found = 0;
@@ -253,7 +260,7 @@ static void log_only_in(const struct layer_info *info, const struct layer_indice
     string_release(&text);
 }
 
-static void log_summary(const struct comparison *comparison, struct log *log)
+static void log_summary(const struct engine_comparison *comparison, struct log *log)
 {
     const struct layer_diff *diff = &comparison->diff;
 
@@ -273,7 +280,7 @@ static void log_summary(const struct comparison *comparison, struct log *log)
         log_message(log, LOG_INFO, "No layer differs.");
 }
 
-static void show(const struct comparison *comparison, struct log *log)
+static void show(const struct engine_comparison *comparison, struct log *log)
 {
     log_summary(comparison, log);
     log_changes(comparison, log);
@@ -315,7 +322,8 @@ static void write_side(struct json_writer *writer, const char *key, const struct
     json_writer_end_object(writer);
 }
 
-static void write_pair(struct json_writer *writer, const struct comparison *comparison, const struct layer_pair *pair)
+static void write_pair(struct json_writer *writer, const struct engine_comparison *comparison,
+                       const struct layer_pair *pair)
 {
     json_writer_begin_object(writer);
     write_side(writer, "a", layer_of_a(comparison, pair));
@@ -326,7 +334,7 @@ static void write_pair(struct json_writer *writer, const struct comparison *comp
     json_writer_end_object(writer);
 }
 
-static int save(const struct comparison *comparison, const char *path, struct error *err)
+static int save(const struct engine_comparison *comparison, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -354,11 +362,11 @@ static int save(const struct comparison *comparison, const char *path, struct er
     return rc;
 }
 
-static int diff_engines_run(const struct command_context *context, struct error *err)
+static int diff_engines_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct diff_engines_values *values = PARSE_VALUES(context->parse, struct diff_engines_values);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    struct comparison comparison = {0};
+    const struct diff_engines_settings *values = given;
+    const struct json_values *json = &values->json;
+    struct engine_comparison comparison = {0};
     int rc = engine_layers_load(values->first, context->log, &comparison.a, err);
 
     if (rc < 0)
@@ -377,7 +385,11 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &diff_engines_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct diff_engines_settings, common.logging, logging_options),
+    {&diff_engines_options, 0},
+    COMMAND_GROUP(struct diff_engines_settings, json, json_options),
+};
 
 const struct command cmd_inspect_diff_engines = {
     .name = "diff-engines",
@@ -395,5 +407,6 @@ const struct command cmd_inspect_diff_engines = {
                "polygraphy inspect diff-engines good/layers.json bad/layers.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct diff_engines_settings),
     .run = diff_engines_run,
 };

@@ -12,7 +12,12 @@
 #include "debug/tactics/pair.h"
 #include "report/report.h"
 
-struct diff_tactics_values {
+struct diff_tactics_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct report_values report;
+
+    /* its own */
     const char *dir;
     const char *good, *bad; /* NULL: in `dir` */
 };
@@ -23,7 +28,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "FOLDER",
         .fallback = "",
-        OPTION_FIELD(struct diff_tactics_values, dir),
+        OPTION_FIELD(struct diff_tactics_settings, dir),
         .help = "where the folders `good` and `bad` with the replays are; the current folder if not given",
     },
     {
@@ -32,7 +37,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct diff_tactics_values, good),
+        OPTION_FIELD(struct diff_tactics_settings, good),
         .help = "replays of good builds: a folder, with all folders in it, or a single file",
     },
     {
@@ -41,7 +46,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct diff_tactics_values, bad),
+        OPTION_FIELD(struct diff_tactics_settings, bad),
         .help = "the same for bad builds",
     },
 };
@@ -363,7 +368,7 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
 
 static int compare(struct tactic_diff *diff, const struct command_context *context, struct error *err)
 {
-    const struct diff_tactics_values *values = PARSE_VALUES(context->parse, struct diff_tactics_values);
+    const struct diff_tactics_settings *values = PARSE_VALUES(context->parse, struct diff_tactics_settings);
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct log *log = context->log;
     int rc = load(&diff->good, "good", values->good, values->dir, log, err);
@@ -386,19 +391,24 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
     return json->path ? tactic_diff_save(diff, json->path, err) : 0;
 }
 
-static int diff_tactics_run(const struct command_context *context, struct error *err)
+static int diff_tactics_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct tactic_diff diff;
     int rc;
 
+    (void)given;
     tactic_diff_init(&diff);
     rc = compare(&diff, context, err);
     tactic_diff_release(&diff);
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &diff_tactics_options, &json_options,
-                                                    &report_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct diff_tactics_settings, common.logging, logging_options),
+    {&diff_tactics_options, 0},
+    COMMAND_GROUP(struct diff_tactics_settings, json, json_options),
+    COMMAND_GROUP(struct diff_tactics_settings, report, report_options),
+};
 
 const struct command cmd_inspect_diff_tactics = {
     .name = "diff-tactics",
@@ -420,5 +430,6 @@ const struct command cmd_inspect_diff_tactics = {
         "polygraphy inspect diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct diff_tactics_settings),
     .run = diff_tactics_run,
 };

@@ -20,7 +20,13 @@
 #include "cli/inspect/trt_engine.h"
 #include "onnx/model/graph_view.h"
 
-struct inspect_model_values {
+struct inspect_model_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct report_values report;
+    struct model_file_settings file;
+
+    /* its own */
     const char *display_as; /* "trt", or NULL */
     struct words show;
     bool list_unbounded;
@@ -34,7 +40,7 @@ static const struct option options[] = {
         .names = {"--convert-to", "--display-as"},
         .kind = OPTION_ONE,
         .choices = (const char *const[]){"trt", NULL},
-        OPTION_FIELD(struct inspect_model_values, display_as),
+        OPTION_FIELD(struct inspect_model_settings, display_as),
         .help = "trt: show the network that the engine of --trt is built of, before any tactic is chosen; its layers "
                 "have the names that --layer-precisions and tactic replays use",
     },
@@ -42,14 +48,14 @@ static const struct option options[] = {
         .names = {"--show"},
         .kind = OPTION_MANY,
         .choices = details,
-        OPTION_FIELD(struct inspect_model_values, show),
+        OPTION_FIELD(struct inspect_model_settings, show),
         .help = "details: every layer with its tensors, the layers' attributes (only together with layers), "
                 "the values of weights",
     },
     {
         .names = {"--list-unbounded-dds"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_model_values, list_unbounded),
+        OPTION_FIELD(struct inspect_model_settings, list_unbounded),
         .help = "list the tensors that decide about shapes at run time without a bound",
     },
     {
@@ -59,7 +65,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct inspect_model_values, layer_info),
+        OPTION_FIELD(struct inspect_model_settings, layer_info),
         .help = "of an engine of TensorRT's: what its layers are, as trtexec --exportLayerInfo has written it; it may "
                 "also stand in place of the model",
     },
@@ -69,7 +75,7 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct inspect_model_values, profile),
+        OPTION_FIELD(struct inspect_model_settings, profile),
         .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
                 "slowest layers are shown first",
     },
@@ -78,7 +84,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_READS,
-        OPTION_FIELD(struct inspect_model_values, build_log),
+        OPTION_FIELD(struct inspect_model_settings, build_log),
         .help = "of an engine of TensorRT's: what trtexec --verbose has said of its build; layers are shown with the "
                 "number of kernels that were timed, and the time of the fastest other one",
     },
@@ -97,7 +103,7 @@ static const struct option_group inspect_model_own_options = {
     .count = ARRAY_LEN(options),
 };
 
-static bool is_shown(const struct inspect_model_values *values, const char *detail)
+static bool is_shown(const struct inspect_model_settings *values, const char *detail)
 {
     for (size_t i = 0; i < values->show.count; i++)
         if (strcmp(values->show.items[i], detail) == 0)
@@ -106,7 +112,7 @@ static bool is_shown(const struct inspect_model_values *values, const char *deta
 }
 
 static struct graph_text_settings settings_of(const struct command_context *context,
-                                              const struct inspect_model_values *values)
+                                              const struct inspect_model_settings *values)
 {
     return (struct graph_text_settings){
         .layers = is_shown(values, "layers"),
@@ -155,7 +161,7 @@ static void list_unbounded(const struct command_context *context, struct model *
 
 static int inspect(const struct command_context *context, struct model *model, struct error *err)
 {
-    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct graph_text_settings settings = settings_of(context, values);
     struct value_list unbounded = {0};
@@ -368,7 +374,7 @@ static int engine_save_json(const struct engine *engine, const char *path, struc
 
 static int inspect_engine(const struct command_context *context, const char *path, struct error *err)
 {
-    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
     const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     struct string_builder text;
     struct engine *engine;
@@ -432,7 +438,7 @@ static int load_layers(const struct command_context *context, const char *plan, 
 static int inspect_trt_engine(const struct command_context *context, const char *plan, const char *layers,
                               struct error *err)
 {
-    const struct inspect_model_values *values = PARSE_VALUES(context->parse, struct inspect_model_values);
+    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
     struct layer_profile profile = {0};
     struct build_log build = {.map.fd = -1};
@@ -463,7 +469,7 @@ done:
 }
 
 /* A page that would not be written is refused. */
-static int refuse_report(const struct command_context *context, const struct inspect_model_values *own,
+static int refuse_report(const struct command_context *context, const struct inspect_model_settings *own,
                          struct error *err)
 {
     const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
@@ -481,10 +487,10 @@ static int refuse_report(const struct command_context *context, const struct ins
     return 0;
 }
 
-static int inspect_model_run(const struct command_context *context, struct error *err)
+static int inspect_model_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct inspect_model_values *own = PARSE_VALUES(context->parse, struct inspect_model_values);
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    const struct inspect_model_settings *own = given;
+    const struct model_values *values = &own->file.model;
     struct graph_text_settings settings;
     struct model *model;
     int rc = refuse_report(context, own, err);
@@ -516,10 +522,17 @@ static int inspect_model_run(const struct command_context *context, struct error
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,        &inspect_model_options,      &shape_inference_options,   &onnx_load_options,
-    &onnxrt_library_options, &onnxrt_bounds_options,      &inspect_model_own_options, &json_options,
-    &report_options,         &tensorflow_inspect_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct inspect_model_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct inspect_model_settings, file.model, inspect_model_options),
+    COMMAND_GROUP(struct inspect_model_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct inspect_model_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct inspect_model_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct inspect_model_settings, file.bounds, onnxrt_bounds_options),
+    {&inspect_model_own_options, 0},
+    COMMAND_GROUP(struct inspect_model_settings, json, json_options),
+    COMMAND_GROUP(struct inspect_model_settings, report, report_options),
+    {&tensorflow_inspect_options, 0},
 };
 
 /* What a page of help has. */
@@ -548,6 +561,7 @@ const struct command cmd_inspect_model = {
                "polygraphy inspect model model.onnx --display-as trt --show layers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct inspect_model_settings),
     .essential = essential,
     .run = inspect_model_run,
 };

@@ -80,11 +80,18 @@ static int check_model(const struct command_context *context, struct model *mode
     return rc;
 }
 
-static int inspect_sparsity_run(const struct command_context *context, struct error *err)
+struct inspect_sparsity_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
+static int inspect_sparsity_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct model *model;
     int rc = model_file_load(context, &model, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = check_model(context, model, err);
@@ -92,8 +99,12 @@ static int inspect_sparsity_run(const struct command_context *context, struct er
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct inspect_sparsity_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct inspect_sparsity_settings, file.model, onnx_model_options),
+    COMMAND_GROUP(struct inspect_sparsity_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct inspect_sparsity_settings, json, json_options),
+};
 
 const struct command cmd_inspect_sparsity = {
     .name = "sparsity",
@@ -106,6 +117,7 @@ const struct command cmd_inspect_sparsity = {
     .example = "polygraphy inspect sparsity model.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct inspect_sparsity_settings),
     .framed = true,
     .run = inspect_sparsity_run,
 };

@@ -6,7 +6,11 @@
 #include "cli/options/groups.h"
 #include "format/polygraphy/tactic_replay.h"
 
-struct tactics_values {
+struct inspect_tactics_settings {
+    struct common_settings common;
+    struct json_values json;
+
+    /* its own */
     const char *path;
 };
 
@@ -16,7 +20,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct tactics_values, path),
+        OPTION_FIELD(struct inspect_tactics_settings, path),
         .help = "a file that --save-tactics has written",
     },
 };
@@ -79,10 +83,10 @@ static int save(const struct tactic_replay *replay, const char *path, struct err
     return rc;
 }
 
-static int inspect_tactics_run(const struct command_context *context, struct error *err)
+static int inspect_tactics_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct tactics_values *values = PARSE_VALUES(context->parse, struct tactics_values);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct inspect_tactics_settings *values = given;
+    const struct json_values *json = &values->json;
     struct tactic_replay replay;
     int rc;
 
@@ -97,7 +101,11 @@ static int inspect_tactics_run(const struct command_context *context, struct err
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &tactics_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct inspect_tactics_settings, common.logging, logging_options),
+    {&tactics_options, 0},
+    COMMAND_GROUP(struct inspect_tactics_settings, json, json_options),
+};
 
 const struct command cmd_inspect_tactics = {
     .name = "tactics",
@@ -109,5 +117,6 @@ const struct command cmd_inspect_tactics = {
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct inspect_tactics_settings),
     .run = inspect_tactics_run,
 };

@@ -120,8 +120,8 @@ static void add_synopsis(struct parse *parse, const struct manual_format *format
 
     for (int positional = 0; positional < 2; positional++)
         for (size_t i = 0; i < command->group_count; i++)
-            for (size_t k = 0; k < command->groups[i]->count; k++) {
-                const struct option *option = &command->groups[i]->options[k];
+            for (size_t k = 0; k < command->groups[i].group->count; k++) {
+                const struct option *option = &command->groups[i].group->options[k];
 
                 if (option_is_positional(option) == positional && (positional || option->required))
                     *VECTOR_APPEND(&shown) = option;
@@ -179,7 +179,7 @@ static bool has_options(const struct option_group *group)
 /* --help and logging, which all commands have, come last. */
 static bool is_common(const struct parse *parse, size_t visible)
 {
-    const struct option_group *group = parse->groups[parse->visible[visible]]->group;
+    const struct option_group *group = parse->visible[visible].state->group;
 
     return visible == 0 || (visible == 1 && parse->depth == 1) || group == &logging_options;
 }
@@ -190,7 +190,7 @@ static void add_groups(const struct parse *parse, const struct manual_format *fo
     const char *title = NULL;
 
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct option_group *group = parse->groups[parse->visible[i]]->group;
+        const struct option_group *group = parse->visible[i].state->group;
 
         if (is_common(parse, i) != common || !has_options(group))
             continue;
@@ -215,7 +215,7 @@ static void add_refused(const struct parse *parse, const struct manual_format *f
 
     string_init(&names);
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct option_group *group = parse->groups[parse->visible[i]]->group;
+        const struct option_group *group = parse->visible[i].state->group;
 
         for (size_t k = 0; k < group->count; k++) {
             const struct option *option = &group->options[k];

@@ -69,9 +69,8 @@ static int choose_signature(struct debug_values *values, struct error *err)
     return 0;
 }
 
-static int finish_check(struct parse *parse, bool asks, struct error *err)
+static int finish_check(struct parse *parse, struct debug_values *values, bool asks, struct error *err)
 {
-    struct debug_values *values = PARSE_VALUES(parse, struct debug_values);
     struct check_settings *check = &values->loop.check;
     struct check_rules *rules = &check->rules;
     int rc = choose_signature(values, err);
@@ -98,14 +97,14 @@ static int finish_check(struct parse *parse, bool asks, struct error *err)
     return 0;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_asked_check(struct parse *parse, void *given, struct error *err)
 {
-    return finish_check(parse, true, err);
+    return finish_check(parse, given, true, err);
 }
 
-static int finish_optional(struct parse *parse, struct error *err)
+static int finish_optional_check(struct parse *parse, void *given, struct error *err)
 {
-    return finish_check(parse, false, err);
+    return finish_check(parse, given, false, err);
 }
 
 static const struct option options[] = {
@@ -258,5 +257,5 @@ static const struct option options[] = {
         .title = "Pass or fail", .options = options, .count = ARRAY_LEN(options), .finish = (finisher),                \
     }
 
-const struct option_group check_options = CHECK_GROUP(finish);
-const struct option_group optional_check_options = CHECK_GROUP(finish_optional);
+const struct option_group check_options = CHECK_GROUP(finish_asked_check);
+const struct option_group optional_check_options = CHECK_GROUP(finish_optional_check);

@@ -44,9 +44,9 @@ static void warn_about_ignored(struct parse *parse, enum comparison_function com
     }
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_comparison(struct parse *parse, void *given, struct error *err)
 {
-    const struct comparison_values *values = PARSE_VALUES(parse, struct comparison_values);
+    const struct comparison_values *values = given;
     const struct {
         const char *option;
         const struct named_numbers *tolerances;
@@ -287,7 +287,7 @@ const struct option_group comparison_options = {
     .title = "Comparison",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_comparison,
 };
 
 #define RULES(option, list)                                                                                            \

@@ -28,9 +28,9 @@ static void warn_about_ignored(struct parse *parse)
     }
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_data_loader(struct parse *parse, void *given, struct error *err)
 {
-    struct data_loader_settings *values = PARSE_VALUES(parse, struct data_loader_settings);
+    struct data_loader_settings *values = given;
 
     if (strcmp(parse_last_word(parse, "--data-loader-backend-module"), "torch") == 0)
         return error_set(
@@ -158,7 +158,7 @@ const struct option_group data_loader_options = {
     .title = "Input data",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_data_loader,
 };
 
 /* ---- The loader ---- */

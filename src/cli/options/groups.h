@@ -18,7 +18,9 @@
 #include "backend/onnxrt/settings.h"
 #include "comparator/compare/settings.h"
 #include "comparator/data/loader.h"
+#include "comparator/infer/driver.h"
 #include "debug/loop/loop.h"
+#include "debug/reduce/reduce.h"
 #include "onnx/edit/node.h"
 #include "report/report.h"
 
@@ -35,7 +37,7 @@ struct logging_values {
     struct log_settings settings; /* what follows from all of it */
 };
 
-extern const struct option_group logging_options;
+OPTION_GROUP(struct logging_values, logging_options);
 
 /* ---- JSON twin of the result: tools that print one ---- */
 
@@ -43,7 +45,7 @@ struct json_values {
     const char *path; /* NULL: not wanted */
 };
 
-extern const struct option_group json_options;
+OPTION_GROUP(struct json_values, json_options);
 
 /* ---- Report: a page about the result ---- */
 
@@ -52,7 +54,7 @@ struct report_values {
     struct report_files files;
 };
 
-extern const struct option_group report_options;
+OPTION_GROUP(struct report_values, report_options);
 
 /* A report with the command and the machine in it, when these options ask for one; else NULL, with which all functions
  * of report/report.h do nothing. */
@@ -72,7 +74,13 @@ struct junit_values {
     const char *path; /* NULL: not wanted */
 };
 
-extern const struct option_group junit_options;
+OPTION_GROUP(struct junit_values, junit_options);
+
+/* What main() reads of every command: the first member of its settings. */
+struct common_settings {
+    struct logging_values logging;
+    struct junit_values junit;
+};
 
 /* For main(): what a command adds its cases to, when --junit was given; else NULL. The cases are called after the
  * model, so that a CI system knows them again. */
@@ -117,18 +125,18 @@ struct model_values {
     struct input_shapes shapes; /* --input-shapes, --model-input-shapes or --override-input-shapes */
 };
 
-extern const struct option_group run_model_options;        /* model_file may be missing, --model-type, --input-shapes */
-extern const struct option_group inspect_model_options;    /* --model-type, no shapes */
-extern const struct option_group reduce_model_options;     /* ONNX only, --model-input-shapes (also surgeon extract) */
-extern const struct option_group lint_model_options;       /* ONNX only, --input-shapes */
-extern const struct option_group convert_model_options;    /* --model-type, --input-shapes */
-extern const struct option_group sanitize_model_options;   /* ONNX only, --override-input-shapes */
-extern const struct option_group capability_model_options; /* ONNX only, may be missing, no shapes */
-extern const struct option_group onnx_model_options;       /* ONNX only, no shapes */
+OPTION_GROUP(struct model_values, run_model_options);      /* model_file may be missing, --model-type, --input-shapes */
+OPTION_GROUP(struct model_values, inspect_model_options);  /* --model-type, no shapes */
+OPTION_GROUP(struct model_values, reduce_model_options);   /* ONNX only, --model-input-shapes (also surgeon extract) */
+OPTION_GROUP(struct model_values, lint_model_options);     /* ONNX only, --input-shapes */
+OPTION_GROUP(struct model_values, convert_model_options);  /* --model-type, --input-shapes */
+OPTION_GROUP(struct model_values, sanitize_model_options); /* ONNX only, --override-input-shapes */
+OPTION_GROUP(struct model_values, capability_model_options); /* ONNX only, may be missing, no shapes */
+OPTION_GROUP(struct model_values, onnx_model_options);       /* ONNX only, no shapes */
 
 /* ---- Data loader: struct data_loader_settings, but for shapes ---- */
 
-extern const struct option_group data_loader_options;
+OPTION_GROUP(struct data_loader_settings, data_loader_options);
 
 /* A data loader as these options and the model's shapes (in whichever spelling the command has) describe it. Files are
  * loaded. It borrows from the parse. */
@@ -142,7 +150,7 @@ int data_loader_to_generate(const struct command_context *context, const struct 
 
 /* ---- Comparator: inference ---- */
 
-extern const struct option_group inference_options; /* fills struct driver_settings */
+OPTION_GROUP(struct driver_settings, inference_options);
 
 /* ---- Comparator: comparisons ---- */
 
@@ -180,7 +188,7 @@ struct comparison_values {
 #define DEFAULT_SNR_THRESHOLD 20   /* dB */
 #define DEFAULT_NMSE_TOLERANCE NAN /* none */
 
-extern const struct option_group comparison_options;
+OPTION_GROUP(struct comparison_values, comparison_options);
 
 /* What the options say of outputs by name: one for each option that does, given or not. `ret` has room for
  * COMPARISON_RULES, which borrow from `values`. */
@@ -200,9 +208,9 @@ struct onnx_load_values {
     struct named_integers unbounded_dds_upper_bound; /* surgeon sanitize */
 };
 
-extern const struct option_group onnx_load_options;          /* no output options: debug tools, most others */
-extern const struct option_group onnx_load_outputs_options;  /* with --onnx-outputs: run, convert */
-extern const struct option_group onnx_load_sanitize_options; /* with --outputs and the upper bound */
+OPTION_GROUP(struct onnx_load_values, onnx_load_options);          /* no output options: debug tools, most others */
+OPTION_GROUP(struct onnx_load_values, onnx_load_outputs_options);  /* with --onnx-outputs: run, convert */
+OPTION_GROUP(struct onnx_load_values, onnx_load_sanitize_options); /* with --outputs and the upper bound */
 
 /* ---- ONNX shape inference ---- */
 
@@ -213,9 +221,11 @@ struct shape_inference_values {
     bool shape_inference, no_shape_inference; /* the two switches as typed */
 };
 
-extern const struct option_group shape_inference_options;          /* off unless asked for: run, convert, ... */
-extern const struct option_group shape_inference_default_options;  /* on unless refused: debug reduce, sanitize */
-extern const struct option_group shape_inference_fallback_options; /* off, fallback allowed: surgeon extract */
+OPTION_GROUP(struct shape_inference_values, shape_inference_options); /* off unless asked for: run, convert, ... */
+OPTION_GROUP(struct shape_inference_values,
+             shape_inference_default_options); /* on unless refused: debug reduce, sanitize */
+OPTION_GROUP(struct shape_inference_values,
+             shape_inference_fallback_options); /* off, fallback allowed: surgeon extract */
 
 /* ---- ONNX saving ---- */
 
@@ -224,10 +234,10 @@ struct onnx_save_values {
     struct external_settings external;
 };
 
-extern const struct option_group onnx_save_options;          /* -o, --output, optional: debug reduce */
-extern const struct option_group onnx_save_required_options; /* -o, --output, required: surgeon */
-extern const struct option_group run_save_options;           /* --save-onnx: run */
-extern const struct option_group convert_save_options;       /* no path of its own: convert */
+OPTION_GROUP(struct onnx_save_values, onnx_save_options);          /* -o, --output, optional: debug reduce */
+OPTION_GROUP(struct onnx_save_values, onnx_save_required_options); /* -o, --output, required: surgeon */
+OPTION_GROUP(struct onnx_save_values, run_save_options);           /* --save-onnx: run */
+OPTION_GROUP(struct onnx_save_values, convert_save_options);       /* no path of its own: convert */
 
 /* ---- ONNX Runtime ---- */
 
@@ -237,17 +247,32 @@ struct onnxrt_values {
     struct words disabled_optimizers; /* become an entry of the session configuration */
 };
 
-extern const struct option_group onnxrt_options;           /* run, check lint */
-extern const struct option_group onnxrt_reference_options; /* no --providers: debug reduce, which runs the original */
-extern const struct option_group onnxrt_library_options;   /* no --session-config, either: shapes and values only */
+OPTION_GROUP(struct onnxrt_values, onnxrt_options); /* run, check lint */
+OPTION_GROUP(struct onnxrt_values,
+             onnxrt_reference_options);                     /* no --providers: debug reduce, which runs the original */
+OPTION_GROUP(struct onnxrt_values, onnxrt_library_options); /* no --session-config, either: shapes and values only */
 
 /* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart.h). */
 struct onnxrt_bounds_values {
+    bool apart;       /* the command has the group */
     bool has_seconds; /* else they depend on the model */
     double seconds;
 };
 
-extern const struct option_group onnxrt_bounds_options;
+OPTION_GROUP(struct onnxrt_bounds_values, onnxrt_bounds_options);
+
+/* ---- All of that about a model ---- */
+
+/* How a model is loaded, run and saved. What a command has no options for stays zeroed, as if nothing was asked for. */
+struct model_file_settings {
+    struct model_values model;
+    struct onnx_load_values load;
+    struct shape_inference_values inference;
+    struct onnx_save_values save;
+    struct data_loader_settings data;
+    struct onnxrt_values onnxrt;
+    struct onnxrt_bounds_values bounds;
+};
 
 /* ---- Runners ---- */
 
@@ -270,7 +295,7 @@ struct runner_values {
     double timeout;                    /* seconds; 0: none */
 };
 
-extern const struct option_group runner_options;
+OPTION_GROUP(struct runner_values, runner_options);
 
 /* ---- TensorFlow: no values, all of it is refused ---- */
 
@@ -285,6 +310,9 @@ enum failure_signature { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, S
 
 /* What all debug tools are told of their session; their loop gets `loop` from debug_loop_settings(). */
 struct debug_values {
+    struct common_settings common;
+    struct json_values json;
+    struct report_values report;
     struct loop_settings loop;
     enum failure_signature signature;
     struct repetition until; /* --until of debug build and repeat */
@@ -292,45 +320,50 @@ struct debug_values {
     bool copy_weights;       /* rather than link external data to candidates */
 };
 
-extern const struct option_group check_options;
-extern const struct option_group optional_check_options; /* without --check nobody is asked: debug passes compares */
+OPTION_GROUP(struct debug_values, check_options);
+OPTION_GROUP(struct debug_values, optional_check_options); /* without --check nobody is asked: debug passes compares */
 
 /* ---- Artifact sorting: all debug tools ---- */
 
-extern const struct option_group artifact_options;
-extern const struct option_group expected_artifact_options; /* warns when there are none: debug build, repeat */
+OPTION_GROUP(struct debug_values, artifact_options);
+OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns when there are none: debug build, repeat */
 
 /* ---- Iterative debugging ---- */
 
-extern const struct option_group intermediate_onnx_options;   /* polygraphy_debug.onnx: debug reduce */
-extern const struct option_group intermediate_engine_options; /* polygraphy_debug.engine: debug build, precision */
-extern const struct option_group intermediate_list_options;   /* of what is switched off: debug passes */
+OPTION_GROUP(struct debug_values, intermediate_onnx_options);   /* polygraphy_debug.onnx: debug reduce */
+OPTION_GROUP(struct debug_values, intermediate_engine_options); /* polygraphy_debug.engine: debug build, precision */
+OPTION_GROUP(struct debug_values, intermediate_list_options);   /* of what is switched off: debug passes */
 
-extern const struct option_group iteration_options; /* all debug tools */
+OPTION_GROUP(struct debug_values, iteration_options); /* all debug tools */
 
-extern const struct option_group replay_options; /* debug reduce, precision, repeat */
+OPTION_GROUP(struct debug_values, replay_options); /* debug reduce, precision, repeat */
 
-/* The row of --jobs in a tool's own options; sentences of its help say where there may be several, and what else there
- * is to know. */
+/* The row of --jobs in a tool's own options, which fill `settings`; sentences of its help say where there may be
+ * several, and what else there is to know. */
 /* clang-format off */
-#define JOBS_ROW(where, more)                                                                                          \
+#define JOBS_ROW(settings, where, more)                                                                                \
     {                                                                                                                  \
         .names = {"-j", "--jobs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",     \
-        OPTION_FIELD(struct debug_values, loop.jobs),                                                                  \
+        OPTION_FIELD(settings, debug.loop.jobs),                                                                       \
         .help = "run so many checks at a time: those that will probably be needed next. " where                        \
                 "The result, the replay and the log are the same" more,                                                \
     }
 /* clang-format on */
 
 /* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
-int jobs_check(const struct parse *parse, bool engines, struct error *err);
+int jobs_check(const struct parse *parse, const struct loop_settings *loop, bool engines, struct error *err);
 
-extern const struct option_group until_options; /* debug build, repeat */
+OPTION_GROUP(struct debug_values, until_options); /* debug build, repeat */
 
 /* ---- debug reduce's own ---- */
 
-/* Fills struct reduce_settings, and the rest of struct loop_settings. */
-extern const struct option_group reduce_options; /* needs onnx_save_options in the same command */
+struct debug_reduce_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct reduce_settings reduce;
+};
+
+OPTION_GROUP(struct debug_reduce_settings, reduce_options);
 
 /* ---- surgeon extract's own ---- */
 
@@ -352,7 +385,7 @@ struct extract_values {
     struct tensor_metadata_list inputs, outputs; /* each name once; no shapes for outputs */
 };
 
-extern const struct option_group extract_options;
+OPTION_GROUP(struct extract_values, extract_options);
 
 /* ---- surgeon insert's own ---- */
 
@@ -367,7 +400,7 @@ struct insert_values {
     struct node_attributes attributes;
 };
 
-extern const struct option_group insert_options;
+OPTION_GROUP(struct insert_values, insert_options);
 
 /* ---- surgeon weight-strip's own ---- */
 
@@ -375,7 +408,7 @@ struct weight_strip_values {
     const char *exclude_list; /* path; NULL: none */
 };
 
-extern const struct option_group weight_strip_options;
+OPTION_GROUP(struct weight_strip_values, weight_strip_options);
 
 /* ---- surgeon sanitize's own ---- */
 
@@ -392,7 +425,7 @@ struct sanitize_values {
     int64_t size_threshold; /* bytes */
 };
 
-extern const struct option_group sanitize_options;
+OPTION_GROUP(struct sanitize_values, sanitize_options);
 
 /* ---- run's own ---- */
 

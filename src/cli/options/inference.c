@@ -5,10 +5,11 @@
 #include "comparator/infer/driver.h"
 #include "format/data/file.h"
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_inference(struct parse *parse, void *given, struct error *err)
 {
-    struct driver_settings *settings = PARSE_VALUES(parse, struct driver_settings);
+    struct driver_settings *settings = given;
 
+    (void)parse;
     if (settings->warm_up < 0)
         return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)settings->warm_up);
     if (settings->save_outputs != NULL && data_file_holds_arrays_only(settings->save_outputs))
@@ -72,7 +73,7 @@ const struct option_group inference_options = {
     .title = "Inference",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_inference,
 };
 
 static const struct option runner_rows[] = {

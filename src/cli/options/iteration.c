@@ -10,10 +10,10 @@
 
 #define MOST_JOBS 64 /* more hardly help: searches know too little of what comes next */
 
-int jobs_check(const struct parse *parse, bool engines, struct error *err)
+int jobs_check(const struct parse *parse, const struct loop_settings *loop, bool engines, struct error *err)
 {
     static const char *const one_file[] = {"--save-tactics", "--save-timing-cache", "--save-layer-info"};
-    int64_t jobs = PARSE_VALUES(parse, struct debug_values)->loop.jobs;
+    int64_t jobs = loop->jobs;
 
     if (jobs < 1 || jobs > MOST_JOBS)
         return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
@@ -35,12 +35,12 @@ int jobs_check(const struct parse *parse, bool engines, struct error *err)
 
 /* ---- Artifacts ---- */
 
-static int finish_expected_artifacts(struct parse *parse, struct error *err)
+static int finish_expected_artifacts(struct parse *parse, void *given, struct error *err)
 {
-    const struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
+    const struct debug_values *values = given;
 
     (void)err;
-    if (loop->artifacts.paths.count == 0)
+    if (values->loop.artifacts.paths.count == 0)
         log_message(
             parse_log(parse), LOG_WARNING,
             "`--artifacts` was not specified; No artifacts will be stored: name the files to keep with --artifacts");
@@ -135,11 +135,12 @@ const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NU
 
 /* ---- Replays ---- */
 
-static int finish_replay(struct parse *parse, struct error *err)
+static int finish_replay(struct parse *parse, void *given, struct error *err)
 {
-    struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
+    struct debug_values *values = given;
+    struct loop_settings *loop = &values->loop;
 
-    (void)err;
+    (void)parse, (void)err;
     if (loop->save_replay[0] == '\0')
         loop->save_replay = NULL;
     loop->hash_content = candidate_content_hash;
@@ -226,11 +227,11 @@ static const struct option until_rows[] = {
 };
 
 /* There is no original, whose failure would be the one that is looked for. */
-static int finish_until(struct parse *parse, struct error *err)
+static int finish_until(struct parse *parse, void *given, struct error *err)
 {
-    struct debug_values *values = PARSE_VALUES(parse, struct debug_values);
+    struct debug_values *values = given;
 
-    (void)err;
+    (void)parse, (void)err;
     if (values->signature == SIGNATURE_AUTO)
         values->loop.check.rules.compare_failures = false;
     return 0;

@@ -24,16 +24,19 @@ static const struct option options[] = {
     },
 };
 
-static int finish_options(struct parse *parse, struct error *err)
+static int finish_junit(struct parse *parse, void *given, struct error *err)
 {
-    return output_folder_check("--junit", PARSE_VALUES(parse, struct junit_values)->path, err);
+    const struct junit_values *values = given;
+
+    (void)parse;
+    return output_folder_check("--junit", values->path, err);
 }
 
 const struct option_group junit_options = {
     .title = "Continuous integration",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish_options,
+    .finish = finish_junit,
 };
 
 /* "polygraphy.resnet50": a reader takes what is behind the last dot for a class of the package before it. */
@@ -52,11 +55,11 @@ static void name_group(const struct command_context *context, const char *comman
 
 struct junit *junit_begin(const struct command_context *context, const char *command)
 {
-    const struct junit_values *values = PARSE_VALUES(context->parse, struct junit_values);
+    const struct common_settings *settings = context->parse->settings;
     struct string_builder text;
     struct junit *junit;
 
-    if (values == NULL || values->path == NULL)
+    if (settings->junit.path == NULL)
         return NULL;
     string_init(&text);
     name_group(context, command, &text);
@@ -113,12 +116,13 @@ static void add_outcome(struct junit *junit, const char *command, int rc, const 
 
 int junit_finish(struct command_context *context, const char *command, int rc, double seconds, struct error *err)
 {
+    const struct common_settings *settings = context->parse->settings;
     struct error why;
 
     if (context->junit == NULL)
         return rc;
     add_outcome(context->junit, command, rc, err);
-    if (junit_save(context->junit, PARSE_VALUES(context->parse, struct junit_values)->path, seconds, &why) < 0) {
+    if (junit_save(context->junit, settings->junit.path, seconds, &why) < 0) {
         if (rc < 0) /* the first error is the one that counts */
             log_message(context->log, LOG_ERROR, "%s", why.message);
         else

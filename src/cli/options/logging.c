@@ -56,9 +56,9 @@ static int convert_verbosity(struct parse *parse, const char *spelling, struct w
     return 0;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_logging(struct parse *parse, void *given, struct error *err)
 {
-    struct logging_values *values = PARSE_VALUES(parse, struct logging_values);
+    struct logging_values *values = given;
     struct log_settings *settings = &values->settings;
     int step = STEP_OF_INFO;
 
@@ -128,7 +128,7 @@ const struct option_group logging_options = {
     .title = "Logging",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_logging,
 };
 
 /* ---- The result for other programs ---- */

@@ -62,12 +62,13 @@ static int convert_golden(struct parse *parse, const char *spelling, struct word
     return 0;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_reduce(struct parse *parse, void *given, struct error *err)
 {
-    struct reduce_settings *settings = PARSE_VALUES(parse, struct reduce_settings);
-    const struct loop_settings *loop = &PARSE_VALUES(parse, struct debug_values)->loop;
+    struct debug_reduce_settings *values = given;
+    struct reduce_settings *settings = &values->reduce;
+    const struct loop_settings *loop = &values->debug.loop;
     bool is_minimal = settings->mode == REDUCE_MINIMAL;
-    int rc = jobs_check(parse, false, err);
+    int rc = jobs_check(parse, loop, false, err);
 
     if (rc < 0)
         return rc;
@@ -95,21 +96,21 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "onnx",
-        OPTION_FIELD(struct reduce_settings, min_good),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.min_good),
         .help = "where to save a model of similar size that passes, if one was seen",
     },
     {
         .names = {"--no-reduce-inputs"},
         .kind = OPTION_OFF,
         .exclusive = 1,
-        OPTION_FIELD(struct reduce_settings, reduce_inputs),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.reduce_inputs),
         .help = "only look for the earliest outputs that fail; the beginning of the model stays",
     },
     {
         .names = {"--no-reduce-outputs"},
         .kind = OPTION_OFF,
         .exclusive = 1,
-        OPTION_FIELD(struct reduce_settings, reduce_outputs),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.reduce_outputs),
         .help = "only look for the latest inputs that fail; the end of the model stays",
     },
     {
@@ -118,16 +119,17 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = modes,
         .fallback = "bisect",
-        OPTION_FIELD(struct reduce_settings, mode),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.mode),
         .help = "bisect needs few checks, linear tries every node and may find a smaller model; "
                 "minimal finds a model that no single node can be left out of",
     },
-    JOBS_ROW("", ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
-                 "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
+    JOBS_ROW(struct debug_reduce_settings, "",
+             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
+             "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
     {
         .names = {"--all"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct reduce_settings, all),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.all),
         .help = "with --mode minimal: do not end with one part of the model that fails. "
                 "Without its nodes, what they made being fed, the model is checked again, "
                 "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on",
@@ -138,7 +140,7 @@ static const struct option options[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct debug_values, loop.max_checks),
+        OPTION_FIELD(struct debug_reduce_settings, debug.loop.max_checks),
         .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
     },
     {
@@ -147,7 +149,7 @@ static const struct option options[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        OPTION_FIELD(struct debug_values, loop.deadline),
+        OPTION_FIELD(struct debug_reduce_settings, debug.loop.deadline),
         .help = "the same for time: no check begins later than this",
     },
     {
@@ -155,7 +157,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_INPUTS]),
+        OPTION_FIELD(struct debug_reduce_settings, debug.loop.check.files.items[CANDIDATE_INPUTS]),
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
                 "for --load-inputs in the check",
     },
@@ -164,7 +166,7 @@ static const struct option options[] = {
         .kind = OPTION_ONE,
         .value_name = "PATH",
         .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_GOLDEN]),
+        OPTION_FIELD(struct debug_reduce_settings, debug.loop.check.files.items[CANDIDATE_GOLDEN]),
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
                 "for --load-outputs in the check",
     },
@@ -175,7 +177,7 @@ static const struct option options[] = {
         .choices = golden_runners,
         .fallback = "onnxrt",
         .convert = convert_golden,
-        OPTION_FIELD(struct reduce_settings, candidates.golden),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.candidates.golden),
         .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, "
                 "--iter-golden and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
     },
@@ -184,7 +186,7 @@ static const struct option options[] = {
         .kind = OPTION_ANY,
         .choices = simplifications,
         .convert = convert_simplifications,
-        OPTION_FIELD(struct reduce_settings, simplify.kinds),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.simplify.kinds),
         .help = "in the end, make what is left simpler for as long as it fails: "
                 "weights become zeros, ones or noise, attributes get their defaults, inputs become smaller, "
                 "bodies and functions lose nodes. "
@@ -193,7 +195,7 @@ static const struct option options[] = {
     {
         .names = {"--no-verify"},
         .kind = OPTION_OFF,
-        OPTION_FIELD(struct reduce_settings, verify),
+        OPTION_FIELD(struct debug_reduce_settings, reduce.verify),
         .help = "do not check the original model first, nor results whose exact content was not checked on the way",
     },
 };
@@ -202,5 +204,5 @@ const struct option_group reduce_options = {
     .title = "Reduction",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_reduce,
 };

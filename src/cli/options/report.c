@@ -44,11 +44,12 @@ int output_folder_check(const char *option, const char *path, struct error *err)
     return rc;
 }
 
-static int finish_report(struct parse *parse, struct error *err)
+static int finish_report(struct parse *parse, void *given, struct error *err)
 {
-    const struct report_values *values = PARSE_VALUES(parse, struct report_values);
+    const struct report_values *values = given;
     int rc = output_folder_check("--report", values->files.page, err);
 
+    (void)parse;
     return rc < 0 ? rc : output_folder_check("--report-data", values->files.data, err);
 }
 

@@ -1,11 +1,18 @@
 /* cli/parse/command.h: what a command is: a table, then the work.
  *
- *   static const struct option_group *const groups[] = {&logging_options, &check_options, &until_options};
+ *   struct debug_repeat_settings {
+ *       struct debug_values debug;
+ *   };
+ *
+ *   static const struct command_group groups[] = {
+ *       COMMAND_GROUP(struct debug_repeat_settings, debug.common.logging, logging_options),
+ *       COMMAND_GROUP(struct debug_repeat_settings, debug, check_options),
+ *   };
  *
  *   const struct command cmd_debug_repeat = {
  *       .name = "repeat",
  *       .summary = "run a command repeatedly and sort its artifacts into good and bad",
- *       .groups = groups, .group_count = ARRAY_LEN(groups),
+ *       .groups = groups, .group_count = ARRAY_LEN(groups), .settings_size = sizeof(struct debug_repeat_settings),
  *       .exact_names = true, .framed = true,
  *       .run = debug_repeat_run,
  *   };
@@ -23,7 +30,7 @@ struct junit;
 
 /* What main() hands to a command. */
 struct command_context {
-    const struct parse *parse; /* PARSE_VALUES(context->parse, struct loop_settings) */
+    const struct parse *parse; /* what was typed, for messages */
     struct log *log;
     struct log_sink *sink;           /* for what is no log line: log_sink_print() */
     const char *const *command_line; /* every word as typed, the program's name first, NULL-terminated */
@@ -40,12 +47,13 @@ struct missing_command {
 };
 
 struct command {
-    const char *name;                         /* as typed */
-    const char *summary;                      /* one line for the list of commands */
-    const char *description;                  /* what it is good for: paragraphs, separated by blank lines */
-    const char *example;                      /* command lines that teach, one per line, for the end of --help */
-    const struct option_group *const *groups; /* in the order in which they are checked and shown */
+    const char *name;                   /* as typed */
+    const char *summary;                /* one line for the list of commands */
+    const char *description;            /* what it is good for: paragraphs, separated by blank lines */
+    const char *example;                /* command lines that teach, one per line, for the end of --help */
+    const struct command_group *groups; /* in the order in which they are checked and shown */
     size_t group_count;
+    size_t settings_size; /* of the struct that the groups fill */
 
     /* Names of the options that --help shows, in this order, behind the words without a name; ends with NULL. It then
      * shows the first paragraph of the description, too; the rest is in --help-all. NULL: --help shows everything. */
@@ -56,10 +64,11 @@ struct command {
     bool exact_names;                      /* long options may not be abbreviated */
     bool framed;                           /* log a line when it starts (RUNNING) and when it ends (PASSED or FAILED) */
 
-    /* Does the work. Returns the exit status (0: success, 1: the work was done, with a bad result), or a negative error
-     * code with `err` filled: the message is printed and the exit status is 1 (inside of a check: by its kind, see
-     * cli/frame.h). After ERR_INTERRUPTED the process ends by the signal that came, without the message. */
-    int (*run)(const struct command_context *context, struct error *err);
+    /* Does the work with the command's settings, a struct of `settings_size`. Returns the exit status (0: success, 1:
+     * the work was done, with a bad result), or a negative error code with `err` filled: the message is printed and the
+     * exit status is 1 (inside of a check: by its kind, see cli/frame.h). After ERR_INTERRUPTED the process ends by the
+     * signal that came, without the message. */
+    int (*run)(const struct command_context *context, const void *settings, struct error *err);
 };
 
 #endif

@@ -37,7 +37,9 @@ static struct words one_word(struct parse *parse, const char *word)
     return (struct words){items, 1};
 }
 
-static int store(struct parse *parse, const struct option *option, const struct option_state *state, struct error *err)
+/* `values` is the struct that the option's group fills. */
+static int store_value(struct parse *parse, const struct option *option, const struct option_state *state, char *values,
+                       struct error *err)
 {
     struct words words = {state->words, state->count};
     const char *name = state->name ? state->name : option->names[0];
@@ -52,7 +54,7 @@ static int store(struct parse *parse, const struct option *option, const struct 
         return 0;
     if (option->values == NULL)
         return 0;
-    field = (char *)parse_values_of(parse, option->values) + option->offset;
+    field = values + option->offset;
     if (option->convert)
         return option->convert(parse, name, words, field, err);
     switch (option->kind) {
@@ -82,35 +84,30 @@ static int store(struct parse *parse, const struct option *option, const struct 
     return 0;
 }
 
-static int finish_state(struct parse *parse, struct group_state *state, struct error *err)
+static int finish_visible(struct parse *parse, const struct visible_group *visible, struct error *err)
 {
+    struct group_state *state = visible->state;
+    char *values = (char *)parse->settings + visible->offset;
     const struct option_group *group = state->group;
 
     if (state->finished)
         return 0;
     state->finished = true;
     for (size_t i = 0; i < group->count; i++) {
-        int rc = store(parse, &group->options[i], &state->options[i], err);
+        int rc = store_value(parse, &group->options[i], &state->options[i], values, err);
 
         if (rc < 0)
             return rc;
     }
-    return group->finish ? group->finish(parse, err) : 0;
-}
-
-static struct group_state *find_group(const struct parse *parse, const struct option_group *group)
-{
-    for (size_t i = 0; i < parse->group_count; i++)
-        if (parse->groups[i]->group == group)
-            return parse->groups[i];
-    return NULL;
+    return group->finish ? group->finish(parse, values, err) : 0;
 }
 
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err)
 {
-    struct group_state *state = find_group(parse, group);
-
-    return state ? finish_state(parse, state, err) : 0;
+    for (size_t i = 0; i < parse->visible_count; i++)
+        if (parse->visible[i].state->group == group)
+            return finish_visible(parse, &parse->visible[i], err);
+    return 0;
 }
 
 int parse_finish(struct parse *parse, struct log *log, struct error *err)
@@ -119,6 +116,6 @@ int parse_finish(struct parse *parse, struct log *log, struct error *err)
 
     parse->log = log;
     for (size_t i = 0; rc == 0 && i < parse->visible_count; i++)
-        rc = finish_state(parse, parse->groups[parse->visible[i]], err);
+        rc = finish_visible(parse, &parse->visible[i], err);
     return rc;
 }

@@ -259,7 +259,7 @@ void help_usage(struct parse *parse, struct string_builder *ret)
     string_add_format(ret, "usage: %s [options]", parse_command_name(parse));
     for (int positional = 0; positional < 2; positional++)
         for (size_t i = 0; i < command->group_count; i++)
-            add_required(ret, command->groups[i], positional);
+            add_required(ret, command->groups[i].group, positional);
     for (size_t i = 0; i < command->subcommand_count; i++)
         string_add_format(ret, "%s%s", i == 0 ? " {" : ",", command->subcommands[i]->name);
     string_add(ret, command->subcommand_count > 0 ? "} ...\n" : "\n");
@@ -267,7 +267,7 @@ void help_usage(struct parse *parse, struct string_builder *ret)
 
 static const struct option_group *visible_group(const struct parse *parse, size_t i)
 {
-    return parse->groups[parse->visible[i]]->group;
+    return parse->visible[i].state->group;
 }
 
 static void add_all_groups(struct parse *parse, size_t width, struct string_builder *ret)
@@ -309,7 +309,7 @@ static size_t add_essential_options(struct parse *parse, size_t width, struct st
 
     string_add(ret, "\nOptions:\n");
     for (size_t i = 0; i < command->group_count; i++) {
-        const struct option_group *group = command->groups[i];
+        const struct option_group *group = command->groups[i].group;
 
         for (size_t k = 0; k < group->count; k++) {
             if (!option_is_positional(&group->options[k]))

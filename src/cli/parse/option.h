@@ -1,13 +1,29 @@
-/* cli/parse/option.h: the tables that describe what may be typed after a command's name.
+/* cli/parse/option.h: the tables that describe what may be typed after a command's name, and where it is stored.
  *
- * A table is constant data. An option names the field that its value goes to, of any struct: as a rule one that
- * the work takes. A parse has one struct of each type that the options of its command name, zeroed in the beginning,
- * so that nothing is kept in static variables, and several parses can live side by side.
+ * A table is constant data. The settings of a command are one struct, zeroed in the beginning, which belongs to the
+ * parse and which `run` of the command gets when it is complete. Each group of options fills one struct: what several
+ * commands share is a member of the settings of each of them; the options that only one command has fill its settings
+ * directly. Nothing is looked up by name, and what a command lacks its settings do not have.
+ *
+ *   struct debug_reduce_settings {
+ *       struct debug_values debug;       filled by check_options, artifact_options, ...
+ *       struct model_file_settings file;
+ *       enum reduce_mode mode;           an option of its own
+ *   };
  *
  *   static const struct option options[] = {
  *       {.names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
- *        OPTION_FIELD(struct reduce_settings, mode), .help = "how to search"},
+ *        OPTION_FIELD(struct debug_reduce_settings, mode), .help = "how to search"},
  *   };
+ *
+ *   static const struct command_group groups[] = {
+ *       COMMAND_GROUP(struct debug_reduce_settings, debug, check_options),
+ *       {&reduce_options, 0},
+ *   };
+ *
+ * COMMAND_GROUP() does not compile unless the member is the struct that the group fills, which OPTION_GROUP() declares
+ * beside the group. The `finish` function of a group gets that struct; so the one of a command's own options gets all
+ * settings of the command, of which the groups before it are complete.
  */
 #ifndef CLI_PARSE_OPTION_H
 #define CLI_PARSE_OPTION_H
@@ -100,7 +116,7 @@ struct option {
     bool yields;         /* Polygraphy does not have it: what abbreviates an option of Polygraphy's, too, means that */
     bool required;       /* positional words of kind ONE and MANY always are */
     const char *values;  /* by OPTION_FIELD: the type of the struct that has the field; NULL: nobody wants the value */
-    size_t values_size, offset;
+    size_t values_size, offset; /* of that struct, and of the field in it */
 };
 
 /* Where messages send those who come from Polygraphy: a heading of that page, as its anchor. */
@@ -115,9 +131,26 @@ struct option_group {
     const struct option *options;
     size_t count;
 
-    /* Checks what concerns several options and completes the structs that they fill, which PARSE_VALUES() finds; may be
-     * NULL. Groups of the command that come earlier are complete. Warnings go to parse_log(). */
-    int (*finish)(struct parse *parse, struct error *err);
+    /* Checks what concerns several options and completes the struct that they fill, `values`; may be NULL. Groups of
+     * the command that come earlier are complete. Warnings go to parse_log(). */
+    int (*finish)(struct parse *parse, void *values, struct error *err);
 };
+
+/* A group of a command. */
+struct command_group {
+    const struct option_group *group;
+    size_t offset; /* of the struct that it fills, in the command's settings */
+};
+
+/* Declares a group that commands share, and the type of the struct that it fills. */
+#define OPTION_GROUP(type, name)                                                                                       \
+    extern const struct option_group name;                                                                             \
+    extern type name##_fills /* nowhere defined: only for its type */
+
+/* The group of a command whose settings are a `type`, and the member that it fills. */
+#define COMMAND_GROUP(type, member, name)                                                                              \
+    {                                                                                                                  \
+        &(name), offsetof(type, member) + 0 * sizeof(1 ? &((type *)0)->member : &name##_fills)                         \
+    }
 
 #endif

@@ -9,9 +9,13 @@
 
 void *parse_values_of(const struct parse *parse, const char *type)
 {
-    for (const struct parsed_values *item = parse->values; item != NULL; item = item->next)
-        if (strcmp(item->type, type) == 0)
-            return item->values;
+    for (size_t i = 0; i < parse->visible_count; i++) {
+        const struct option_group *group = parse->visible[i].state->group;
+
+        for (size_t k = 0; k < group->count; k++)
+            if (group->options[k].values != NULL && strcmp(group->options[k].values, type) == 0)
+                return (char *)parse->settings + parse->visible[i].offset;
+    }
     return NULL;
 }
 
@@ -38,7 +42,7 @@ const char *parse_last_word(const struct parse *parse, const char *name)
 const char *parse_positional_word(const struct parse *parse, const char *name)
 {
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct group_state *state = parse->groups[parse->visible[i]];
+        const struct group_state *state = parse->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++)
             if (strcmp(state->group->options[k].names[0], name) == 0 && state->options[k].count > 0)
@@ -158,7 +162,7 @@ const char *option_title(struct parse *parse, const struct option *option)
 void option_each_name(const struct parse *parse, bool (*visit)(void *data, struct option_match match), void *data)
 {
     for (size_t i = 0; i < parse->visible_count; i++) {
-        struct group_state *state = parse->groups[parse->visible[i]];
+        struct group_state *state = parse->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];

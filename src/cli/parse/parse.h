@@ -26,13 +26,6 @@ struct group_state {
     bool finished;
 };
 
-/* A struct that options fill. */
-struct parsed_values {
-    const char *type; /* "struct check_settings" */
-    void *values;
-    struct parsed_values *next;
-};
-
 #define PARSE_MAX_DEPTH 4
 
 struct parse {
@@ -40,9 +33,12 @@ struct parse {
     size_t depth;
     struct group_state **groups; /* of all commands on the path, each group once */
     size_t group_count;
-    size_t *visible; /* indices of the groups of the innermost command, in its order */
+    struct visible_group {
+        struct group_state *state;
+        size_t offset; /* of the struct that the group fills, in `settings` */
+    } * visible;       /* the groups of the innermost command, in its order */
     size_t visible_count;
-    struct parsed_values *values;
+    void *settings;                   /* of the innermost command */
     struct option_state unrecognized; /* words that nobody takes */
     struct log *log;
     struct arena arena; /* owns all of the above */

@@ -11,22 +11,14 @@
 #include "cli/parse/command.h"
 #include "cli/parse/lookup.h"
 
-struct builtin_values {
-    bool help, version;
-};
-
 static const struct option help_rows[] = {
     {.names = {"-h", "--help", HELP_ALL_NAME},
      .kind = OPTION_FLAG,
-     OPTION_FIELD(struct builtin_values, help),
      .help = "show a page of help, or all of it, and end"},
 };
 
 static const struct option version_rows[] = {
-    {.names = {"-v", "--version"},
-     .kind = OPTION_FLAG,
-     OPTION_FIELD(struct builtin_values, version),
-     .help = "show the version and end"},
+    {.names = {"-v", "--version"}, .kind = OPTION_FLAG, .help = "show the version and end"},
 };
 
 /* The groups in front of every command's own: -h, and for the root -v as well. */
@@ -44,19 +36,7 @@ static const struct option_group version_options = {
 
 /* ---- The commands on the path and their groups ---- */
 
-static void add_values(struct parse *parse, const struct option *option)
-{
-    struct parsed_values *new;
-
-    if (option->values == NULL || parse_values_of(parse, option->values) != NULL)
-        return;
-    new = arena_alloc(&parse->arena, sizeof(*new));
-    *new =
-        (struct parsed_values){option->values, arena_alloc_zero(&parse->arena, 1, option->values_size), parse->values};
-    parse->values = new;
-}
-
-static void show_group(struct parse *parse, const struct option_group *group)
+static void show_group(struct parse *parse, const struct option_group *group, size_t offset)
 {
     size_t index = 0;
 
@@ -68,10 +48,8 @@ static void show_group(struct parse *parse, const struct option_group *group)
         state->group = group;
         state->options = arena_alloc_zero(&parse->arena, group->count, sizeof(*state->options));
         parse->groups[parse->group_count++] = state;
-        for (size_t i = 0; i < group->count; i++)
-            add_values(parse, &group->options[i]);
     }
-    parse->visible[parse->visible_count++] = index;
+    parse->visible[parse->visible_count++] = (struct visible_group){parse->groups[index], offset};
 }
 
 /* Goes down to `command`: from here on its options are the ones that count. */
@@ -87,12 +65,13 @@ static void enter_command(struct parse *parse, const struct command *command)
     parse->visible = arena_alloc_zero(&parse->arena, most_groups, sizeof(*parse->visible));
     parse->visible_count = 0;
     parse->path[parse->depth++] = command;
+    parse->settings = arena_alloc_zero(&parse->arena, 1, command->settings_size);
 
-    show_group(parse, &help_options);
+    show_group(parse, &help_options, 0);
     if (parse->depth == 1)
-        show_group(parse, &version_options);
+        show_group(parse, &version_options, 0);
     for (size_t i = 0; i < command->group_count; i++)
-        show_group(parse, command->groups[i]);
+        show_group(parse, command->groups[i].group, command->groups[i].offset);
 }
 
 void parse_init(struct parse *parse, const struct command *root)
@@ -324,7 +303,7 @@ static int take_option(struct cursor *cursor, struct option_match match)
 static bool find_positional(const struct parse *parse, struct option_match *ret)
 {
     for (size_t i = 0; i < parse->visible_count; i++) {
-        struct group_state *state = parse->groups[parse->visible[i]];
+        struct group_state *state = parse->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];
@@ -407,7 +386,7 @@ static int check_required(struct parse *parse, struct error *err)
     if (parse_command(parse)->subcommands)
         missing = parse->depth == 1 ? "tool" : "subtool";
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct group_state *state = parse->groups[parse->visible[i]];
+        const struct group_state *state = parse->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++) {
             const struct option *option = &state->group->options[k];

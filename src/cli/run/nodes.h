@@ -6,12 +6,7 @@
 
 #include "cli/parse/command.h"
 #include "cli/run/report.h"
-
-struct node_values {
-    const char *node_data, *annotated; /* paths; NULL: not wanted */
-};
-
-extern const struct option_group node_options;
+#include "cli/run/settings.h"
 
 /* Writes what is wanted. `outcome->file` is known where --annotate was given. */
 int run_nodes_write(const struct command_context *context, const struct run_outcome *outcome, struct error *err);

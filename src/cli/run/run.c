@@ -16,6 +16,7 @@
 #include "cli/run/model.h"
 #include "cli/run/nodes.h"
 #include "cli/run/report.h"
+#include "cli/run/settings.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
 #include "plot/plots.h"
@@ -416,12 +417,13 @@ static struct driver_settings driver_settings_of(const struct command_context *c
 }
 
 /* What cannot be saved is said before anything is run. */
-static int run(const struct command_context *context, struct error *err)
+static int run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct runner_values *runner_values = PARSE_VALUES(context->parse, struct runner_values);
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-    const struct node_values *nodes = PARSE_VALUES(context->parse, struct node_values);
-    const char *json_path = PARSE_VALUES(context->parse, struct json_values)->path;
+    const struct run_settings *options = given;
+    const struct runner_values *runner_values = &options->runners;
+    const struct comparison_values *values = &options->comparison;
+    const struct node_values *nodes = &options->nodes;
+    const char *json_path = options->json.path;
     bool draws = values->heat_map_folder != NULL || values->error_plot_folder != NULL, passed = true;
     struct plots_settings plots_settings = {
         .heat_map_folder = values->heat_map_folder,
@@ -439,7 +441,7 @@ static int run(const struct command_context *context, struct error *err)
     int rc = check_request(context, err);
 
     if (rc == 0 && run_model_has_runner(context, &engine_backend))
-        rc = trt_choose(context->log, PARSE_VALUES(context->parse, struct model_values)->path, &model.program, err);
+        rc = trt_choose(context->log, options->file.model.path, &model.program, err);
     if (rc < 0)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
@@ -491,12 +493,27 @@ done:
     return rc < 0 ? rc : !passed;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,         &run_model_options,   &data_loader_options,  &inference_options,
-    &comparison_options,      &runner_options,      &onnxrt_options,       &onnx_load_outputs_options,
-    &shape_inference_options, &run_save_options,    &run_options,          &json_options,
-    &report_options,          &junit_options,       &node_options,         &engine_config_options,
-    &engine_network_options,  &engine_file_options, &tensorrt_run_options, &tensorflow_run_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct run_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct run_settings, file.model, run_model_options),
+    COMMAND_GROUP(struct run_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct run_settings, inference, inference_options),
+    COMMAND_GROUP(struct run_settings, comparison, comparison_options),
+    COMMAND_GROUP(struct run_settings, runners, runner_options),
+    COMMAND_GROUP(struct run_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct run_settings, file.load, onnx_load_outputs_options),
+    COMMAND_GROUP(struct run_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct run_settings, file.save, run_save_options),
+    {&run_options, 0},
+    COMMAND_GROUP(struct run_settings, json, json_options),
+    COMMAND_GROUP(struct run_settings, report, report_options),
+    COMMAND_GROUP(struct run_settings, common.junit, junit_options),
+    COMMAND_GROUP(struct run_settings, nodes, node_options),
+    COMMAND_GROUP(struct run_settings, engine, engine_config_options),
+    COMMAND_GROUP(struct run_settings, engine, engine_network_options),
+    COMMAND_GROUP(struct run_settings, engine, engine_file_options),
+    COMMAND_GROUP(struct run_settings, engine, tensorrt_run_options),
+    {&tensorflow_run_options, 0},
 };
 
 /* What a page of help has. */
@@ -540,6 +557,7 @@ const struct command cmd_run = {
         "    --onnxrt-optimization-level none --atol 1e-3",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct run_settings),
     .essential = essential,
     .framed = true,
     .run = run,

@@ -339,8 +339,16 @@ done:
     return rc;
 }
 
-static int surgeon_extract_run(const struct command_context *context, struct error *err)
+struct surgeon_extract_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct extract_values extract;
+};
+
+static int surgeon_extract_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct surgeon_extract_settings *settings = given;
     struct data_loader *loader = NULL;
     struct result_file result;
     struct model *model = NULL;
@@ -351,7 +359,7 @@ static int surgeon_extract_run(const struct command_context *context, struct err
     rc = model_file_load_original(context, &model, err);
     if (rc < 0)
         goto done;
-    rc = data_loader_from_options(context, PARSE_VALUES(context->parse, struct model_values), &loader, err);
+    rc = data_loader_from_options(context, &settings->file.model, &loader, err);
     if (rc == 0)
         rc = extract(context, model, loader, err);
     if (rc < 0)
@@ -364,17 +372,17 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &extract_options,
-    &logging_options,
-    &reduce_model_options,
-    &data_loader_options,
-    &shape_inference_fallback_options,
-    &onnx_load_options,
-    &onnx_save_required_options,
-    &onnxrt_library_options,
-    &onnxrt_bounds_options,
-    &json_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct surgeon_extract_settings, extract, extract_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.model, reduce_model_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.inference, shape_inference_fallback_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, file.bounds, onnxrt_bounds_options),
+    COMMAND_GROUP(struct surgeon_extract_settings, json, json_options),
 };
 
 /* What a page of help has. */
@@ -407,6 +415,7 @@ const struct command cmd_surgeon_extract = {
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct surgeon_extract_settings),
     .essential = essential,
     .framed = true,
     .run = surgeon_extract_run,

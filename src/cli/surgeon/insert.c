@@ -147,12 +147,20 @@ static int clean_and_save(const struct command_context *context, struct model *m
     return rc;
 }
 
-static int surgeon_insert_run(const struct command_context *context, struct error *err)
+struct surgeon_insert_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct insert_values insert;
+};
+
+static int surgeon_insert_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct result_file result;
     struct model *model = NULL;
     int rc = result_file_open(&result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = model_file_load_original(context, &model, err);
@@ -170,10 +178,17 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &insert_options,          &logging_options,       &onnx_model_options,
-    &shape_inference_options, &onnx_load_options,     &onnx_save_required_options,
-    &onnxrt_library_options,  &onnxrt_bounds_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct surgeon_insert_settings, insert, insert_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.model, onnx_model_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.inference, shape_inference_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, file.bounds, onnxrt_bounds_options),
+    COMMAND_GROUP(struct surgeon_insert_settings, json, json_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {
@@ -197,6 +212,7 @@ const struct command cmd_surgeon_insert = {
                "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct surgeon_insert_settings),
     .essential = essential,
     .run = surgeon_insert_run,
 };

@@ -85,12 +85,19 @@ static int prune_all(struct model *model, struct log *log, struct result_file *r
     return rc;
 }
 
-static int surgeon_prune_run(const struct command_context *context, struct error *err)
+struct prune_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
+static int surgeon_prune_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct result_file result;
     struct model *model = NULL;
     int rc = result_file_open(&result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = model_file_load_original(context, &model, err);
@@ -112,8 +119,13 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &onnx_save_required_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct prune_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct prune_settings, file.model, onnx_model_options),
+    COMMAND_GROUP(struct prune_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct prune_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct prune_settings, json, json_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
@@ -130,6 +142,7 @@ const struct command cmd_surgeon_prune = {
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct prune_settings),
     .essential = essential,
     .framed = true,
     .run = surgeon_prune_run,

@@ -196,12 +196,20 @@ static int try_and_save(const struct command_context *context, struct model *mod
     return rc;
 }
 
-static int surgeon_sanitize_run(const struct command_context *context, struct error *err)
+struct surgeon_sanitize_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct sanitize_values sanitize;
+};
+
+static int surgeon_sanitize_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct result_file result;
     struct model *model = NULL;
     int rc = result_file_open(&result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = model_file_load_original(context, &model, err);
@@ -219,17 +227,17 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {
-    &logging_options,
-    &sanitize_model_options,
-    &data_loader_options,
-    &onnxrt_library_options,
-    &onnxrt_bounds_options,
-    &shape_inference_default_options,
-    &onnx_load_sanitize_options,
-    &onnx_save_required_options,
-    &sanitize_options,
-    &json_options,
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct surgeon_sanitize_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.model, sanitize_model_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.data, data_loader_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.onnxrt, onnxrt_library_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.bounds, onnxrt_bounds_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.inference, shape_inference_default_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.load, onnx_load_sanitize_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, sanitize, sanitize_options),
+    COMMAND_GROUP(struct surgeon_sanitize_settings, json, json_options),
 };
 
 /* What a page of help has. */
@@ -265,6 +273,7 @@ const struct command cmd_surgeon_sanitize = {
                "image:[1,3,224,224]",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct surgeon_sanitize_settings),
     .essential = essential,
     .framed = true,
     .run = surgeon_sanitize_run,

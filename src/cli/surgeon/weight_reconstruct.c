@@ -96,12 +96,19 @@ static int reconstruct_all(struct reconstruction *reconstruction, struct error *
     return 0;
 }
 
-static int surgeon_weight_reconstruct_run(const struct command_context *context, struct error *err)
+struct weight_reconstruct_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
+static int surgeon_weight_reconstruct_run(const struct command_context *context, const void *given, struct error *err)
 {
     struct reconstruction reconstruction = {.log = context->log};
     struct result_file *result = &reconstruction.result;
     int rc = result_file_open(result, context, err);
 
+    (void)given;
     if (rc < 0)
         return rc;
     rc = model_file_load_original(context, &reconstruction.model, err);
@@ -120,8 +127,13 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options, &onnx_model_options, &onnx_load_options,
-                                                    &onnx_save_required_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct weight_reconstruct_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct weight_reconstruct_settings, file.model, onnx_model_options),
+    COMMAND_GROUP(struct weight_reconstruct_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct weight_reconstruct_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct weight_reconstruct_settings, json, json_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
@@ -139,6 +151,7 @@ const struct command cmd_surgeon_weight_reconstruct = {
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct weight_reconstruct_settings),
     .essential = essential,
     .framed = true,
     .run = surgeon_weight_reconstruct_run,

@@ -190,9 +190,17 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     return 0;
 }
 
-static int surgeon_weight_strip_run(const struct command_context *context, struct error *err)
+struct weight_strip_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct weight_strip_values weight_strip;
+};
+
+static int surgeon_weight_strip_run(const struct command_context *context, const void *given, struct error *err)
 {
-    const struct weight_strip_values *values = PARSE_VALUES(context->parse, struct weight_strip_values);
+    const struct weight_strip_settings *settings = given;
+    const struct weight_strip_values *values = &settings->weight_strip;
     struct stripping stripping = {.log = context->log};
     int rc = result_file_open(&stripping.result, context, err);
 
@@ -218,9 +226,14 @@ done:
     return rc;
 }
 
-static const struct option_group *const groups[] = {&logging_options,      &onnx_model_options,
-                                                    &onnx_load_options,    &onnx_save_required_options,
-                                                    &weight_strip_options, &json_options};
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct weight_strip_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct weight_strip_settings, file.model, onnx_model_options),
+    COMMAND_GROUP(struct weight_strip_settings, file.load, onnx_load_options),
+    COMMAND_GROUP(struct weight_strip_settings, file.save, onnx_save_required_options),
+    COMMAND_GROUP(struct weight_strip_settings, weight_strip, weight_strip_options),
+    COMMAND_GROUP(struct weight_strip_settings, json, json_options),
+};
 
 /* What a page of help has. */
 static const char *const essential[] = {"-o", "--exclude-list", "--json", "-v", NULL};
@@ -243,6 +256,7 @@ const struct command cmd_surgeon_weight_strip = {
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
+    .settings_size = sizeof(struct weight_strip_settings),
     .essential = essential,
     .framed = true,
     .run = surgeon_weight_strip_run,

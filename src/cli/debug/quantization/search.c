@@ -15,15 +15,7 @@
 #define REPAIRED_MODEL "repaired.onnx"
 #define UNQUANTIZED_MODEL "unquantized.onnx"
 
-/* What the answer is written as. */
-enum emit { EMIT_ONNX, EMIT_LEFT_OUT, EMIT_LISTS };
-
 static const char *const forms[] = {"onnx", "left-out", "lists", NULL};
-
-struct search_values {
-    const char *folder;
-    enum emit emit;
-};
 
 static const struct option search_rows[] = {
     {
@@ -32,7 +24,7 @@ static const struct option search_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_quantization",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct search_values, folder),
+        OPTION_FIELD(struct debug_quantization_settings, folder),
         .help =
             "where the search leaves the repaired model (repaired.onnx), what not to quantize as lists for programs "
             "that quantize (exclusions.py), and without --check input data and the reference's outputs",
@@ -43,18 +35,20 @@ static const struct option search_rows[] = {
         .type = OPTION_CHOICE,
         .choices = forms,
         .fallback = "onnx",
-        OPTION_FIELD(struct search_values, emit),
+        OPTION_FIELD(struct debug_quantization_settings, emit),
         .help =
             "what the answer is written as. onnx: a repaired model, in which other scales, a scale for each channel "
             "or 16 bits take the place of leaving out, where the check passes with them; left-out: a repaired "
             "model without the quantizers that were found; lists: no model. The lists are written in any case",
     },
-    JOBS_ROW("", ""),
+    JOBS_ROW(struct debug_quantization_settings, "", ""),
 };
 
-static int finish_search(struct parse *parse, struct error *err)
+static int finish_search(struct parse *parse, void *given, struct error *err)
 {
-    return jobs_check(parse, false, err);
+    const struct debug_quantization_settings *settings = given;
+
+    return jobs_check(parse, &settings->debug.loop, false, err);
 }
 
 const struct option_group quantization_search_options = {
@@ -65,14 +59,14 @@ const struct option_group quantization_search_options = {
     .finish = finish_search,
 };
 
-static enum emit emitted(const struct command_context *context)
+static enum quantization_emit emitted(const struct command_context *context)
 {
-    return PARSE_VALUES(context->parse, struct search_values)->emit;
+    return PARSE_VALUES(context->parse, struct debug_quantization_settings)->emit;
 }
 
 static const char *quantization_folder(const struct command_context *context)
 {
-    return PARSE_VALUES(context->parse, struct search_values)->folder;
+    return PARSE_VALUES(context->parse, struct debug_quantization_settings)->folder;
 }
 
 bool quantization_search_is_wanted(const struct command_context *context)

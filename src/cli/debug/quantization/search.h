@@ -7,12 +7,27 @@
 #include "cli/debug/own_check.h"
 #include "cli/debug/quantization/lists.h"
 #include "cli/debug/session_page.h"
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/quantization/search.h"
 #include "debug/quantization/table.h"
 #include "format/json/writer.h"
 
-extern const struct option_group quantization_search_options;
+/* In the order of --emit's choices. */
+enum quantization_emit { EMIT_ONNX, EMIT_LEFT_OUT, EMIT_LISTS };
+
+struct debug_quantization_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct comparison_values comparison;
+
+    /* its own */
+    const char *float_model;
+    const char *folder;          /* of the search, -o */
+    enum quantization_emit emit; /* what its answer is written as */
+};
+
+extern const struct option_group quantization_search_options; /* fills all of it */
 
 /* Whether there is a check, or a tolerance: else there is nothing to search for. */
 bool quantization_search_is_wanted(const struct command_context *context);

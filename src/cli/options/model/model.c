@@ -52,9 +52,9 @@ static bool is_engine(const char *path)
 }
 
 /* An ONNX model, whatever it is called. */
-static int finish_onnx(struct parse *parse, struct error *err)
+static int finish_onnx(struct parse *parse, void *given, struct error *err)
 {
-    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+    struct model_values *values = given;
 
     values->type = MODEL_ONNX;
     find_model(parse, values);
@@ -64,12 +64,12 @@ static int finish_onnx(struct parse *parse, struct error *err)
     return 0;
 }
 
-static int finish_optional_onnx(struct parse *parse, struct error *err)
+static int finish_optional_onnx(struct parse *parse, void *given, struct error *err)
 {
-    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+    struct model_values *values = given;
 
     values->type = MODEL_ONNX;
-    return values->path != NULL ? finish_onnx(parse, err) : 0;
+    return values->path != NULL ? finish_onnx(parse, values, err) : 0;
 }
 
 static int guess_type(struct model_values *values, struct error *err)
@@ -92,9 +92,9 @@ static int guess_type(struct model_values *values, struct error *err)
         values->path);
 }
 
-static int finish_any(struct parse *parse, struct error *err)
+static int finish_any(struct parse *parse, void *given, struct error *err)
 {
-    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+    struct model_values *values = given;
     int rc = 0;
 
     if (!values->path)
@@ -115,12 +115,12 @@ static int finish_any(struct parse *parse, struct error *err)
 }
 
 /* No model is called so: what is, is layer information of an engine. */
-static int finish_inspect(struct parse *parse, struct error *err)
+static int finish_inspect(struct parse *parse, void *given, struct error *err)
 {
-    struct model_values *values = PARSE_VALUES(parse, struct model_values);
+    struct model_values *values = given;
 
     if (parse_given(parse, "--model-type") || strcmp(file_extension(values->path), ".json") != 0)
-        return finish_any(parse, err);
+        return finish_any(parse, values, err);
     find_model(parse, values);
     values->type = MODEL_LAYER_INFO;
     return 0;

@@ -2,10 +2,10 @@
 #include "base/memory.h"
 #include "cli/options/groups.h"
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_onnx_save(struct parse *parse, void *given, struct error *err)
 {
     static const char *const details[] = {"--external-data-size-threshold", "--no-save-all-tensors-to-one-file"};
-    const struct onnx_save_values *values = PARSE_VALUES(parse, struct onnx_save_values);
+    const struct onnx_save_values *values = given;
 
     (void)err;
     for (size_t i = 0; !values->external.save && i < ARRAY_LEN(details); i++)
@@ -61,7 +61,7 @@ static const struct option run_rows[] = {
 
 #define SAVE_GROUP(rows, row_count)                                                                                    \
     {                                                                                                                  \
-        .title = "ONNX model saving", .options = (rows), .count = (row_count), .finish = finish,                       \
+        .title = "ONNX model saving", .options = (rows), .count = (row_count), .finish = finish_onnx_save,             \
     }
 
 const struct option_group onnx_save_options = SAVE_GROUP(optional_rows, ARRAY_LEN(optional_rows));

@@ -4,11 +4,11 @@
 
 static const char *const partitionings[] = {"basic", "recursive", NULL};
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_sanitize(struct parse *parse, void *given, struct error *err)
 {
     static const char *const details[] = {"--num-passes", "--partitioning", "--no-fold-shapes",
                                           "--no-per-pass-shape-inference", "--fold-size-threshold"};
-    struct sanitize_values *values = PARSE_VALUES(parse, struct sanitize_values);
+    struct sanitize_values *values = given;
 
     for (size_t i = 0; !values->fold_constants && i < ARRAY_LEN(details); i++)
         if (parse_given(parse, details[i]))
@@ -84,5 +84,5 @@ const struct option_group sanitize_options = {
     .title = "Sanitizing",
     .options = rows,
     .count = ARRAY_LEN(rows),
-    .finish = finish,
+    .finish = finish_sanitize,
 };

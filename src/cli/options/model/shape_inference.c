@@ -11,18 +11,18 @@ static bool allowed(const struct shape_inference_values *values, bool wanted, st
     return wanted && !values->no_onnxruntime;
 }
 
-static int finish_off_unless_asked_for(struct parse *parse, struct error *err)
+static int finish_off_unless_asked_for(struct parse *parse, void *given, struct error *err)
 {
-    struct shape_inference_values *values = PARSE_VALUES(parse, struct shape_inference_values);
+    struct shape_inference_values *values = given;
 
     (void)err;
     values->enabled = allowed(values, values->shape_inference, parse);
     return 0;
 }
 
-static int finish_on_unless_refused(struct parse *parse, struct error *err)
+static int finish_on_unless_refused(struct parse *parse, void *given, struct error *err)
 {
-    struct shape_inference_values *values = PARSE_VALUES(parse, struct shape_inference_values);
+    struct shape_inference_values *values = given;
 
     (void)err;
     values->enabled = allowed(values, !values->no_shape_inference && !values->force_fallback, parse);

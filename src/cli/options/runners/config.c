@@ -152,10 +152,9 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
 /* ---- Decisions that are switched off ---- */
 
 /* `marked`: names may have NAME_MAY_MISS in front, which otherwise is a pattern's. */
-static int switch_off(struct parse *parse, const char *family, const struct words *names, bool marked,
-                      struct error *err)
+static int switch_off(struct parse *parse, struct engine_values *values, const char *family, const struct words *names,
+                      bool marked, struct error *err)
 {
-    struct engine_request *request = &PARSE_VALUES(parse, struct engine_values)->request;
     const char **items = arena_alloc_zero(parse_arena(parse), names->count + 1, sizeof(*items));
 
     for (size_t i = 0; i < names->count; i++) {
@@ -164,21 +163,21 @@ static int switch_off(struct parse *parse, const char *family, const struct word
         items[i] = arena_printf(parse_arena(parse), "%.*s%s:%s", may_miss, names->items[i], family,
                                 names->items[i] + may_miss);
     }
-    return engine_request_switch_off(request, (struct words){items, names->count}, parse_arena(parse), err);
+    return engine_request_switch_off(&values->request, (struct words){items, names->count}, parse_arena(parse), err);
 }
 
-static int obey_option(struct parse *parse, const char *option, const char *family, const struct words *names,
-                       struct error *err)
+static int obey_option(struct parse *parse, struct engine_values *values, const char *option, const char *family,
+                       const struct words *names, struct error *err)
 {
     static const char *const all[] = {"*", NULL};
 
     if (!parse_given(parse, option))
         return 0;
-    return switch_off(parse, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
+    return switch_off(parse, values, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
 }
 
 /* What a check of `debug passes` is to do without. */
-static int obey_environment(struct parse *parse, struct error *err)
+static int obey_environment(struct parse *parse, struct engine_values *values, struct error *err)
 {
     static const char *const families[] = {"fusion", "folding", "layout", "tactics"};
 
@@ -187,26 +186,24 @@ static int obey_environment(struct parse *parse, struct error *err)
 
         if (disabled_names_read(parse, families[i], &names, err) < 0)
             return err->code;
-        if (switch_off(parse, families[i], &names, true, err) < 0)
+        if (switch_off(parse, values, families[i], &names, true, err) < 0)
             return error_context(err, CHECK_DISABLED_VARIABLE);
     }
     return 0;
 }
 
-static int finish_decisions(struct parse *parse, struct error *err)
+static int finish_decisions(struct parse *parse, struct engine_values *values, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(parse, struct engine_values);
-
-    if (obey_option(parse, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
-        obey_option(parse, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
+    if (obey_option(parse, values, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
+        obey_option(parse, values, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
         return err->code;
-    return obey_environment(parse, err);
+    return obey_environment(parse, values, err);
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_engine_config(struct parse *parse, void *given, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(parse, struct engine_values);
-    struct builder_settings *builder = &PARSE_VALUES(parse, struct engine_values)->request.builder;
+    struct engine_values *values = given;
+    struct builder_settings *builder = &values->request.builder;
 
     builder->precision.enabled[PRECISION_FLOAT32] = true;
     if (builder->optimization_level < 0 || builder->optimization_level > 5)
@@ -224,7 +221,7 @@ static int finish(struct parse *parse, struct error *err)
     if (check_profiles(values, err) < 0)
         return err->code;
     set_profiles(parse, values, builder);
-    return finish_decisions(parse, err);
+    return finish_decisions(parse, values, err);
 }
 
 #define NO_CONFIG_SCRIPTS                                                                                              \
@@ -469,7 +466,8 @@ static const struct option rows[] = {
 
 #define CONFIG_GROUP(first)                                                                                            \
     {                                                                                                                  \
-        .title = "Engine builder", .options = rows + (first), .count = ARRAY_LEN(rows) - 1, .finish = finish,          \
+        .title = "Engine builder", .options = rows + (first), .count = ARRAY_LEN(rows) - 1,                            \
+        .finish = finish_engine_config,                                                                                \
     }
 
 const struct option_group engine_config_options = CONFIG_GROUP(0);

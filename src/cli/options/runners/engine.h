@@ -38,19 +38,19 @@ struct engine_values {
     struct words disabled_fusions, disabled_foldings; /* as they are given */
 };
 
-extern const struct option_group engine_config_options;           /* run, convert, debug build and tactics */
-extern const struct option_group engine_config_precision_options; /* constraints are obeyed: debug precision */
+OPTION_GROUP(struct engine_values, engine_config_options);           /* run, convert, debug build and tactics */
+OPTION_GROUP(struct engine_values, engine_config_precision_options); /* constraints are obeyed: debug precision */
 
-extern const struct option_group engine_network_options;
+OPTION_GROUP(struct engine_values, engine_network_options);
 
-extern const struct option_group engine_file_options;  /* run */
-extern const struct option_group engine_cache_options; /* timing cache and layer information: convert, debug */
+OPTION_GROUP(struct engine_values, engine_file_options);  /* run */
+OPTION_GROUP(struct engine_values, engine_cache_options); /* timing cache and layer information: convert, debug */
 
 /* ---- What only TensorRT can do ---- */
 
-extern const struct option_group tensorrt_options;         /* debug tools */
-extern const struct option_group tensorrt_run_options;     /* run */
-extern const struct option_group tensorrt_convert_options; /* convert */
+OPTION_GROUP(struct engine_values, tensorrt_options);         /* debug tools */
+OPTION_GROUP(struct engine_values, tensorrt_run_options);     /* run */
+OPTION_GROUP(struct engine_values, tensorrt_convert_options); /* convert */
 
 /* Those of them that were given, separated by commas; nothing when there are none. */
 void tensorrt_options_given(const struct parse *parse, struct string_builder *ret);

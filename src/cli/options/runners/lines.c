@@ -69,9 +69,9 @@ static int check_names(const struct runner_values *values, struct error *err)
     return 0;
 }
 
-int finish_runner_lines(struct parse *parse, struct error *err)
+int finish_runner_lines(struct parse *parse, void *given, struct error *err)
 {
-    struct runner_values *values = PARSE_VALUES(parse, struct runner_values);
+    struct runner_values *values = given;
     const char **builds = arena_alloc_zero(parse_arena(parse), values->commands.count + 1, sizeof(*builds));
     int rc = check_names(values, err);
 

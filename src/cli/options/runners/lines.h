@@ -9,6 +9,6 @@
 option_convert convert_runner_lines;
 
 /* Finds out which builds belong to which commands, and refuses what does not go together. */
-int finish_runner_lines(struct parse *parse, struct error *err);
+int finish_runner_lines(struct parse *parse, void *given, struct error *err);
 
 #endif

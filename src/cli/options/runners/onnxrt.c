@@ -200,9 +200,9 @@ static int obey_environment(struct parse *parse, struct onnxrt_settings *setting
     return rc;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
 {
-    struct onnxrt_values *values = PARSE_VALUES(parse, struct onnxrt_values);
+    struct onnxrt_values *values = given;
     struct onnxrt_settings *settings = &values->runtime;
     const struct words *disabled = &values->disabled_optimizers;
     struct onnxrt_entries *entries = &settings->execution.session_config;
@@ -339,7 +339,7 @@ static const struct option options[] = {
 #define ONNXRT_GROUP(first)                                                                                            \
     {                                                                                                                  \
         .title = "ONNX Runtime", .options = options + (first), .count = ARRAY_LEN(options) - (first),                  \
-        .finish = finish,                                                                                              \
+        .finish = finish_onnxrt,                                                                                       \
     }
 
 const struct option_group onnxrt_options = ONNXRT_GROUP(0);
@@ -348,10 +348,11 @@ const struct option_group onnxrt_library_options = ONNXRT_GROUP(4);
 
 /* ---- In a process of its own ---- */
 
-static int finish_bounds(struct parse *parse, struct error *err)
+static int finish_bounds(struct parse *parse, void *given, struct error *err)
 {
-    struct onnxrt_bounds_values *values = PARSE_VALUES(parse, struct onnxrt_bounds_values);
+    struct onnxrt_bounds_values *values = given;
 
+    values->apart = true;
     values->has_seconds = parse_given(parse, "--onnxrt-timeout") != NULL;
     if (!(values->seconds >= 0))
         return error_set(err, ERR_INVALID, "--onnxrt-timeout: a number of seconds cannot be negative");

@@ -20,11 +20,11 @@ static int convert_direction(struct parse *parse, const char *spelling, struct w
     return 0;
 }
 
-static int finish(struct parse *parse, struct error *err)
+static int finish_precision(struct parse *parse, void *given, struct error *err)
 {
-    const struct precision_settings *precision = &PARSE_VALUES(parse, struct engine_values)->request.builder.precision;
-    const struct precision_values *values = PARSE_VALUES(parse, struct precision_values);
-    int rc = jobs_check(parse, values->emit == PRECISION_EMIT_ENGINE, err);
+    const struct debug_precision_settings *values = given;
+    const struct precision_settings *precision = &values->engine.request.builder.precision;
+    int rc = jobs_check(parse, &values->debug.loop, values->emit == PRECISION_EMIT_ENGINE, err);
 
     if (rc < 0)
         return rc;
@@ -52,7 +52,7 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = modes,
         .fallback = "bisect",
-        OPTION_FIELD(struct precision_values, mode),
+        OPTION_FIELD(struct debug_precision_settings, mode),
         .help = "bisect and linear look for how many layers, from one end of the network, "
                 "have to be in higher precision; minimal for the layers themselves, wherever they are, "
                 "without any that is not needed",
@@ -64,7 +64,7 @@ static const struct option options[] = {
         .choices = directions,
         .fallback = "forward",
         .convert = convert_direction,
-        OPTION_FIELD(struct precision_values, reverse),
+        OPTION_FIELD(struct debug_precision_settings, reverse),
         .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end",
     },
     {
@@ -74,7 +74,7 @@ static const struct option options[] = {
         .choices = precisions,
         .fallback = "float32",
         .choice_values = precision_types,
-        OPTION_FIELD(struct precision_values, high),
+        OPTION_FIELD(struct debug_precision_settings, high),
         .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)",
     },
     {
@@ -83,12 +83,13 @@ static const struct option options[] = {
         .type = OPTION_CHOICE,
         .choices = forms,
         .fallback = "engine",
-        OPTION_FIELD(struct precision_values, emit),
+        OPTION_FIELD(struct debug_precision_settings, emit),
         .help = "what each iteration writes: an engine, "
                 "or an ONNX model whose Cast nodes say which precision is where, for a check with any other runtime "
                 "(to polygraphy_debug.onnx then)",
     },
-    JOBS_ROW("With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
+    JOBS_ROW(struct debug_precision_settings,
+             "With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
              ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
     {
         .names = {"--output-onnx"},
@@ -96,13 +97,13 @@ static const struct option options[] = {
         .value_name = "PATH",
         .file = OPTION_WRITES,
         .extensions = "onnx",
-        OPTION_FIELD(struct precision_values, output_onnx),
+        OPTION_FIELD(struct debug_precision_settings, output_onnx),
         .help = "save the result as an ONNX model: float16, or bfloat16, with Cast nodes around what has to be float32",
     },
     {
         .names = {"--no-verify"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct precision_values, no_verify),
+        OPTION_FIELD(struct debug_precision_settings, no_verify),
         .help = "do not check all layers in higher and all layers in lower precision first",
     },
 };
@@ -111,5 +112,5 @@ const struct option_group precision_options = {
     .title = "Precision",
     .options = options,
     .count = ARRAY_LEN(options),
-    .finish = finish,
+    .finish = finish_precision,
 };

@@ -8,7 +8,10 @@
 /* In the order of --emit's choices. */
 enum precision_emit { PRECISION_EMIT_ENGINE, PRECISION_EMIT_ONNX };
 
-struct precision_values {
+struct debug_precision_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct engine_values engine;
     enum precision_mode mode;
     bool reverse;             /* --dir */
     enum data_type high;      /* -p: DATA_FLOAT32 or DATA_FLOAT16 */
@@ -17,6 +20,7 @@ struct precision_values {
     bool no_verify;
 };
 
-extern const struct option_group precision_options; /* needs engine_config_precision_options in the same command */
+OPTION_GROUP(struct debug_precision_settings,
+             precision_options); /* needs engine_config_precision_options in the same command */
 
 #endif

@@ -21,7 +21,7 @@ static const struct option rows[] = {
     {.names = {"paths"}, .kind = OPTION_MANY, .help = "'in' \\ \"out\". .npy is one"},
 };
 static const struct option_group search = {.title = "Op of search", .options = rows, .count = ARRAY_LEN(rows)};
-static const struct option_group *const groups[] = {&logging_options, &search};
+static const struct command_group groups[] = {{&logging_options, 0}, {&search, 0}};
 static const struct command leaf = {.name = "leaf",
                                     .summary = "do it",
                                     .description = "One. Two (--mode, say).\n\n.npy begins this one.",

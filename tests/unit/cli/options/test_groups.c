@@ -15,29 +15,59 @@
 #include "support/command_line.h"
 #include "support/scratch_folder.h"
 
-static const struct option_group *const run_groups[] = {&logging_options,
-                                                        &runner_options,
-                                                        &run_model_options,
-                                                        &run_save_options,
-                                                        &shape_inference_options,
-                                                        &onnx_load_outputs_options,
-                                                        &onnxrt_options,
-                                                        &data_loader_options,
-                                                        &inference_options,
-                                                        &comparison_options,
-                                                        &run_options};
-static const struct option_group *const reduce_groups[] = {
-    &logging_options,   &check_options,     &artifact_options,     &intermediate_onnx_options,
-    &iteration_options, &replay_options,    &reduce_model_options, &onnx_save_options,
-    &reduce_options,    &onnx_load_options, &data_loader_options,  &shape_inference_default_options};
-static const struct option_group *const repeat_groups[] = {
-    &logging_options, &check_options, &expected_artifact_options, &iteration_options, &until_options, &replay_options};
+/* What any of the groups here fills. */
+struct every_settings {
+    struct debug_reduce_settings reduce;
+    struct runner_values runners;
+    struct driver_settings inference;
+    struct comparison_values comparison;
+};
 
-static const struct command run_command = {.name = "run", .groups = run_groups, .group_count = ARRAY_LEN(run_groups)};
-static const struct command reduce_command = {
-    .name = "reduce", .groups = reduce_groups, .group_count = ARRAY_LEN(reduce_groups), .exact_names = true};
-static const struct command repeat_command = {
-    .name = "repeat", .groups = repeat_groups, .group_count = ARRAY_LEN(repeat_groups), .exact_names = true};
+static const struct command_group run_groups[] = {
+    COMMAND_GROUP(struct every_settings, reduce.debug.common.logging, logging_options),
+    COMMAND_GROUP(struct every_settings, runners, runner_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.model, run_model_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.save, run_save_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.inference, shape_inference_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.load, onnx_load_outputs_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.data, data_loader_options),
+    COMMAND_GROUP(struct every_settings, inference, inference_options),
+    COMMAND_GROUP(struct every_settings, comparison, comparison_options),
+    {&run_options, 0},
+};
+static const struct command_group reduce_groups[] = {
+    COMMAND_GROUP(struct every_settings, reduce.debug.common.logging, logging_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, check_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, artifact_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, intermediate_onnx_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, iteration_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, replay_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.model, reduce_model_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.save, onnx_save_options),
+    COMMAND_GROUP(struct every_settings, reduce, reduce_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.load, onnx_load_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.data, data_loader_options),
+    COMMAND_GROUP(struct every_settings, reduce.file.inference, shape_inference_default_options),
+};
+static const struct command_group repeat_groups[] = {
+    COMMAND_GROUP(struct every_settings, reduce.debug.common.logging, logging_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, check_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, expected_artifact_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, iteration_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, until_options),
+    COMMAND_GROUP(struct every_settings, reduce.debug, replay_options),
+};
+
+#define TEST_COMMAND(word, list, exact)                                                                                \
+    {                                                                                                                  \
+        .name = word, .groups = list, .group_count = ARRAY_LEN(list), .settings_size = sizeof(struct every_settings),  \
+        .exact_names = exact,                                                                                          \
+    }
+
+static const struct command run_command = TEST_COMMAND("run", run_groups, false);
+static const struct command reduce_command = TEST_COMMAND("reduce", reduce_groups, true);
+static const struct command repeat_command = TEST_COMMAND("repeat", repeat_groups, true);
 
 static const struct command *const tools[] = {&run_command, &reduce_command, &repeat_command};
 static const struct command root = {.name = "polygraphy", .subcommands = tools, .subcommand_count = ARRAY_LEN(tools)};
@@ -54,14 +84,12 @@ static struct command_line line;
 #define REPEAT(...) PARSE(repeat_command, "--until", "1", __VA_ARGS__)
 #define RUN(...) PARSE(run_command, "m.onnx", __VA_ARGS__)
 
-static const struct parse *parsed(void)
+static const struct every_settings *given(void)
 {
     if (line.outcome != PARSE_DONE || line.rc < 0)
         fail_msg("%s", line.err.message);
-    return &line.parse;
+    return line.parse.settings;
 }
-
-#define VALUES(type) PARSE_VALUES(parsed(), type)
 
 static void assert_fails(int code, const char *part)
 {
@@ -81,7 +109,7 @@ static void assert_logs(const char *part)
 
 static enum log_level threshold(void)
 {
-    return VALUES(struct logging_values)->settings.threshold;
+    return given()->reduce.debug.common.logging.settings.threshold;
 }
 
 static void v_and_q_are_counted_against_each_other(void **state)
@@ -121,7 +149,7 @@ static void log_formats_add_up_in_one_occurrence(void **state)
     const struct logging_values *logging;
 
     RUN("--log-format", "timestamp", "no-colors", "line-info");
-    logging = VALUES(struct logging_values);
+    logging = &given()->reduce.debug.common.logging;
     assert_true(logging->settings.timestamps && logging->settings.no_colors);
     RUN("--log-format", "colors");
     assert_int_equal(line.outcome, PARSE_REFUSED);
@@ -131,7 +159,7 @@ static void log_formats_add_up_in_one_occurrence(void **state)
 
 static const struct model_values *run_model(void)
 {
-    return VALUES(struct model_values);
+    return &given()->reduce.file.model;
 }
 
 static void existing_model_becomes_absolute(void **state)
@@ -182,7 +210,7 @@ static void type_of_a_model_follows_from_its_extension_or_the_option(void **stat
 static void onnx_tools_ignore_the_extension(void **state)
 {
     PARSE(reduce_command, "m.bin", "-o", "r");
-    assert_int_equal(VALUES(struct model_values)->type, MODEL_ONNX);
+    assert_int_equal(given()->reduce.file.model.type, MODEL_ONNX);
 }
 
 static void run_needs_no_model(void **state)
@@ -198,12 +226,12 @@ static void deprecated_ranges_count_when_one_of_their_bounds_is_given(void **sta
     const struct data_loader_settings *data;
 
     RUN("--int-max", "7");
-    data = VALUES(struct data_loader_settings);
+    data = &given()->reduce.file.data;
     assert_true(data->has_integer_range && !data->has_float_range);
     assert_int_equal(data->integer_minimum, 1);
     assert_int_equal(data->integer_maximum, 7);
     RUN("--float-min", "0.5");
-    data = VALUES(struct data_loader_settings);
+    data = &given()->reduce.file.data;
     assert_true(data->has_float_range && !data->has_integer_range);
     assert_true(data->float_minimum == 0.5 && data->float_maximum == 1);
 }
@@ -231,7 +259,7 @@ static void data_that_cannot_be_made_are_refused(void **state)
 static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **state)
 {
     RUN("--load-inputs", "a", "b", "--seed", "3", "--iters", "2");
-    assert_int_equal(VALUES(struct data_loader_settings)->files.count, 2);
+    assert_int_equal(given()->reduce.file.data.files.count, 2);
     assert_logs("W Argument: --seed will be ignored");
     assert_logs("W Argument: --iters will be ignored");
     assert_false(captured_log_has(&line.log, "--val-range"));
@@ -242,7 +270,7 @@ static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **s
 static void options_of_the_other_comparison_function_earn_a_warning(void **state)
 {
     RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
-    assert_int_equal(VALUES(struct comparison_values)->settings.function, COMPARISON_INDICES);
+    assert_int_equal(given()->comparison.settings.function, COMPARISON_INDICES);
     assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
     assert_false(captured_log_has(&line.log, "--index-tolerance"));
     RUN("--index-tolerance", "2");
@@ -274,34 +302,34 @@ static void negative_warm_up_is_refused(void **state)
 static void shape_inference_is_on_in_reduce_unless_refused_or_replaced(void **state)
 {
     REDUCE("--mode", "linear");
-    assert_true(VALUES(struct shape_inference_values)->enabled);
+    assert_true(given()->reduce.file.inference.enabled);
     REDUCE("--no-shape-inference");
-    assert_false(VALUES(struct shape_inference_values)->enabled);
+    assert_false(given()->reduce.file.inference.enabled);
     REDUCE("--force-fallback-shape-inference");
-    assert_false(VALUES(struct shape_inference_values)->enabled);
+    assert_false(given()->reduce.file.inference.enabled);
     RUN("--onnxrt");
-    assert_false(VALUES(struct shape_inference_values)->enabled);
+    assert_false(given()->reduce.file.inference.enabled);
     RUN("--do-shape-inference");
-    assert_true(VALUES(struct shape_inference_values)->enabled);
+    assert_true(given()->reduce.file.inference.enabled);
 }
 
 static void details_of_external_data_without_external_data_earn_a_warning(void **state)
 {
     REDUCE("--external-data-size-threshold", "16M", "--no-save-all-tensors-to-one-file");
-    assert_int_equal(VALUES(struct onnx_save_values)->external.threshold, 16 << 20);
+    assert_int_equal(given()->reduce.file.save.external.threshold, 16 << 20);
     assert_logs("W --external-data-size-threshold has no effect without --save-external-data");
     assert_logs("W --no-save-all-tensors-to-one-file has no effect without --save-external-data");
     REDUCE("--save-external-data", "--no-save-all-tensors-to-one-file");
-    VALUES(struct onnx_save_values);
+    given();
     assert_false(captured_log_has(&line.log, "has no effect"));
 }
 
 static void onnx_runtime_gets_levels_and_threads(void **state)
 {
     RUN("--onnxrt");
-    assert_int_equal(VALUES(struct onnxrt_values)->runtime.optimization_level, -1);
+    assert_int_equal(given()->reduce.file.onnxrt.runtime.optimization_level, -1);
     RUN("--onnxrt-optimization-level", "all", "--onnxrt-threads", "3", "--providers", "cuda", "cpu");
-    const struct onnxrt_settings *onnxrt = &VALUES(struct onnxrt_values)->runtime;
+    const struct onnxrt_settings *onnxrt = &given()->reduce.file.onnxrt.runtime;
 
     assert_int_equal(onnxrt->optimization_level, 99);
     assert_int_equal(onnxrt->intra_threads, 3);
@@ -325,7 +353,7 @@ static void options_of_providers_are_keys_and_values_between_commas(void **state
     RUN("--onnxrt", "--provider-options", "tensorrt:trt_fp16_enable=1,shapes=x:1x3\\,y:2=3",
         "openvino:device=HETERO:A,p=C:\\d\\\\", "--provider-options", "cuda:a=b", "--session-config", "s.k=v=w",
         "--session-config", "s.l=A;B");
-    const struct onnxrt_execution *execution = &VALUES(struct onnxrt_values)->runtime.execution;
+    const struct onnxrt_execution *execution = &given()->reduce.file.onnxrt.runtime.execution;
     const struct onnxrt_entry *options = execution->provider_options.items;
 
     assert_int_equal(execution->provider_options.count, 5);
@@ -361,7 +389,7 @@ static void options_of_providers_that_are_none_are_refused(void **state)
     }
     memset(value + strlen(value), 'x', 1024);
     RUN("--onnxrt", "--provider-options", value);
-    assert_int_equal(VALUES(struct onnxrt_values)->runtime.execution.provider_options.count, 1);
+    assert_int_equal(given()->reduce.file.onnxrt.runtime.execution.provider_options.count, 1);
     value[strlen(value)] = 'x';
     RUN("--onnxrt", "--provider-options", value);
     assert_fails(ERR_INVALID, "each of 1 to 1024 bytes");
@@ -370,15 +398,15 @@ static void options_of_providers_that_are_none_are_refused(void **state)
 static void runners_keep_their_order_and_number(void **state)
 {
     RUN("--onnxrt", "--onnxrt");
-    assert_int_equal(VALUES(struct runner_values)->names.count, 2);
-    assert_string_equal(VALUES(struct runner_values)->names.items[1], "onnxrt");
+    assert_int_equal(given()->runners.names.count, 2);
+    assert_string_equal(given()->runners.names.items[1], "onnxrt");
 }
 
 /* ---- Check ---- */
 
 static const struct check_settings *check(void)
 {
-    return &VALUES(struct debug_values)->loop.check;
+    return &given()->reduce.debug.loop.check;
 }
 
 static void check_takes_the_rest_of_the_line(void **state)
@@ -393,7 +421,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     REPEAT("--check", "grep -q x log", "--artifacts", "log");
     assert_int_equal(check()->command.count, 1);
     assert_true(check()->shell);
-    assert_int_equal(VALUES(struct debug_values)->loop.artifacts.paths.count, 1);
+    assert_int_equal(given()->reduce.debug.loop.artifacts.paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
     assert_true(check()->shell && check()->display.show_output);
 }
@@ -484,7 +512,7 @@ static void repeat_misses_artifacts_and_reduce_does_not(void **state)
 static struct repetition until(const char *word)
 {
     PARSE(repeat_command, "--until", word, "--check", "x");
-    return VALUES(struct debug_values)->until;
+    return given()->reduce.debug.until;
 }
 
 static void until_is_a_verdict_or_a_number(void **state)
@@ -504,9 +532,9 @@ static void until_is_a_verdict_or_a_number(void **state)
 static void empty_path_turns_the_replay_off(void **state)
 {
     REPEAT("--save-debug-replay", "", "--check", "x");
-    assert_null(VALUES(struct debug_values)->loop.save_replay);
+    assert_null(given()->reduce.debug.loop.save_replay);
     REPEAT("--check", "x");
-    assert_string_equal(VALUES(struct debug_values)->loop.save_replay, "polygraphy_debug_replay.json");
+    assert_string_equal(given()->reduce.debug.loop.save_replay, "polygraphy_debug_replay.json");
 }
 
 static void reduce_needs_somewhere_to_put_the_result(void **state)
@@ -514,7 +542,7 @@ static void reduce_needs_somewhere_to_put_the_result(void **state)
     PARSE(reduce_command, "m.onnx", "--check", "x");
     assert_fails(ERR_INVALID, "neither --output nor --min-good was given");
     PARSE(reduce_command, "m.onnx", "--min-good", "g.onnx");
-    assert_string_equal(VALUES(struct reduce_settings)->min_good, "g.onnx");
+    assert_string_equal(given()->reduce.reduce.min_good, "g.onnx");
     REDUCE("--no-reduce-inputs", "--no-reduce-outputs");
     assert_int_equal(line.outcome, PARSE_REFUSED);
 }
@@ -527,7 +555,7 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
            "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
            "--check-timeout", "2", "--check", "x", "y");
-    parsed();
+    given();
     settings = debug_loop_settings(&context);
     assert_string_equal(settings.check.command.items[1], "y");
     assert_null(settings.check.command.items[2]);

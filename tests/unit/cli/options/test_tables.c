@@ -370,11 +370,11 @@ static void compare_command(const struct command *command, const char *tool)
     bool allows_abbreviations = read_dump(tool), builds = false;
 
     for (size_t i = 0; i < command->group_count; i++)
-        builds |= command->groups[i] == &engine_network_options;
+        builds |= command->groups[i].group == &engine_network_options;
     assert_int_equal(command->exact_names, !allows_abbreviations);
     for (size_t i = 0; i < command->group_count; i++) {
-        for (size_t k = 0; k < command->groups[i]->count; k++) {
-            const struct option *option = &command->groups[i]->options[k];
+        for (size_t k = 0; k < command->groups[i].group->count; k++) {
+            const struct option *option = &command->groups[i].group->options[k];
             struct registered *registered = find_registered(option->names[0]);
 
             if (is_own_word(command, option->names[0])) {
@@ -389,7 +389,7 @@ static void compare_command(const struct command *command, const char *tool)
             registered->met = true;
             compare_option(registered, option);
         }
-        compare_exclusions(command->groups[i]);
+        compare_exclusions(command->groups[i].group);
     }
     for (size_t i = 0; i < dump_count; i++) {
         bool expected = strcmp(dump[i].names, "-h/--help") != 0;
@@ -584,8 +584,8 @@ static void check_refusals(const struct command *command)
     for (size_t i = 0; i < command->subcommand_count; i++)
         check_refusals(command->subcommands[i]);
     for (size_t i = 0; i < command->group_count; i++)
-        for (size_t k = 0; k < command->groups[i]->count; k++) {
-            const struct option *option = &command->groups[i]->options[k];
+        for (size_t k = 0; k < command->groups[i].group->count; k++) {
+            const struct option *option = &command->groups[i].group->options[k];
 
             if ((option->refusal != NULL) != (option->topic != NULL))
                 fail_msg("%s of %s needs both a refusal and a topic, or neither", option->names[0], command->name);

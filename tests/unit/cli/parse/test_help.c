@@ -28,7 +28,7 @@ static const struct option other_rows[] = {
 static const struct option_group first = {.title = "Search", .options = rows, .count = ARRAY_LEN(rows)};
 static const struct option_group second = {
     .title = "Search", .description = "More of it.", .options = other_rows, .count = ARRAY_LEN(other_rows)};
-static const struct option_group *const groups[] = {&first, &second};
+static const struct command_group groups[] = {{&first, 0}, {&second, 0}};
 static const struct command leaf = {.name = "leaf",
                                     .summary = "do it",
                                     .description = "First paragraph.\n\nSecond\nparagraph.",

@@ -19,20 +19,23 @@ static const struct option_group group = {
     .options = rows,
     .count = ARRAY_LEN(rows),
 };
-static const struct option_group *const groups[] = {&group};
-static const struct command root = {.name = "program", .groups = groups, .group_count = 1};
+static const struct command_group groups[] = {{&group, 0}};
+static const struct command root = {
+    .name = "program", .groups = groups, .group_count = 1, .settings_size = sizeof(struct values)};
 
 /* `line` is taken apart into these words, NULL-terminated. */
 static void assert_words(const char *text, const char *const *expected)
 {
     struct command_line line = {0};
+    const struct values *values;
     const struct words *words;
     size_t count = 0;
 
     COMMAND_LINE(&line, &root, "--launcher", text);
     if (line.rc < 0)
         fail_msg("%s", line.err.message);
-    words = &PARSE_VALUES(&line.parse, struct values)->launcher;
+    values = line.parse.settings;
+    words = &values->launcher;
     for (; expected[count] != NULL; count++) {
         assert_true(count < words->count);
         assert_string_equal(words->items[count], expected[count]);

@@ -99,16 +99,32 @@ static const struct option_group required = {
     .count = ARRAY_LEN(required_rows),
 };
 
-static const struct option_group *const groups[] = {&shared, &group};
-static const struct option_group *const required_groups[] = {&required};
-static const struct option_group *const tool_groups[] = {&shared};
+struct plain_settings {
+    struct shared_values shared;
+    struct values own;
+};
 
-static const struct command plain = {.name = "plain", .groups = groups, .group_count = 2};
-static const struct command exact = {.name = "exact", .groups = groups, .group_count = 2, .exact_names = true};
-static const struct command demanding = {.name = "demanding", .groups = required_groups, .group_count = 1};
+static const struct command_group groups[] = {{&shared, offsetof(struct plain_settings, shared)},
+                                              {&group, offsetof(struct plain_settings, own)}};
+static const struct command_group required_groups[] = {{&required, 0}};
+static const struct command_group tool_groups[] = {{&shared, 0}};
+
+static const struct command plain = {
+    .name = "plain", .groups = groups, .group_count = 2, .settings_size = sizeof(struct plain_settings)};
+static const struct command exact = {.name = "exact",
+                                     .groups = groups,
+                                     .group_count = 2,
+                                     .settings_size = sizeof(struct plain_settings),
+                                     .exact_names = true};
+static const struct command demanding = {
+    .name = "demanding", .groups = required_groups, .group_count = 1, .settings_size = sizeof(struct required_values)};
 static const struct command *const subtools[] = {&plain, &exact, &demanding};
-static const struct command tool = {
-    .name = "tool", .groups = tool_groups, .group_count = 1, .subcommands = subtools, .subcommand_count = 3};
+static const struct command tool = {.name = "tool",
+                                    .groups = tool_groups,
+                                    .group_count = 1,
+                                    .settings_size = sizeof(struct shared_values),
+                                    .subcommands = subtools,
+                                    .subcommand_count = 3};
 static const struct command *const tools[] = {&tool};
 static const struct command root = {.name = "program", .subcommands = tools, .subcommand_count = 1};
 
@@ -116,11 +132,16 @@ static struct command_line line;
 
 #define PARSE_PLAIN(...) COMMAND_LINE(&line, &root, "tool", "plain", __VA_ARGS__)
 
+static const struct plain_settings *plain_settings(const struct command_line *from)
+{
+    return from->parse.settings;
+}
+
 static const struct values *values(void)
 {
     assert_int_equal(line.outcome, PARSE_DONE);
     assert_int_equal(line.rc, 0);
-    return PARSE_VALUES(&line.parse, struct values);
+    return &plain_settings(&line)->own;
 }
 
 static void assert_words(struct words words, const char *expected)
@@ -175,7 +196,7 @@ static void short_flags_may_be_clustered(void **state)
     PARSE_PLAIN("m", "-vvxf");
     assert_int_equal(values()->verbose, 1);
     assert_true(values()->flag);
-    assert_int_equal(PARSE_VALUES(&line.parse, struct shared_values)->verbose, 2);
+    assert_int_equal(plain_settings(&line)->shared.verbose, 2);
 }
 
 static void option_of_kind_off_clears_a_field_that_is_set_without_it(void **state)
@@ -354,7 +375,7 @@ static void options_before_the_subtool_add_up_with_those_behind_it(void **state)
 {
     COMMAND_LINE(&line, &root, "tool", "-v", "plain", "-vv", "m");
     assert_int_equal(line.outcome, PARSE_DONE);
-    assert_int_equal(PARSE_VALUES(&line.parse, struct shared_values)->verbose, 3);
+    assert_int_equal(plain_settings(&line)->shared.verbose, 3);
     assert_string_equal(parse_command_name(&line.parse), "program tool plain");
 }
 
@@ -365,7 +386,7 @@ static void two_parses_do_not_disturb_each_other(void **state)
     PARSE_PLAIN("m", "--many", "a");
     COMMAND_LINE(&second, &root, "tool", "plain", "n", "--many", "b");
     assert_words(values()->many, "a");
-    assert_words(PARSE_VALUES(&second.parse, struct values)->many, "b");
+    assert_words(plain_settings(&second)->own.many, "b");
     command_line_release(&second);
 }
 
@@ -414,7 +435,7 @@ static void positional_words_of_kind_many_are_gathered(void **state)
 {
     COMMAND_LINE(&line, &root, "tool", "demanding", "a", "b", "--until", "x", "c");
     assert_int_equal(line.outcome, PARSE_DONE);
-    assert_words(PARSE_VALUES(&line.parse, struct required_values)->paths, "a|b|c");
+    assert_words(((const struct required_values *)line.parse.settings)->paths, "a|b|c");
 }
 
 static void unknown_options_and_surplus_words_are_listed(void **state)
@@ -472,10 +493,12 @@ static void v_shows_the_version_only_before_the_tool(void **state)
     assert_int_equal(line.outcome, PARSE_UNRECOGNIZED);
 }
 
-static void values_of_a_type_that_no_option_fills_are_null(void **state)
+static void each_group_fills_its_member_of_the_settings(void **state)
 {
-    PARSE_PLAIN("m");
-    assert_null(PARSE_VALUES(&line.parse, struct required_values));
+    PARSE_PLAIN("m", "-v", "-xx");
+    assert_int_equal(plain_settings(&line)->shared.verbose, 1);
+    assert_int_equal(plain_settings(&line)->own.verbose, 2);
+    assert_null(plain_settings(&line)->own.output);
 }
 
 #define TEST_LINE(function) cmocka_unit_test_setup_teardown(function, no_line, release_line)
@@ -518,7 +541,7 @@ int main(void)
         TEST_LINE(refused_option_names_an_alternative),
         TEST_LINE(help_is_wanted_at_every_level_before_anything_is_missed),
         TEST_LINE(v_shows_the_version_only_before_the_tool),
-        TEST_LINE(values_of_a_type_that_no_option_fills_are_null),
+        TEST_LINE(each_group_fills_its_member_of_the_settings),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

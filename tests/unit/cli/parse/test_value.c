@@ -48,8 +48,9 @@ static const struct option_group group = {
     .options = rows,
     .count = ARRAY_LEN(rows),
 };
-static const struct option_group *const groups[] = {&group};
-static const struct command root = {.name = "program", .groups = groups, .group_count = 1};
+static const struct command_group groups[] = {{&group, 0}};
+static const struct command root = {
+    .name = "program", .groups = groups, .group_count = 1, .settings_size = sizeof(struct values)};
 
 static struct command_line line;
 
@@ -70,7 +71,7 @@ static const struct values *values(void)
     if (line.rc < 0)
         fail_msg("%s", line.err.message);
     assert_int_equal(line.outcome, PARSE_DONE);
-    return PARSE_VALUES(&line.parse, struct values);
+    return line.parse.settings;
 }
 
 static void assert_invalid(const char *message)

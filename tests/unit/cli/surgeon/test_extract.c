@@ -214,8 +214,8 @@ static void run_extract(struct bench *bench, const struct cut *cut, bool known)
     if (line.outcome != PARSE_DONE || line.rc < 0)
         fail_with("the command line", &line.err);
     if (cmd_surgeon_extract.run(
-            &(const struct command_context){.parse = &line.parse, .log = &line.log.log, .command_line = words}, &err) !=
-        0)
+            &(const struct command_context){.parse = &line.parse, .log = &line.log.log, .command_line = words},
+            line.parse.settings, &err) != 0)
         fail_with("surgeon extract", &err);
     command_line_release(&line);
     arena_release(&arena);

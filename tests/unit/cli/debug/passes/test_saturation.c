@@ -12,8 +12,21 @@
 #include "cli/options/groups.h"
 #include "debug/quantization/saturation.h"
 
-static const struct option_group *const groups[] = {&logging_options, &runner_options, &onnxrt_options};
-static const struct command root = {.name = "polygraphy", .groups = groups, .group_count = ARRAY_LEN(groups)};
+struct runner_settings {
+    struct common_settings common;
+    struct runner_values runners;
+    struct model_file_settings file;
+};
+
+static const struct command_group groups[] = {
+    COMMAND_GROUP(struct runner_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct runner_settings, runners, runner_options),
+    COMMAND_GROUP(struct runner_settings, file.onnxrt, onnxrt_options),
+};
+static const struct command root = {.name = "polygraphy",
+                                    .groups = groups,
+                                    .group_count = ARRAY_LEN(groups),
+                                    .settings_size = sizeof(struct runner_settings)};
 
 /* A weight, and a product with it of what is quantized. */
 static void write_model(const char *path)

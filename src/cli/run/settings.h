@@ -1,0 +1,26 @@
+/* cli/run/settings.h: what the command line says to `run`. */
+#ifndef CLI_RUN_SETTINGS_H
+#define CLI_RUN_SETTINGS_H
+
+#include "cli/options/groups.h"
+#include "cli/options/runners/engine.h"
+
+struct node_values {
+    const char *node_data, *annotated; /* paths; NULL: not wanted */
+};
+
+OPTION_GROUP(struct node_values, node_options);
+
+struct run_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct report_values report;
+    struct model_file_settings file;
+    struct runner_values runners;
+    struct driver_settings inference;
+    struct comparison_values comparison;
+    struct engine_values engine;
+    struct node_values nodes;
+};
+
+#endif
