@@ -80,7 +80,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench bench-optimizers fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -100,6 +100,10 @@ faults: all $(example_plugins) ## look for the causes of the faults of examples/
 
 bench: all $(benches) $(addprefix $(BUILD)/tests/,make_chain trtexec_stand_in) ## measure
 	@bench/run.sh $(BUILD)
+
+# OLD is the program of another tree: `git worktree add FOLDER COMMIT && make -C FOLDER` builds it.
+compare: all $(helpers) $(BUILD)/bench/quantize_model $(example_plugins) $(test_plugins) ## compare the outputs of OLD=path/to/polygraphy with this program's; ONLY=text: cases with text in their name
+	@scripts/compare_programs.py '$(OLD)' $(program) --build $(BUILD) --only '$(ONLY)'
 
 bench-optimizers: all $(benches) ## measure what ONNX Runtime's optimizers do to outputs: the tables of docs/optimizers.md
 	@bench/optimizer_effects.sh $(BUILD)
