@@ -434,7 +434,8 @@ polygraphy run --load-outputs out.json out.json --json loaded.json
 polygraphy run models/convolutions.onnx --onnxrt --onnxrt-threads 1 --trt --deterministic --atol 1e-3 --save-engine it.engine
  --save-tactics tactics.json --save-outputs out.json --json result.json
 polygraphy run it.engine --trt --load-outputs out.json --atol 1e-3 -vv
-polygraphy run models/convolutions.onnx --trt --load-tactics tactics.json --load-outputs out.json --atol 1e-3 --trt-outputs mark all
+polygraphy run models/convolutions.onnx --trt --load-tactics tactics.json --load-outputs out.json --atol 1e-3 -v
+polygraphy run models/convolutions.onnx --trt --deterministic --trt-outputs mark all --exclude-tactics onednn
 polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --trt --fp16 --deterministic --validate --report page.html
 polygraphy run models/convolutions.onnx --trt --int8 --deterministic --calibration-cache cal.cache --validate
 
