@@ -83,7 +83,7 @@ static int ask_about_model(void *data, const struct bitset *set, const struct po
 
     if (rc < 0 || !*ret_asked)
         return rc;
-    rc = candidate_prepare(&run->maker, &run->candidate, NULL, err);
+    rc = candidate_prepare(&run->maker, &run->candidate, err);
     if (rc < 0)
         goto done;
     paths = candidate_place_begin(&run->place, true);

@@ -10,8 +10,7 @@
 
 /* ---- The subject ---- */
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int identify_candidate(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     struct fixture *fixture = data;
     size_t candidate = search == NULL ? 0 : (size_t)((const struct fake_search *)search)->index % MAXIMUM_CANDIDATES;
@@ -20,8 +19,7 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     (void)err;
     fixture->subject.described++;
     fixture->subject.current = candidate;
-    if (turn == CANDIDATE_NOW)
-        log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
+    log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
     *ret = (struct loop_candidate){
         .action = fixture->subject.actions[candidate],
         .skip_verdict = VERDICT_FAIL,
@@ -32,8 +30,8 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
     return 0;
 }
 
-static int write_candidate(void *data, const void *search, enum candidate_turn turn,
-                           const struct candidate_paths *paths, struct error *err)
+static int write_candidate(void *data, struct loop_candidate *described, const struct candidate_paths *paths,
+                           struct error *err)
 {
     const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct fixture *fixture = data;
@@ -79,7 +77,8 @@ static int64_t remaining(const void *search)
     return ((const struct fake_search *)search)->subject->count;
 }
 
-static void took(void *data, const void *search, int64_t nodes, enum verdict verdict)
+static void learn_verdict(void *data, const void *search, const struct loop_candidate *candidate, int64_t nodes,
+                          enum verdict verdict)
 {
     struct fake_subject *subject = &((struct fixture *)data)->subject;
 
@@ -100,9 +99,9 @@ static struct loop_subject subject_of(struct fixture *fixture, const char *suffi
         .ops = fixture->subject.shows_remaining ? &ops_with_remaining : &ops,
         .suffix = suffix,
         .may_be_kept = fixture->subject.may_be_kept,
-        .describe = describe,
+        .identify = identify_candidate,
         .write = write_candidate,
-        .took = took,
+        .took = learn_verdict,
     };
 }
 
@@ -161,7 +160,8 @@ int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *
 {
     struct loop_subject subject = subject_of(fixture, NULL);
 
-    return loop_check_apart(fixture->loop, &subject, key, "the original model", ret, &fixture->err);
+    return loop_check(fixture->loop, &subject, (struct check_request){ROLE_CANDIDATE, key, "the original model"}, ret,
+                      &fixture->err);
 }
 
 int fixture_confirm(struct fixture *fixture, enum verdict expected)

@@ -6,11 +6,9 @@
 #include "cli/options/groups.h"
 
 /* There is no model: every iteration checks whatever the command checks. */
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int identify_iteration(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
-    (void)data, (void)search, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
+    (void)data, (void)search, (void)ret, (void)err;
     return 0;
 }
 
@@ -23,7 +21,8 @@ static int debug_repeat_run(const struct command_context *context, const void *g
     const struct debug_repeat_settings *options = given;
     struct loop_settings settings = debug_loop_settings(context);
     struct repetition until = options->debug.until;
-    struct loop_subject subject = {.ops = &repetition_ops, .search = &until, .end = until.end, .describe = describe};
+    struct loop_subject subject = {
+        .ops = &repetition_ops, .search = &until, .end = until.end, .identify = identify_iteration};
     struct debug_report result;
     struct session_page page = {.counts = true};
     struct loop *loop = NULL;

@@ -336,7 +336,7 @@ int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, st
     return rc;
 }
 
-int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err)
+int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
 {
     int rc = candidate_fill(maker, candidate, err);
 
@@ -348,11 +348,7 @@ int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate,
         return rc;
     if (maker->settings->iteration_golden != NULL)
         rc = reference_values_record(maker->reference, &candidate->outputs, err);
-    if (rc < 0)
-        return rc;
-    if (path != NULL)
-        log_message(maker->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return 0;
+    return rc;
 }
 
 /* ---- Files ---- */

@@ -33,9 +33,8 @@ int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes
 /* Gets the values of what is frozen. To be called before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Gets all values that writing the candidate for its check takes, and logs that it is written, to `path`; NULL: nothing
- * is logged. */
-int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, const char *path, struct error *err);
+/* Gets all values that writing the candidate for its check takes. */
+int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
 /* Writes it, prepared, and its data. `external` may be NULL: everything inside. */
 int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,

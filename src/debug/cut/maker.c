@@ -48,20 +48,19 @@ void candidate_maker_release(struct candidate_maker *maker)
     arena_release(&maker->arena);
 }
 
-void candidate_maker_remember(struct candidate_maker *maker, struct candidate_knowledge *ret)
+void candidate_maker_look_ahead(struct candidate_maker *maker, bool begins)
 {
-    struct candidate_knowledge *known = &maker->known;
+    struct candidate_knowledge *known = &maker->known, *before = &maker->known_before;
 
-    *ret = *known;
-    known_types_init_copy(&known->types, &ret->types);
-    known_types_init_copy(&known->assumed, &ret->assumed);
-    bitset_init_copy(&known->not_tensors, &ret->not_tensors);
-    bitset_init_copy(&known->untold, &ret->untold);
-    bitset_init_copy(&known->valueless, &ret->valueless);
-}
-
-void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before)
-{
-    release_knowledge(&maker->known);
-    maker->known = *before;
+    if (!begins) {
+        release_knowledge(known);
+        *known = *before;
+        return;
+    }
+    *before = *known;
+    known_types_init_copy(&known->types, &before->types);
+    known_types_init_copy(&known->assumed, &before->assumed);
+    bitset_init_copy(&known->not_tensors, &before->not_tensors);
+    bitset_init_copy(&known->untold, &before->untold);
+    bitset_init_copy(&known->valueless, &before->valueless);
 }

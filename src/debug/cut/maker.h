@@ -49,7 +49,8 @@ struct candidate_maker {
     struct reference_values *reference;
     bool fixes_shapes; /* settings->fixed_shapes, and the model's inputs have fixed shapes */
     struct candidate_knowledge known;
-    struct arena arena; /* descriptions */
+    struct candidate_knowledge known_before; /* candidate_maker_look_ahead() */
+    struct arena arena;                      /* descriptions */
 };
 
 /* `model` stays as it is. The maker must not be moved: candidates point to what it knows of types. */
@@ -58,8 +59,7 @@ void candidate_maker_init(struct candidate_maker *maker, const struct model *mod
 void candidate_maker_release(struct candidate_maker *maker);
 
 /* A candidate that is made ahead of its turn, which may never come, must add nothing to what is known: others would be
- * written in another way then. Ends with candidate_maker_forget(), which goes back to what was known here. */
-void candidate_maker_remember(struct candidate_maker *maker, struct candidate_knowledge *ret);
-void candidate_maker_forget(struct candidate_maker *maker, struct candidate_knowledge *before);
+ * written in another way then. What is learnt between `begins` and the next call without it is forgotten. */
+void candidate_maker_look_ahead(struct candidate_maker *maker, bool begins);
 
 #endif

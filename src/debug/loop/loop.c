@@ -238,7 +238,7 @@ static int run_iteration(struct loop *loop, const struct loop_subject *subject, 
         loop->history.iterations[trial.verdict]++;
         told = loop_verdict_to_tell(&trial.candidate, trial.verdict);
         if (subject->took != NULL)
-            subject->took(subject->data, subject->search, trial.num_nodes, told);
+            subject->took(subject->data, subject->search, &trial.candidate, trial.num_nodes, told);
         *ret_go_on =
             subject->ops->advance(subject->search, trial.num_nodes, told) && repeated_check_can_go_on(&loop->repeated);
     }
@@ -280,15 +280,16 @@ int loop_run(struct loop *loop, const struct loop_subject *subject, struct error
 
 int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err)
 {
-    enum checked checked = trial->is_control ? CHECKED_CONTROL : CHECKED_APART;
+    bool is_control = trial_is_control(trial);
+    enum checked checked = is_control ? CHECKED_CONTROL : CHECKED_APART;
     double start = stopwatch_now();
     struct string_builder title;
 
     session_replay_announce(&loop->replay);
     string_init(&title);
-    string_add_format(&title, "%s%s", trial->is_control ? "Control: " : "Check of ", trial->what);
+    string_add_format(&title, "%s%s", is_control ? "Control: " : "Check of ", trial->what);
     log_indent(loop->log, 1);
-    log_message(loop->log, trial->is_control ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
+    log_message(loop->log, is_control ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
     int rc = trial_judge(loop, trial, err);
     if (rc == 0)
         trial_log_end(loop->log, trial->verdict, checked, title.data, stopwatch_now() - start);
@@ -298,21 +299,11 @@ int trial_check_apart(struct loop *loop, struct trial *trial, struct error *err)
     return rc;
 }
 
-int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
-                     enum verdict *ret, struct error *err)
+int loop_check(struct loop *loop, const struct loop_subject *subject, struct check_request request, enum verdict *ret,
+               struct error *err)
 {
-    struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what};
-    int rc = trial_check_apart(loop, &trial, err);
-
-    if (rc == 0)
-        *ret = trial.verdict;
-    return rc;
-}
-
-int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
-                       enum verdict *ret, struct error *err)
-{
-    struct trial trial = {.subject = subject, .index = -1, .key = key, .what = what, .is_control = true};
+    struct trial trial = {
+        .subject = subject, .index = -1, .role = request.role, .key = request.key, .what = request.what};
     int rc = trial_check_apart(loop, &trial, err);
 
     if (rc == 0)
@@ -391,6 +382,11 @@ int64_t loop_failed(const struct loop *loop)
 int64_t loop_skipped(const struct loop *loop)
 {
     return loop->history.iterations[VERDICT_SKIP];
+}
+
+int64_t loop_written(const struct loop *loop)
+{
+    return loop->history.written;
 }
 
 bool loop_looks_for_other_than_hangs(const struct loop *loop)

@@ -27,15 +27,11 @@ void loop_free(struct loop *loop);
 /* Runs iterations until the search is over. May be called again for another phase. */
 int loop_run(struct loop *loop, const struct loop_subject *subject, struct error *err);
 
-/* Checks one candidate outside of the numbered iterations, under a replay key of its own ("_verify", "_final"). The
- * candidate's identity is remembered like any other. Logs one line before and one after, which call it `what` ("the
- * original model"); artifacts are not sorted. To the check it is iteration -1. */
-int loop_check_apart(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
-                     enum verdict *ret, struct error *err);
-
-/* The same for a check that is not about the search but about the check itself. */
-int loop_check_control(struct loop *loop, const struct loop_subject *subject, const char *key, const char *what,
-                       enum verdict *ret, struct error *err);
+/* Checks one candidate outside of the numbered iterations. The candidate's identity is remembered like any other. Logs
+ * one line before and one after, which call it `request.what`; artifacts are not sorted. To the check it is iteration
+ * -1. */
+int loop_check(struct loop *loop, const struct loop_subject *subject, struct check_request request, enum verdict *ret,
+               struct error *err);
 
 /* The answer rests on `expected` as the verdict on this candidate: has it checked now, whatever this session, a debug
  * replay or a verdict cache knows of it. If it `may_be_kept`, it is written as it will be kept, and that is not
@@ -51,10 +47,8 @@ int loop_confirm(struct loop *loop, const struct loop_subject *subject, const ch
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err);
 
-/* For tools that begin with two candidates of this kind ("engine"), of which one has to pass and the other to fail:
- * this one, made `how`, did the contrary. ERR_INVALID when that is due to the check, which says nothing about it, or
- * the same of a file that is none. */
-int loop_question_end(struct loop *loop, const char *kind, const char *how, enum verdict verdict, struct error *err);
+/* What errors and warnings say of a check that says the same whatever it is given. */
+#define LOOP_NOTHING_SHOWS "nothing shows that it looks at what it is given; let it write what is wrong"
 
 /* What an error says of a check that has changed its mind. */
 #define LOOP_NOT_BELIEVED                                                                                              \
@@ -62,21 +56,8 @@ int loop_question_end(struct loop *loop, const char *kind, const char *how, enum
     "meanwhile. If the failure itself comes and goes, --flaky reckons with it, and `polygraphy debug repeat` counts. " \
     "This time"
 
-/* The two candidates that a tool has begun with: "the engine", and how each was built. */
-struct loop_ends {
-    void *data;
-    const char *what;
-    const char *good, *bad;
-    int (*check_again)(void *data, bool bad, enum verdict *ret, struct error *err);
-};
-
-/* At the end of a search between two candidates: that with the contrary of the last verdict is checked once more,
- * because a check that has changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is
- * another now. */
-int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err);
-
 /* Has the original checked again, once in a session, when the check of a candidate ends as if the check itself were
- * broken (judge_take_broken_code()): `verify` does that with loop_check_apart(), as EXPECT_AGAIN. It is called before
+ * broken (judge_take_broken_code()): `verify` does that with loop_check(), as ROLE_REPETITION. It is called before
  * the verdict counts; its errors end the session. */
 void loop_verify_with(struct loop *loop, int (*verify)(void *data, struct error *err), void *data);
 
@@ -114,6 +95,7 @@ int64_t loop_same_verdicts(const struct loop *loop, enum verdict *ret);
 int64_t loop_passed(const struct loop *loop);
 int64_t loop_failed(const struct loop *loop);
 int64_t loop_skipped(const struct loop *loop);
+int64_t loop_written(const struct loop *loop); /* candidates, numbered or not, of subjects that say so in the log */
 bool loop_looks_for_other_than_hangs(const struct loop *loop); /* --fail-code without 124, or --fail-regex */
 bool loop_is_interactive(const struct loop *loop);
 bool loop_is_flaky(const struct loop *loop); /* --flaky */

@@ -19,28 +19,44 @@ struct speculation {
     const struct job_slot *needed; /* now */
 };
 
-/* Ahead of its turn nothing is said: the loop says it when the turn comes. */
-static bool mute(struct log *log, bool muted)
+/* Ahead of a candidate's turn nothing is logged: that is done when the turn comes. Returns whether the log was muted
+ * before. */
+static bool begin_ahead(const struct speculation *speculation)
 {
-    bool before = log != NULL && log->muted;
+    const struct loop_subject *subject = speculation->subject;
+    struct log *log = speculation->loop->log;
+    bool muted = log != NULL && log->muted;
 
     if (log != NULL)
-        log->muted = muted;
-    return before;
+        log->muted = true;
+    if (subject->look_ahead != NULL)
+        subject->look_ahead(subject->data, true);
+    return muted;
 }
 
-static bool describe(void *data, const void *search, int64_t index, struct foreseen *ret)
+static void end_ahead(const struct speculation *speculation, bool muted)
+{
+    const struct loop_subject *subject = speculation->subject;
+
+    if (subject->look_ahead != NULL)
+        subject->look_ahead(subject->data, false);
+    if (speculation->loop->log != NULL)
+        speculation->loop->log->muted = muted;
+}
+
+static bool identify_ahead(void *data, const void *search, int64_t index, struct foreseen *ret)
 {
     const struct speculation *speculation = data;
     const struct loop_subject *subject = speculation->subject;
     struct loop *loop = speculation->loop;
-    struct loop_candidate candidate = {.num_nodes = -1};
+    struct loop_candidate candidate;
     struct saved_verdict known;
     struct error ignored;
-    bool muted = mute(loop->log, true);
-    int rc = subject->describe(subject->data, search, CANDIDATE_AHEAD, &candidate, &ignored);
+    bool muted = begin_ahead(speculation);
+    int rc = loop_identify(loop, subject, search, true, &candidate, &ignored);
 
-    mute(loop->log, muted);
+    loop_release_candidate(subject, &candidate);
+    end_ahead(speculation, muted);
     if (rc < 0 || !candidate.has_identity)
         return false;
     *ret = (struct foreseen){.identity = candidate.identity, .nodes = candidate.num_nodes};
@@ -62,7 +78,7 @@ struct speculation *speculation_new(struct loop *loop, const struct loop_subject
     *speculation =
         (struct speculation){.loop = loop, .subject = subject, .most = LISTED_PER_JOB * job_slots_jobs(loop->slots)};
     speculation->items = memory_alloc_zero(speculation->most, sizeof(*speculation->items));
-    speculation->lookahead = lookahead_new(subject->ops, subject->search, 0, describe, speculation);
+    speculation->lookahead = lookahead_new(subject->ops, subject->search, 0, identify_ahead, speculation);
     return speculation;
 }
 
@@ -107,18 +123,37 @@ static void drop_if_unlisted(void *data, struct job_slot *slot)
         job_slot_drop(slots, slot);
 }
 
+static int write_ahead(struct speculation *speculation, const void *search, struct job_key key,
+                       struct loop_candidate *candidate, struct job_slot **ret)
+{
+    struct loop *loop = speculation->loop;
+    const struct loop_subject *subject = speculation->subject;
+    bool muted = begin_ahead(speculation);
+    struct error ignored;
+    int rc = loop_identify(loop, subject, search, true, candidate, &ignored);
+
+    if (rc == 0 && candidate->action == CANDIDATE_CHECK)
+        rc = loop_write(loop, subject, candidate, key, ret, &ignored);
+    loop_release_candidate(subject, candidate);
+    end_ahead(speculation, muted);
+    return rc;
+}
+
 /* False when that is not possible now: it will be seen why when its turn comes. */
 static bool start(struct speculation *speculation, const void *search, struct job_key key)
 {
     struct loop *loop = speculation->loop;
-    bool muted = mute(loop->log, true);
-    struct job_slot *slot;
+    struct job_slot *slot = NULL;
+    struct loop_candidate candidate;
     struct error ignored;
-    int rc = loop_write(loop, speculation->subject, search, key, &slot, &ignored);
 
-    mute(loop->log, muted);
-    if (rc < 0)
+    if (write_ahead(speculation, search, key, &candidate, &slot) < 0)
         return false;
+    if (slot == NULL) {
+        lookahead_learn(speculation->lookahead, key.identity, key.index,
+                        loop_verdict_to_tell(&candidate, candidate.skip_verdict));
+        return true;
+    }
     if (loop_look_up(loop, speculation->subject, slot)) {
         lookahead_learn(speculation->lookahead, key.identity, key.index, slot->cached.verdict);
         return true;

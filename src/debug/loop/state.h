@@ -41,10 +41,10 @@ struct loop {
 
 struct trial {
     const struct loop_subject *subject;
-    int64_t index;    /* -1: apart from the numbered iterations */
+    int64_t index; /* -1: apart from the numbered iterations */
+    enum check_role role;
     const char *key;  /* in the replay */
     const char *what; /* how candidates that are identical refer to this one */
-    bool is_control;  /* it is about the check, and does not count as one */
     bool anew;        /* its verdict has to be of a check that is run now */
     struct loop_candidate candidate;
     struct job_slot *slot; /* where it is checked; NULL: nowhere yet */
@@ -60,6 +60,8 @@ struct trial {
 };
 
 /* ---- debug/loop/trial.c ---- */
+
+bool trial_is_control(const struct trial *trial);
 
 /* Takes a candidate from its description to a verdict: one that is known, or one of a check that is run. */
 int trial_judge(struct loop *loop, struct trial *trial, struct error *err);
@@ -91,9 +93,15 @@ bool loop_find_known(const struct loop *loop, const struct loop_subject *subject
 /* "_N0_outputs", malloc'd. */
 char *loop_replay_key(int64_t index, const char *suffix);
 
-/* Takes a slot for the candidate that `search` asks for, and writes it there. */
-int loop_write(struct loop *loop, const struct loop_subject *subject, const void *search, struct job_key key,
-               struct job_slot **ret, struct error *err);
+/* Identifies the candidate that `search` asks for, with a muted log if `muted`. To be released. */
+int loop_identify(struct loop *loop, const struct loop_subject *subject, const void *search, bool muted,
+                  struct loop_candidate *ret, struct error *err);
+void loop_release_candidate(const struct loop_subject *subject, struct loop_candidate *candidate);
+
+/* Takes a slot for the candidate and writes it there. `*ret` stays as it is when that fails, and when the subject finds
+ * that there is nothing to check. */
+int loop_write(struct loop *loop, const struct loop_subject *subject, struct loop_candidate *candidate,
+               struct job_key key, struct job_slot **ret, struct error *err);
 
 /* ---- debug/loop/loop.c ---- */
 

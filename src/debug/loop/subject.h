@@ -1,8 +1,8 @@
 /* debug/loop/subject.h: what a tool brings to the loop: a search, and how its candidates become files.
  *
- * A candidate is what a state of the search asks for. The tool is asked what it is, and to write it; when its turn has
- * come, or ahead of that, of a copy of the search as it may be then. Whatever it is asked, the answer depends on the
- * search alone.
+ * A candidate is what a state of the search asks for. A subject has two functions: one identifies a candidate, the
+ * other writes it. They are called when the candidate's turn has come, or ahead of that with a copy of the search as it
+ * may be then; the result depends on the search alone.
  */
 #ifndef DEBUG_LOOP_SUBJECT_H
 #define DEBUG_LOOP_SUBJECT_H
@@ -17,6 +17,24 @@ enum candidate_action {
     CANDIDATE_SKIP,  /* no check: `skip_verdict` counts. To the search a pass is VERDICT_SKIP: none was seen */
 };
 
+/* What a check apart from the numbered iterations is for. The role says how often the check is run with --flaky,
+ * whether a verdict of another session is believed, and how the check is logged and counted. */
+enum check_role {
+    ROLE_CANDIDATE,          /* like those of the search: the candidate says what is expected */
+    ROLE_GOOD_END,           /* is known to pass: shows how often the check fails without the bug */
+    ROLE_BAD_END,            /* is known to fail: shows how often the check fails with the bug */
+    ROLE_REPETITION,         /* has a verdict already, which the new one replaces */
+    ROLE_CONTROL,            /* is about the check itself, and does not count as one */
+    ROLE_CONTROL_REPETITION, /* the same with a candidate that has a verdict */
+};
+
+/* A check apart from the numbered iterations. */
+struct check_request {
+    enum check_role role;
+    const char *key;  /* of its verdict in the replay: "_verify" */
+    const char *what; /* the log's name of the candidate: "the original model" */
+};
+
 struct loop_candidate {
     enum candidate_action action;
     enum verdict skip_verdict;
@@ -24,13 +42,7 @@ struct loop_candidate {
     bool has_identity; /* candidates of equal identity are the same file: only the first is checked */
     struct hash identity;
     enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
-};
-
-/* When a tool is asked about a candidate. */
-enum candidate_turn {
-    CANDIDATE_NOW,   /* its verdict is needed: the log says what it is */
-    CANDIDATE_KNOWN, /* its verdict is known already, and only its identity matters */
-    CANDIDATE_AHEAD, /* its turn may come later, or never: the log is muted, and nothing that is found out is kept */
+    void *content;                /* the tool's: what write() writes. Released with the candidate */
 };
 
 struct loop_subject {
@@ -39,27 +51,30 @@ struct loop_subject {
     void *search;                 /* the tool's: how it is started, and what is found, is not for the loop */
     const char *suffix;           /* of replay keys: "outputs" gives "_N0_outputs"; NULL: none */
     const char *kind;             /* what candidates are: "engine"; NULL: "model" */
+    const char *saving;           /* logged before the path when a candidate is written: "Saving engine to"; or NULL */
     const char *beside; /* a file that is written beside each candidate, which the check may look at instead; or NULL */
     enum search_end end;
     bool looks_into_failure; /* the tool itself asks what it means that no candidate has passed */
     bool may_be_kept;        /* a candidate may become the result: the bytes of its file are remembered, too */
 
-    int (*describe)(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err);
+    /* Identifies the candidate that this state of `search` asks for; `ret` is zeroed, without a number of nodes. The
+     * log gets what the candidate is: it is muted when the verdict is known already, and ahead of the candidate's
+     * turn. */
+    int (*identify)(void *data, const void *search, struct loop_candidate *ret, struct error *err);
 
-    /* The candidate that was described last, for now, is to be written to `path`: gets what that takes, and logs it. It
-     * may turn out that there is nothing to be checked: then `candidate` is changed to be skipped. NULL: nothing to be
-     * done. */
-    int (*prepare)(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                   struct error *err);
+    /* Writes the candidate, whatever that takes, to `paths`. May find that there is nothing to check, and set its
+     * action to CANDIDATE_SKIP: then nothing has to be written. NULL: the tool has no artifact of its own. */
+    int (*write)(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths, struct error *err);
 
-    /* Writes it; ahead of its turn, whatever that takes. NULL when the tool has no artifact of its own. */
-    int (*write)(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                 struct error *err);
+    void (*release)(void *content); /* may be NULL, as may be what follows */
 
-    /* Learns the verdict on the candidate that was described last, of so many nodes (its own, or the replay's), before
-     * the search does. NULL: nothing to be learnt. */
-    void (*took)(void *data, const void *search, int64_t nodes, enum verdict verdict);
+    /* Brackets calls ahead of a candidate's turn, which may never come: what is learnt of the subject meanwhile is
+     * forgotten when `begins` is false. */
+    void (*look_ahead)(void *data, bool begins);
+
+    /* Learns the verdict on the candidate, of so many nodes (its own, or the replay's), before the search does. */
+    void (*took)(void *data, const void *search, const struct loop_candidate *candidate, int64_t nodes,
+                 enum verdict verdict);
 };
 
 #endif

@@ -20,46 +20,43 @@ static struct job_key key_of(const struct trial *trial, size_t run)
     return ret;
 }
 
-static int prepare(struct loop *loop, struct trial *trial, struct error *err)
+/* A candidate of the subject is there to be checked. */
+static void note_written(struct loop *loop, const struct loop_subject *subject)
 {
-    const struct loop_subject *subject = trial->subject;
     const char *path = loop->settings.check.files.items[CANDIDATE_ARTIFACT];
-    int rc;
 
-    if (subject->prepare == NULL || path == NULL)
-        return 0;
-    log_indent(loop->log, 1);
-    rc = subject->prepare(subject->data, subject->search, path, &trial->candidate, err);
-    log_indent(loop->log, -1);
-    return rc;
+    if (subject->saving == NULL || path == NULL)
+        return;
+    loop->history.written++;
+    log_message(loop->log, LOG_INFO, "%s %s", subject->saving, path);
 }
 
 /* Writes it to the place of a slot, in place of what is there. */
-static int write_again(struct loop *loop, const struct loop_subject *subject, const void *search, struct job_slot *slot,
-                       struct error *err)
+static int write_again(struct loop *loop, const struct loop_subject *subject, struct loop_candidate *candidate,
+                       struct job_slot *slot, struct error *err)
 {
-    enum candidate_turn turn = search == subject->search ? CANDIDATE_NOW : CANDIDATE_AHEAD;
     bool has_artifact = loop->settings.check.files.items[CANDIDATE_ARTIFACT] != NULL && subject->write != NULL;
     struct candidate_paths paths = candidate_place_begin(&slot->place, has_artifact);
-    int rc = has_artifact ? subject->write(subject->data, search, turn, &paths, err) : 0;
+    int rc = has_artifact ? subject->write(subject->data, candidate, &paths, err) : 0;
 
     return candidate_place_end(&slot->place, slot->key.index, rc, err);
 }
 
-int loop_write(struct loop *loop, const struct loop_subject *subject, const void *search, struct job_key key,
-               struct job_slot **ret, struct error *err)
+int loop_write(struct loop *loop, const struct loop_subject *subject, struct loop_candidate *candidate,
+               struct job_key key, struct job_slot **ret, struct error *err)
 {
     struct job_slot *slot = job_slots_take(loop->slots, key);
-    int rc = write_again(loop, subject, search, slot, err);
+    int rc = write_again(loop, subject, candidate, slot, err);
 
-    if (rc < 0)
+    if (rc < 0 || candidate->action == CANDIDATE_SKIP)
         job_slot_drop(loop->slots, slot);
     else
         *ret = slot;
     return rc;
 }
 
-/* Finds the slot that it was written to ahead of its turn, or writes it. */
+/* Finds the slot that it was written to ahead of its turn, or writes it. Without a slot, but no error, there is nothing
+ * to check. */
 static int open_slot(struct loop *loop, struct trial *trial, struct error *err)
 {
     const struct loop_subject *subject = trial->subject;
@@ -70,12 +67,14 @@ static int open_slot(struct loop *loop, struct trial *trial, struct error *err)
     if (trial->slot != NULL) {
         loop_look_up_again(loop, trial->slot);
     } else {
-        rc = loop_write(loop, subject, subject->search, key_of(trial, 0), &trial->slot, err);
-        if (rc == 0)
+        rc = loop_write(loop, subject, &trial->candidate, key_of(trial, 0), &trial->slot, err);
+        if (trial->slot != NULL)
             loop_look_up(loop, subject, trial->slot);
     }
+    if (trial->slot != NULL)
+        note_written(loop, subject);
     log_indent(loop->log, -1);
-    trial->has_file = rc == 0 && trial->slot->has_file && trial->candidate.has_identity;
+    trial->has_file = trial->slot != NULL && trial->slot->has_file && trial->candidate.has_identity;
     if (trial->has_file)
         trial->file = hash_combine(trial->candidate.identity, trial->slot->file);
     return rc;
@@ -90,16 +89,17 @@ static int open_again(struct loop *loop, struct trial *trial, size_t run, struct
     if (job_slots_jobs(loop->slots) > 1) {
         job_slot_drop(loop->slots, trial->slot);
         trial->slot = job_slots_find(loop->slots, key_of(trial, run));
-        return trial->slot != NULL ? 0
-                                   : loop_write(loop, subject, subject->search, key_of(trial, run), &trial->slot, err);
+        return trial->slot != NULL
+                   ? 0
+                   : loop_write(loop, subject, &trial->candidate, key_of(trial, run), &trial->slot, err);
     }
     trial->slot->key.run = run;
     if (candidate_place_is_whole(&trial->slot->place))
         return 0;
-    rc = prepare(loop, trial, err);
     log_indent(loop->log, 1);
+    rc = write_again(loop, subject, &trial->candidate, trial->slot, err);
     if (rc == 0)
-        rc = write_again(loop, subject, subject->search, trial->slot, err);
+        note_written(loop, subject);
     log_indent(loop->log, -1);
     return rc;
 }
@@ -123,13 +123,36 @@ void trial_clean_up(struct loop *loop, struct trial *trial)
     if (trial->slot != NULL)
         job_slot_keep_artifact(loop->slots, trial->slot);
     job_slots_drop_until(loop->slots, trial->index);
+    loop_release_candidate(trial->subject, &trial->candidate);
+}
+
+int loop_identify(struct loop *loop, const struct loop_subject *subject, const void *search, bool muted,
+                  struct loop_candidate *ret, struct error *err)
+{
+    bool before = loop->log != NULL && loop->log->muted;
+    int rc;
+
+    *ret = (struct loop_candidate){.num_nodes = -1};
+    if (loop->log != NULL)
+        loop->log->muted = before || muted;
+    rc = subject->identify(subject->data, search, ret, err);
+    if (loop->log != NULL)
+        loop->log->muted = before;
+    return rc;
+}
+
+void loop_release_candidate(const struct loop_subject *subject, struct loop_candidate *candidate)
+{
+    if (candidate->content != NULL && subject->release != NULL)
+        subject->release(candidate->content);
+    candidate->content = NULL;
 }
 
 /* ---- Its check ---- */
 
 /* An unreliable check will be run on the same candidate several times: the next runs begin at once where there is
  * room. */
-static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
+static void run_ahead(struct loop *loop, struct trial *trial, size_t run)
 {
     struct error ignored; /* what is wrong will be seen when it is this run's turn */
 
@@ -140,8 +163,8 @@ static void run_ahead(struct loop *loop, const struct trial *trial, size_t run)
 
         if (slot != NULL)
             continue;
-        if (loop_write(loop, trial->subject, trial->subject->search, key_of(trial, i), &slot, &ignored) < 0 ||
-            job_slot_launch(loop->slots, slot, &ignored) < 0)
+        if (loop_write(loop, trial->subject, &trial->candidate, key_of(trial, i), &slot, &ignored) < 0 ||
+            slot == NULL || job_slot_launch(loop->slots, slot, &ignored) < 0)
             return;
     }
 }
@@ -229,7 +252,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
     bool keeps;
     int rc = open_slot(loop, trial, err);
 
-    if (rc < 0)
+    if (rc < 0 || trial->slot == NULL)
         return rc;
     keeps = trial->slot->has_content;
     question = trial->slot->question;
@@ -243,7 +266,7 @@ int trial_check(struct loop *loop, struct trial *trial, struct error *err)
         return rc;
     show_progress(loop, trial->subject);
     rc = loop->repeated.enabled ? run_repeatedly(loop, trial, err) : run_once(loop, trial, 0, &trial->verdict, err);
-    loop->history.checks += trial->is_control ? 0 : 1;
+    loop->history.checks += trial_is_control(trial) ? 0 : 1;
     if (rc < 0)
         return rc;
     if (keeps)
@@ -303,10 +326,7 @@ int trial_recall(struct loop *loop, struct trial *trial, bool *ret_known, struct
     *ret_known = false;
     if (loop->log != NULL)
         loop->log->muted = true;
-    rc = subject->describe(subject->data, subject->search, CANDIDATE_NOW, &trial->candidate, err);
-    if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
-        goto done;
-    rc = prepare(loop, trial, err);
+    rc = loop_identify(loop, subject, subject->search, true, &trial->candidate, err);
     if (rc < 0 || trial->candidate.action != CANDIDATE_CHECK)
         goto done;
     rc = open_slot(loop, trial, err);
@@ -324,6 +344,20 @@ done:
 }
 
 /* ---- All of it ---- */
+
+bool trial_is_control(const struct trial *trial)
+{
+    return trial->role == ROLE_CONTROL || trial->role == ROLE_CONTROL_REPETITION;
+}
+
+static enum expectation expectation_of(const struct trial *trial)
+{
+    if (trial->anew || trial->role == ROLE_REPETITION || trial->role == ROLE_CONTROL_REPETITION)
+        return EXPECT_AGAIN;
+    if (trial->role == ROLE_GOOD_END)
+        return EXPECT_PASS;
+    return trial->role == ROLE_BAD_END ? EXPECT_FAILURE : trial->candidate.expectation;
+}
 
 void trial_log_end(struct log *log, enum verdict verdict, enum checked what_it_was, const char *what, double seconds)
 {
@@ -383,7 +417,7 @@ static void tell(const struct loop *loop, const struct trial *trial)
                                                .verdict = trial->verdict,
                                                .result = was_run ? &trial->slot->result : NULL};
 
-    if (loop->settings.judged != NULL && !trial->is_control)
+    if (loop->settings.judged != NULL && !trial_is_control(trial))
         loop->settings.judged(loop->settings.judged_data, &candidate);
 }
 
@@ -402,6 +436,17 @@ static int save(struct loop *loop, const struct trial *trial, struct error *err)
     return session_replay_save(&loop->replay, trial->key, &saved, err);
 }
 
+/* Nothing is done about its verdict when writing it has shown that there is nothing to check. */
+static int check_and_question(struct loop *loop, struct trial *trial, struct error *err)
+{
+    int rc = trial_check(loop, trial, err);
+
+    if (rc < 0 || trial->candidate.action == CANDIDATE_SKIP)
+        return rc;
+    rc = loop_suspect_check(loop, trial, err);
+    return rc == 0 ? loop_question_likeness(loop, trial, err) : rc;
+}
+
 int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
 {
     const struct loop_subject *subject = trial->subject;
@@ -413,17 +458,16 @@ int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
 
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
-    *candidate = (struct loop_candidate){.num_nodes = -1};
     log_indent(loop->log, 1);
-    rc = subject->describe(subject->data, subject->search, is_known ? CANDIDATE_KNOWN : CANDIDATE_NOW, candidate, err);
+    rc = loop_identify(loop, subject, subject->search, is_known, candidate, err);
     log_indent(loop->log, -1);
     if (rc < 0)
         return rc;
     if (trial->anew) { /* what is known of it is not good enough */
         seen = candidate->has_identity ? seen_candidates_find(&loop->history.candidates, candidate->identity) : NULL;
         trial->earlier = seen != NULL ? seen->source : VERDICT_OF_CHECK;
-        candidate->expectation = EXPECT_AGAIN;
     }
+    candidate->expectation = expectation_of(trial);
     seen = find_seen(loop, candidate);
     trial->num_nodes = candidate->num_nodes;
     if (is_known) {
@@ -435,24 +479,14 @@ int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
         trial->counts = known.counts;
         goto done;
     }
-    if (candidate->action == CANDIDATE_CHECK && seen == NULL)
-        rc = prepare(loop, trial, err);
-    if (rc < 0)
-        return rc;
-    if (candidate->action == CANDIDATE_SKIP) {
+    if (candidate->action == CANDIDATE_CHECK && seen != NULL)
+        reuse(loop, trial, seen);
+    else if (candidate->action == CANDIDATE_CHECK)
+        rc = check_and_question(loop, trial, err);
+    if (rc == 0 && candidate->action == CANDIDATE_SKIP) {
         trial->verdict = candidate->skip_verdict;
         if (trial->index >= 0)
             rc = artifacts_sort_leftovers(&loop->settings.artifacts, trial->verdict, trial->key, loop->log, err);
-    } else if (seen != NULL) {
-        reuse(loop, trial, seen);
-    } else {
-        rc = trial_check(loop, trial, err);
-        if (rc < 0)
-            return rc;
-        rc = loop_suspect_check(loop, trial, err);
-        if (rc < 0)
-            return rc;
-        rc = loop_question_likeness(loop, trial, err);
     }
     if (rc < 0)
         return rc;

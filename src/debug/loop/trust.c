@@ -19,8 +19,6 @@
 /* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
 #define ALIKE_VERDICTS 5
 
-#define NOTHING_SHOWS "nothing shows that it looks at what it is given; let it write what is wrong"
-
 #define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
 
 /* ---- It runs ---- */
@@ -81,18 +79,17 @@ int loop_suspect_check(struct loop *loop, struct trial *trial, struct error *err
 
 /* ---- It looks at its candidate ---- */
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int identify_nonsense(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
-    (void)data, (void)search, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_AGAIN};
+    (void)data, (void)search, (void)err;
+    ret->expectation = EXPECT_AGAIN;
     return 0;
 }
 
-static int write_nonsense(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+static int write_nonsense(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
                           struct error *err)
 {
-    (void)data, (void)search, (void)turn;
+    (void)data, (void)candidate;
     return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
 }
 
@@ -114,7 +111,7 @@ static enum verdict judge(const struct loop *loop, const struct check_evidence *
 static int run(struct loop *loop, struct trial *trial, enum verdict suspicious, struct error *err)
 {
     const struct check_evidence before = loop->judge->evidence;
-    int rc = describe(NULL, NULL, CANDIDATE_NOW, &trial->candidate, err);
+    int rc = loop_identify(loop, trial->subject, NULL, false, &trial->candidate, err);
 
     if (rc == 0)
         rc = trial_check(loop, trial, err);
@@ -161,13 +158,13 @@ static void put_back(const struct loop *loop, char *aside)
 int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum verdict suspicious, enum verdict *ret,
                      struct error *err)
 {
-    const struct loop_subject subject = {.describe = describe, .write = write_nonsense};
+    const struct loop_subject subject = {.identify = identify_nonsense, .write = write_nonsense};
     struct trial trial = {.subject = &subject,
                           .index = -1,
+                          .role = ROLE_CONTROL,
                           .key = key,
                           .what = "a file that is none",
-                          .num_nodes = -1,
-                          .is_control = true};
+                          .num_nodes = -1};
     double start = stopwatch_now();
     struct string_builder title;
     struct saved_verdict known;
@@ -193,31 +190,6 @@ int loop_check_sight(struct loop *loop, const char *key, const char *kind, enum 
     if (rc == 0)
         *ret = trial.verdict;
     return rc;
-}
-
-int loop_question_end(struct loop *loop, const char *kind, const char *how, enum verdict verdict, struct error *err)
-{
-    enum verdict sight = VERDICT_PASS;
-    int rc = 0;
-
-    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop->judge->evidence.runs == 0)
-        return 0;
-    if (verdict == VERDICT_SKIP)
-        return loop_refuse_check(loop, err, "the check says nothing about the %s %s, so there is nothing to go by",
-                                 kind, how);
-    rc = loop_check_sight(loop, "_sight", kind, verdict, &sight, err);
-    if (rc < 0 || sight == VERDICT_PASS)
-        return rc;
-    if (verdict == VERDICT_PASS)
-        return loop_refuse_check(
-            loop, err,
-            "the check passes on the %s %s, and says the same of a file that is no %s, so it does not look at what it "
-            "is given",
-            kind, how, kind);
-    return loop_refuse_check(loop, err,
-                             "the check fails on the %s %s, and %s a file that is no %s%s, so " NOTHING_SHOWS, kind,
-                             how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
-                             sight == VERDICT_SKIP ? ", without a word" : "");
 }
 
 /* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has
@@ -258,7 +230,7 @@ static void warn_of_likeness(const struct loop *loop, const struct loop_subject 
     string_add(&text, ": ");
     check_evidence_describe(evidence, &text);
     if (kind != NULL)
-        string_add(&text, ". So far " NOTHING_SHOWS);
+        string_add(&text, ". So far " LOOP_NOTHING_SHOWS);
     if (subject->end != ENDS_BY_ITSELF)
         string_add(&text, ". As long as it says that, this goes on; see that the check does what it should");
     else if (subject->kind == NULL)
@@ -275,7 +247,7 @@ int loop_question_likeness(struct loop *loop, struct trial *trial, struct error 
     int rc;
 
     if (loop->questioned || loop->verification.runs || loop->repeated.enabled || check_is_interactive(loop->check) ||
-        trial->is_control || !is_suspicious(loop, subject, trial->verdict) ||
+        trial_is_control(trial) || !is_suspicious(loop, subject, trial->verdict) ||
         (subject->beside != NULL && check_words_name_path(check_words(loop->check), subject->beside)))
         return 0;
     loop->questioned = true;
@@ -367,22 +339,6 @@ int loop_confirm(struct loop *loop, const struct loop_subject *subject, const ch
     if (rc == 0 && !known)
         rc = trial_check_apart(loop, &trial, err);
     return rc < 0 || trial.verdict == expected ? rc : refuse_known_verdict(loop, &trial, expected, err);
-}
-
-int loop_look_back(struct loop *loop, const struct loop_ends *ends, struct error *err)
-{
-    enum verdict late, verdict;
-    bool bad;
-    int rc;
-
-    if (loop->repeated.enabled || check_is_interactive(loop->check) || loop_same_verdicts(loop, &late) == 0)
-        return 0;
-    bad = late == VERDICT_PASS;
-    rc = ends->check_again(ends->data, bad, &verdict, err);
-    if (rc < 0 || verdict == (bad ? VERDICT_FAIL : VERDICT_PASS))
-        return rc;
-    return loop_refuse_check(loop, err, "%s %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
-                             ends->what, bad ? ends->bad : ends->good, bad ? "fail" : "pass");
 }
 
 /* ---- It leaves things as they are ---- */

@@ -9,6 +9,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"
+#include "debug/experiment/experiment.h"
 #include "onnx/model/mark_outputs.h"
 #include "search/set_isolation.h"
 
@@ -20,10 +21,12 @@
 
 #define UNIT_NONE UINT32_MAX
 
-struct session {
+struct passes_search {
     struct words decisions;
     struct log *log;
     struct passes_result *result;
+    struct experiment experiment;   /* over decisions: a candidate is the set of those that are off */
+    struct bitset off;              /* of the candidate that was made last */
     uint32_t *kinds;                /* of each decision: the first one of its kind */
     struct set_isolation isolation; /* over units: single decisions, or kinds */
     uint32_t *units;                /* of each decision: its unit in the search; UNIT_NONE: it stays off */
@@ -31,174 +34,111 @@ struct session {
     struct bitset whole; /* decisions that were found with all of their kind, not by themselves */
 };
 
-/* A candidate apart from a search, in place of its state. */
-struct given_list {
-    struct bitset off;
-    enum expectation expectation;
-};
-
 /* ---- Candidates ---- */
 
-static void add_names(const struct session *session, const struct bitset *off, struct string_builder *ret)
+static void add_names(const struct passes_search *session, const struct bitset *off, struct string_builder *ret)
 {
     string_add(ret, "");
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
         string_add_format(ret, "%s\n", session->decisions.items[i]);
 }
 
-static struct loop_candidate describe_list(const struct session *session, const struct bitset *off,
-                                           enum expectation expectation)
+static struct hash hash_names(void *data, const struct bitset *off)
 {
-    struct loop_candidate ret = {
-        .action = CANDIDATE_CHECK, .num_nodes = -1, .has_identity = true, .expectation = expectation};
     struct string_builder names;
+    struct hash ret;
 
     string_init(&names);
-    add_names(session, off, &names);
-    ret.identity = hash_bytes(names.data, names.size);
+    add_names(data, off, &names);
+    ret = hash_bytes(names.data, names.size);
     string_release(&names);
     return ret;
 }
 
 /* The search has decisions that are on; those of earlier rounds stay off. */
-static void take_off(const struct session *session, const struct set_isolation *search, struct bitset *ret)
+static void choose_off(void *data, const void *search, struct bitset *ret)
 {
-    bitset_init(ret, session->decisions.count);
+    const struct passes_search *session = data;
+    const struct bitset *on = &((const struct set_isolation *)search)->candidate;
+
     bitset_fill(ret);
     for (size_t i = 0; i < session->decisions.count; i++)
-        if (session->units[i] != UNIT_NONE && bitset_has(&search->candidate, session->units[i]))
+        if (session->units[i] != UNIT_NONE && bitset_has(on, session->units[i]))
             bitset_remove(ret, i);
 }
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static void announce_off(void *data, const void *search, const struct bitset *off)
 {
-    const struct session *session = data;
-    struct bitset off;
+    (void)search;
+    log_message(((const struct passes_search *)data)->log, LOG_INFO, "Switching off %zu of %zu", bitset_count(off),
+                off->size);
+}
 
+static int make_list(void *data, const struct bitset *off, struct error *err)
+{
     (void)err;
-    take_off(session, search, &off);
-    *ret = describe_list(session, &off, EXPECT_BOUNDARY);
-    if (turn == CANDIDATE_NOW)
-        log_message(session->log, LOG_INFO, "Switching off %zu of %zu", bitset_count(&off), off.size);
-    bitset_release(&off);
+    bitset_assign(&((struct passes_search *)data)->off, off);
     return 0;
 }
 
-static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                          struct error *err)
+static int save_list(void *data, const char *path, struct error *err)
 {
-    const struct given_list *given = search;
-
-    (void)turn, (void)err;
-    *ret = describe_list(data, &given->off, given->expectation);
-    return 0;
-}
-
-static int write_list(const struct session *session, const struct bitset *off, const char *path, struct error *err)
-{
+    const struct passes_search *session = data;
     struct string_builder names;
     int rc;
 
     string_init(&names);
-    add_names(session, off, &names);
+    add_names(session, &session->off, &names);
     rc = file_write(path, names.data, names.size, FILE_INTERMEDIATE, err);
     string_release(&names);
     return rc;
 }
 
-static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                 struct error *err)
-{
-    struct bitset off;
-    int rc;
-
-    (void)turn;
-    take_off(data, search, &off);
-    rc = write_list(data, &off, paths->items[CANDIDATE_ARTIFACT], err);
-    bitset_release(&off);
-    return rc;
-}
-
-static int write_given(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                       struct error *err)
-{
-    (void)turn;
-    return write_list(data, &((const struct given_list *)search)->off, paths->items[CANDIDATE_ARTIFACT], err);
-}
-
-static struct loop_subject given_subject(struct session *session, struct given_list *given)
-{
-    return (struct loop_subject){
-        .data = session, .search = given, .kind = "list", .describe = describe_given, .write = write_given};
-}
-
 /* ---- Apart from the search ---- */
 
-static int check_end(struct session *session, struct loop *loop, bool all_off, enum verdict *ret, struct error *err)
-{
-    struct given_list given = {.expectation = all_off ? EXPECT_PASS : EXPECT_FAILURE};
-    struct loop_subject subject = given_subject(session, &given);
-    int rc;
-
-    bitset_init(&given.off, session->decisions.count);
-    if (all_off)
-        bitset_fill(&given.off);
-    rc = loop_check_apart(loop, &subject, all_off ? "_all_off" : "_none_off",
-                          all_off ? "everything switched off" : "nothing switched off", ret, err);
-    bitset_release(&given.off);
-    return rc;
-}
-
-/* The answer rests on what the check has said of this list. That it has said once, and a check that fails by chance may
- * say it of any list; or it is known from a debug replay or a verdict cache. So it is asked again. With --flaky it was
- * asked often enough. */
-static int confirm(struct session *session, struct loop *loop, const struct bitset *off, const char *what,
-                   enum verdict expected, struct error *err)
-{
-    struct given_list given = {*off, EXPECT_AGAIN};
-    struct loop_subject subject = given_subject(session, &given);
-
-    if (loop_is_flaky(loop) && loop_has_run(loop, describe_list(session, off, EXPECT_AGAIN).identity))
-        return 0;
-    return loop_confirm(loop, &subject, what, expected, err);
-}
-
 /* There is nothing to look for when an end has not the verdict that it should have. */
-static int conclude_from_end(struct session *session, struct loop *loop, bool all_off, enum verdict verdict,
+static int conclude_from_end(struct passes_search *session, const struct bitset *off, enum verdict verdict,
                              struct error *err)
 {
-    struct bitset off;
-    int rc;
+    bool all_off = bitset_count(off) > 0;
 
     if (verdict == VERDICT_SKIP)
-        return loop_refuse_check(loop, err,
+        return loop_refuse_check(session->experiment.loop, err,
                                  "the check says nothing about the model with %s switched off, so there is nothing to "
                                  "go by",
                                  all_off ? "everything" : "nothing");
     session->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
-    bitset_init(&off, session->decisions.count);
-    if (all_off)
-        bitset_fill(&off);
-    rc = confirm(session, loop, &off,
-                 all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict,
-                 err);
-    bitset_release(&off);
-    return rc;
+    return experiment_confirm(
+        &session->experiment, off,
+        all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict, err);
+}
+
+static int check_end(struct passes_search *session, const struct bitset *off, struct error *err)
+{
+    bool all_off = bitset_count(off) > 0;
+    const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END, all_off ? "_all_off" : "_none_off",
+                                          all_off ? "everything switched off" : "nothing switched off"};
+    enum verdict verdict;
+    int rc = experiment_check(&session->experiment, off, request, &verdict, err);
+
+    return rc < 0 || verdict == (all_off ? VERDICT_PASS : VERDICT_FAIL) ? rc
+                                                                        : conclude_from_end(session, off, verdict, err);
 }
 
 /* Without a check that passes and one that fails, there is nothing between them. */
-static int check_ends(struct session *session, struct loop *loop, struct error *err)
+static int check_ends(struct passes_search *session, struct error *err)
 {
-    enum verdict verdict;
-    int rc = check_end(session, loop, true, &verdict, err);
+    struct bitset off;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    if (verdict != VERDICT_PASS)
-        return conclude_from_end(session, loop, true, verdict, err);
-    rc = check_end(session, loop, false, &verdict, err);
-    return rc < 0 || verdict == VERDICT_FAIL ? rc : conclude_from_end(session, loop, false, verdict, err);
+    bitset_init(&off, session->decisions.count);
+    bitset_fill(&off);
+    rc = check_end(session, &off, err);
+    bitset_clear(&off);
+    if (rc == 0 && session->result->outcome == PASSES_FOUND)
+        rc = check_end(session, &off, err);
+    bitset_release(&off);
+    return rc;
 }
 
 /* ---- Rounds ---- */
@@ -211,7 +151,7 @@ static struct text kind_of(const char *name)
     return (struct text){name, strncmp(name, BARRIER_PREFIX, barrier) == 0 ? barrier : strcspn(name, "@")};
 }
 
-static void find_kinds(struct session *session)
+static void find_kinds(struct passes_search *session)
 {
     struct name_map map;
 
@@ -222,7 +162,7 @@ static void find_kinds(struct session *session)
 }
 
 /* The decisions of a set that no earlier round has found, each by itself or together with its kind. */
-static void make_units(struct session *session, const struct bitset *among, bool by_kind)
+static void make_units(struct passes_search *session, const struct bitset *among, bool by_kind)
 {
     uint32_t *unit_of = memory_alloc_zero(session->decisions.count + 1, sizeof(*unit_of));
 
@@ -243,21 +183,19 @@ static void make_units(struct session *session, const struct bitset *among, bool
 
 /* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
  * what was seen with them off, of those among which they are, and of earlier rounds. */
-static int isolate(struct session *session, struct loop *loop, const char *suffix, struct bitset *found,
-                   enum verdict *ret, struct error *err)
+static int isolate(struct passes_search *session, const char *suffix, struct bitset *found, enum verdict *ret,
+                   struct error *err)
 {
-    struct loop_subject subject = {.data = session,
-                                   .ops = &set_isolation_ops,
-                                   .search = &session->isolation,
-                                   .suffix = suffix,
-                                   .kind = "list",
-                                   .describe = describe,
-                                   .write = write};
+    const struct experiment_search search = {.ops = &set_isolation_ops,
+                                             .search = &session->isolation,
+                                             .suffix = suffix,
+                                             .choose = choose_off,
+                                             .announce = announce_off};
     int rc = 0;
 
     *ret = VERDICT_SKIP;
     if (set_isolation_start(&session->isolation, session->unit_count))
-        rc = loop_run(loop, &subject, err);
+        rc = experiment_run(&session->experiment, &search, err);
     if (rc == 0 && session->isolation.phase == ISOLATION_DONE) {
         for (size_t i = 0; i < session->decisions.count; i++)
             if (session->units[i] != UNIT_NONE && bitset_has(&session->isolation.found, session->units[i]))
@@ -270,12 +208,10 @@ static int isolate(struct session *session, struct loop *loop, const char *suffi
 
 /* Of kinds that fail with all else off, the decisions that do: `found` becomes them. `*ret`: what was seen with only
  * these off, and those of earlier rounds. */
-static int isolate_places(struct session *session, struct loop *loop, size_t round, struct bitset *found,
-                          enum verdict *ret, struct error *err)
+static int isolate_places(struct passes_search *session, size_t round, struct bitset *found, enum verdict *ret,
+                          struct error *err)
 {
-    struct given_list given = {.expectation = EXPECT_BOUNDARY};
-    struct loop_subject subject = given_subject(session, &given);
-    struct bitset places;
+    struct bitset places, off;
     char name[32];
     int rc;
 
@@ -285,16 +221,17 @@ static int isolate_places(struct session *session, struct loop *loop, size_t rou
     log_message(session->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", session->unit_count);
     bitset_init(&places, session->decisions.count);
     snprintf(name, sizeof(name), "places%zu", round);
-    rc = isolate(session, loop, name, &places, ret, err);
+    rc = isolate(session, name, &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
         goto done;
     bitset_clear(found);
     bitset_unite(found, &places);
-    bitset_init_copy(&given.off, &session->result->off);
-    bitset_unite(&given.off, found);
+    bitset_init_copy(&off, &session->result->off);
+    bitset_unite(&off, found);
     snprintf(name, sizeof(name), "_without_places%zu", round);
-    rc = loop_check_apart(loop, &subject, name, "what was found switched off", ret, err);
-    bitset_release(&given.off);
+    rc = experiment_check(&session->experiment, &off,
+                          (struct check_request){ROLE_CANDIDATE, name, "what was found switched off"}, ret, err);
+    bitset_release(&off);
 done:
     bitset_release(&places);
     return rc;
@@ -302,7 +239,7 @@ done:
 
 /* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
  * VERDICT_SKIP also when the search has ended before its time. */
-static int find_culprits(struct session *session, struct loop *loop, size_t round, enum verdict *ret, struct error *err)
+static int find_culprits(struct passes_search *session, size_t round, enum verdict *ret, struct error *err)
 {
     bool by_kind = session->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
     struct bitset found, all;
@@ -314,9 +251,9 @@ static int find_culprits(struct session *session, struct loop *loop, size_t roun
     bitset_fill(&all);
     make_units(session, &all, by_kind);
     snprintf(suffix, sizeof(suffix), "round%zu", round);
-    rc = isolate(session, loop, round > 1 ? suffix : NULL, &found, ret, err);
+    rc = isolate(session, round > 1 ? suffix : NULL, &found, ret, err);
     if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
-        rc = isolate_places(session, loop, round, &found, ret, err);
+        rc = isolate_places(session, round, &found, ret, err);
     if (rc == 0 && bitset_count(&found) > 0) {
         struct bitset *culprits = VECTOR_APPEND(&session->result->culprits);
 
@@ -331,7 +268,7 @@ static int find_culprits(struct session *session, struct loop *loop, size_t roun
 }
 
 /* Switches on what was found together with this decision, and its like. False: that is done with an earlier one. */
-static bool switch_on(const struct session *session, size_t decision, struct bitset *off)
+static bool switch_on(const struct passes_search *session, size_t decision, struct bitset *off)
 {
     bitset_remove(off, decision);
     if (!bitset_has(&session->whole, decision))
@@ -347,23 +284,22 @@ static bool switch_on(const struct session *session, size_t decision, struct bit
 
 /* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
  * on where the check passes; then the others are tried again, as what was seen of them was said of a larger set. */
-static int leave_on_what_can_be(struct session *session, struct loop *loop, struct error *err)
+static int leave_on_what_can_be(struct passes_search *session, struct error *err)
 {
     struct passes_result *result = session->result;
     size_t number = 0, i = bitset_next(&result->off, 0);
 
     result->is_minimal = bitset_count(&session->whole) == 0; /* what is found by kinds is switched on by kinds */
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
-        struct given_list given = {.expectation = EXPECT_BOUNDARY};
-        struct loop_subject subject = given_subject(session, &given);
         struct string_builder what;
+        struct bitset off;
         char key[64];
         enum verdict verdict;
         int rc;
 
-        bitset_init_copy(&given.off, &result->off);
-        if (!switch_on(session, i, &given.off) || bitset_count(&given.off) == 0) {
-            bitset_release(&given.off);
+        bitset_init_copy(&off, &result->off);
+        if (!switch_on(session, i, &off) || bitset_count(&off) == 0) {
+            bitset_release(&off);
             i = bitset_next(&result->off, i + 1);
             continue;
         }
@@ -371,11 +307,12 @@ static int leave_on_what_can_be(struct session *session, struct loop *loop, stru
         string_init(&what);
         string_add_format(&what, "what was found, without %s%s", session->decisions.items[i],
                           bitset_has(&session->whole, i) ? " and its like" : "");
-        rc = loop_check_apart(loop, &subject, key, what.data, &verdict, err);
+        rc = experiment_check(&session->experiment, &off, (struct check_request){ROLE_CANDIDATE, key, what.data},
+                              &verdict, err);
         string_release(&what);
         if (rc == 0 && verdict == VERDICT_PASS)
-            bitset_intersect(&result->off, &given.off);
-        bitset_release(&given.off);
+            bitset_intersect(&result->off, &off);
+        bitset_release(&off);
         if (rc < 0)
             return rc;
         result->is_minimal = verdict == VERDICT_PASS || (result->is_minimal && verdict == VERDICT_FAIL);
@@ -385,8 +322,7 @@ static int leave_on_what_can_be(struct session *session, struct loop *loop, stru
 }
 
 /* These fail with all else switched off. */
-static int confirm_culprits(struct session *session, struct loop *loop, const struct bitset *culprits,
-                            struct error *err)
+static int confirm_culprits(struct passes_search *session, const struct bitset *culprits, struct error *err)
 {
     struct string_builder what;
     struct bitset off;
@@ -399,57 +335,69 @@ static int confirm_culprits(struct session *session, struct loop *loop, const st
     string_add_format(&what, "the model with all but '%s'%s switched off",
                       session->decisions.items[bitset_next(culprits, 0)],
                       bitset_count(culprits) > 1 ? " and others" : "");
-    rc = confirm(session, loop, &off, what.data, VERDICT_FAIL, err);
+    rc = experiment_confirm(&session->experiment, &off, what.data, VERDICT_FAIL, err);
     string_release(&what);
     bitset_release(&off);
     return rc;
 }
 
 /* Both sides of the answer, or as much as was seen of it. */
-static int confirm_answer(struct session *session, struct loop *loop, struct error *err)
+static int confirm_answer(struct passes_search *session, struct error *err)
 {
     const struct passes_result *result = session->result;
     int rc = 0;
 
     if (result->outcome == PASSES_FOUND)
-        rc = confirm(session, loop, &result->off, "the model with what was found switched off", VERDICT_PASS, err);
+        rc = experiment_confirm(&session->experiment, &result->off, "the model with what was found switched off",
+                                VERDICT_PASS, err);
     for (size_t i = 0; rc == 0 && i < result->culprits.count; i++)
-        rc = confirm_culprits(session, loop, &result->culprits.items[i], err);
+        rc = confirm_culprits(session, &result->culprits.items[i], err);
     return rc;
 }
 
-static int run_rounds(struct session *session, struct loop *loop, struct error *err)
+static int run_rounds(struct passes_search *session, struct error *err)
 {
     enum verdict without = VERDICT_FAIL;
-    int rc = check_ends(session, loop, err);
+    int rc = check_ends(session, err);
 
     if (rc < 0 || session->result->outcome != PASSES_FOUND)
         return rc;
     for (size_t round = 1; without == VERDICT_FAIL; round++) {
-        rc = find_culprits(session, loop, round, &without, err);
+        rc = find_culprits(session, round, &without, err);
         if (rc < 0)
             return rc;
     }
     if (without == VERDICT_PASS)
-        rc = leave_on_what_can_be(session, loop, err);
+        rc = leave_on_what_can_be(session, err);
     else
         session->result->outcome = PASSES_UNDECIDED;
-    return rc == 0 ? confirm_answer(session, loop, err) : rc;
+    return rc == 0 ? confirm_answer(session, err) : rc;
 }
 
 int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret, struct error *err)
 {
-    struct session session = {.decisions = decisions, .log = log, .result = ret};
+    struct passes_search session = {.decisions = decisions, .log = log, .result = ret};
+    const struct experiment_items items = {.data = &session,
+                                           .count = decisions.count,
+                                           .kind = "list",
+                                           .expectation = EXPECT_BOUNDARY,
+                                           .confirms_always = true,
+                                           .identify = hash_names,
+                                           .make = make_list,
+                                           .save = save_list};
     int rc;
 
     *ret = (struct passes_result){.outcome = PASSES_FOUND};
     bitset_init(&ret->off, decisions.count);
+    session.experiment = (struct experiment){.items = &items, .loop = loop, .log = log};
     bitset_init(&session.whole, decisions.count);
+    bitset_init(&session.off, decisions.count);
     session.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*session.kinds));
     session.units = memory_alloc_zero(decisions.count + 1, sizeof(*session.units));
     find_kinds(&session);
-    rc = run_rounds(&session, loop, err);
+    rc = run_rounds(&session, err);
     bitset_release(&session.whole);
+    bitset_release(&session.off);
     free(session.kinds);
     free(session.units);
     return rc;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "debug/experiment/experiment.h"
 #include "search/greedy_search.h"
 
 /* Some of them are Polygraphy's. */
@@ -36,13 +37,13 @@ const struct precision_words precision_words_of_layers = {
 /* So many names are shown in the line that says what is selected. */
 #define SHOWN_NAMES 4
 
-struct session {
+struct precision_run {
     const struct precision_target *target;
     const struct precision_words *words;
     const struct precision_run_settings *settings;
-    struct loop *loop;
+    struct experiment experiment; /* over layers: a candidate is the set of those in higher precision */
     struct log *log;
-    struct bitset lowered;
+    struct bitset lowered, none;
     size_t *order;      /* the layer at each position of the search */
     size_t order_count; /* minimal: only those that are lowered */
     double *scores;
@@ -51,35 +52,25 @@ struct session {
     struct precision_search search;
     uint32_t *sets; /* of each layer: see the target's savings() */
     const struct bitset *found;
-
-    /* The layers that a state of the search at work has selected, without those that stay as they are. */
-    void (*choose)(const struct session *session, const void *search, struct bitset *ret);
-    struct bitset chosen; /* layers of the candidate that was described last, for now */
-    bool is_made;         /* the target has it ready to be written */
-    bool insists;         /* the target's insist() returned true */
-};
-
-/* A candidate apart from the search, in place of its state. */
-struct given_layers {
-    const struct bitset *chosen;
-    enum expectation expectation;
+    bool insists; /* the target's insist() returned true */
 };
 
 /* ---- Candidates ---- */
 
-static void log_selection(const struct session *session)
+static void announce_selection(void *data, const void *search, const struct bitset *chosen)
 {
+    const struct precision_run *session = data;
     struct string_builder names;
-    size_t count = bitset_count(&session->chosen), shown = 0;
+    size_t count = bitset_count(chosen), shown = 0;
 
     if (session->settings->mode != PRECISION_MINIMAL) {
         log_message(session->log, LOG_INFO, "Selecting %s %" PRId64 " layer(s) to run in higher precision",
-                    session->settings->reverse ? "last" : "first", session->search.next);
+                    session->settings->reverse ? "last" : "first", ((const struct precision_search *)search)->next);
         return;
     }
     string_init(&names);
-    for (size_t i = bitset_next(&session->chosen, 0); i < session->chosen.size && shown < SHOWN_NAMES;
-         i = bitset_next(&session->chosen, i + 1), shown++) {
+    for (size_t i = bitset_next(chosen, 0); i < chosen->size && shown < SHOWN_NAMES;
+         i = bitset_next(chosen, i + 1), shown++) {
         string_add(&names, shown == 0 ? ": " : ", ");
         string_add_quoted(&names, session->target->name(session->target->data, i));
     }
@@ -90,19 +81,22 @@ static void log_selection(const struct session *session)
     string_release(&names);
 }
 
-static void choose_layers(const struct session *session, const void *data, struct bitset *ret)
+/* The layers that a state of the search has selected, without those that stay as they are. */
+static void choose_layers(void *data, const void *search, struct bitset *ret)
 {
-    const struct precision_search *search = data;
+    const struct precision_run *session = data;
+    const struct bitset *candidate = &((const struct precision_search *)search)->candidate;
 
     bitset_clear(ret);
     for (size_t i = 0; i < session->order_count; i++)
-        if (bitset_has(&search->candidate, i) && bitset_has(&session->lowered, session->order[i]))
+        if (bitset_has(candidate, i) && bitset_has(&session->lowered, session->order[i]))
             bitset_add(ret, session->order[i]);
 }
 
 /* With all layers chosen there is no lower precision, in whatever form. */
-static struct hash identity_of(const struct session *session, const struct bitset *chosen)
+static struct hash identify_layers(void *data, const struct bitset *chosen)
 {
+    const struct precision_run *session = data;
     struct hash hash = hash_bytes(chosen->words, bitset_words(chosen) * sizeof(*chosen->words));
 
     if (session->insists && !bitset_equal(chosen, &session->lowered))
@@ -110,84 +104,18 @@ static struct hash identity_of(const struct session *session, const struct bitse
     return hash;
 }
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int make_layers(void *data, const struct bitset *chosen, struct error *err)
 {
-    struct session *session = data;
-    struct bitset chosen;
+    const struct precision_target *target = ((const struct precision_run *)data)->target;
 
-    (void)err;
-    bitset_init(&chosen, session->target->count);
-    session->choose(session, search, &chosen);
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = -1,
-                                   .has_identity = true,
-                                   .identity = identity_of(session, &chosen),
-                                   .expectation = EXPECT_REMEDY};
-    if (turn != CANDIDATE_AHEAD) {
-        bitset_assign(&session->chosen, &chosen);
-        session->is_made = false;
-    }
-    if (turn == CANDIDATE_NOW)
-        log_selection(session);
-    bitset_release(&chosen);
-    return 0;
+    return target->prepare(target->data, chosen, err);
 }
 
-static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                          struct error *err)
+static int save_layers(void *data, const char *path, struct error *err)
 {
-    const struct given_layers *given = search;
-    struct session *session = data;
+    const struct precision_target *target = ((const struct precision_run *)data)->target;
 
-    (void)turn, (void)err;
-    bitset_assign(&session->chosen, given->chosen);
-    session->is_made = false;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = -1,
-                                   .has_identity = true,
-                                   .identity = identity_of(session, given->chosen),
-                                   .expectation = given->expectation};
-    return 0;
-}
-
-static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                   struct error *err)
-{
-    struct session *session = data;
-    const struct precision_target *target = session->target;
-    int rc = session->is_made ? 0 : target->prepare(target->data, &session->chosen, err);
-
-    (void)search;
-    session->is_made = rc == 0;
-    if (rc == 0) {
-        log_message(session->log, LOG_INFO, "%s %s", target->saving, path);
-    } else if (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED) { /* of this candidate */
-        log_message(session->log, LOG_WARNING, "%s", err->message);
-        log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
-        candidate->action = CANDIDATE_SKIP;
-        candidate->skip_verdict = VERDICT_FAIL;
-        rc = 0;
-    }
-    return rc;
-}
-
-static int write_candidate(void *data, const void *search, enum candidate_turn turn,
-                           const struct candidate_paths *paths, struct error *err)
-{
-    struct session *session = data;
-    const struct precision_target *target = session->target;
-    struct bitset chosen;
-    int rc = 0;
-
-    if (turn == CANDIDATE_AHEAD) {
-        bitset_init(&chosen, target->count);
-        session->choose(session, search, &chosen);
-        session->is_made = false;
-        rc = target->prepare(target->data, &chosen, err);
-        bitset_release(&chosen);
-    }
-    return rc == 0 ? target->write(target->data, paths->items[CANDIDATE_ARTIFACT], err) : rc;
+    return target->write(target->data, path, err);
 }
 
 /* ---- The order ---- */
@@ -217,7 +145,7 @@ static int compare_ranks(const void *a, const void *b)
 }
 
 /* Without blocks, each layer is one. */
-static void rank_layers(const struct session *session, struct ranked_layer *ret)
+static void rank_layers(const struct precision_run *session, struct ranked_layer *ret)
 {
     const struct precision_target *target = session->target;
     double *best = memory_alloc_zero(target->count, sizeof(*best));
@@ -235,7 +163,7 @@ static void rank_layers(const struct session *session, struct ranked_layer *ret)
     free(best);
 }
 
-static void log_ranges(const struct session *session)
+static void log_ranges(const struct precision_run *session)
 {
     if (session->first > 0)
         log_message(
@@ -246,7 +174,7 @@ static void log_ranges(const struct session *session)
 }
 
 /* The order of those that the search chooses from. */
-static void take_in_order(struct session *session, const struct ranked_layer *ranked)
+static void take_in_order(struct precision_run *session, const struct ranked_layer *ranked)
 {
     for (size_t i = 0; i < session->target->count; i++) {
         const struct ranked_layer *rank = &ranked[i];
@@ -263,7 +191,7 @@ static void take_in_order(struct session *session, const struct ranked_layer *ra
     }
 }
 
-static int order_by_scores(struct session *session, struct error *err)
+static int order_by_scores(struct precision_run *session, struct error *err)
 {
     size_t count = session->target->count;
     struct ranked_layer *ranked;
@@ -282,7 +210,7 @@ static int order_by_scores(struct session *session, struct error *err)
     return 0;
 }
 
-static int order_layers(struct session *session, struct error *err)
+static int order_layers(struct precision_run *session, struct error *err)
 {
     size_t count = session->target->count;
 
@@ -297,119 +225,68 @@ static int order_layers(struct session *session, struct error *err)
 
 /* ---- Before the search ---- */
 
-static struct loop_subject given_subject(struct session *session, struct given_layers *given)
+static struct experiment_end good_end(const struct precision_run *session)
 {
-    return (struct loop_subject){.data = session,
-                                 .search = given,
-                                 .kind = session->words->kind,
-                                 .describe = describe_given,
-                                 .prepare = prepare,
-                                 .write = write_candidate};
+    return (struct experiment_end){&session->lowered, ALL_HIGH_KEY, session->words->all, session->words->with_all};
 }
 
-static int check_apart(struct session *session, const struct bitset *chosen, const char *key, const char *what,
-                       enum verdict *ret, struct error *err)
+static struct experiment_end bad_end(const struct precision_run *session)
 {
-    struct given_layers given = {chosen, chosen == &session->lowered ? EXPECT_PASS : EXPECT_FAILURE};
-    struct loop_subject subject = given_subject(session, &given);
-
-    return loop_check_apart(session->loop, &subject, key, what, ret, err);
+    return (struct experiment_end){&session->none, ALL_LOW_KEY, session->words->none, session->words->with_none};
 }
 
-static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+static int check_end(struct precision_run *session, const struct experiment_end *end, enum verdict *ret,
+                     struct error *err)
 {
-    struct session *session = data;
-    struct bitset none;
-    struct given_layers given = {bad ? &none : &session->lowered, EXPECT_AGAIN};
-    struct loop_subject subject = given_subject(session, &given);
-    struct string_builder what;
-    int rc;
+    enum check_role role = end->set == &session->lowered ? ROLE_GOOD_END : ROLE_BAD_END;
 
-    bitset_init(&none, session->target->count);
-    string_init(&what);
-    string_add_format(&what, "%s, once more", bad ? session->words->none : session->words->all);
-    rc = loop_check_control(session->loop, &subject, bad ? ALL_LOW_KEY "_once_more" : ALL_HIGH_KEY "_once_more",
-                            what.data, ret, err);
-    string_release(&what);
-    bitset_release(&none);
-    return rc;
-}
-
-/* The answer rests on what the check said of these layers. If that is known from a debug replay or a verdict cache, it
- * is checked now. */
-static int confirm(struct session *session, const struct bitset *chosen, const char *what, enum verdict expected,
-                   struct error *err)
-{
-    struct hash identity = identity_of(session, chosen);
-    struct given_layers given = {chosen, EXPECT_AGAIN};
-    struct loop_subject subject = given_subject(session, &given);
-    enum verdict known;
-
-    return loop_has_seen(session->loop, identity, &known) && known == expected && !loop_has_run(session->loop, identity)
-               ? loop_confirm(session->loop, &subject, what, expected, err)
-               : 0;
-}
-
-/* All layers in one precision have another verdict than they should. */
-static int question_end(struct session *session, const struct bitset *chosen, enum verdict verdict, struct error *err)
-{
-    const char *how = chosen == &session->lowered ? session->words->with_all : session->words->with_none;
-    struct string_builder what;
-    int rc = loop_question_end(session->loop, session->words->kind, how, verdict, err);
-
-    string_init(&what);
-    string_add_format(&what, "the %s %s", session->words->kind, how);
-    if (rc == 0)
-        rc = confirm(session, chosen, what.data, verdict, err);
-    string_release(&what);
-    return rc;
+    return experiment_check(&session->experiment, end->set, (struct check_request){role, end->key, end->name}, ret,
+                            err);
 }
 
 /* Sets the outcome when there is nothing to search. */
-static int verify(struct session *session, struct precision_result *result, bool *ret_verified, struct error *err)
+static int verify(struct precision_run *session, struct precision_result *result, bool *ret_verified, struct error *err)
 {
+    const struct precision_target *target = session->target;
+    const struct experiment_end good = good_end(session), bad = bad_end(session);
+    struct experiment_end other_form = bad;
     enum verdict high, low;
-    struct bitset none;
     int rc;
 
-    *ret_verified = session->settings->verify && !loop_is_interactive(session->loop) &&
-                    !loop_went_without(session->loop, ALL_HIGH_KEY);
+    *ret_verified = session->settings->verify && !loop_is_interactive(session->experiment.loop) &&
+                    !loop_went_without(session->experiment.loop, ALL_HIGH_KEY);
     if (!*ret_verified)
         return 0;
-    rc = check_apart(session, &session->lowered, ALL_HIGH_KEY, session->words->all, &high, err);
-    if (rc < 0)
-        return rc;
-    if (high != VERDICT_PASS) {
-        rc = question_end(session, &session->lowered, high, err);
+    rc = check_end(session, &good, &high, err);
+    if (rc == 0 && high != VERDICT_PASS) {
+        rc = experiment_question_end(&session->experiment, &good, high, err);
         if (rc < 0)
             return rc;
         result->outcome = PRECISION_NOT_FOUND;
         log_message(session->log, LOG_WARNING, "%s", session->words->all_fail);
         return 0;
     }
-    bitset_init(&none, session->target->count);
-    rc = check_apart(session, &none, ALL_LOW_KEY, session->words->none, &low, err);
-    if (rc < 0 || low != VERDICT_PASS)
-        goto done;
-    if (session->target->insist != NULL && session->target->insist(session->target->data)) {
-        session->insists = true;
-        rc = check_apart(session, &none, ALL_LOW_AGAIN_KEY, "all layers in lower precision, in the other form", &low,
-                         err);
-        if (rc < 0 || low != VERDICT_PASS)
-            goto done;
-    }
-    rc = question_end(session, &none, low, err);
     if (rc < 0)
-        goto done;
+        return rc;
+    rc = check_end(session, &bad, &low, err);
+    if (rc == 0 && low == VERDICT_PASS && target->insist != NULL && target->insist(target->data)) {
+        session->insists = true;
+        other_form.key = ALL_LOW_AGAIN_KEY;
+        other_form.name = "all layers in lower precision, in the other form";
+        rc = check_end(session, &other_form, &low, err);
+    }
+    if (rc < 0 || low != VERDICT_PASS)
+        return rc;
+    rc = experiment_question_end(&session->experiment, &bad, low, err);
+    if (rc < 0)
+        return rc;
     result->outcome = PRECISION_FOUND;
     result->none_needed = true;
     log_message(session->log, LOG_WARNING, "%s", session->words->none_needed);
-done:
-    bitset_release(&none);
-    return rc;
+    return 0;
 }
 
-static void warn_without_choice(const struct session *session)
+static void warn_without_choice(const struct precision_run *session)
 {
     if (bitset_count(&session->lowered) == 0)
         log_message(session->log, LOG_WARNING, "%s", session->words->no_choice);
@@ -418,13 +295,14 @@ static void warn_without_choice(const struct session *session)
 /* ---- What is cheaper in higher precision ---- */
 
 /* Those that were found, and the sets that the search leaves raised. */
-static void choose_cheaper(const struct session *session, const void *data, struct bitset *ret)
+static void choose_cheaper(void *data, const void *search, struct bitset *ret)
 {
-    const struct greedy_search *search = data;
+    const struct precision_run *session = data;
+    const uint8_t *candidate = ((const struct greedy_search *)search)->candidate;
 
     bitset_assign(ret, session->found);
     for (size_t i = 0; i < session->target->count; i++)
-        if (session->sets[i] != 0 && search->candidate[session->sets[i] - 1] != 0)
+        if (session->sets[i] != 0 && candidate[session->sets[i] - 1] != 0)
             bitset_add(ret, i);
 }
 
@@ -434,27 +312,20 @@ static bool advance_raising(void *search, int64_t nodes, enum verdict verdict)
     return greedy_search_ops.advance(search, nodes, verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS);
 }
 
-static int raise_sets(struct session *session, size_t count, struct bitset *ret, struct error *err)
+static int raise_sets(struct precision_run *session, size_t count, struct bitset *ret, struct error *err)
 {
     struct greedy_search search;
     struct search_ops ops = greedy_search_ops;
-    struct loop_subject subject = {.data = session,
-                                   .ops = &ops,
-                                   .search = &search,
-                                   .suffix = "savings",
-                                   .kind = session->words->kind,
-                                   .describe = describe,
-                                   .prepare = prepare,
-                                   .write = write_candidate};
+    const struct experiment_search searched = {
+        .ops = &ops, .search = &search, .suffix = "savings", .choose = choose_cheaper, .announce = announce_selection};
     uint8_t *alternatives = memory_alloc_zero(count, sizeof(*alternatives));
     int rc = 0;
 
     memset(alternatives, 1, count);
     ops.advance = advance_raising;
     ops.expect = NULL;
-    session->choose = choose_cheaper;
     if (greedy_search_start(&search, alternatives, count))
-        rc = loop_run(session->loop, &subject, err);
+        rc = experiment_run(&session->experiment, &searched, err);
     for (size_t i = 0; rc == 0 && i < session->target->count; i++)
         if (session->sets[i] != 0 && search.current[session->sets[i] - 1] != 0)
             bitset_add(ret, i);
@@ -464,7 +335,7 @@ static int raise_sets(struct session *session, size_t count, struct bitset *ret,
 }
 
 /* Higher precision where nobody needs it, because that is cheaper. */
-static int add_savings(struct session *session, struct precision_result *result, struct error *err)
+static int add_savings(struct precision_run *session, struct precision_result *result, struct error *err)
 {
     const struct precision_target *target = session->target;
     uint32_t count;
@@ -483,7 +354,7 @@ static int add_savings(struct session *session, struct precision_result *result,
 
 /* ---- The search ---- */
 
-static void start_search(struct session *session, bool verified)
+static void start_search(struct precision_run *session, bool verified)
 {
     struct precision_hints hints = {.first = (int64_t)session->first,
                                     .presumed = (int64_t)session->presumed,
@@ -495,7 +366,7 @@ static void start_search(struct session *session, bool verified)
 }
 
 /* `chosen` is what the search has found. */
-static int take_answer(struct session *session, struct precision_result *result, struct error *err)
+static int take_answer(struct precision_run *session, struct precision_result *result, struct error *err)
 {
     struct bitset answer;
     int rc = add_savings(session, result, err);
@@ -504,9 +375,10 @@ static int take_answer(struct session *session, struct precision_result *result,
         return rc;
     bitset_init_copy(&answer, &result->chosen);
     bitset_unite(&answer, &result->added);
-    rc = confirm(session, &answer, session->words->found, VERDICT_PASS, err);
+    rc = experiment_confirm(&session->experiment, &answer, session->words->found, VERDICT_PASS, err);
     if (rc == 0) {
-        loop_report_rates(session->loop, session->words->unchanged, "The result", identity_of(session, &answer));
+        loop_report_rates(session->experiment.loop, session->words->unchanged, "The result",
+                          identify_layers(session, &answer));
         result->outcome = PRECISION_FOUND;
         result->selected = (int64_t)bitset_count(&session->search.candidate);
         result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
@@ -515,41 +387,31 @@ static int take_answer(struct session *session, struct precision_result *result,
     return rc;
 }
 
-static int take_none(struct session *session, struct precision_result *result, struct error *err)
+static int take_none(struct precision_run *session, struct precision_result *result, struct error *err)
 {
-    int rc = confirm(session, &result->chosen, session->words->found, VERDICT_FAIL, err);
+    int rc = experiment_confirm(&session->experiment, &result->chosen, session->words->found, VERDICT_FAIL, err);
 
     result->outcome = PRECISION_NOT_FOUND;
     bitset_clear(&result->chosen);
     return rc;
 }
 
-static int search(struct session *session, bool verified, struct precision_result *result, struct error *err)
+static int search_layers(struct precision_run *session, bool verified, struct precision_result *result,
+                         struct error *err)
 {
-    struct loop_subject subject = {.data = session,
-                                   .ops = &precision_search_ops,
-                                   .search = &session->search,
-                                   .kind = session->words->kind,
-                                   .describe = describe,
-                                   .prepare = prepare,
-                                   .write = write_candidate};
-    struct loop_ends ends = {.data = session,
-                             .good = session->words->with_all,
-                             .bad = session->words->with_none,
-                             .check_again = check_end_again};
-    struct string_builder what;
+    const struct experiment_search searched = {.ops = &precision_search_ops,
+                                               .search = &session->search,
+                                               .choose = choose_layers,
+                                               .announce = announce_selection};
+    const struct experiment_end good = good_end(session), bad = bad_end(session);
     int rc = order_layers(session, err);
 
     if (rc < 0)
         return rc;
     start_search(session, verified);
-    rc = loop_run(session->loop, &subject, err);
-    string_init(&what);
-    string_add_format(&what, "the %s", session->words->kind);
-    ends.what = what.data;
+    rc = experiment_run(&session->experiment, &searched, err);
     if (rc == 0 && verified)
-        rc = loop_look_back(session->loop, &ends, err);
-    string_release(&what);
+        rc = experiment_look_back(&session->experiment, &good, &bad, err);
     if (rc < 0)
         return rc;
     choose_layers(session, &session->search, &result->chosen);
@@ -557,7 +419,7 @@ static int search(struct session *session, bool verified, struct precision_resul
                                                       : take_none(session, result, err);
 }
 
-static void log_result(const struct session *session, const struct precision_result *result)
+static void log_result(const struct precision_run *session, const struct precision_result *result)
 {
     bool minimal = session->settings->mode == PRECISION_MINIMAL;
 
@@ -575,18 +437,24 @@ static void log_result(const struct session *session, const struct precision_res
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
                   struct loop *loop, struct log *log, struct precision_result *ret, struct error *err)
 {
-    struct session session = {.target = target,
-                              .words = target->words != NULL ? target->words : &precision_words_of_layers,
-                              .settings = settings,
-                              .loop = loop,
-                              .log = log,
-                              .choose = choose_layers};
+    const struct precision_words *words = target->words != NULL ? target->words : &precision_words_of_layers;
+    struct precision_run session = {.target = target, .words = words, .settings = settings, .log = log};
+    const struct experiment_items items = {.data = &session,
+                                           .count = target->count,
+                                           .kind = words->kind,
+                                           .saving = target->saving,
+                                           .expectation = EXPECT_REMEDY,
+                                           .fails_unmade = true,
+                                           .identify = identify_layers,
+                                           .make = make_layers,
+                                           .save = save_layers};
     bool verified;
 
+    session.experiment = (struct experiment){.items = &items, .loop = loop, .log = log};
     *ret = (struct precision_result){.outcome = PRECISION_SEARCHING, .unfit = -1};
     bitset_init(&ret->chosen, target->count);
     bitset_init(&ret->added, target->count);
-    bitset_init(&session.chosen, target->count);
+    bitset_init(&session.none, target->count);
     bitset_init(&session.lowered, target->count);
     for (size_t i = 0; i < target->count; i++)
         if (target->is_lowered(target->data, i))
@@ -595,7 +463,7 @@ int precision_run(const struct precision_target *target, const struct precision_
     warn_without_choice(&session);
     int rc = verify(&session, ret, &verified, err);
     if (rc == 0 && ret->outcome == PRECISION_SEARCHING)
-        rc = search(&session, verified, ret, err);
+        rc = search_layers(&session, verified, ret, err);
     if (rc == 0)
         log_result(&session, ret);
     ret->scores = session.scores;
@@ -603,7 +471,7 @@ int precision_run(const struct precision_target *target, const struct precision_
         ret->unfit = (int64_t)session.first;
     free(session.order);
     free(session.groups);
-    bitset_release(&session.chosen);
+    bitset_release(&session.none);
     bitset_release(&session.lowered);
     precision_search_ops.release(&session.search);
     if (rc < 0)

@@ -31,7 +31,7 @@ static const struct precision_words words = {
     .advised = "quantizer(s)",
 };
 
-struct lab {
+struct quantization_lab {
     const struct quantization_search_settings *settings;
     const struct quantization_subject *subject;
     struct loop *loop;
@@ -132,12 +132,12 @@ int quantization_save_without_any(const struct quantization_subject *subject, co
 
 static const char *name(void *data, size_t quantizer)
 {
-    return ((const struct lab *)data)->subject->quantizers.items[quantizer].name;
+    return ((const struct quantization_lab *)data)->subject->quantizers.items[quantizer].name;
 }
 
 static bool can_be_left_out(void *data, size_t quantizer)
 {
-    const struct lab *lab = data;
+    const struct quantization_lab *lab = data;
 
     return quantizer_why_it_stays(&lab->subject->quantizers.items[quantizer],
                                   quantization_twin(lab->subject, quantizer)) == NULL;
@@ -145,14 +145,14 @@ static bool can_be_left_out(void *data, size_t quantizer)
 
 static int score(void *data, double *ret, struct error *err)
 {
-    const struct lab *lab = data;
+    const struct quantization_lab *lab = data;
 
     (void)err;
     memcpy(ret, lab->settings->scores, lab->subject->quantizers.count * sizeof(*ret));
     return 0;
 }
 
-static int prepare_changes(struct lab *lab, const struct quantizer_changes *changes, struct error *err)
+static int prepare_changes(struct quantization_lab *lab, const struct quantizer_changes *changes, struct error *err)
 {
     model_free(lab->model);
     lab->model = NULL;
@@ -161,7 +161,7 @@ static int prepare_changes(struct lab *lab, const struct quantizer_changes *chan
 
 static int prepare(void *data, const struct bitset *chosen, struct error *err)
 {
-    struct lab *lab = data;
+    struct quantization_lab *lab = data;
     struct quantizer_changes changes;
     int rc;
 
@@ -174,7 +174,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
 
 static int write_model(void *data, const char *path, struct error *err)
 {
-    const struct lab *lab = data;
+    const struct quantization_lab *lab = data;
     struct subgraph whole;
     int rc;
 
@@ -186,36 +186,39 @@ static int write_model(void *data, const char *path, struct error *err)
 
 /* ---- Candidates apart from it ---- */
 
-static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                          struct error *err)
+/* The changes that are checked now, and who makes them. */
+struct given_changes {
+    struct quantization_lab *lab;
+    const struct quantizer_changes *changes;
+};
+
+static int identify_changes(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
-    (void)data, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = -1,
-                                   .has_identity = true,
-                                   .identity = changes_hash(search),
-                                   .expectation = EXPECT_AGAIN};
+    (void)search, (void)err;
+    ret->has_identity = true;
+    ret->identity = changes_hash(((const struct given_changes *)data)->changes);
     return 0;
 }
 
-static int write_given(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                       struct error *err)
+static int write_changes(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                         struct error *err)
 {
-    struct lab *lab = data;
-    int rc = prepare_changes(lab, search, err);
+    const struct given_changes *given = data;
+    int rc = prepare_changes(given->lab, given->changes, err);
 
-    (void)turn;
-    return rc == 0 ? write_model(lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
+    (void)candidate;
+    return rc == 0 ? write_model(given->lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
 }
 
 /* What the check says of the model with these changes. If that is known from a debug replay or a verdict cache, and a
  * pass, it is checked now: the answer rests on it. */
-static int check_changes(struct lab *lab, struct quantizer_changes *changes, const char *key, const char *what,
-                         enum verdict *ret, struct error *err)
+static int check_changes(struct quantization_lab *lab, struct quantizer_changes *changes, const char *key,
+                         const char *what, enum verdict *ret, struct error *err)
 {
+    struct given_changes given = {lab, changes};
     const struct loop_subject subject = {
-        .data = lab, .search = changes, .kind = "model", .describe = describe_given, .write = write_given};
-    int rc = loop_check_apart(lab->loop, &subject, key, what, ret, err);
+        .data = &given, .kind = "model", .identify = identify_changes, .write = write_changes};
+    int rc = loop_check(lab->loop, &subject, (struct check_request){ROLE_REPETITION, key, what}, ret, err);
 
     if (rc == 0 && *ret == VERDICT_PASS && !loop_has_run(lab->loop, changes_hash(changes)))
         rc = loop_confirm(lab->loop, &subject, what, VERDICT_PASS, err);
@@ -225,7 +228,7 @@ static int check_changes(struct lab *lab, struct quantizer_changes *changes, con
 /* ---- Other scales, more of them, more bits ---- */
 
 /* The first refinement from this one on that can be had; REFINEMENTS: there is none. */
-static enum quantizer_refinement next_refinement(const struct lab *lab, size_t quantizer,
+static enum quantizer_refinement next_refinement(const struct quantization_lab *lab, size_t quantizer,
                                                  enum quantizer_refinement from)
 {
     struct quantizer_knowledge knowledge = knowledge_of(lab->subject, lab->settings->ranges);
@@ -242,8 +245,8 @@ static void keep_with(struct quantizer_changes *changes, size_t quantizer, enum 
 }
 
 /* Takes over the changes, if the check passes with them; else they are released. */
-static int try_changes(struct lab *lab, struct quantization_answer *answer, struct quantizer_changes *changes,
-                       const char *key, const char *what, struct error *err)
+static int try_changes(struct quantization_lab *lab, struct quantization_answer *answer,
+                       struct quantizer_changes *changes, const char *key, const char *what, struct error *err)
 {
     enum verdict verdict;
     int rc = check_changes(lab, changes, key, what, &verdict, err);
@@ -258,7 +261,7 @@ static int try_changes(struct lab *lab, struct quantization_answer *answer, stru
 }
 
 /* All of them at once, each with the first refinement that it can have. */
-static int refine_all(struct lab *lab, struct quantization_answer *answer, struct error *err)
+static int refine_all(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct bitset *found = &answer->search.chosen;
     struct quantizer_changes changes;
@@ -281,7 +284,7 @@ static int refine_all(struct lab *lab, struct quantization_answer *answer, struc
 }
 
 /* One of them, beside those that were found to bear it. */
-static int refine_one(struct lab *lab, struct quantization_answer *answer, size_t quantizer,
+static int refine_one(struct quantization_lab *lab, struct quantization_answer *answer, size_t quantizer,
                       enum quantizer_refinement how, struct error *err)
 {
     static const char *const ways[] = {[REFINE_FIT] = "with scales that fit its values",
@@ -303,7 +306,7 @@ static int refine_one(struct lab *lab, struct quantization_answer *answer, size_
     return rc;
 }
 
-static int refine_one_by_one(struct lab *lab, struct quantization_answer *answer, struct error *err)
+static int refine_one_by_one(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct bitset *found = &answer->search.chosen;
 
@@ -329,7 +332,7 @@ static int64_t axis_of_node(const struct quantizers *quantizers, uint32_t node)
 
 /* Along which axis there are scales now, and whose operators they are. Nodes keep their numbers as long as none is left
  * out. Quantizers do not: two that share a constant are one when a third one has got its own. */
-static int look_at_refined(struct lab *lab, struct quantization_answer *answer, struct error *err)
+static int look_at_refined(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     size_t count = lab->subject->quantizers.count;
     struct quantizer_changes changes;
@@ -354,7 +357,7 @@ static int look_at_refined(struct lab *lab, struct quantization_answer *answer, 
     return 0;
 }
 
-static int refine(struct lab *lab, struct quantization_answer *answer, struct error *err)
+static int refine(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct bitset *found = &answer->search.chosen;
     int rc = refine_all(lab, answer, err);
@@ -367,7 +370,7 @@ static int refine(struct lab *lab, struct quantization_answer *answer, struct er
 /* ---- Lists of nodes ---- */
 
 /* True when all that these nodes take away can be left out here. */
-static bool can_be_seen(struct lab *lab, const struct quantizer_exclusion *exclusion)
+static bool can_be_seen(struct quantization_lab *lab, const struct quantizer_exclusion *exclusion)
 {
     for (size_t i = bitset_next(&exclusion->left_out, 0); i < exclusion->left_out.size;
          i = bitset_next(&exclusion->left_out, i + 1))
@@ -376,7 +379,7 @@ static bool can_be_seen(struct lab *lab, const struct quantizer_exclusion *exclu
     return true;
 }
 
-static int prove_exclusion(struct lab *lab, struct quantization_answer *answer, enum exclusion_style style,
+static int prove_exclusion(struct quantization_lab *lab, struct quantization_answer *answer, enum exclusion_style style,
                            struct error *err)
 {
     static const char *const keys[] = {"_around_both_sides", "_around_readers"};
@@ -404,7 +407,7 @@ static int prove_exclusion(struct lab *lab, struct quantization_answer *answer, 
     return rc;
 }
 
-static int find_exclusions(struct lab *lab, struct quantization_answer *answer, struct error *err)
+static int find_exclusions(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct quantizer_exclusion *first = &answer->exclusions[EXCLUSION_BOTH_SIDES];
     int rc = 0;
@@ -423,7 +426,7 @@ static int find_exclusions(struct lab *lab, struct quantization_answer *answer, 
 
 /* ---- The search ---- */
 
-static int open_lab(struct lab *lab, struct error *err)
+static int open_lab(struct quantization_lab *lab, struct error *err)
 {
     const struct quantization_search_settings *settings = lab->settings;
     struct subgraph whole;
@@ -448,7 +451,7 @@ static int open_lab(struct lab *lab, struct error *err)
     return rc;
 }
 
-static int search(struct lab *lab, struct quantization_answer *ret, struct error *err)
+static int search(struct quantization_lab *lab, struct quantization_answer *ret, struct error *err)
 {
     const struct precision_target target = {.data = lab,
                                             .count = lab->subject->quantizers.count,
@@ -473,7 +476,7 @@ static int search(struct lab *lab, struct quantization_answer *ret, struct error
 int quantization_search(const struct quantization_search_settings *settings, struct loop *loop,
                         struct quantization_answer *ret, struct error *err)
 {
-    struct lab lab = {.settings = settings, .subject = settings->subject, .loop = loop};
+    struct quantization_lab lab = {.settings = settings, .subject = settings->subject, .loop = loop};
     int rc;
 
     *ret = (struct quantization_answer){.has_microsoft = false};

@@ -10,6 +10,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
+#include "debug/reduce/part.h"
 #include "onnx/edit/node.h"
 #include "tensor/compare/validate.h"
 
@@ -27,7 +28,7 @@
 #define MOST_CONSTANTS ((size_t)256 << 20)
 
 struct control {
-    struct candidate_maker *maker;
+    struct candidate_maker *maker; /* the first: part_subject() */
     const struct subgraph *answer;
     struct loop *loop;
     struct log *log;
@@ -47,7 +48,7 @@ static int check(struct control *control, const struct loop_subject *subject, co
     char key[64];
 
     snprintf(key, sizeof(key), "_control_%zu", ++control->number);
-    return loop_check_control(control->loop, subject, key, what, ret, err);
+    return loop_check(control->loop, subject, (struct check_request){ROLE_CONTROL, key, what}, ret, err);
 }
 
 /* ---- Single nodes ---- */
@@ -107,36 +108,17 @@ static size_t choose_node(const struct control *control)
     return best;
 }
 
-static int describe_part(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                         struct error *err)
+static int identify_part(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     const struct control *control = data;
+    struct subgraph part;
 
-    (void)search, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = -1,
-                                   .has_identity = true,
-                                   .identity = subgraph_identity(&control->part),
-                                   .expectation = EXPECT_REMEDY};
+    (void)search, (void)err;
+    subgraph_init_copy(&part, &control->part);
+    part_identify(control->maker, &part, NULL, ret);
+    ret->num_nodes = -1;
+    ret->expectation = EXPECT_REMEDY;
     return 0;
-}
-
-static int prepare_part(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                        struct error *err)
-{
-    struct control *control = data;
-
-    (void)search, (void)candidate;
-    return candidate_prepare(control->maker, &control->part, path, err);
-}
-
-static int write_part(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                      struct error *err)
-{
-    const struct control *control = data;
-
-    (void)search, (void)turn;
-    return candidate_write(control->maker, &control->part, paths, NULL, err);
 }
 
 /* Makes the model of one node. `ret_made`: it can be checked, and no verdict on it is known. */
@@ -165,8 +147,7 @@ static int make_part(struct control *control, size_t node, bool *ret_made, struc
 
 static int check_part(struct control *control, size_t node, enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {
-        .data = control, .describe = describe_part, .prepare = prepare_part, .write = write_part};
+    struct loop_subject subject = part_subject(control, identify_part);
     const struct model *model = control->answer->model;
     struct text kind = model->nodes.items[node].op_type;
     struct string_builder what;
@@ -176,6 +157,7 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     *ret = VERDICT_SKIP;
     if (rc < 0 || !made)
         return rc;
+    subject.may_be_kept = false;
     string_init(&what);
     string_add(&what, "'");
     model_add_node_label(model, (uint32_t)node, &what);
@@ -338,22 +320,21 @@ static bool make_constants(struct control *control)
     return ret;
 }
 
-static int describe_constants(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                              struct error *err)
+static int identify_constants(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
-    (void)data, (void)search, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1, .expectation = EXPECT_REMEDY};
+    (void)data, (void)search, (void)err;
+    ret->expectation = EXPECT_REMEDY;
     return 0;
 }
 
 /* The data beside it are those of the answer. */
-static int write_constants(void *data, const void *search, enum candidate_turn turn,
-                           const struct candidate_paths *paths, struct error *err)
+static int write_constants(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                           struct error *err)
 {
     const struct control *control = data;
     int rc = candidate_data_write(control->maker->reference, control->answer, paths, err);
 
-    (void)search, (void)turn;
+    (void)candidate;
     return rc == 0 ? file_write(paths->items[CANDIDATE_ARTIFACT], control->constants, control->constants_size,
                                 FILE_INTERMEDIATE, err)
                    : rc;
@@ -362,7 +343,7 @@ static int write_constants(void *data, const void *search, enum candidate_turn t
 /* VERDICT_SKIP also when there is no such model. */
 static int check_constants(struct control *control, enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {.data = control, .describe = describe_constants, .write = write_constants};
+    struct loop_subject subject = {.data = control, .identify = identify_constants, .write = write_constants};
     struct subgraph answer;
     int rc;
 
@@ -370,7 +351,7 @@ static int check_constants(struct control *control, enum verdict *ret, struct er
     if (!make_constants(control))
         return 0;
     subgraph_init_copy(&answer, control->answer);
-    rc = candidate_prepare(control->maker, &answer, NULL, err);
+    rc = candidate_prepare(control->maker, &answer, err);
     if (rc == 0)
         rc = check(control, &subject, "a model with the result's inputs and outputs that computes nothing", ret, err);
     subgraph_release(&answer);

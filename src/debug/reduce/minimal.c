@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "debug/reduce/node_dag.h"
+#include "debug/reduce/part.h"
 #include "debug/reduce/searches.h"
 #include "search/doubtful_search.h"
 
@@ -12,14 +13,13 @@
 #define TRUSTED_ACCEPTANCES 6
 
 struct minimal_reduction {
-    struct candidate_maker *maker;
+    struct candidate_maker *maker; /* the first: part_subject() */
     struct loop *loop;
     struct found_part *part;
 
     struct dag dag; /* of the model's nodes */
     struct doubtful_search search;
-    struct subgraph candidate; /* the one that was described last, for now */
-    struct subgraph good;      /* the last one that passed */
+    struct subgraph good; /* the last one that passed */
     bool has_good;
     bool went_back; /* from part->bad: a second look at it has shown that it does not fail */
 };
@@ -32,100 +32,44 @@ static void keep(struct subgraph *kept, const struct subgraph *subgraph)
 
 /* ---- Candidates ---- */
 
-/* Makes the candidate of these nodes, and describes it. `ret_made`: there is one, which is to be released. ERR_BACKEND
- * when the runtime has something against it: then it is described as one that is skipped. */
-static int make_candidate(struct minimal_reduction *reduction, const struct bitset *nodes, struct subgraph *ret,
-                          bool *ret_made, struct loop_candidate *ret_candidate, struct error *err)
-{
-    uint32_t not_a_tensor = VALUE_NONE;
-    int rc = candidate_of_nodes(reduction->maker, nodes, ret, err);
-
-    *ret_made = rc == 0;
-    if (rc == 0)
-        rc = candidate_complete(reduction->maker, ret, &not_a_tensor, err);
-    *ret_candidate = (struct loop_candidate){
-        .action = rc < 0 || not_a_tensor != VALUE_NONE || ret->outputs.count == 0 ? CANDIDATE_SKIP : CANDIDATE_CHECK,
-        .skip_verdict = VERDICT_PASS,
-        .num_nodes = (int64_t)bitset_count(nodes),
-        .has_identity = *ret_made};
-    if (*ret_made)
-        ret_candidate->identity = subgraph_identity(ret);
-    return rc;
-}
-
-/* What is cut is not described in words: it is a set, not a place. */
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+/* What is cut is not described in words: it is a set, not a place. What the runtime has something against is
+ * skipped. */
+static int identify_nodes(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     const struct doubtful_search *doubtful = search;
     struct minimal_reduction *reduction = data;
+    struct candidate_maker *maker = reduction->maker;
     const struct bitset *nodes = doubtful_search_candidate(doubtful);
-    struct candidate_knowledge before;
-    struct subgraph candidate;
-    bool made;
-    int rc;
+    uint32_t not_a_tensor = VALUE_NONE;
+    struct subgraph part;
+    bool is_made;
+    int rc = candidate_of_nodes(maker, nodes, &part, err);
 
-    if (turn == CANDIDATE_AHEAD)
-        candidate_maker_remember(reduction->maker, &before);
-    rc = make_candidate(reduction, nodes, &candidate, &made, ret, err);
-    if (turn == CANDIDATE_AHEAD)
-        candidate_maker_forget(reduction->maker, &before);
-    if (made && turn == CANDIDATE_AHEAD) {
-        subgraph_release(&candidate);
-    } else if (made) {
-        subgraph_release(&reduction->candidate);
-        reduction->candidate = candidate;
-    }
+    is_made = rc == 0;
+    if (is_made)
+        rc = candidate_complete(maker, &part, &not_a_tensor, err);
+    ret->action = rc < 0 || not_a_tensor != VALUE_NONE || part.outputs.count == 0 ? CANDIDATE_SKIP : CANDIDATE_CHECK;
+    ret->skip_verdict = VERDICT_PASS;
+    if (is_made)
+        part_identify(maker, &part, NULL, ret);
+    ret->num_nodes = (int64_t)bitset_count(nodes);
+    ret->expectation = doubtful->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
     if (rc < 0 && rc != ERR_BACKEND)
         return rc;
-    if (turn == CANDIDATE_NOW && doubtful->looks_again)
-        log_message(reduction->maker->log, LOG_INFO, "Looking again at the %zu node(s) that are left",
-                    bitset_count(nodes));
-    else if (turn == CANDIDATE_NOW)
-        log_message(reduction->maker->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
+    if (doubtful->looks_again)
+        log_message(maker->log, LOG_INFO, "Looking again at the %zu node(s) that are left", bitset_count(nodes));
+    else
+        log_message(maker->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
                     bitset_count(&doubtful->search.current));
     if (rc < 0)
-        log_once(reduction->maker->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
-    ret->expectation = doubtful->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
+        log_once(maker->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
     return 0;
-}
-
-static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                   struct error *err)
-{
-    struct minimal_reduction *reduction = data;
-
-    (void)search, (void)candidate;
-    return candidate_prepare(reduction->maker, &reduction->candidate, path, err);
-}
-
-static int write_candidate(void *data, const void *search, enum candidate_turn turn,
-                           const struct candidate_paths *paths, struct error *err)
-{
-    struct minimal_reduction *reduction = data;
-    struct candidate_knowledge before;
-    struct loop_candidate described;
-    struct subgraph candidate;
-    bool made;
-    int rc;
-
-    if (turn != CANDIDATE_AHEAD)
-        return candidate_write(reduction->maker, &reduction->candidate, paths, NULL, err);
-    candidate_maker_remember(reduction->maker, &before);
-    rc = make_candidate(reduction, doubtful_search_candidate(search), &candidate, &made, &described, err);
-    if (rc == 0)
-        rc = candidate_prepare(reduction->maker, &candidate, NULL, err);
-    if (rc == 0)
-        rc = candidate_write(reduction->maker, &candidate, paths, NULL, err);
-    if (made)
-        subgraph_release(&candidate);
-    candidate_maker_forget(reduction->maker, &before);
-    return rc;
 }
 
 /* Notes what is now known to fail, and to pass. `untested`: in the last round each verdict is about a single node that
  * was left out, until one of them can be. */
-static void took(void *data, const void *search, int64_t nodes, enum verdict verdict)
+static void learn_verdict(void *data, const void *search, const struct loop_candidate *candidate, int64_t nodes,
+                          enum verdict verdict)
 {
     const struct doubtful_search *doubtful = search;
     struct minimal_reduction *reduction = data;
@@ -137,7 +81,7 @@ static void took(void *data, const void *search, int64_t nodes, enum verdict ver
              doubtful->search.chunk == 1)
         reduction->part->untested++;
     if (verdict == VERDICT_FAIL) {
-        keep(&reduction->part->bad, &reduction->candidate);
+        keep(&reduction->part->bad, part_of(candidate));
         reduction->went_back = false;
     } else if (doubtful->looks_again) {
         reduction->went_back = true;
@@ -145,7 +89,7 @@ static void took(void *data, const void *search, int64_t nodes, enum verdict ver
                     "They do not fail after all. Going back to what was there before");
     } else if (verdict == VERDICT_PASS) {
         /* Candidates shrink, so the last one that passed is the closest. */
-        keep(&reduction->good, &reduction->candidate);
+        keep(&reduction->good, part_of(candidate));
         reduction->has_good = true;
     }
 }
@@ -168,48 +112,33 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
     return rc;
 }
 
-static int describe_live(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                         struct error *err)
-{
-    struct minimal_reduction *reduction = data;
-    uint32_t not_a_tensor;
-
-    (void)search, (void)turn;
-    keep(&reduction->candidate, &reduction->part->bad);
-    subgraph_clean(&reduction->candidate, NULL, NULL, NULL);
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = (int64_t)bitset_count(&reduction->candidate.nodes),
-                                   .has_identity = true,
-                                   .identity = subgraph_identity(&reduction->candidate)};
-    return candidate_complete(reduction->maker, &reduction->candidate, &not_a_tensor, err);
-}
-
 /* Nodes that no output needs are mostly not what fails, and a runtime that refuses one of them refuses the model. */
 static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
-    struct loop_subject subject = {.data = reduction,
-                                   .may_be_kept = true,
-                                   .describe = describe_live,
-                                   .prepare = prepare,
-                                   .write = write_candidate};
-    enum verdict verdict = VERDICT_PASS;
     struct subgraph live;
+    struct given_part given = {.maker = reduction->maker, .loop = reduction->loop, .part = &live};
+    enum verdict verdict = VERDICT_PASS;
+    uint32_t not_a_tensor;
     char key[64] = "_live";
     size_t nodes;
-    int rc;
+    int rc = 0;
 
     subgraph_init_copy(&live, &reduction->part->bad);
     subgraph_clean(&live, NULL, NULL, NULL);
     nodes = bitset_count(&live.nodes);
-    subgraph_release(&live);
     if (nodes == 0 || nodes == bitset_count(&reduction->part->bad.nodes))
-        return 0;
+        goto done;
     if (number > 1)
         snprintf(key, sizeof(key), "_live_%zu", number);
-    rc =
-        loop_check_apart(reduction->loop, &subject, key, "the model without nodes that no output needs", &verdict, err);
+    rc = given_part_check(&given,
+                          (struct check_request){ROLE_CANDIDATE, key, "the model without nodes that no output needs"},
+                          &verdict, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
-        keep(&reduction->part->bad, &reduction->candidate);
+        rc = candidate_complete(reduction->maker, &live, &not_a_tensor, err);
+    if (rc == 0 && verdict == VERDICT_FAIL)
+        keep(&reduction->part->bad, &live);
+done:
+    subgraph_release(&live);
     return rc;
 }
 
@@ -218,23 +147,18 @@ int reduce_by_nodes(struct candidate_maker *maker, struct loop *loop, size_t num
 {
     struct minimal_reduction reduction = {.maker = maker, .loop = loop, .part = part};
     char suffix[64] = "minimal";
-    struct loop_subject subject = {.data = &reduction,
-                                   .ops = &doubtful_search_ops,
-                                   .search = &reduction.search,
-                                   .suffix = suffix,
-                                   .may_be_kept = true,
-                                   .describe = describe,
-                                   .prepare = prepare,
-                                   .write = write_candidate,
-                                   .took = took};
+    struct loop_subject subject = part_subject(&reduction, identify_nodes);
     int rc = 0;
 
     if (number > 1)
         snprintf(suffix, sizeof(suffix), "minimal_%zu", number);
+    subject.ops = &doubtful_search_ops;
+    subject.search = &reduction.search;
+    subject.suffix = suffix;
+    subject.took = learn_verdict;
     part->untested = 0;
     node_dag_init(&reduction.dag, maker->whole.model);
     subgraph_init_copy(&reduction.good, &part->bad);
-    subgraph_init_copy(&reduction.candidate, &part->bad);
     if (!loop_is_interactive(loop))
         rc = drop_dead_nodes(&reduction, number, err);
     if (rc < 0)
@@ -252,7 +176,6 @@ int reduce_by_nodes(struct candidate_maker *maker, struct loop *loop, size_t num
         part->has_good = true;
     }
 done:
-    subgraph_release(&reduction.candidate);
     subgraph_release(&reduction.good);
     dag_release(&reduction.dag);
     return rc;

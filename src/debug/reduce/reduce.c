@@ -11,7 +11,7 @@
 #include "debug/cut/candidate.h"
 #include "debug/cut/external.h"
 #include "debug/reduce/control.h"
-#include "debug/reduce/given_model.h"
+#include "debug/reduce/part.h"
 #include "debug/reduce/searches.h"
 #include "onnx/model/text.h"
 #include "onnx/write/model.h"
@@ -28,7 +28,6 @@ struct reduce {
     struct loop *loop;
     struct log *log;
     struct candidate_maker maker;
-    struct given_models given; /* what is checked apart from the searches */
     struct found_part found;
     bool is_minimal;                  /* so was what is found seen to be, node by node */
     enum ruled_out ruled_out;         /* whether the check fails on everything */
@@ -47,13 +46,19 @@ static bool looks_again_in_the_end(const struct reduce *reduce)
     return loop_is_flaky(reduce->loop) && reduce->settings->mode != REDUCE_MINIMAL && !reduce->results.save;
 }
 
+static struct given_part give_part(struct reduce *reduce, const struct subgraph *part)
+{
+    return (struct given_part){.maker = &reduce->maker, .loop = reduce->loop, .files = &reduce->files, .part = part};
+}
+
 /* The loop wants to know whether the check still works. */
 static int verify_again(void *data, struct error *err)
 {
     struct reduce *reduce = data;
-    const struct given_model original = {.model = &reduce->maker.whole, .expectation = EXPECT_AGAIN};
+    struct given_part original = give_part(reduce, &reduce->maker.whole);
     enum verdict verdict = VERDICT_FAIL;
-    int rc = given_model_check(&reduce->given, &original, VERIFY_AGAIN_KEY, "the original model", &verdict, err);
+    int rc = given_part_check(
+        &original, (struct check_request){ROLE_REPETITION, VERIFY_AGAIN_KEY, "the original model"}, &verdict, err);
 
     if (rc == 0 && verdict == VERDICT_PASS)
         log_message(reduce->log, LOG_WARNING,
@@ -63,20 +68,22 @@ static int verify_again(void *data, struct error *err)
 
 /* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that
  * it does with its weights outside, too. */
-static struct given_model as_written(struct reduce *reduce, const struct subgraph *model)
+static struct given_part give_as_written(struct reduce *reduce, const struct subgraph *part)
 {
+    struct given_part ret = give_part(reduce, part);
+
     reduce->checked = (struct external_settings){.save = true, .threshold = reduce->results.threshold};
-    return (struct given_model){.model = model,
-                                .external = reduce->results.save && reduce->settings->verify ? &reduce->checked : NULL,
-                                .expectation = looks_again_in_the_end(reduce) ? EXPECT_AGAIN : EXPECT_NOTHING};
+    if (reduce->results.save && reduce->settings->verify)
+        ret.external = &reduce->checked;
+    return ret;
 }
 
-static int confirm_as_written(struct reduce *reduce, const struct subgraph *subgraph, const char *what,
+static int confirm_as_written(struct reduce *reduce, const struct subgraph *part, const char *what,
                               enum verdict expected, struct error *err)
 {
-    const struct given_model model = as_written(reduce, subgraph);
+    struct given_part given = give_as_written(reduce, part);
 
-    return given_model_confirm(&reduce->given, &model, what, expected, err);
+    return given_part_confirm(&given, what, expected, err);
 }
 
 /* ---- Results ---- */
@@ -211,7 +218,8 @@ static int save_good(struct reduce *reduce, struct error *err)
 static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
 {
     char key[64] = "_final";
-    struct given_model bad = as_written(reduce, &reduce->found.bad);
+    struct given_part bad = give_as_written(reduce, &reduce->found.bad);
+    enum check_role role = looks_again_in_the_end(reduce) ? ROLE_REPETITION : ROLE_CANDIDATE;
     enum verdict verdict = VERDICT_PASS;
     bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->found.bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
@@ -220,7 +228,7 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
         snprintf(key, sizeof(key), "_final_%zu", number);
     if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
         (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
-        rc = given_model_check(&reduce->given, &bad, key, "the result", &verdict, err);
+        rc = given_part_check(&bad, (struct check_request){role, key, "the result"}, &verdict, err);
     if (rc < 0)
         return rc;
     if (seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
@@ -234,8 +242,8 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
         reduce->results.save = false;
     }
     *ret_fails = seen || verdict == VERDICT_FAIL;
-    bad = as_written(reduce, &reduce->found.bad);
-    return *ret_fails ? given_model_confirm_known(&reduce->given, &bad, "the result", VERDICT_FAIL, err) : 0;
+    bad = give_as_written(reduce, &reduce->found.bad);
+    return *ret_fails ? given_part_confirm_known(&bad, "the result", VERDICT_FAIL, err) : 0;
 }
 
 /* ---- Whether the check is to be believed ---- */
@@ -244,12 +252,12 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
 static int check_once_more(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
                            enum verdict *ret, struct error *err)
 {
-    const struct given_model model = {.model = subgraph, .expectation = EXPECT_AGAIN};
+    struct given_part given = give_part(reduce, subgraph);
     char key[64];
 
     snprintf(key, sizeof(key), "_once_more_%zu", number);
     reduce->controlled = true;
-    return given_model_check_control(&reduce->given, &model, key, what, ret, err);
+    return given_part_check(&given, (struct check_request){ROLE_CONTROL_REPETITION, key, what}, ret, err);
 }
 
 /* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
@@ -391,7 +399,7 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
 static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
                       struct error *err)
 {
-    const struct given_model given = {.model = &reduce->found.bad, .expectation = EXPECT_NOTHING};
+    struct given_part given = give_part(reduce, &reduce->found.bad);
     char key[64], what[64];
     struct subgraph part;
     enum verdict verdict;
@@ -407,7 +415,7 @@ static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t n
     reduce->found.bad = part;
     snprintf(key, sizeof(key), "_rest_%zu", number);
     snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
-    rc = given_model_check(&reduce->given, &given, key, what, &verdict, err);
+    rc = given_part_check(&given, (struct check_request){ROLE_CANDIDATE, key, what}, &verdict, err);
     *ret_fails = rc == 0 && verdict == VERDICT_FAIL;
     return rc;
 }
@@ -479,18 +487,18 @@ static int question_hang(struct reduce *reduce, struct error *err)
 
 static int verify_original(struct reduce *reduce, enum verdict *ret, struct error *err)
 {
-    const struct given_model original = {.model = &reduce->found.bad, .expectation = EXPECT_FAILURE};
+    struct given_part original = give_part(reduce, &reduce->found.bad);
     int rc;
 
     *ret = VERDICT_FAIL;
     if (!reduce->settings->verify || loop_is_interactive(reduce->loop) || loop_went_without(reduce->loop, VERIFY_KEY))
         return 0;
-    rc = given_model_check(&reduce->given, &original, VERIFY_KEY, "the original model", ret, err);
+    rc = given_part_check(&original, (struct check_request){ROLE_BAD_END, VERIFY_KEY, "the original model"}, ret, err);
     if (rc < 0)
         return rc;
     loop_verify_with(reduce->loop, verify_again, reduce);
     if (*ret == VERDICT_PASS)
-        rc = given_model_confirm_known(&reduce->given, &original, "the original model", VERDICT_PASS, err);
+        rc = given_part_confirm_known(&original, "the original model", VERDICT_PASS, err);
     if (rc < 0)
         return rc;
     if (*ret == VERDICT_SKIP)
@@ -571,7 +579,6 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
         return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, &settings->candidates, log);
-    given_models_init(&reduce.given, &reduce.maker, loop, &reduce.files);
     subgraph_init_copy(&reduce.found.bad, &reduce.maker.whole);
     rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
                               err);
@@ -615,7 +622,6 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
         rc = find_more(&reduce, ret, err);
 done:
     candidate_files_release(&reduce.files);
-    given_models_release(&reduce.given);
     subgraph_release(&reduce.found.bad);
     if (reduce.found.has_good)
         subgraph_release(&reduce.found.good);

@@ -11,6 +11,8 @@
 #include "onnx/edit/model.h"
 #include "search/greedy_search.h"
 
+#define SAVING "Saving ONNX model to:"
+
 /* In the order in which they run, by enum simplification. Bodies come first: the weights of a branch that has taken the
  * place of its `If` are the model's own then. */
 static const struct simplify_kind *const kinds[] = {
@@ -55,7 +57,6 @@ struct simplify {
     struct greedy_search search;
     enum soundness soundness;         /* of `now` */
     struct tried_models tried_models; /* on candidates made of it */
-    struct changed_model candidate;   /* the one that was described last, for now */
 };
 
 /* ---- Models ---- */
@@ -171,9 +172,8 @@ static int take_over(struct simplify *simplify, const struct subgraph *subgraph,
 
 /* ---- What the loop asks ---- */
 
-static void log_trial(const struct simplify *simplify)
+static void log_trial(const struct simplify *simplify, const struct greedy_search *search)
 {
-    const struct greedy_search *search = &simplify->search;
     const struct simplify_kind *kind = simplify->kind;
     size_t changed = 0, last = 0;
     struct string_builder name;
@@ -240,57 +240,34 @@ static void forget_tried_models(struct simplify *simplify)
     simplify->tried_models = (struct tried_models){0};
 }
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int identify_trial(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     struct simplify *simplify = data;
-    const struct tried_model *tried = NULL;
-    struct changed_model changed = {0};
+    struct changed_model changed;
     int rc;
 
-    if (turn == CANDIDATE_NOW)
-        log_trial(simplify);
+    log_trial(simplify, search);
     rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
+    ret->num_nodes = (int64_t)simplify->now.model->nodes.count;
+    ret->skip_verdict = VERDICT_PASS;
     if (rc == ERR_INVALID) { /* what cannot be made is not checked */
         log_message(simplify->log, LOG_INFO, "Not checked: %s", err->message);
-        *ret = (struct loop_candidate){.action = CANDIDATE_SKIP,
-                                       .skip_verdict = VERDICT_PASS,
-                                       .num_nodes = (int64_t)simplify->now.model->nodes.count};
+        ret->action = CANDIDATE_SKIP;
         return 0;
     }
     if (rc < 0)
-        goto done;
-    if (turn != CANDIDATE_KNOWN) /* else nobody has to be asked */
-        rc = ask(simplify, &changed, &tried, err);
-    if (rc < 0)
-        goto done;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .skip_verdict = VERDICT_PASS,
-                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
-                                   .has_identity = true,
-                                   .identity = changed.identity};
-    if (tried != NULL && tried->objection != NULL) {
-        ret->action = CANDIDATE_SKIP;
-        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
-    }
-done:
-    if (turn == CANDIDATE_AHEAD) {
-        drop_changed(&changed);
-    } else {
-        drop_changed(&simplify->candidate);
-        simplify->candidate = changed;
-    }
-    return rc;
+        return rc;
+    ret->has_identity = true;
+    ret->identity = changed.identity;
+    ret->content = memory_alloc(sizeof(changed));
+    *(struct changed_model *)ret->content = changed;
+    return 0;
 }
 
-static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                   struct error *err)
+static void release_changed(void *changed)
 {
-    struct simplify *simplify = data;
-
-    (void)search, (void)candidate;
-    log_message(simplify->log, LOG_INFO, "Saving ONNX model to: %s", path);
-    return simplify->candidate.model != NULL ? complete_types(simplify, &simplify->candidate, err) : 0;
+    drop_changed(changed);
+    free(changed);
 }
 
 /* What the inputs hold has not changed, as far as that is wanted: then they are as large as they were. */
@@ -302,22 +279,23 @@ static int write_model(const struct simplify *simplify, const struct subgraph *w
     return rc == 0 ? model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, err) : rc;
 }
 
-static int write_candidate(void *data, const void *search, enum candidate_turn turn,
-                           const struct candidate_paths *paths, struct error *err)
+static int write_trial(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                       struct error *err)
 {
-    const struct simplify *simplify = data;
-    struct changed_model changed = {0};
-    int rc;
+    struct simplify *simplify = data;
+    struct changed_model *changed = candidate->content;
+    const struct tried_model *tried;
+    int rc = ask(simplify, changed, &tried, err);
 
-    if (turn != CANDIDATE_AHEAD)
-        return write_model(simplify, &simplify->candidate.whole, paths, err);
-    rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
-    if (rc == 0)
-        rc = complete_types(simplify, &changed, err);
-    if (rc == 0)
-        rc = write_model(simplify, &changed.whole, paths, err);
-    drop_changed(&changed);
-    return rc;
+    if (rc < 0)
+        return rc;
+    if (tried->objection != NULL) {
+        candidate->action = CANDIDATE_SKIP;
+        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
+        return 0;
+    }
+    rc = complete_types(simplify, changed, err);
+    return rc == 0 ? write_model(simplify, &changed->whole, paths, err) : rc;
 }
 
 /* ---- A phase ---- */
@@ -364,15 +342,15 @@ static int search_parts(struct simplify *simplify, struct error *err)
                                    .ops = &greedy_search_ops,
                                    .search = &simplify->search,
                                    .suffix = simplify->suffix.data,
+                                   .saving = SAVING,
                                    .may_be_kept = true,
-                                   .describe = describe,
-                                   .prepare = prepare,
-                                   .write = write_candidate};
+                                   .identify = identify_trial,
+                                   .write = write_trial,
+                                   .release = release_changed};
     int rc = 0;
 
     if (greedy_search_start(&simplify->search, simplify->parts.alternatives, simplify->parts.count)) {
         rc = loop_run(simplify->loop, &subject, err);
-        drop_changed(&simplify->candidate);
         if (rc == 0)
             rc = keep_result(simplify, err);
     } else {
@@ -426,33 +404,30 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
 
 /* ---- All of it ---- */
 
-static int describe_result(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                           struct error *err)
+static int identify_result(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
     const struct simplify *simplify = data;
 
-    (void)search, (void)turn, (void)err;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK,
-                                   .num_nodes = (int64_t)simplify->now.model->nodes.count,
-                                   .has_identity = true,
-                                   .identity = simplify->identity,
-                                   .expectation = EXPECT_AGAIN};
+    (void)search, (void)err;
+    ret->num_nodes = (int64_t)simplify->now.model->nodes.count;
+    ret->has_identity = true;
+    ret->identity = simplify->identity;
     return 0;
 }
 
-static int write_result(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
+static int write_result(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
                         struct error *err)
 {
     const struct simplify *simplify = data;
 
-    (void)search, (void)turn;
+    (void)candidate;
     return write_model(simplify, &simplify->now.whole, paths, err);
 }
 
 static struct loop_subject result_as_subject(struct simplify *simplify)
 {
     return (struct loop_subject){
-        .data = simplify, .may_be_kept = true, .describe = describe_result, .prepare = prepare, .write = write_result};
+        .data = simplify, .saving = SAVING, .may_be_kept = true, .identify = identify_result, .write = write_result};
 }
 
 /* By an unreliable check failures were seen that may have been none. */
@@ -465,7 +440,8 @@ static int look_again(struct simplify *simplify, struct error *err)
 
     string_add(&simplify->suffix, "_final");
     key = memory_strdup(simplify->suffix.data);
-    rc = loop_check_apart(simplify->loop, &subject, key, "the simplified model", &verdict, err);
+    rc = loop_check(simplify->loop, &subject, (struct check_request){ROLE_REPETITION, key, "the simplified model"},
+                    &verdict, err);
     free(key);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         log_message(simplify->log, LOG_WARNING,
@@ -500,7 +476,7 @@ int simplify_run(const struct simplify_settings *settings, struct candidate_make
     if (settings->number > 1)
         string_add_format(&simplify.suffix, "_%zu", settings->number);
     subgraph_init_copy(&filled, bad);
-    rc = candidate_prepare(maker, &filled, NULL, err);
+    rc = candidate_prepare(maker, &filled, err);
     if (rc < 0)
         goto done;
     written = candidate_assume(maker, &filled, &types);

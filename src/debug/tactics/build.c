@@ -17,6 +17,8 @@ static bool may_go_well_next_time(int rc)
 
 struct builds {
     const struct build_session *session;
+    int64_t index; /* of the current iteration */
+    bool is_made;  /* its engine was built */
     void *engine;  /* of the current iteration; NULL: none */
     bool built;    /* an engine, so far */
     char *failure; /* the message of the last build that failed; NULL: there was none */
@@ -54,21 +56,33 @@ static int build(struct builds *builds, int64_t iteration, struct error *err)
     return rc == 0 ? maker->save_byproducts(maker->data, builds->engine, err) : rc;
 }
 
-/* There is no replay of verdicts, so every description is of an engine that will be looked at. */
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static int identify_build(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+{
+    struct builds *builds = data;
+
+    (void)err;
+    builds->index = ((const struct repetition *)search)->index;
+    builds->is_made = false;
+    ret->skip_verdict = VERDICT_FAIL;
+    return 0;
+}
+
+/* There is no replay of verdicts, so every build is one that will be looked at. */
+static int write_build(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                       struct error *err)
 {
     struct builds *builds = data;
     const struct build_session *session = builds->session;
+    const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct error why = {0};
-    int rc;
+    int rc = builds->is_made ? 0 : build(builds, builds->index, &why);
 
-    (void)turn;
-    *ret = (struct loop_candidate){.action = CANDIDATE_CHECK, .num_nodes = -1};
-    rc = build(builds, ((const struct repetition *)search)->index, &why);
-    builds->built |= rc == 0;
-    if (rc == 0)
-        return 0;
+    builds->is_made = rc == 0;
+    if (builds->is_made) {
+        builds->built = true;
+        log_message(session->log, LOG_INFO, "Saving engine to %s", path);
+        return session->maker.save(session->maker.data, builds->engine, path, err);
+    }
     if (!may_go_well_next_time(rc))
         return error_set(err, (enum error_code)rc, "%s", why.message);
     rc = note_failure(builds, &why, err);
@@ -76,21 +90,8 @@ static int describe(void *data, const void *search, enum candidate_turn turn, st
         return rc;
     log_message(session->log, LOG_ERROR, "%s", why.message);
     log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
-    ret->action = CANDIDATE_SKIP;
-    ret->skip_verdict = VERDICT_FAIL;
+    candidate->action = CANDIDATE_SKIP;
     return 0;
-}
-
-static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                 struct error *err)
-{
-    const struct builds *builds = data;
-    const struct engine_maker *maker = &builds->session->maker;
-    const char *path = paths->items[CANDIDATE_ARTIFACT];
-
-    (void)search, (void)turn;
-    log_message(builds->session->log, LOG_INFO, "Saving engine to %s", path);
-    return maker->save(maker->data, builds->engine, path, err);
 }
 
 /* No build has passed: the check may fail whatever it is given. */
@@ -129,8 +130,8 @@ int build_run(struct build_session *session, struct loop *loop, struct error *er
                                    .beside = session->tactics,
                                    .end = session->until.end,
                                    .looks_into_failure = true,
-                                   .describe = describe,
-                                   .write = write};
+                                   .identify = identify_build,
+                                   .write = write_build};
     int rc = loop_run(loop, &subject, err);
 
     if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "debug/experiment/experiment.h"
 
 /* ---- Differences ---- */
 
@@ -23,7 +24,6 @@ void tactic_isolation_init(struct tactic_isolation *isolation, const struct tact
                 (struct tactic_difference){bad->items[i].layer, algorithm, &bad->items[i].algorithm};
     }
     isolation->only_in_one = good->count - common + (bad->count - common);
-    bitset_init(&isolation->chosen, isolation->differences.count);
     bitset_init(&isolation->kernel.layers, isolation->differences.count);
 }
 
@@ -37,7 +37,6 @@ static void drop_engine(struct tactic_isolation *isolation)
 void tactic_isolation_release(struct tactic_isolation *isolation)
 {
     drop_engine(isolation);
-    bitset_release(&isolation->chosen);
     bitset_release(&isolation->kernel.layers);
     if (isolation->kernel.searched)
         group_search_ops.release(&isolation->kernel.search);
@@ -94,148 +93,57 @@ static void mix(const struct tactic_isolation *isolation, const struct bitset *f
 
 /* ---- Candidates ---- */
 
-/* Built is only what has to be checked. */
-static struct loop_candidate describe_mixture(const struct bitset *from_bad, enum expectation expectation)
+static void choose_isolated(void *data, const void *search, struct bitset *ret)
 {
-    return (struct loop_candidate){
-        .action = CANDIDATE_CHECK,
-        .num_nodes = -1,
-        .has_identity = true,
-        .identity = hash_bytes(from_bad->words, bitset_words(from_bad) * sizeof(*from_bad->words)),
-        .expectation = expectation,
-    };
+    (void)data;
+    bitset_assign(ret, &((const struct set_isolation *)search)->candidate);
 }
 
-static void describe_candidate(struct tactic_isolation *isolation, const struct bitset *candidate,
-                               enum candidate_turn turn, struct loop_candidate *ret)
+static void choose_of_group(void *data, const void *search, struct bitset *ret)
 {
-    if (turn != CANDIDATE_AHEAD)
-        bitset_assign(&isolation->chosen, candidate);
-    if (turn == CANDIDATE_NOW)
-        log_message(isolation->log, LOG_INFO, "Taking the tactics of %zu of %zu layer(s) from the bad replay",
-                    bitset_count(candidate), candidate->size);
-    *ret = describe_mixture(candidate, EXPECT_BOUNDARY);
+    (void)data;
+    bitset_assign(ret, &((const struct group_search *)search)->candidate);
 }
 
-static int describe(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                    struct error *err)
+static void announce_mixture(void *data, const void *search, const struct bitset *from_bad)
 {
-    (void)err;
-    describe_candidate(data, &((const struct set_isolation *)search)->candidate, turn, ret);
-    return 0;
-}
-
-static int describe_group(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                          struct error *err)
-{
-    (void)err;
-    describe_candidate(data, &((const struct group_search *)search)->candidate, turn, ret);
-    return 0;
+    (void)search;
+    log_message(((struct tactic_isolation *)data)->log, LOG_INFO,
+                "Taking the tactics of %zu of %zu layer(s) from the bad replay", bitset_count(from_bad),
+                from_bad->size);
 }
 
 /* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
-static int build(const struct tactic_isolation *isolation, const struct bitset *from_bad, void **ret, struct error *err)
+static int build_mixture(void *data, const struct bitset *from_bad, struct error *err)
 {
+    struct tactic_isolation *isolation = data;
     const struct engine_maker *maker = &isolation->maker;
     struct tactic_replay mixture;
     const struct engine_order order = {.iteration = -1, .forced = &mixture};
-    void *engine = NULL;
     int rc;
 
-    mix(isolation, from_bad, &mixture);
-    rc = maker->build(maker->data, &order, &engine, err);
-    if (rc == 0)
-        rc = maker->save_byproducts(maker->data, engine, err);
-    tactic_replay_release(&mixture);
-    if (rc == 0)
-        *ret = engine;
-    else
-        maker->drop(maker->data, engine);
-    return rc;
-}
-
-static int prepare(void *data, const void *search, const char *path, struct loop_candidate *candidate,
-                   struct error *err)
-{
-    struct tactic_isolation *isolation = data;
-    int rc;
-
-    (void)search, (void)candidate;
     drop_engine(isolation);
-    rc = build(isolation, &isolation->chosen, &isolation->engine, err);
+    mix(isolation, from_bad, &mixture);
+    rc = maker->build(maker->data, &order, &isolation->engine, err);
+    if (rc == 0)
+        rc = maker->save_byproducts(maker->data, isolation->engine, err);
+    tactic_replay_release(&mixture);
     if (rc < 0)
-        return rc;
-    isolation->builds++;
-    log_message(isolation->log, LOG_INFO, "Saving engine to %s", path);
-    return 0;
-}
-
-/* `ahead`: the candidate to be built, whose turn may come later; NULL: that which was prepared. */
-static int write_candidate(const struct tactic_isolation *isolation, const struct bitset *ahead, const char *path,
-                           struct error *err)
-{
-    const struct engine_maker *maker = &isolation->maker;
-    void *engine;
-    int rc;
-
-    if (ahead == NULL)
-        return maker->save(maker->data, isolation->engine, path, err);
-    rc = build(isolation, ahead, &engine, err);
-    if (rc < 0)
-        return rc;
-    rc = maker->save(maker->data, engine, path, err);
-    maker->drop(maker->data, engine);
+        drop_engine(isolation);
     return rc;
 }
 
-static int write(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                 struct error *err)
+static int save_engine(void *data, const char *path, struct error *err)
 {
-    const struct bitset *candidate = &((const struct set_isolation *)search)->candidate;
+    const struct tactic_isolation *isolation = data;
 
-    return write_candidate(data, turn == CANDIDATE_AHEAD ? candidate : NULL, paths->items[CANDIDATE_ARTIFACT], err);
-}
-
-static int write_group(void *data, const void *search, enum candidate_turn turn, const struct candidate_paths *paths,
-                       struct error *err)
-{
-    const struct bitset *candidate = &((const struct group_search *)search)->candidate;
-
-    return write_candidate(data, turn == CANDIDATE_AHEAD ? candidate : NULL, paths->items[CANDIDATE_ARTIFACT], err);
+    return isolation->maker.save(isolation->maker.data, isolation->engine, path, err);
 }
 
 /* ---- The replays themselves ---- */
 
 #define WITH_GOOD "with the tactics of the good replay"
 #define WITH_BAD "with the tactics of the bad replay"
-
-/* A candidate apart from the search, in place of its state. */
-struct given_mixture {
-    struct bitset from_bad;
-    enum expectation expectation;
-};
-
-static int describe_given(void *data, const void *search, enum candidate_turn turn, struct loop_candidate *ret,
-                          struct error *err)
-{
-    const struct given_mixture *given = search;
-    struct tactic_isolation *isolation = data;
-
-    (void)turn, (void)err;
-    bitset_assign(&isolation->chosen, &given->from_bad);
-    *ret = describe_mixture(&given->from_bad, given->expectation);
-    return 0;
-}
-
-static struct loop_subject given_subject(struct tactic_isolation *isolation, struct given_mixture *given)
-{
-    return (struct loop_subject){.data = isolation,
-                                 .search = given,
-                                 .kind = "engine",
-                                 .describe = describe_given,
-                                 .prepare = prepare,
-                                 .write = write};
-}
 
 /* All tactics of one replay. */
 static void take_whole(const struct tactic_isolation *isolation, bool bad, struct bitset *ret)
@@ -245,71 +153,26 @@ static void take_whole(const struct tactic_isolation *isolation, bool bad, struc
         bitset_fill(ret);
 }
 
-static int check_whole(struct tactic_isolation *isolation, bool bad, bool again, struct loop *loop, enum verdict *ret,
-                       struct error *err)
-{
-    struct given_mixture given = {.expectation = again ? EXPECT_AGAIN : bad ? EXPECT_FAILURE : EXPECT_PASS};
-    struct loop_subject subject = given_subject(isolation, &given);
-    int rc;
-
-    take_whole(isolation, bad, &given.from_bad);
-    if (again)
-        rc = loop_check_control(loop, &subject, bad ? "_bad_once_more" : "_good_once_more",
-                                bad ? "the bad replay, once more" : "the good replay, once more", ret, err);
-    else
-        rc = loop_check_apart(loop, &subject, bad ? "_bad" : "_good", bad ? "the bad replay" : "the good replay", ret,
-                              err);
-    bitset_release(&given.from_bad);
-    return rc;
-}
-
-/* The answer rests on what the check said of the engine with these tactics of the bad replay. If that is known from a
- * debug replay or a verdict cache, it is checked now. */
-static int confirm(struct tactic_isolation *isolation, const struct bitset *from_bad, const char *what,
-                   enum verdict expected, struct loop *loop, struct error *err)
-{
-    struct given_mixture given = {*from_bad, EXPECT_AGAIN};
-    struct loop_subject subject = given_subject(isolation, &given);
-    struct hash identity = describe_mixture(from_bad, EXPECT_AGAIN).identity;
-    enum verdict known;
-
-    return loop_has_seen(loop, identity, &known) && known == expected && !loop_has_run(loop, identity)
-               ? loop_confirm(loop, &subject, what, expected, err)
-               : 0;
-}
-
-/* One of the replays has another verdict than it should. */
-static int question_whole(struct tactic_isolation *isolation, bool bad, enum verdict verdict, struct loop *loop,
-                          struct error *err)
-{
-    struct bitset from_bad;
-    int rc = loop_question_end(loop, "engine", bad ? WITH_BAD : WITH_GOOD, verdict, err);
-
-    if (rc < 0)
-        return rc;
-    take_whole(isolation, bad, &from_bad);
-    rc = confirm(isolation, &from_bad, bad ? "the engine " WITH_BAD : "the engine " WITH_GOOD, verdict, loop, err);
-    bitset_release(&from_bad);
-    return rc;
-}
-
 /* Without a build that passes and one that fails, there is nothing between them. */
-static int check_ends(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+static int check_ends(struct tactic_isolation *isolation, struct experiment *experiment,
+                      const struct experiment_end *good, const struct experiment_end *bad, struct error *err)
 {
     enum verdict verdict;
-    int rc = check_whole(isolation, false, false, loop, &verdict, err);
+    int rc = experiment_check(experiment, good->set, (struct check_request){ROLE_GOOD_END, good->key, good->name},
+                              &verdict, err);
 
     if (rc < 0)
         return rc;
     if (verdict != VERDICT_PASS) {
         isolation->outcome = ISOLATION_GOOD_FAILS;
-        return question_whole(isolation, false, verdict, loop, err);
+        return experiment_question_end(experiment, good, verdict, err);
     }
-    rc = check_whole(isolation, true, false, loop, &verdict, err);
+    rc = experiment_check(experiment, bad->set, (struct check_request){ROLE_BAD_END, bad->key, bad->name}, &verdict,
+                          err);
     if (rc < 0 || verdict == VERDICT_FAIL)
         return rc;
     isolation->outcome = ISOLATION_BAD_PASSES;
-    return question_whole(isolation, true, verdict, loop, err);
+    return experiment_question_end(experiment, bad, verdict, err);
 }
 
 /* ---- The kernel ---- */
@@ -342,18 +205,15 @@ static bool find_kernel(struct tactic_isolation *isolation)
 }
 
 /* The bad build fails without what was found as long as other layers have the kernel that are at fault, too. */
-static int search_layers(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+static int search_kernel(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
     const struct bitset *found = &isolation->search.found;
     struct isolation_kernel *kernel = &isolation->kernel;
-    struct loop_subject subject = {.data = isolation,
-                                   .ops = &group_search_ops,
-                                   .search = &kernel->search,
-                                   .suffix = "kernel",
-                                   .kind = "engine",
-                                   .describe = describe_group,
-                                   .prepare = prepare,
-                                   .write = write_group};
+    const struct experiment_search search = {.ops = &group_search_ops,
+                                             .search = &kernel->search,
+                                             .suffix = "kernel",
+                                             .choose = choose_of_group,
+                                             .announce = announce_mixture};
 
     kernel->known = find_kernel(isolation);
     if (!kernel->known || isolation->search.necessary || bitset_equal(&kernel->layers, found))
@@ -365,7 +225,7 @@ static int search_layers(struct tactic_isolation *isolation, struct loop *loop, 
         bitset_count(&kernel->layers));
     group_search_start(&kernel->search, &kernel->layers, bitset_count(found) == 1 ? bitset_next(found, 0) : SIZE_MAX);
     kernel->searched = true;
-    return loop_run(loop, &subject, err);
+    return experiment_run(experiment, &search, err);
 }
 
 const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isolation)
@@ -379,17 +239,19 @@ const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isola
     return kernel->search.exact ? &kernel->search.guilty : &kernel->layers;
 }
 
-/* Without what is at fault, the bad build passes. */
-static int confirm_cure(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+/* What was found fails; without what is at fault, the bad build passes. */
+static int confirm_answer(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
     struct bitset from_bad;
-    int rc;
+    int rc = experiment_confirm(experiment, &isolation->search.found, "the engine with the tactics that were found",
+                                VERDICT_FAIL, err);
 
-    if (!isolation->kernel.searched || !isolation->kernel.search.cures)
-        return 0;
+    if (rc < 0 || !isolation->kernel.searched || !isolation->kernel.search.cures)
+        return rc;
     take_whole(isolation, true, &from_bad);
     bitset_subtract(&from_bad, tactic_isolation_fault(isolation));
-    rc = confirm(isolation, &from_bad, "the engine without the kernel where it is at fault", VERDICT_PASS, loop, err);
+    rc = experiment_confirm(experiment, &from_bad, "the engine without the kernel where it is at fault", VERDICT_PASS,
+                            err);
     bitset_release(&from_bad);
     return rc;
 }
@@ -410,30 +272,49 @@ bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tact
     return true;
 }
 
-struct end_check {
-    struct tactic_isolation *isolation;
-    struct loop *loop;
-};
-
-static int check_end_again(void *data, bool bad, enum verdict *ret, struct error *err)
+static int isolate_difference(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
-    const struct end_check *end = data;
+    const struct experiment_search search = {.ops = &set_isolation_ops,
+                                             .search = &isolation->search,
+                                             .choose = choose_isolated,
+                                             .announce = announce_mixture};
+    struct bitset none, all;
+    const struct experiment_end good = {&none, "_good", "the good replay", "with the tactics of the good replay"};
+    const struct experiment_end bad = {&all, "_bad", "the bad replay", "with the tactics of the bad replay"};
+    int rc;
 
-    return check_whole(end->isolation, bad, true, end->loop, ret, err);
+    take_whole(isolation, false, &none);
+    take_whole(isolation, true, &all);
+    rc = check_ends(isolation, experiment, &good, &bad, err);
+    if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
+        goto done;
+    if (set_isolation_start(&isolation->search, isolation->differences.count))
+        rc = experiment_run(experiment, &search, err);
+    if (rc < 0)
+        goto done;
+    rc = search_kernel(isolation, experiment, err);
+    if (rc < 0)
+        goto done;
+    rc = experiment_look_back(experiment, &good, &bad, err);
+    if (rc == 0)
+        rc = confirm_answer(isolation, experiment, err);
+done:
+    bitset_release(&none);
+    bitset_release(&all);
+    return rc;
 }
 
 int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
 {
-    struct loop_subject subject = {.data = isolation,
-                                   .ops = &set_isolation_ops,
-                                   .search = &isolation->search,
-                                   .kind = "engine",
-                                   .describe = describe,
-                                   .prepare = prepare,
-                                   .write = write};
-    struct end_check end = {isolation, loop};
-    const struct loop_ends ends = {
-        .data = &end, .what = "the engine", .good = WITH_GOOD, .bad = WITH_BAD, .check_again = check_end_again};
+    const struct experiment_items items = {.data = isolation,
+                                           .count = isolation->differences.count,
+                                           .kind = "engine",
+                                           .saving = "Saving engine to",
+                                           .expectation = EXPECT_BOUNDARY,
+                                           .make = build_mixture,
+                                           .save = save_engine};
+    struct experiment experiment = {.items = &items, .loop = loop, .log = isolation->log};
+    int64_t before = loop_written(loop);
     int rc;
 
     isolation->outcome = ISOLATION_FOUND;
@@ -441,21 +322,7 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
         isolation->outcome = ISOLATION_SAME;
         return 0;
     }
-    rc = check_ends(isolation, loop, err);
-    if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
-        return rc;
-    if (set_isolation_start(&isolation->search, isolation->differences.count)) {
-        rc = loop_run(loop, &subject, err);
-        if (rc < 0)
-            return rc;
-    }
-    rc = search_layers(isolation, loop, err);
-    if (rc < 0)
-        return rc;
-    rc = loop_look_back(loop, &ends, err);
-    if (rc < 0)
-        return rc;
-    rc = confirm(isolation, &isolation->search.found, "the engine with the tactics that were found", VERDICT_FAIL, loop,
-                 err);
-    return rc == 0 ? confirm_cure(isolation, loop, err) : rc;
+    rc = isolate_difference(isolation, &experiment, err);
+    isolation->builds += (size_t)(loop_written(loop) - before);
+    return rc;
 }

@@ -55,9 +55,8 @@ struct tactic_isolation {
     struct set_isolation search; /* over the differences: search.found is the result */
     struct isolation_kernel kernel;
 
-    struct bitset chosen; /* differences that the candidate that was described last, for now, has of the bad replay */
-    void *engine;         /* it, ready to be saved; or NULL */
-    size_t builds;        /* so far, those of the replays themselves included, without those ahead of their turn */
+    void *engine;  /* that was built last; or NULL */
+    size_t builds; /* so far, those of the replays themselves included, without those ahead of their turn */
 };
 
 /* Compares the replays; nothing is built yet. */

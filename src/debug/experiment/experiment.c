@@ -1,0 +1,212 @@
+/* debug/experiment/experiment.c: see experiment.h. */
+#include "debug/experiment/experiment.h"
+
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+/* ---- Candidates ---- */
+
+/* A set that is checked apart, or the search that asks for one. */
+struct experiment_request {
+    struct experiment *experiment;
+    const struct bitset *set;
+    const struct experiment_search *search;
+};
+
+struct item_set {
+    struct experiment *experiment;
+    struct bitset set;
+};
+
+static struct hash identity_of_set(const struct experiment *experiment, const struct bitset *set)
+{
+    const struct experiment_items *items = experiment->items;
+
+    return items->identify != NULL ? items->identify(items->data, set)
+                                   : hash_bytes(set->words, bitset_words(set) * sizeof(*set->words));
+}
+
+static int identify_set(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+{
+    const struct experiment_request *request = data;
+    const struct experiment_search *searched = request->search;
+    const struct experiment_items *items = request->experiment->items;
+    struct item_set *content = memory_alloc(sizeof(*content));
+
+    (void)err;
+    content->experiment = request->experiment;
+    bitset_init(&content->set, items->count);
+    if (searched == NULL) {
+        bitset_assign(&content->set, request->set);
+    } else {
+        searched->choose(items->data, search, &content->set);
+        searched->announce(items->data, search, &content->set);
+    }
+    ret->has_identity = true;
+    ret->identity = identity_of_set(request->experiment, &content->set);
+    ret->expectation = items->expectation;
+    ret->content = content;
+    return 0;
+}
+
+static int write_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                     struct error *err)
+{
+    const struct item_set *content = candidate->content;
+    struct experiment *experiment = content->experiment;
+    const struct experiment_items *items = experiment->items;
+    int rc = 0;
+
+    (void)data;
+    if (experiment->made != content) {
+        experiment->made = NULL;
+        rc = items->make(items->data, &content->set, err);
+    }
+    if (items->fails_unmade && (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED)) {
+        log_message(experiment->log, LOG_WARNING, "%s", err->message);
+        log_message(experiment->log, LOG_WARNING,
+                    "Failed to create network or engine, continuing to the next iteration.");
+        candidate->action = CANDIDATE_SKIP;
+        candidate->skip_verdict = VERDICT_FAIL;
+        return 0;
+    }
+    if (rc < 0)
+        return rc;
+    experiment->made = content;
+    return items->save(items->data, paths->items[CANDIDATE_ARTIFACT], err);
+}
+
+static void release_set(void *data)
+{
+    struct item_set *content = data;
+
+    if (content->experiment->made == content)
+        content->experiment->made = NULL;
+    bitset_release(&content->set);
+    free(content);
+}
+
+static struct loop_subject subject_of(struct experiment_request *request)
+{
+    const struct experiment_items *items = request->experiment->items;
+
+    return (struct loop_subject){.data = request,
+                                 .kind = items->kind,
+                                 .saving = items->saving,
+                                 .identify = identify_set,
+                                 .write = write_set,
+                                 .release = release_set};
+}
+
+/* ---- Checks ---- */
+
+int experiment_check(struct experiment *experiment, const struct bitset *set, struct check_request request,
+                     enum verdict *ret, struct error *err)
+{
+    struct experiment_request asked = {.experiment = experiment, .set = set};
+    struct loop_subject subject = subject_of(&asked);
+
+    return loop_check(experiment->loop, &subject, request, ret, err);
+}
+
+int experiment_run(struct experiment *experiment, const struct experiment_search *search, struct error *err)
+{
+    struct experiment_request request = {.experiment = experiment, .search = search};
+    struct loop_subject subject = subject_of(&request);
+
+    subject.ops = search->ops;
+    subject.search = search->search;
+    subject.suffix = search->suffix;
+    return loop_run(experiment->loop, &subject, err);
+}
+
+int experiment_confirm(struct experiment *experiment, const struct bitset *set, const char *what, enum verdict expected,
+                       struct error *err)
+{
+    struct experiment_request request = {.experiment = experiment, .set = set};
+    struct loop_subject subject = subject_of(&request);
+    struct hash identity = identity_of_set(experiment, set);
+    bool has_run = loop_has_run(experiment->loop, identity);
+    enum verdict known;
+
+    if (has_run && (!experiment->items->confirms_always || loop_is_flaky(experiment->loop)))
+        return 0;
+    if (!experiment->items->confirms_always &&
+        !(loop_has_seen(experiment->loop, identity, &known) && known == expected))
+        return 0;
+    return loop_confirm(experiment->loop, &subject, what, expected, err);
+}
+
+/* ---- Ends ---- */
+
+/* ERR_INVALID when the verdict is due to the check. */
+static int question_verdict(const struct experiment *experiment, const char *how, enum verdict verdict,
+                            struct error *err)
+{
+    struct loop *loop = experiment->loop;
+    const char *kind = experiment->items->kind;
+    enum verdict sight = VERDICT_PASS;
+    int rc = 0;
+
+    if (loop_is_flaky(loop) || loop_is_interactive(loop) || loop_evidence(loop)->runs == 0)
+        return 0;
+    if (verdict == VERDICT_SKIP)
+        return loop_refuse_check(loop, err, "the check says nothing about the %s %s, so there is nothing to go by",
+                                 kind, how);
+    rc = loop_check_sight(loop, "_sight", kind, verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS)
+        return rc;
+    if (verdict == VERDICT_PASS)
+        return loop_refuse_check(
+            loop, err,
+            "the check passes on the %s %s, and says the same of a file that is no %s, so it does not look at what it "
+            "is given",
+            kind, how, kind);
+    return loop_refuse_check(loop, err,
+                             "the check fails on the %s %s, and %s a file that is no %s%s, so " LOOP_NOTHING_SHOWS,
+                             kind, how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
+                             sight == VERDICT_SKIP ? ", without a word" : "");
+}
+
+int experiment_question_end(struct experiment *experiment, const struct experiment_end *end, enum verdict verdict,
+                            struct error *err)
+{
+    struct string_builder what;
+    int rc = question_verdict(experiment, end->how, verdict, err);
+
+    if (rc < 0)
+        return rc;
+    string_init(&what);
+    string_add_format(&what, "the %s %s", experiment->items->kind, end->how);
+    rc = experiment_confirm(experiment, end->set, what.data, verdict, err);
+    string_release(&what);
+    return rc;
+}
+
+int experiment_look_back(struct experiment *experiment, const struct experiment_end *good,
+                         const struct experiment_end *bad, struct error *err)
+{
+    struct loop *loop = experiment->loop;
+    const struct experiment_end *end;
+    struct string_builder key, what;
+    enum verdict late, verdict;
+    int rc;
+
+    if (loop_is_flaky(loop) || loop_is_interactive(loop) || loop_same_verdicts(loop, &late) == 0)
+        return 0;
+    end = late == VERDICT_PASS ? bad : good;
+    string_init(&key);
+    string_init(&what);
+    string_add_format(&key, "%s_once_more", end->key);
+    string_add_format(&what, "%s, once more", end->name);
+    rc = experiment_check(experiment, end->set, (struct check_request){ROLE_CONTROL_REPETITION, key.data, what.data},
+                          &verdict, err);
+    if (rc == 0 && verdict != (end == bad ? VERDICT_FAIL : VERDICT_PASS))
+        rc = loop_refuse_check(loop, err,
+                               "the %s %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
+                               experiment->items->kind, end->how, end == bad ? "fail" : "pass");
+    string_release(&what);
+    string_release(&key);
+    return rc;
+}
