@@ -2,6 +2,7 @@
 #include "base/log.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
@@ -18,9 +19,23 @@ bool log_shows(const struct log *log, enum log_level level)
     return log && log->write && !log->muted && level >= log->threshold;
 }
 
+static void keep_line(struct log *log, enum log_level level, bool once, struct text message)
+{
+    struct kept_line *line = VECTOR_APPEND(log->kept);
+    char *copy = memory_alloc(message.size + 1);
+
+    memcpy(copy, message.data, message.size);
+    copy[message.size] = '\0';
+    *line = (struct kept_line){level, log->depth - log->kept->depth, once, copy, message.size};
+}
+
 void log_text(struct log *log, enum log_level level, struct text message)
 {
-    if (log_shows(log, level))
+    if (!log_shows(log, level))
+        return;
+    if (log->kept != NULL)
+        keep_line(log, level, false, message);
+    else
         log->write(log->data, level, log->depth, message);
 }
 
@@ -63,8 +78,41 @@ void log_once(struct log *log, enum log_level level, const char *format, ...)
     string_add_format_list(&builder, format, args);
     va_end(args);
     struct text message = {builder.data, builder.size};
-    if (is_new(log, message))
+    if (log->kept != NULL)
+        keep_line(log, level, true, message);
+    else if (is_new(log, message))
         log_text(log, level, message);
+}
+
+void log_keep(struct log *log, struct log_lines *lines)
+{
+    if (log == NULL)
+        return;
+    log->kept = lines;
+    if (lines != NULL)
+        lines->depth = log->depth;
+}
+
+void log_show_lines(struct log *log, const struct log_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++) {
+        const struct kept_line *line = &lines->items[i];
+
+        log_indent(log, line->depth);
+        if (line->once)
+            log_once(log, line->level, "%s", line->message);
+        else
+            log_text(log, line->level, (struct text){line->message, line->size});
+        log_indent(log, -line->depth);
+    }
+}
+
+void log_lines_release(struct log_lines *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        free(lines->items[i].message);
+    free(lines->items);
+    *lines = (struct log_lines){0};
 }
 
 void log_indent(struct log *log, int steps)

@@ -25,6 +25,19 @@ enum log_level {
     LOG_CRITICAL = 50,       /* [!] the tool cannot go on; goes to stderr */
 };
 
+/* Lines of work that was done ahead of its turn. Zeroed in the beginning. */
+struct log_lines {
+    struct kept_line {
+        enum log_level level;
+        int depth; /* relative to that of the log when it began to keep lines */
+        bool once; /* of log_once() */
+        char *message;
+        size_t size;
+    } * items;
+    size_t count, capacity;
+    int depth; /* of the log then */
+};
+
 struct log {
     enum log_level threshold; /* lines below are dropped */
     int depth;                /* current nesting, in steps of four blanks */
@@ -32,7 +45,8 @@ struct log {
     /* Writes one message (may hold line breaks). `data` is the sink's own. */
     void (*write)(void *data, enum log_level level, int depth, struct text message);
     void *data;
-    struct log_seen *seen; /* messages of log_once() so far; owned, see log_release() */
+    struct log_seen *seen;  /* messages of log_once() so far; owned, see log_release() */
+    struct log_lines *kept; /* borrowed; takes lines in place of the sink, see log_keep(); or NULL */
 };
 
 void log_message(struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -43,6 +57,12 @@ void log_once(struct log *log, enum log_level level, const char *format, ...) __
 
 /* True when a message of this level would be shown: lets callers skip costly rendering. */
 bool log_shows(const struct log *log, enum log_level level);
+
+/* Keeps the lines that follow in `lines` instead of showing them, until this is called with NULL. They can be shown any
+ * number of times, as if they were logged then. */
+void log_keep(struct log *log, struct log_lines *lines);
+void log_show_lines(struct log *log, const struct log_lines *lines);
+void log_lines_release(struct log_lines *lines); /* leaves them empty */
 
 void log_indent(struct log *log, int steps); /* +1 deeper, -1 back */
 void log_release(struct log *log);

@@ -83,6 +83,7 @@ static void set_free(struct job_slots *slots, struct job_slot *slot)
         process_result_release(&slot->result);
     slot->thread->ended = false;
     candidate_place_remove(&slot->place, slots->log);
+    log_lines_release(&slot->lines);
     slot->state = SLOT_FREE;
 }
 

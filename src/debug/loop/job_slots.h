@@ -28,7 +28,8 @@ struct job_slot {
     struct hash content;  /* of its files */
     struct hash question; /* that the verdict is the answer to */
     bool has_file;
-    struct hash file; /* of the artifact alone */
+    struct hash file;       /* of the artifact alone */
+    struct log_lines lines; /* that writing it ahead of its turn has logged */
     struct cached_verdict cached;
 
     /* When job_slot_has_ended(): */

@@ -123,17 +123,28 @@ static void drop_if_unlisted(void *data, struct job_slot *slot)
         job_slot_drop(slots, slot);
 }
 
+/* What that logs is shown when the candidate's turn comes. */
 static int write_ahead(struct speculation *speculation, const void *search, struct job_key key,
                        struct loop_candidate *candidate, struct job_slot **ret)
 {
     struct loop *loop = speculation->loop;
     const struct loop_subject *subject = speculation->subject;
     bool muted = begin_ahead(speculation);
+    struct log_lines lines = {0};
     struct error ignored;
     int rc = loop_identify(loop, subject, search, true, candidate, &ignored);
 
-    if (rc == 0 && candidate->action == CANDIDATE_CHECK)
+    if (rc == 0 && candidate->action == CANDIDATE_CHECK) {
+        if (loop->log != NULL)
+            loop->log->muted = muted;
+        log_keep(loop->log, &lines);
         rc = loop_write(loop, subject, candidate, key, ret, &ignored);
+        log_keep(loop->log, NULL);
+    }
+    if (rc == 0 && *ret != NULL)
+        (*ret)->lines = lines;
+    else
+        log_lines_release(&lines);
     loop_release_candidate(subject, candidate);
     end_ahead(speculation, muted);
     return rc;

@@ -65,6 +65,7 @@ static int open_slot(struct loop *loop, struct trial *trial, struct error *err)
     log_indent(loop->log, 1);
     trial->slot = job_slots_find(loop->slots, key_of(trial, 0));
     if (trial->slot != NULL) {
+        log_show_lines(loop->log, &trial->slot->lines);
         loop_look_up_again(loop, trial->slot);
     } else {
         rc = loop_write(loop, subject, &trial->candidate, key_of(trial, 0), &trial->slot, err);

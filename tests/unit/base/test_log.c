@@ -67,6 +67,30 @@ static void same_message_is_shown_once(void **state)
     string_release(&shown);
 }
 
+static void kept_lines_are_shown_later_and_at_the_depth_of_then(void **state)
+{
+    struct string_builder shown;
+    struct log log = log_to(&shown, LOG_INFO);
+    struct log_lines lines = {0};
+
+    log_indent(&log, 2);
+    log_keep(&log, &lines);
+    log_message(&log, LOG_INFO, "a");
+    log_indent(&log, 1);
+    log_once(&log, LOG_WARNING, "once");
+    log_message(&log, LOG_VERBOSE, "below the threshold");
+    log_indent(&log, -3);
+    log_keep(&log, NULL);
+    assert_string_equal(shown.data, "");
+    log_once(&log, LOG_WARNING, "once"); /* what is kept does not count as shown */
+    log_show_lines(&log, &lines);
+    assert_string_equal(shown.data, "30/0/once\n20/0/a\n");
+    log_lines_release(&lines);
+    assert_int_equal(lines.count, 0);
+    log_release(&log);
+    string_release(&shown);
+}
+
 static void long_message_is_whole(void **state)
 {
     struct string_builder shown;
@@ -80,9 +104,12 @@ static void long_message_is_whole(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(missing_log_takes_everything), cmocka_unit_test(lines_below_the_threshold_are_dropped),
-        cmocka_unit_test(depth_goes_with_each_message), cmocka_unit_test(same_message_is_shown_once),
+        cmocka_unit_test(missing_log_takes_everything),
+        cmocka_unit_test(lines_below_the_threshold_are_dropped),
+        cmocka_unit_test(depth_goes_with_each_message),
+        cmocka_unit_test(same_message_is_shown_once),
         cmocka_unit_test(long_message_is_whole),
+        cmocka_unit_test(kept_lines_are_shown_later_and_at_the_depth_of_then),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
