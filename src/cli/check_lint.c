@@ -56,10 +56,10 @@ static const struct option_group lint_options = {
 };
 
 /* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
-static int choose_model(const struct command_context *context, struct model *model, struct backend_request *request,
-                        char **ret_bytes, struct error *err)
+static int choose_model(const struct check_lint_settings *settings, struct model *model,
+                        struct backend_request *request, char **ret_bytes, struct error *err)
 {
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct onnx_load_values *load = &settings->file.load;
     struct subgraph whole;
     int rc;
 
@@ -77,23 +77,23 @@ static int choose_model(const struct command_context *context, struct model *mod
     return 0;
 }
 
-static int lint_model(const struct command_context *context, struct model *model, struct lint_report *report,
-                      struct error *err)
+static int lint_model(const struct command_context *context, const struct check_lint_settings *settings,
+                      struct model *model, struct lint_report *report, struct error *err)
 {
-    struct backend_request request = model_file_request_for(context, model);
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct lint lint = {
         .model = model,
-        .backend = model_file_runtime(context),
+        .backend = model_file_runtime(&settings->file),
         .request = &request,
         .log = context->log,
         .report = report,
     };
     char *bytes = NULL;
-    int rc = data_loader_from_options(context, model_file_options(context).model, &lint.loader, err);
+    int rc = data_loader_from_options(context, &settings->file, &lint.loader, err);
 
     if (rc < 0)
         return rc;
-    rc = choose_model(context, model, &request, &bytes, err);
+    rc = choose_model(settings, model, &request, &bytes, err);
     if (rc == 0)
         rc = lint_run(&lint, err);
     data_loader_free(lint.loader);
@@ -102,9 +102,9 @@ static int lint_model(const struct command_context *context, struct model *model
 }
 
 /* Without its weights a model cannot be judged, which is not its fault. */
-static int find_external_data(const struct command_context *context, struct model *model, struct error *err)
+static int find_external_data(const struct check_lint_settings *settings, struct model *model, struct error *err)
 {
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct onnx_load_values *load = &settings->file.load;
     struct text_list locations = {0};
     struct subgraph whole;
     struct error why = {0};
@@ -127,10 +127,11 @@ static int find_external_data(const struct command_context *context, struct mode
 }
 
 /* A file that is no model is a finding, too. */
-static int load_and_lint(const struct command_context *context, struct lint_report *report, struct error *err)
+static int load_and_lint(const struct command_context *context, const struct check_lint_settings *settings,
+                         struct lint_report *report, struct error *err)
 {
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load(context, &settings->file, &model, err);
 
     if (rc == ERR_CORRUPT) {
         lint_report_add(report, &lint_rules[LINT_RULE_UNREADABLE], NULL, text_of(err->message));
@@ -139,9 +140,9 @@ static int load_and_lint(const struct command_context *context, struct lint_repo
     }
     if (rc < 0)
         return rc;
-    rc = find_external_data(context, model, err);
+    rc = find_external_data(settings, model, err);
     if (rc == 0)
-        rc = lint_model(context, model, report, err);
+        rc = lint_model(context, settings, model, report, err);
     model_free(model);
     return rc;
 }
@@ -154,30 +155,30 @@ static int save(struct log *log, const struct lint_report *report, const char *p
     return lint_report_save(report, path, err);
 }
 
-static int write_all(const struct command_context *context, const struct lint_report *report, struct error *err)
+static int write_all(const struct command_context *context, const struct check_lint_settings *values,
+                     const struct lint_report *report, struct error *err)
 {
-    const struct check_lint_settings *values = PARSE_VALUES(context->parse, struct check_lint_settings);
     int rc = save(context->log, report, values->output, err);
 
     if (rc < 0)
         return rc;
-    rc = save(context->log, report, PARSE_VALUES(context->parse, struct json_values)->path, err);
+    rc = save(context->log, report, values->json.path, err);
     if (rc < 0)
         return rc;
     lint_results_add_tests(context, report);
-    return lint_results_save_sarif(context, report, values->sarif, err);
+    return lint_results_save_sarif(context, report, values->file.model.path, values->sarif, err);
 }
 
 static int check_lint_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct check_lint_settings *settings = given;
     struct lint_report report = {0};
     bool bad;
-    int rc = load_and_lint(context, &report, err);
+    int rc = load_and_lint(context, settings, &report, err);
 
-    (void)given;
     lint_report_finish(&report);
     if (rc == 0)
-        rc = write_all(context, &report, err);
+        rc = write_all(context, settings, &report, err);
     bad = lint_report_has_exceptions(&report);
     lint_report_release(&report);
     return rc < 0 ? rc : bad;

@@ -156,6 +156,7 @@ static const struct option_group convert_options = {
 /* What operators are refused, and what is tried to find that out. */
 struct settling {
     const struct command_context *context;
+    const struct model_file_settings *file;
     struct float16_outcome outcome; /* of the model that is kept */
     const char **operators;         /* of the main graph, each once, malloc'd */
     bool *refused;
@@ -187,10 +188,10 @@ static int try(struct settling *settling, const struct words *keep, bool *ret, s
     int rc;
 
     log->muted = true;
-    rc = model_file_load_keeping(settling->context, keep, NULL, &model, err);
+    rc = model_file_load_keeping(settling->context, settling->file, keep, NULL, &model, err);
     if (rc == 0) {
         subgraph_init_whole(&whole, model);
-        rc = model_trial_takes(settling->context, &whole, ret, err);
+        rc = model_trial_takes(settling->context, settling->file, &whole, ret, err);
         subgraph_release(&whole);
     }
     model_free(model);
@@ -242,7 +243,7 @@ static int replace(struct settling *settling, struct model **model, struct error
         }
     rc = try(settling, &keep, &taken, err);
     if (rc == 0)
-        rc = model_file_load_keeping(settling->context, taken ? &keep : &all, &outcome, &settled, err);
+        rc = model_file_load_keeping(settling->context, settling->file, taken ? &keep : &all, &outcome, &settled, err);
     if (rc == 0) {
         log_message(settling->context->log, LOG_WARNING,
                     "ONNX Runtime does not take the model with these in float16, so they stay float32: %s",
@@ -270,14 +271,14 @@ static int settle_float16(struct settling *settling, struct model **model, struc
     int rc;
 
     subgraph_init_whole(&whole, *model);
-    rc = model_trial_takes(context, &whole, &taken, err);
+    rc = model_trial_takes(context, settling->file, &whole, &taken, err);
     subgraph_release(&whole);
     if (rc < 0 || taken)
         return rc;
     rc = try(settling, &all, &taken, err);
     if (rc < 0 || !taken) /* the conversion is not to blame */
         return rc;
-    rc = model_file_open(context, &original, err);
+    rc = model_file_open(context, settling->file, &original, err);
     if (rc < 0)
         return rc;
     list_operators(settling, original);
@@ -322,19 +323,19 @@ static void add_float16(struct result_file *result, const struct settling *settl
 
 /* ---- The work ---- */
 
-static int convert_to_onnx(const struct command_context *context, struct result_file *result, struct error *err)
+static int convert_to_onnx(const struct command_context *context, const struct convert_settings *settings,
+                           struct result_file *result, struct error *err)
 {
-    const char *output = PARSE_VALUES(context->parse, struct convert_settings)->output;
-    struct model_file_options options = model_file_options(context);
-    struct settling settling = {.context = context};
+    const char *output = settings->output;
+    struct settling settling = {.context = context, .file = &settings->file};
     struct subgraph whole;
     struct model *model;
-    int rc = model_file_load_keeping(context, NULL, &settling.outcome, &model, err);
+    int rc = model_file_load_keeping(context, &settings->file, NULL, &settling.outcome, &model, err);
 
     if (rc < 0)
         return rc;
     json_writer_key(&result->json, "float16");
-    if (options.load->fp_to_fp16) {
+    if (settings->file.load.fp_to_fp16) {
         rc = settle_float16(&settling, &model, err);
         add_float16(result, &settling);
     } else {
@@ -342,11 +343,11 @@ static int convert_to_onnx(const struct command_context *context, struct result_
     }
     subgraph_init_whole(&whole, model);
     if (rc == 0)
-        rc = model_trial_run(context, &whole, output, err);
+        rc = model_trial_run(context, &settings->file, &whole, output, err);
     if (rc < 0)
         goto done;
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", output);
-    rc = model_save(&whole, output, &options.save->external, options.load->ignore_external_data, err);
+    rc = model_save(&whole, output, &settings->file.save.external, settings->file.load.ignore_external_data, err);
     if (rc == 0)
         rc = result_file_save(result, output, err);
 done:
@@ -376,16 +377,16 @@ static void add_layers(struct result_file *result, const struct layer_info *info
 }
 
 /* What an engine's build has left, whoever has built it. */
-static int save_engine_result(const struct command_context *context, struct result_file *result, const char *builder,
+static int save_engine_result(const struct convert_settings *settings, struct result_file *result, const char *builder,
                               const struct layer_info *info, struct error *err)
 {
-    const struct engine_values *files = PARSE_VALUES(context->parse, struct engine_values);
+    const struct engine_values *files = &settings->engine;
     struct json_writer *json = &result->json;
 
     json_writer_add_string(&result->json, "builder", builder);
     add_layers(result, info);
     json_writer_begin_object_member(json, "written");
-    result_file_add_path(result, PARSE_VALUES(context->parse, struct convert_settings)->output);
+    result_file_add_path(result, settings->output);
     json_writer_add_string(&result->json, "tactics", files->save_tactics);
     json_writer_add_string(&result->json, "layer_info", files->save_layer_info);
     json_writer_add_string(&result->json, "timing_cache", files->save_timing_cache);
@@ -393,33 +394,32 @@ static int save_engine_result(const struct command_context *context, struct resu
     return result_file_save(result, NULL, err);
 }
 
-static bool is_changed(const struct command_context *context)
+static bool is_changed(const struct convert_settings *settings)
 {
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct onnx_load_values *load = &settings->file.load;
 
     return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
            load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
-static int save_products(const struct trt_request *request, const struct trtexec_products *products,
-                         struct result_file *result, struct error *err)
+static int save_products(const struct convert_settings *settings, const struct trt_request *request,
+                         const struct trtexec_products *products, struct result_file *result, struct error *err)
 {
-    const struct command_context *context = request->context;
     struct layer_info info = {0};
-    int rc = trt_save_products(request, products, PARSE_VALUES(context->parse, struct convert_settings)->output, err);
+    int rc = trt_save_products(request, products, settings->output, err);
 
     if (rc < 0 || !result->wanted)
         return rc;
     rc = layer_info_open(&info, products->layers, err);
     if (rc == 0)
-        rc = save_engine_result(context, result, "TensorRT", &info, err);
+        rc = save_engine_result(settings, result, "TensorRT", &info, err);
     layer_info_release(&info);
     return rc;
 }
 
 /* The model with what options change of it; TensorRT wants a file where there is one. */
-static int convert_by_trtexec(const struct command_context *context, const struct trtexec *program,
-                              struct result_file *result, struct error *err)
+static int convert_by_trtexec(const struct command_context *context, const struct convert_settings *settings,
+                              const struct trtexec *program, struct result_file *result, struct error *err)
 {
     struct backend_model source = {0};
     struct trtexec_products products;
@@ -430,11 +430,11 @@ static int convert_by_trtexec(const struct command_context *context, const struc
     int rc;
 
     process_guard_start();
-    rc = trt_request_init(&request, context, program, err);
+    rc = trt_request_init(&request, context, &settings->engine, &settings->file, program, err);
     if (rc < 0)
         goto done;
-    if (is_changed(context)) {
-        rc = model_file_load(context, &model, err);
+    if (is_changed(settings)) {
+        rc = model_file_load(context, &settings->file, &model, err);
         if (rc < 0)
             goto done;
         subgraph_init_whole(&whole, model);
@@ -443,13 +443,13 @@ static int convert_by_trtexec(const struct command_context *context, const struc
         source.data = bytes;
         source.external_folder = model->folder;
     } else {
-        source.path = model_file_options(context).model->path;
+        source.path = settings->file.model.path;
     }
     if (rc == 0)
         rc = trtexec_build(&request.request.settings, &source, &products, err);
     if (rc < 0)
         goto done;
-    rc = save_products(&request, &products, result, err);
+    rc = save_products(settings, &request, &products, result, err);
     trtexec_products_release(&products);
 done:
     model_free(model);
@@ -459,19 +459,20 @@ done:
     return rc;
 }
 
-static int convert_to_engine(const struct command_context *context, struct result_file *result, struct error *err)
+static int convert_to_engine(const struct command_context *context, const struct convert_settings *settings,
+                             struct result_file *result, struct error *err)
 {
-    const char *output = PARSE_VALUES(context->parse, struct convert_settings)->output;
+    const char *output = settings->output;
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct layer_info info = {0};
     struct engine_file file;
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load(context, &settings->file, &model, err);
 
     if (rc < 0)
         return rc;
-    rc = engine_file_init(&file, context, err);
+    rc = engine_file_init(&file, context, &settings->engine, &settings->file, err);
     if (rc < 0) {
         model_free(model);
         return rc;
@@ -488,7 +489,7 @@ static int convert_to_engine(const struct command_context *context, struct resul
     if (rc < 0)
         goto done;
     engine_layer_info_make(engine, &info);
-    rc = save_engine_result(context, result, "built-in", &info, err);
+    rc = save_engine_result(settings, result, "built-in", &info, err);
     layer_info_release(&info);
 done:
     engine_free(engine);
@@ -509,10 +510,10 @@ static int keep_model(const char *model_path, const char *output, struct error *
                      output);
 }
 
-static int convert(const struct command_context *context, struct result_file *result, struct error *err)
+static int convert(const struct command_context *context, const struct convert_settings *wish,
+                   struct result_file *result, struct error *err)
 {
-    const struct convert_settings *wish = PARSE_VALUES(context->parse, struct convert_settings);
-    const struct model_values *values = model_file_options(context).model;
+    const struct model_values *values = &wish->file.model;
     const struct trtexec *program;
     int rc;
 
@@ -520,26 +521,26 @@ static int convert(const struct command_context *context, struct result_file *re
         return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
                          values->path);
     if (wish->target != CONVERT_TRT)
-        return convert_to_onnx(context, result, err);
+        return convert_to_onnx(context, wish, result, err);
     rc = keep_model(values->path, wish->output, err);
     if (rc < 0)
         return rc;
     rc = trt_choose(context->log, values->path, &program, err);
     if (rc < 0)
         return rc;
-    return program != NULL ? convert_by_trtexec(context, program, result, err)
-                           : convert_to_engine(context, result, err);
+    return program != NULL ? convert_by_trtexec(context, wish, program, result, err)
+                           : convert_to_engine(context, wish, result, err);
 }
 
 static int convert_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct convert_settings *settings = given;
     struct result_file result;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = convert(context, &result, err);
+    rc = convert(context, settings, &result, err);
     result_file_close(&result);
     return rc;
 }

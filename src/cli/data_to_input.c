@@ -158,9 +158,9 @@ static void add_written(struct result_file *result, const char *path, const stru
     json_writer_end_object(json);
 }
 
-static int to_input(const struct command_context *context, struct result_file *result, struct error *err)
+static int to_input(const struct command_context *context, const struct to_input_settings *values,
+                    struct result_file *result, struct error *err)
 {
-    const struct to_input_settings *values = PARSE_VALUES(context->parse, struct to_input_settings);
     struct feed_dicts merged = {0};
     int rc = 0;
 
@@ -195,13 +195,13 @@ done:
 
 static int data_to_input_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct to_input_settings *settings = given;
     struct result_file result;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, NULL, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = to_input(context, &result, err);
+    rc = to_input(context, settings, &result, err);
     result_file_close(&result);
     return rc;
 }

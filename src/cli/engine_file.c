@@ -81,8 +81,7 @@ static struct sample_source sample_of(struct data_loader *loader)
 static int open_sample(struct engine_file *file, struct error *err)
 {
     const struct builder_settings *builder = &file->request.builder;
-    const struct model_values *model = model_file_options(file->context).model;
-    struct model_values sample = *model;
+    struct model_file_settings sample = *file->model;
     struct input_shape *shapes = NULL;
     int rc;
 
@@ -93,7 +92,7 @@ static int open_sample(struct engine_file *file, struct error *err)
         for (size_t i = 0; i < count; i++)
             shapes[i] =
                 (struct input_shape){.name = builder->profiles[0][i].name, .shape = builder->profiles[0][i].optimum};
-        sample.shapes = (struct input_shapes){shapes, count};
+        sample.model.shapes = (struct input_shapes){shapes, count};
     }
     if (file->request.builder.profile_count > 0 && !file->request.builder.precision.enabled[PRECISION_INT8])
         rc = data_loader_to_generate(file->context, &sample, &file->loader, err);
@@ -141,8 +140,7 @@ static void warn_of_other_precision(const struct engine_file *file)
     struct tactic_options own = {0};
     struct string_builder text;
 
-    if (file->replay == NULL || !file->replay->precision.known ||
-        PARSE_VALUES(file->context->parse, struct debug_precision_settings) != NULL)
+    if (file->replay == NULL || !file->replay->precision.known || file->values->varies_precision)
         return;
     precision_words_of(&file->request.builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {
@@ -264,8 +262,7 @@ static struct folding_settings folding_of(struct backend_request request, uint64
 /* What options do not say. */
 static int complete_request(struct engine_file *file, struct error *err)
 {
-    const struct data_loader_settings *data = PARSE_VALUES(file->context->parse, struct data_loader_settings);
-    struct backend_request request = model_file_request(file->context);
+    struct backend_request request = model_file_request(file->context, file->model);
     const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
     struct builder_settings *builder = &file->request.builder;
     struct log *log = file->context->log;
@@ -279,7 +276,7 @@ static int complete_request(struct engine_file *file, struct error *err)
                         precision_name((enum precision)i));
         }
     builder->explore_within = 2;
-    builder->seed = (uint64_t)data->seed;
+    builder->seed = (uint64_t)file->model->data.seed;
     builder->threads = runtime->intra_threads;
     builder->log = log;
     builder->progress = show_progress;
@@ -297,24 +294,24 @@ static int complete_request(struct engine_file *file, struct error *err)
                                err);
 }
 
-int engine_file_network(const struct command_context *context, const struct model *model, struct network_settings *ret,
-                        struct error *err)
+int engine_file_network(const struct command_context *context, const struct model_file_settings *file,
+                        const struct model *model, struct network_settings *ret, struct error *err)
 {
     int rc = tell(context, err);
 
     if (rc < 0)
         return rc;
     *ret = (struct network_settings){.log = context->log};
-    ret->folding = folding_of(model_file_request_for(context, model), LARGEST_FOLDED_CONSTANT);
-    ret->folding.backend = model_file_runtime(context);
+    ret->folding = folding_of(model_file_request_for(context, file, model), LARGEST_FOLDED_CONSTANT);
+    ret->folding.backend = model_file_runtime(file);
     return 0;
 }
 
 /* Nobody asked for what is built here, so it is not worth a line. */
-int engine_file_golden(struct engine_request *ret, const struct command_context *context, struct data_loader *loader,
-                       struct error *err)
+int engine_file_golden(struct engine_request *ret, const struct command_context *context,
+                       const struct model_file_settings *file, struct data_loader *loader, struct error *err)
 {
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request(context, file);
     const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
     const struct trtexec *program;
     int rc = trt_choose(context->log, NULL, &program, err);
@@ -336,14 +333,16 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
     return 0;
 }
 
-int engine_file_init(struct engine_file *file, const struct command_context *context, struct error *err)
+int engine_file_init(struct engine_file *file, const struct command_context *context,
+                     const struct engine_values *values, const struct model_file_settings *model, struct error *err)
 {
     int rc;
 
     *file = (struct engine_file){
         .context = context,
-        .values = PARSE_VALUES(context->parse, struct engine_values),
-        .request = PARSE_VALUES(context->parse, struct engine_values)->request,
+        .values = values,
+        .model = model,
+        .request = values->request,
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
     rc = tell(context, err);
@@ -364,14 +363,17 @@ done:
     return rc;
 }
 
-int engine_file_init_aside(struct engine_file *file, const struct command_context *context, struct error *err)
+int engine_file_init_aside(struct engine_file *file, const struct command_context *context,
+                           const struct engine_values *values, const struct model_file_settings *model,
+                           struct error *err)
 {
     int rc;
 
     *file = (struct engine_file){
         .context = context,
-        .values = PARSE_VALUES(context->parse, struct engine_values),
-        .request = PARSE_VALUES(context->parse, struct engine_values)->request,
+        .values = values,
+        .model = model,
+        .request = values->request,
     };
     rc = complete_request(file, err);
     file->request.built = NULL;

@@ -56,12 +56,12 @@ void lint_results_add_tests(const struct command_context *context, const struct 
         add_test(context->junit, report, &lint_rules[i]);
 }
 
-int lint_results_save_sarif(const struct command_context *context, const struct lint_report *report, const char *path,
-                            struct error *err)
+int lint_results_save_sarif(const struct command_context *context, const struct lint_report *report, const char *model,
+                            const char *path, struct error *err)
 {
     struct string_builder command;
     struct sarif_run run = {.version = POLYGRAPHY_VERSION,
-                            .path = model_file_options(context).model->path,
+                            .path = model,
                             .rules = lint_rules,
                             .rule_count = LINT_RULE_COUNT,
                             .report = report};

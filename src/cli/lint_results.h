@@ -10,7 +10,7 @@
 void lint_results_add_tests(const struct command_context *context, const struct lint_report *report);
 
 /* The findings as SARIF, at `path` (NULL: not wanted). ERR_IO. */
-int lint_results_save_sarif(const struct command_context *context, const struct lint_report *report, const char *path,
-                            struct error *err);
+int lint_results_save_sarif(const struct command_context *context, const struct lint_report *report, const char *model,
+                            const char *path, struct error *err);
 
 #endif

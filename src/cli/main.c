@@ -16,7 +16,6 @@
 #include "cli/commands.h"
 #include "cli/files.h"
 #include "cli/frame.h"
-#include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "cli/parse/help.h"
 #include "cli/parse/lookup.h"
@@ -115,7 +114,7 @@ static int configure_log(struct parse *parse, struct log_sink *sink, struct erro
 
     if (rc < 0)
         return rc;
-    settings = ((const struct common_settings *)parse->settings)->logging.settings;
+    settings = common_settings_of(parse)->logging.settings;
     rc = command_files_check(parse, err);
     if (rc < 0) {
         settings.file = NULL;
@@ -124,13 +123,6 @@ static int configure_log(struct parse *parse, struct log_sink *sink, struct erro
     }
     rc = log_sink_configure(sink, &settings, err);
     return rc < 0 ? rc : parse_finish_group(parse, &junit_options, err);
-}
-
-static void bound_memory(const struct command_context *context)
-{
-    const struct onnxrt_values *onnxrt = model_file_options(context).onnxrt;
-
-    memory_limit_set(onnxrt != NULL ? (size_t)onnxrt->max_memory : 0);
 }
 
 /* Everything between the parsed words and the exit status. */
@@ -151,7 +143,7 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     context->junit = junit_begin(context, parse_command_name(parse));
     rc = parse_finish(parse, &sink->log, &err);
     if (rc == 0) {
-        bound_memory(context);
+        memory_limit_set(common_settings_of(parse)->max_memory);
         command_frame_begin(&frame, &sink->log, context->command_line, command->framed);
         rc = command->run(context, parse->settings, &err);
         progress_line_end(context->progress);

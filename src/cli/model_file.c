@@ -15,28 +15,15 @@
 #include "onnx/model/text.h"
 #include "onnx/write/model.h"
 
-struct model_file_options model_file_options(const struct command_context *context)
+struct backend_request model_file_request(const struct command_context *context, const struct model_file_settings *file)
 {
-    return (struct model_file_options){
-        .model = PARSE_VALUES(context->parse, struct model_values),
-        .load = PARSE_VALUES(context->parse, struct onnx_load_values),
-        .inference = PARSE_VALUES(context->parse, struct shape_inference_values),
-        .save = PARSE_VALUES(context->parse, struct onnx_save_values),
-        .onnxrt = PARSE_VALUES(context->parse, struct onnxrt_values),
-    };
+
+    return (struct backend_request){.settings = &file->onnxrt.runtime, .log = context->log};
 }
 
-struct backend_request model_file_request(const struct command_context *context)
+const struct backend *model_file_runtime(const struct model_file_settings *file)
 {
-    static const struct onnxrt_settings defaults = {.optimization_level = -1};
-    const struct onnxrt_values *typed = PARSE_VALUES(context->parse, struct onnxrt_values);
-
-    return (struct backend_request){.settings = typed != NULL ? &typed->runtime : &defaults, .log = context->log};
-}
-
-const struct backend *model_file_runtime(const struct command_context *context)
-{
-    return PARSE_VALUES(context->parse, struct onnxrt_bounds_values) != NULL ? &onnxrt_apart_backend : &onnxrt_backend;
+    return file->bounds.apart ? &onnxrt_apart_backend : &onnxrt_backend;
 }
 
 static uint64_t file_size(const char *path)
@@ -67,16 +54,16 @@ static uint64_t size_of(const struct model *model)
     return size;
 }
 
-struct backend_request model_file_request_for(const struct command_context *context, const struct model *model)
+struct backend_request model_file_request_for(const struct command_context *context,
+                                              const struct model_file_settings *file, const struct model *model)
 {
-    const struct onnxrt_bounds_values *values = PARSE_VALUES(context->parse, struct onnxrt_bounds_values);
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request(context, file);
 
-    if (values == NULL)
+    if (!file->bounds.apart)
         return request;
-    request.bounds = onnxrt_apart_bounds(size_of(model), (uint64_t)model_file_options(context).onnxrt->max_memory);
-    if (values->has_seconds)
-        request.bounds.seconds = values->seconds;
+    request.bounds = onnxrt_apart_bounds(size_of(model), (uint64_t)file->onnxrt.max_memory);
+    if (file->bounds.has_seconds)
+        request.bounds.seconds = file->bounds.seconds;
     return request;
 }
 
@@ -94,25 +81,24 @@ int model_file_report_end(const struct error *why, const char *wanted, const str
 
 /* ---- Loading ---- */
 
-int model_file_open(const struct command_context *context, struct model **ret, struct error *err)
+int model_file_open(const struct command_context *context, const struct model_file_settings *file, struct model **ret,
+                    struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
-
-    log_message(context->log, LOG_INFO, "Loading model: %s", options.model->path);
-    return model_open(options.model->path, options.load != NULL ? options.load->external_data_dir : NULL, ret, err);
+    log_message(context->log, LOG_INFO, "Loading model: %s", file->model.path);
+    return model_open(file->model.path, file->load.external_data_dir, ret, err);
 }
 
-int model_file_infer(const struct command_context *context, struct model *model, struct error *err)
+int model_file_infer(const struct command_context *context, const struct model_file_settings *file, struct model *model,
+                     struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
     struct backend_request request;
     struct error why = {0};
     int rc;
 
-    if (options.inference == NULL || !options.inference->enabled)
+    if (!file->inference.enabled)
         return 0;
-    request = model_file_request_for(context, model);
-    types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why);
+    request = model_file_request_for(context, file, model);
+    types_infer(model, NULL, model_file_runtime(file), &request, NULL, &why);
     rc = model_file_report_end(&why, "cannot infer the shapes", model,
                                "--no-onnxruntime-shape-inference does without shapes", err);
     if (rc == 0 && why.code != 0)
@@ -134,15 +120,14 @@ static void report_skipped(const struct model *model, const struct value_list *s
     string_release(&names);
 }
 
-int model_file_mark_outputs(const struct command_context *context, struct model *model, struct error *err)
+int model_file_mark_outputs(const struct command_context *context, const struct model_file_settings *file,
+                            struct model *model, struct error *err)
 {
-    const struct onnx_load_values *load = model_file_options(context).load;
+    const struct onnx_load_values *load = &file->load;
     struct value_list skipped = {0};
     struct subgraph whole;
     int rc = 0;
 
-    if (load == NULL)
-        return 0;
     subgraph_init_whole(&whole, model);
     if (load->outputs.mark_all)
         outputs_mark_all(&whole, &skipped);
@@ -159,7 +144,8 @@ int model_file_mark_outputs(const struct command_context *context, struct model 
 }
 
 struct float16_inference {
-    const struct command_context *context;
+    struct log *log;
+    const struct backend *runtime;
     struct backend_request request;
     struct error end; /* of ONNX Runtime, after which it is not asked any more */
 };
@@ -168,38 +154,37 @@ struct float16_inference {
 static void infer_for_float16(void *data, struct model *model, const struct subgraph *graph)
 {
     struct float16_inference *inference = data;
-    const struct command_context *context = inference->context;
     struct error why = {0};
 
-    if (inference->end.code != 0 ||
-        types_infer(model, graph, model_file_runtime(context), &inference->request, NULL, &why) == 0)
+    if (inference->end.code != 0 || types_infer(model, graph, inference->runtime, &inference->request, NULL, &why) == 0)
         return;
     if (bounded_process_is_end(&why))
         inference->end = why;
     else
-        log_message(context->log, LOG_WARNING,
+        log_message(inference->log, LOG_WARNING,
                     "Shape inference is not possible, so nodes whose types are not known stay float32: %s",
                     why.message);
 }
 
-int model_file_convert_to_float16(const struct command_context *context, struct model *model,
-                                  const struct words *also_keep, struct float16_outcome *ret_outcome, struct error *err)
+int model_file_convert_to_float16(const struct command_context *context, const struct model_file_settings *file,
+                                  struct model *model, const struct words *also_keep,
+                                  struct float16_outcome *ret_outcome, struct error *err)
 {
-    const struct onnx_load_values *load = model_file_options(context).load;
-    struct float16_inference inference = {.context = context};
+    const struct onnx_load_values *load = &file->load;
+    struct float16_inference inference = {.log = context->log, .runtime = model_file_runtime(file)};
     struct float16_settings settings = {
         .infer = infer_for_float16,
         .data = &inference,
         .log = context->log,
     };
     struct float16_outcome outcome;
-    size_t own = load != NULL ? load->keep_float32.count : 0, more = also_keep != NULL ? also_keep->count : 0;
+    size_t own = load->keep_float32.count, more = also_keep != NULL ? also_keep->count : 0;
     const char **keep;
     int rc;
 
     if (ret_outcome != NULL)
         *ret_outcome = (struct float16_outcome){0};
-    if (load == NULL || !load->fp_to_fp16)
+    if (!load->fp_to_fp16)
         return 0;
     keep = memory_alloc_zero(own + more + 1, sizeof(*keep));
     for (size_t i = 0; i < own + more; i++)
@@ -207,7 +192,7 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
     settings.keep = keep;
     settings.keep_count = own + more;
     log_message(context->log, LOG_INFO, "Converting float tensors to float16");
-    inference.request = model_file_request_for(context, model);
+    inference.request = model_file_request_for(context, file, model);
     rc = float16_convert(model, &settings, &outcome, err);
     if (rc == 0)
         rc = model_file_report_end(&inference.end, "cannot find out the types", model,
@@ -220,22 +205,23 @@ int model_file_convert_to_float16(const struct command_context *context, struct 
     return rc;
 }
 
-int model_file_load_keeping(const struct command_context *context, const struct words *keep,
-                            struct float16_outcome *ret_outcome, struct model **ret, struct error *err)
+int model_file_load_keeping(const struct command_context *context, const struct model_file_settings *file,
+                            const struct words *keep, struct float16_outcome *ret_outcome, struct model **ret,
+                            struct error *err)
 {
     struct model *model;
     int rc;
 
     if (ret_outcome != NULL)
         *ret_outcome = (struct float16_outcome){0};
-    rc = model_file_open(context, &model, err);
+    rc = model_file_open(context, file, &model, err);
     if (rc < 0)
         return rc;
-    rc = model_file_infer(context, model, err);
+    rc = model_file_infer(context, file, model, err);
     if (rc == 0)
-        rc = model_file_mark_outputs(context, model, err);
+        rc = model_file_mark_outputs(context, file, model, err);
     if (rc == 0)
-        rc = model_file_convert_to_float16(context, model, keep, ret_outcome, err);
+        rc = model_file_convert_to_float16(context, file, model, keep, ret_outcome, err);
     if (rc < 0)
         model_free(model);
     else
@@ -243,9 +229,10 @@ int model_file_load_keeping(const struct command_context *context, const struct 
     return rc;
 }
 
-int model_file_load(const struct command_context *context, struct model **ret, struct error *err)
+int model_file_load(const struct command_context *context, const struct model_file_settings *file, struct model **ret,
+                    struct error *err)
 {
-    return model_file_load_keeping(context, NULL, NULL, ret, err);
+    return model_file_load_keeping(context, file, NULL, NULL, ret, err);
 }
 
 static void show(const struct command_context *context, const char *title, const struct subgraph *subgraph)
@@ -258,10 +245,11 @@ static void show(const struct command_context *context, const char *title, const
     string_release(&text);
 }
 
-int model_file_load_original(const struct command_context *context, struct model **ret, struct error *err)
+int model_file_load_original(const struct command_context *context, const struct model_file_settings *file,
+                             struct model **ret, struct error *err)
 {
     struct subgraph whole;
-    int rc = model_file_load(context, ret, err);
+    int rc = model_file_load(context, file, ret, err);
 
     if (rc < 0)
         return rc;
@@ -271,9 +259,9 @@ int model_file_load_original(const struct command_context *context, struct model
     return 0;
 }
 
-int model_file_override_shapes(const struct command_context *context, struct model *model, struct error *err)
+int model_file_override_shapes(const struct model_file_settings *file, struct model *model, struct error *err)
 {
-    const struct input_shapes *shapes = &model_file_options(context).model->shapes;
+    const struct input_shapes *shapes = &file->model.shapes;
 
     for (size_t i = 0; i < shapes->count; i++) {
         const struct input_shape *input = &shapes->items[i];
@@ -293,33 +281,33 @@ int model_file_override_shapes(const struct command_context *context, struct mod
 
 /* ---- Saving ---- */
 
-int model_file_save(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+int model_file_save(const struct command_context *context, const struct model_file_settings *file,
+                    const struct subgraph *subgraph, struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
-
-    if (options.save == NULL || options.save->path == NULL)
+    if (file->save.path == NULL)
         return 0;
-    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", options.save->path);
-    return model_save(subgraph, options.save->path, &options.save->external,
-                      options.load != NULL && options.load->ignore_external_data, err);
+    log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", file->save.path);
+    return model_save(subgraph, file->save.path, &file->save.external, file->load.ignore_external_data, err);
 }
 
-int model_file_save_new(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+int model_file_save_new(const struct command_context *context, const struct model_file_settings *file,
+                        const struct subgraph *subgraph, struct error *err)
 {
-    int rc = model_file_save(context, subgraph, err);
+    int rc = model_file_save(context, file, subgraph, err);
 
     if (rc == 0)
         show(context, "New Model:", subgraph);
     return rc;
 }
 
-int model_file_save_new_whole(const struct command_context *context, struct model *model, struct error *err)
+int model_file_save_new_whole(const struct command_context *context, const struct model_file_settings *file,
+                              struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_file_save_new(context, &whole, err);
+    rc = model_file_save_new(context, file, &whole, err);
     subgraph_release(&whole);
     return rc;
 }

@@ -8,15 +8,22 @@
 #include "backend/onnxrt/settings.h"
 #include "cli/model_file.h"
 
-static int load(const struct command_context *context, const struct subgraph *subgraph, int optimization_level,
-                enum loading *ret, struct error *ret_why, struct error *err)
+/* What the runtime makes of a model, and why. */
+struct loading_trial {
+    enum loading loading;
+    struct error why;
+};
+
+static int try_loading(const struct command_context *context, const struct model_file_settings *file,
+                       const struct subgraph *subgraph, int optimization_level, struct loading_trial *ret,
+                       struct error *err)
 {
-    struct backend_request request = model_file_request_for(context, subgraph->model);
+    struct backend_request request = model_file_request_for(context, file, subgraph->model);
     struct onnxrt_settings settings = *onnxrt_settings_of(&request);
 
     settings.optimization_level = optimization_level;
     request.settings = &settings;
-    return model_loading(subgraph, model_file_runtime(context), &request, ret, ret_why, err);
+    return model_loading(subgraph, model_file_runtime(file), &request, &ret->loading, &ret->why, err);
 }
 
 /* The operator is known, and what is around it fits: another build of the runtime, or another runtime, may have it. */
@@ -26,27 +33,27 @@ static bool lacks_kernel(const struct error *why)
 }
 
 /* What the runtime makes of the model as the command has read it. */
-static int load_original(const struct command_context *context, enum loading *ret, struct error *err)
+static int load_original(const struct command_context *context, const struct model_file_settings *file,
+                         enum loading *ret, struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
-    struct error why = {0};
+    struct loading_trial trial = {.loading = LOADING_UNKNOWN};
     struct model *model;
     struct subgraph whole;
     int rc;
 
     *ret = LOADING_UNKNOWN;
-    if (model_open(options.model->path, options.load != NULL ? options.load->external_data_dir : NULL, &model, &why) <
-        0)
+    if (model_open(file->model.path, file->load.external_data_dir, &model, &trial.why) < 0)
         return 0;
     subgraph_init_whole(&whole, model);
-    rc = load(context, &whole, 0, ret, &why, err);
+    rc = try_loading(context, file, &whole, 0, &trial, err);
+    *ret = trial.loading;
     subgraph_release(&whole);
     model_free(model);
     return rc;
 }
 
-static int judge_refusal(const struct command_context *context, const char *path, const struct error *why,
-                         struct error *err)
+static int judge_refusal(const struct command_context *context, const struct model_file_settings *file,
+                         const char *path, const struct error *why, struct error *err)
 {
     struct log *log = context->log;
     enum loading original;
@@ -57,7 +64,7 @@ static int judge_refusal(const struct command_context *context, const char *path
                     "ONNX Runtime has no kernel here for an operator of the model that is written: %s", why->message);
         return 0;
     }
-    rc = load_original(context, &original, err);
+    rc = load_original(context, file, &original, err);
     if (rc < 0)
         return rc;
     if (original == LOADING_WORKED)
@@ -72,54 +79,55 @@ static int judge_refusal(const struct command_context *context, const char *path
 
 /* The runtime infers shapes anew when it has folded constants, and may then refuse what it takes as it is. The time for
  * that grows with the square of what goes in and comes out, and here weights go in. */
-static int try_optimized(const struct command_context *context, const struct subgraph *subgraph, struct error *err)
+static int try_optimized(const struct command_context *context, const struct model_file_settings *file,
+                         const struct subgraph *subgraph, struct error *err)
 {
     enum { MOST_TENSORS = 2000 };
     size_t tensors = subgraph->inputs.count + subgraph->outputs.count + subgraph->model->initializers.count;
-    enum loading loading = LOADING_UNKNOWN;
-    struct error why = {0}, failure = {0};
+    struct loading_trial trial = {.loading = LOADING_UNKNOWN};
+    struct error failure = {0};
 
     if (tensors > MOST_TENSORS)
         return 0;
-    if (load(context, subgraph, -1, &loading, &why, &failure) == ERR_INTERRUPTED)
+    if (try_loading(context, file, subgraph, -1, &trial, &failure) == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
-    if (failure.code == 0 && loading == LOADING_REFUSED && !lacks_kernel(&why))
+    if (failure.code == 0 && trial.loading == LOADING_REFUSED && !lacks_kernel(&trial.why))
         log_message(context->log, LOG_WARNING,
                     "ONNX Runtime takes the model that is written only as it is, with --onnxrt-optimization-level "
                     "none: %s",
-                    why.message);
+                    trial.why.message);
     return 0;
 }
 
-int model_trial_run(const struct command_context *context, const struct subgraph *subgraph, const char *path,
-                    struct error *err)
+int model_trial_run(const struct command_context *context, const struct model_file_settings *file,
+                    const struct subgraph *subgraph, const char *path, struct error *err)
 {
-    enum loading loading = LOADING_UNKNOWN;
-    struct error why = {0}, failure = {0};
+    struct loading_trial trial = {.loading = LOADING_UNKNOWN};
+    struct error failure = {0};
 
     if (bitset_count(&subgraph->nodes) == 0) /* nothing that could be wrong, and the runtime does not take it */
         return 0;
-    if (load(context, subgraph, 0, &loading, &why, &failure) == ERR_INTERRUPTED)
+    if (try_loading(context, file, subgraph, 0, &trial, &failure) == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
-    if (failure.code == 0 && loading == LOADING_REFUSED)
-        return judge_refusal(context, path, &why, err);
-    if (loading == LOADING_WORKED)
-        return try_optimized(context, subgraph, err);
-    if (loading == LOADING_UNKNOWN)
-        log_message(context->log, bounded_process_is_out_of_time(&why) ? LOG_WARNING : LOG_INFO,
-                    "The model was not tried with ONNX Runtime: %s", failure.code != 0 ? failure.message : why.message);
+    if (failure.code == 0 && trial.loading == LOADING_REFUSED)
+        return judge_refusal(context, file, path, &trial.why, err);
+    if (trial.loading == LOADING_WORKED)
+        return try_optimized(context, file, subgraph, err);
+    if (trial.loading == LOADING_UNKNOWN)
+        log_message(context->log, bounded_process_is_out_of_time(&trial.why) ? LOG_WARNING : LOG_INFO,
+                    "The model was not tried with ONNX Runtime: %s",
+                    failure.code != 0 ? failure.message : trial.why.message);
     return 0;
 }
 
-int model_trial_takes(const struct command_context *context, const struct subgraph *subgraph, bool *ret,
-                      struct error *err)
+int model_trial_takes(const struct command_context *context, const struct model_file_settings *file,
+                      const struct subgraph *subgraph, bool *ret, struct error *err)
 {
-    enum loading loading = LOADING_UNKNOWN;
-    struct error why = {0};
+    struct loading_trial trial = {.loading = LOADING_UNKNOWN};
     int rc = 0;
 
     if (bitset_count(&subgraph->nodes) > 0)
-        rc = load(context, subgraph, 0, &loading, &why, err);
-    *ret = rc < 0 || loading != LOADING_REFUSED;
+        rc = try_loading(context, file, subgraph, 0, &trial, err);
+    *ret = rc < 0 || trial.loading != LOADING_REFUSED;
     return rc == ERR_INTERRUPTED ? rc : 0;
 }

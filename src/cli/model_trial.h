@@ -7,6 +7,7 @@
 #ifndef CLI_MODEL_TRIAL_H
 #define CLI_MODEL_TRIAL_H
 
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "onnx/model/subgraph.h"
 
@@ -14,11 +15,11 @@
  * model that the command has read. A warning when it refuses that one as well (it may need operators that are not here,
  * or be damaged and under repair), or when only the kernel of an operator is missing here; a line when the model was
  * not tried. A model without nodes needs no trial. Other errors: ERR_INTERRUPTED. */
-int model_trial_run(const struct command_context *context, const struct subgraph *subgraph, const char *path,
-                    struct error *err);
+int model_trial_run(const struct command_context *context, const struct model_file_settings *file,
+                    const struct subgraph *subgraph, const char *path, struct error *err);
 
 /* Whether the runtime takes `subgraph`; true where that cannot be tried. Errors: ERR_INTERRUPTED. */
-int model_trial_takes(const struct command_context *context, const struct subgraph *subgraph, bool *ret,
-                      struct error *err);
+int model_trial_takes(const struct command_context *context, const struct model_file_settings *file,
+                      const struct subgraph *subgraph, bool *ret, struct error *err);
 
 #endif

@@ -199,10 +199,10 @@ static void add_changes(struct result_file *result, struct model *written)
 
 /* ---- The file ---- */
 
-int result_file_open(struct result_file *result, const struct command_context *context, struct error *err)
+int result_file_open(struct result_file *result, const struct command_context *context, const struct json_values *json,
+                     const struct model_file_settings *file, struct error *err)
 {
-    const char *path = PARSE_VALUES(context->parse, struct json_values)->path;
-    struct model_file_options options = model_file_options(context);
+    const char *path = json->path;
     int rc;
 
     *result = (struct result_file){.wanted = path != NULL};
@@ -217,10 +217,9 @@ int result_file_open(struct result_file *result, const struct command_context *c
     for (size_t i = 0; context->command_line[i] != NULL; i++)
         json_writer_string(&result->json, context->command_line[i]);
     json_writer_end_array(&result->json);
-    if (path == NULL || options.model == NULL || options.model->type != MODEL_ONNX)
+    if (path == NULL || file == NULL || file->model.type != MODEL_ONNX)
         return 0;
-    rc = model_open(options.model->path, options.load != NULL ? options.load->external_data_dir : NULL, &result->read,
-                    err);
+    rc = model_open(file->model.path, file->load.external_data_dir, &result->read, err);
     if (rc < 0)
         result_file_close(result);
     else

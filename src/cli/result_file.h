@@ -1,7 +1,7 @@
 /* cli/result_file.h: the file of --json of commands that write a model or data: what was read, what was done, what was
  * written, and how the two differ.
  *
- *   rc = result_file_open(&result, context, err);      "command"; "read", if the command reads a model
+ *   rc = result_file_open(&result, context, &settings->json, &settings->file, err);      "command"; "read"
  *   ... add members to result.json while working ...
  *   rc = result_file_save(&result, path, err);         "written" and "changes"
  *   result_file_close(&result);
@@ -12,6 +12,7 @@
 #ifndef CLI_RESULT_FILE_H
 #define CLI_RESULT_FILE_H
 
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "format/json/writer.h"
 #include "onnx/model/model.h"
@@ -22,9 +23,10 @@ struct result_file {
     struct model *read; /* as it was before; NULL: no model was read, or none is wanted */
 };
 
-/* Opens the file that --json names, which is replaced by result_file_save() alone. After an error there is nothing to
- * close. */
-int result_file_open(struct result_file *result, const struct command_context *context, struct error *err);
+/* Opens the file that --json names, which is replaced by result_file_save() alone. `file` is NULL where the command
+ * reads no model. After an error there is nothing to close. */
+int result_file_open(struct result_file *result, const struct command_context *context, const struct json_values *json,
+                     const struct model_file_settings *file, struct error *err);
 void result_file_close(struct result_file *result);
 
 /* Adds the members "path" and "bytes" of a file, or of a folder with what is in it, to the object that is open. */

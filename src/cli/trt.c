@@ -154,9 +154,9 @@ void trt_request_set_precision(struct trt_request *request, const struct precisi
     settings->tensor_types = take_types(&request->arena, &precision->tensors);
 }
 
-static void take_shapes(struct trt_request *request, const struct builder_settings *builder)
+static void take_shapes(struct trt_request *request, const struct builder_settings *builder,
+                        const struct input_shapes *shapes)
 {
-    const struct input_shapes *shapes = &model_file_options(request->context).model->shapes;
     struct trtexec_settings *settings = &request->request.settings;
     struct trtexec_profile *profiles = arena_alloc_zero(&request->arena, builder->profile_count, sizeof(*profiles));
     struct trtexec_shapes *usual = arena_alloc_zero(&request->arena, shapes->count, sizeof(*usual));
@@ -181,7 +181,7 @@ static void take_shapes(struct trt_request *request, const struct builder_settin
 /* A cache that is added to is read, too. What is not read cannot be added to. */
 static int take_timing_cache(struct trt_request *request, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(request->context->parse, struct engine_values);
+    const struct engine_values *values = request->values;
     struct trtexec_settings *settings = &request->request.settings;
     const char *load = values->load_timing_cache, *save = values->save_timing_cache;
     struct stat a, b;
@@ -222,15 +222,15 @@ static int obey_environment(struct trt_request *request, struct error *err)
     return 0;
 }
 
-int trt_request_init(struct trt_request *request, const struct command_context *context, const struct trtexec *program,
-                     struct error *err)
+int trt_request_init(struct trt_request *request, const struct command_context *context,
+                     const struct engine_values *values, const struct model_file_settings *model,
+                     const struct trtexec *program, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
-    const struct engine_request *engine = &PARSE_VALUES(context->parse, struct engine_values)->request;
+    const struct engine_request *engine = &values->request;
     struct trtexec_settings *settings = &request->request.settings;
     int rc;
 
-    *request = (struct trt_request){.context = context};
+    *request = (struct trt_request){.context = context, .values = values};
     rc = refuse_exclusions(context, err);
     if (rc < 0)
         return rc;
@@ -252,7 +252,7 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     settings->error_on_timing_cache_miss = engine->builder.error_on_cache_miss;
     settings->profile = engine->profile;
     trt_request_set_precision(request, &engine->builder.precision);
-    take_shapes(request, &engine->builder);
+    take_shapes(request, &engine->builder, &model->model.shapes);
     rc = obey_environment(request, err);
     if (rc == 0)
         rc = take_timing_cache(request, err);
@@ -305,13 +305,11 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
 /* What a search has told layers to compute in is not among the options. */
 static int save_tactics(const struct trt_request *request, const struct trtexec_products *products, struct error *err)
 {
-    const struct parse *parse = request->context->parse;
-    bool searches = PARSE_VALUES(parse, struct debug_precision_settings) != NULL;
     struct tactic_options options = {0};
     int rc;
 
-    precision_words_of(&PARSE_VALUES(parse, struct engine_values)->request.builder.precision, &options);
-    rc = trt_replay_save(products, searches ? NULL : &options, PARSE_VALUES(parse, struct engine_values)->save_tactics,
+    precision_words_of(&request->values->request.builder.precision, &options);
+    rc = trt_replay_save(products, request->values->varies_precision ? NULL : &options, request->values->save_tactics,
                          request->context->log, err);
     tactic_options_release(&options);
     return rc;
@@ -340,7 +338,7 @@ static int save_engine(const struct trt_request *request, const struct trtexec_p
 int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
                       const char *engine_path, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(request->context->parse, struct engine_values);
+    const struct engine_values *values = request->values;
     struct log *log = request->context->log;
 
     if (request->replay != NULL && trt_replay_check(request->replay, values->load_tactics, products, log, err) < 0)

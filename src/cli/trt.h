@@ -10,6 +10,7 @@
 
 #include "backend/trtexec/backend.h"
 #include "base/container/arena.h"
+#include "cli/options/runners/engine.h"
 #include "cli/parse/command.h"
 #include "engine/precision/precision.h"
 #include "format/polygraphy/tactic_replay.h"
@@ -25,14 +26,16 @@ int trt_choose(struct log *log, const char *model_path, const struct trtexec **r
 /* Settings as the options have them; a command may change them between builds. It must not be moved. */
 struct trt_request {
     const struct command_context *context;
+    const struct engine_values *values;
     struct trtexec_request request; /* for backends and for trtexec_build() */
     struct tactic_replay *replay;   /* of --load-tactics, owned; NULL: none */
     struct arena arena;
 };
 
 /* Says which options mean nothing to TensorRT. ERR_UNSUPPORTED for those that would change what comes out. */
-int trt_request_init(struct trt_request *request, const struct command_context *context, const struct trtexec *program,
-                     struct error *err);
+int trt_request_init(struct trt_request *request, const struct command_context *context,
+                     const struct engine_values *values, const struct model_file_settings *model,
+                     const struct trtexec *program, struct error *err);
 void trt_request_release(struct trt_request *request);
 
 /* In place of what the options say of precisions. */

@@ -29,8 +29,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (parse_words(&parse, count, words, &err) == PARSE_DONE) {
         struct command_context context = {.parse = &parse};
 
-        if (parse_finish(&parse, NULL, &err) == 0 && PARSE_VALUES(&parse, struct debug_values) != NULL)
-            debug_loop_settings(&context);
+        if (parse_finish(&parse, NULL, &err) == 0 && parse_command(&parse) == &cmd_debug_reduce) {
+            const struct debug_reduce_settings *settings = parse.settings;
+
+            debug_loop_settings(&context, &settings->debug, &settings->file);
+        }
     }
     parse_release(&parse);
     free(text);

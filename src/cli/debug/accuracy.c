@@ -152,6 +152,7 @@ static const char *const tactic_choice[] = {"--load-tactics", "--save-tactics", 
 
 struct given {
     const struct command_context *context;
+    const struct debug_accuracy_settings *settings;
     struct arena arena; /* owns the words */
 };
 
@@ -219,7 +220,7 @@ static size_t command_of_runner(const struct runner_values *values, size_t runne
 
 static void add_runner_line(struct given *given, size_t runner, struct word_list *list)
 {
-    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
+    const struct runner_values *values = &given->settings->runners;
     size_t index = command_of_runner(values, runner);
 
     add(list, "--runner");
@@ -237,7 +238,7 @@ static void add_runner_line(struct given *given, size_t runner, struct word_list
 /* Runner number `runner` of the command line with what it takes; without what is in `except`. */
 static struct words words_of_runner(struct given *given, size_t runner, const char *const *except)
 {
-    const struct runner_values *values = PARSE_VALUES(given->context->parse, struct runner_values);
+    const struct runner_values *values = &given->settings->runners;
     const char *name = values->names.items[runner];
     struct word_list list = {0};
 
@@ -271,9 +272,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 {
     static const char *const all_precisions[] = {"--fp16", "--bf16", "--int8", "--fp8", NULL};
     const struct parse *parse = given->context->parse;
-    const struct debug_accuracy_settings *values = PARSE_VALUES(parse, struct debug_accuracy_settings);
-    const struct model_values *model = PARSE_VALUES(parse, struct model_values);
-    const struct runner_values *runners = PARSE_VALUES(parse, struct runner_values);
+    const struct debug_accuracy_settings *values = given->settings;
+    const struct model_values *model = &values->file.model;
+    const struct runner_values *runners = &values->runners;
     const struct trtexec *program = NULL;
     struct string_builder lowered;
     int rc;
@@ -283,7 +284,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                          "two runners are compared, the first one being the reference: --onnxrt --trt, say; here are "
                          "%zu",
                          runners->names.count);
-    rc = run_model_refuse_idle(given->context, engine_groups, ARRAY_LEN(engine_groups), err);
+    rc = run_model_refuse_idle(given->context, runners, engine_groups, ARRAY_LEN(engine_groups), err);
     if (rc < 0)
         return rc;
     *ret = (struct accuracy_settings){
@@ -293,7 +294,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         .suspect = words_of_runner(given, 1, NULL),
         .engine = words_of_engine(given, NULL),
         .explored = words_of_engine(given, tactic_choice),
-        .excluded = PARSE_VALUES(parse, struct engine_values)->request.builder.excluded,
+        .excluded = values->engine.request.builder.excluded,
         .serving = words_of_serving(given),
         .loading = words_of_group(given, &onnx_load_options, NULL),
         .data = words_of_group(given, &data_loader_options, NULL),
@@ -323,7 +324,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         parse_add_given_of_group(parse, &run_model_options, NULL, &list);
         ret->data = take_words(given, &list);
     }
-    choose_precision(&PARSE_VALUES(parse, struct engine_values)->request, ret);
+    choose_precision(&values->engine.request, ret);
     string_init(&lowered);
     parse_list_given(parse, all_precisions, &lowered);
     if (ret->suspect_has_engine && lowered.size > 0)
@@ -337,8 +338,8 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 }
 
 /* What is known is told after an interruption, too. */
-static int tell(const struct command_context *context, struct investigation *investigation, struct debug_report *result,
-                int rc, struct error *err)
+static int tell(const struct command_context *context, const struct report_values *report,
+                struct investigation *investigation, struct debug_report *result, int rc, struct error *err)
 {
     struct error why;
 
@@ -347,13 +348,13 @@ static int tell(const struct command_context *context, struct investigation *inv
     if (rc < 0 && rc != ERR_INTERRUPTED)
         return rc;
     if (rc == ERR_INTERRUPTED) {
-        if (accuracy_report_write(context, investigation, &why) < 0)
+        if (accuracy_report_write(context, report, investigation, &why) < 0)
             log_message(investigation->log, LOG_WARNING, "There is no report: %s", why.message);
         accuracy_record_log(investigation);
         log_message(investigation->log, LOG_CRITICAL, "The same command goes on where it was");
         return rc;
     }
-    rc = accuracy_report_write(context, investigation, err);
+    rc = accuracy_report_write(context, report, investigation, err);
     if (rc < 0)
         return rc;
     accuracy_record_log(investigation);
@@ -365,18 +366,18 @@ static int tell(const struct command_context *context, struct investigation *inv
 
 static int debug_accuracy_run(const struct command_context *context, const void *filled, struct error *err)
 {
-    struct given given = {.context = context};
+    const struct debug_accuracy_settings *options = filled;
+    struct given given = {.context = context, .settings = options};
     struct accuracy_settings settings;
     struct investigation *investigation = NULL;
     struct debug_report result = {0};
     int rc;
 
-    (void)filled;
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
     if (rc < 0)
         goto done;
-    rc = debug_report_open(&result, context, err);
+    rc = debug_report_open(&result, &options->json, err);
     if (rc < 0)
         goto done;
     rc = accuracy_begin(&settings, context->log, &investigation, err);
@@ -384,7 +385,7 @@ static int debug_accuracy_run(const struct command_context *context, const void 
         goto done;
     rc = accuracy_run(investigation, err);
     if (rc == 0 || rc == ERR_INTERRUPTED)
-        rc = tell(context, investigation, &result, rc, err);
+        rc = tell(context, &options->report, investigation, &result, rc, err);
 done:
     debug_report_close(&result);
     investigation_free(investigation);

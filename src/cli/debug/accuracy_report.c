@@ -170,11 +170,11 @@ static void add_layers(struct report *report, struct investigation *investigatio
     layer_info_release(&info);
 }
 
-int accuracy_report_write(const struct command_context *context, struct investigation *investigation, struct error *err)
+int accuracy_report_write(const struct command_context *context, const struct report_values *values,
+                          struct investigation *investigation, struct error *err)
 {
     const struct report_files own = {.page = investigation_path(investigation, "report.html"),
                                      .data = investigation_path(investigation, "report.json")};
-    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
     char *name = file_basename(investigation->settings->model);
     struct report *report = report_begin_always(context, investigation_text(investigation, "debug accuracy %s", name));
     struct model *model = NULL;

@@ -79,13 +79,13 @@ static int refuse_for_trtexec(const struct parse *parse, struct error *err)
     return 0;
 }
 
-static int build_by_ourselves(const struct command_context *context, struct loop *loop, struct error *err)
+static int build_by_ourselves(const struct command_context *context, const struct debug_build_settings *explore,
+                              struct loop *loop, struct error *err)
 {
-    const struct repetition *until = &PARSE_VALUES(context->parse, struct debug_values)->until;
-    const struct debug_build_settings *explore = PARSE_VALUES(context->parse, struct debug_build_settings);
+    const struct repetition *until = &explore->debug.until;
     struct engine_builds builds;
     struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
-    int rc = engine_builds_init(&builds, context, err);
+    int rc = engine_builds_init(&builds, context, &explore->engine, &explore->file, err);
 
     if (rc < 0)
         return rc;
@@ -100,11 +100,11 @@ static int build_by_ourselves(const struct command_context *context, struct loop
 }
 
 /* On TensorRT: one model, and a process for each engine. */
-static int build_by_trtexec(const struct command_context *context, const struct trtexec *program, struct loop *loop,
-                            struct error *err)
+static int build_by_trtexec(const struct command_context *context, const struct debug_build_settings *settings,
+                            const struct trtexec *program, struct loop *loop, struct error *err)
 {
-    const struct repetition *until = &PARSE_VALUES(context->parse, struct debug_values)->until;
-    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
+    const struct repetition *until = &settings->debug.until;
+    const struct engine_values *values = &settings->engine;
     struct trt_builds builds = {0};
     struct build_session session = {
         .maker = trt_builds_maker(&builds), .log = context->log, .until = *until, .tactics = values->save_tactics};
@@ -113,14 +113,14 @@ static int build_by_trtexec(const struct command_context *context, const struct 
 
     if (rc < 0)
         return rc;
-    rc = engine_builds_check_model(context, err);
+    rc = engine_builds_check_model(&settings->file.model, err);
     if (rc < 0)
         return rc;
-    rc = model_file_load(context, &model, err);
+    rc = model_file_load(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
     debug_session_watch_data(loop, model);
-    rc = trt_builds_init(&builds, context, program, err);
+    rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, program, err);
     if (rc < 0)
         goto done;
     rc = trt_builds_set_model(&builds, model, err);
@@ -132,10 +132,10 @@ done:
     return rc;
 }
 
-static int build_all(const struct command_context *context, struct debug_report *result, struct error *err)
+static int build_all(const struct command_context *context, const struct debug_build_settings *options,
+                     struct debug_report *result, struct error *err)
 {
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
-    struct loop_settings settings = debug_loop_settings(context);
+    struct loop_settings settings = debug_loop_settings(context, &options->debug, &options->file);
     const struct trtexec *program;
     struct session_page page = {.counts = true};
     struct loop *loop = NULL;
@@ -143,19 +143,20 @@ static int build_all(const struct command_context *context, struct debug_report 
 
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, "debug build", model->path, "builds", &settings);
+    session_page_begin(&page, context, &options->debug.report, "debug build", "builds", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
         goto done;
-    rc = program != NULL ? build_by_trtexec(context, program, loop, err) : build_by_ourselves(context, loop, err);
+    rc = program != NULL ? build_by_trtexec(context, options, program, loop, err)
+                         : build_by_ourselves(context, options, loop, err);
     if (rc < 0)
         goto ended;
     session_page_tell_rate(page.report, "builds", loop);
-    rc = session_page_finish(&page, context, true, err);
+    rc = session_page_finish(&page, context, &options->debug.report, true, err);
     if (rc == 0)
         rc = debug_report_save(result, loop, NULL, NULL, err);
 ended:
-    rc = debug_session_end(context, loop, rc);
+    rc = debug_session_end(context, &options->debug, loop, rc);
 done:
     loop_free(loop);
     session_page_release(&page);
@@ -164,13 +165,13 @@ done:
 
 static int debug_build_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct debug_build_settings *settings = given;
     struct debug_report report;
-    int rc = debug_report_open(&report, context, err);
+    int rc = debug_report_open(&report, &settings->debug.json, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = build_all(context, &report, err);
+    rc = build_all(context, settings, &report, err);
     debug_report_close(&report);
     return rc;
 }

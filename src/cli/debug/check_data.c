@@ -7,7 +7,7 @@
 #include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "cli/commands.h"
-#include "cli/options/groups.h"
+#include "cli/run/settings.h"
 #include "cli/parse/parser.h"
 #include "debug/check/check.h"
 #include "debug/reduce/reduce.h"
@@ -40,9 +40,8 @@ static const char **list_words(const struct check_settings *check, struct arena 
 
 /* Reads the check as `polygraphy run`; false when it is something else, or does not make sense. `parse` is initialized
  * in any case. */
-static bool read_check(const struct command_context *context, struct parse *parse)
+static bool read_check(const struct command_context *context, const struct check_settings *check, struct parse *parse)
 {
-    const struct check_settings *check = &PARSE_VALUES(context->parse, struct debug_values)->loop.check;
     struct error ignored;
     const char **words;
     size_t count = 0;
@@ -98,6 +97,7 @@ struct made {
 
 struct look {
     const struct command_context *context;
+    const struct debug_reduce_settings *settings;
     const struct reduce_settings *reduce;
     const struct candidate_paths *files; /* as a rule */
     struct model *model;
@@ -207,7 +207,7 @@ static void list_made(const struct model *model, struct made *ret)
 
 static int refuse_foreign(const struct look *look, struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(look->context->parse, struct model_values);
+    const struct model_values *values = &look->settings->file.model;
     struct string_builder outputs;
     int rc;
 
@@ -275,13 +275,13 @@ static int consider_made_up_data(const struct look *look, bool *ret_keep_inputs,
 
 static int consider(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)
 {
-    const struct runner_values *runners = PARSE_VALUES(check, struct runner_values);
-    const struct onnx_load_values *load = PARSE_VALUES(check, struct onnx_load_values);
-    const struct comparison_values *comparison = PARSE_VALUES(check, struct comparison_values);
-    const struct data_loader_settings *data = PARSE_VALUES(check, struct data_loader_settings);
+    const struct run_settings *settings = check->settings;
+    const struct onnx_load_values *load = &settings->file.load;
+    const struct comparison_values *comparison = &settings->comparison;
+    const struct data_loader_settings *data = &settings->file.data;
     int rc = 0;
 
-    if (runners->names.count == 0)
+    if (settings->runners.names.count == 0)
         return 0;
     list_made(look->model, &look->made);
     read_inputs(look, data);
@@ -297,12 +297,13 @@ static int consider(struct look *look, const struct parse *check, bool *ret_keep
     return rc;
 }
 
-int check_data_look(const struct command_context *context, struct model *model, bool *ret_keep_inputs,
-                    struct error *err)
+int check_data_look(const struct command_context *context, const struct debug_reduce_settings *settings,
+                    struct model *model, bool *ret_keep_inputs, struct error *err)
 {
     struct look look = {.context = context,
-                        .reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce,
-                        .files = &PARSE_VALUES(context->parse, struct debug_values)->loop.check.files,
+                        .settings = settings,
+                        .reduce = &settings->reduce,
+                        .files = &settings->debug.loop.check.files,
                         .model = model};
     struct parse check;
     int rc = 0;
@@ -310,7 +311,7 @@ int check_data_look(const struct command_context *context, struct model *model, 
     *ret_keep_inputs = false;
     arena_init(&look.arena);
     name_map_init(&look.outputs);
-    if (read_check(context, &check))
+    if (read_check(context, &settings->debug.loop.check, &check))
         rc = consider(&look, &check, ret_keep_inputs, err);
     parse_release(&check);
     name_map_release(&look.outputs);

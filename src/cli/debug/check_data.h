@@ -7,6 +7,7 @@
 #ifndef CLI_DEBUG_CHECK_DATA_H
 #define CLI_DEBUG_CHECK_DATA_H
 
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "onnx/model/model.h"
 
@@ -14,7 +15,7 @@
  * quotes); of any other check nothing is said. One warning tells which tensors are missing and which option gives them.
  * ERR_INVALID when nothing could be judged: no output of the model is in the file, or parts would be fed with data made
  * up on the spot and compared with values of others. `*ret_keep_inputs`: inputs must not be cut, for that reason. */
-int check_data_look(const struct command_context *context, struct model *model, bool *ret_keep_inputs,
-                    struct error *err);
+int check_data_look(const struct command_context *context, const struct debug_reduce_settings *settings,
+                    struct model *model, bool *ret_keep_inputs, struct error *err);
 
 #endif

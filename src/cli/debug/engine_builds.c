@@ -4,30 +4,28 @@
 #include "cli/model_file.h"
 #include "engine/plan/plan.h"
 
-int engine_builds_check_model(const struct command_context *context, struct error *err)
+int engine_builds_check_model(const struct model_values *model, struct error *err)
 {
-    const struct model_values *values = model_file_options(context).model;
-
-    return values->type == MODEL_ONNX
+    return model->type == MODEL_ONNX
                ? 0
                : error_set(err, ERR_INVALID,
-                           "'%s' is an engine, which is built already: give the ONNX model that it is of",
-                           values->path);
+                           "'%s' is an engine, which is built already: give the ONNX model that it is of", model->path);
 }
 
-int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err)
+int engine_builds_init(struct engine_builds *builds, const struct command_context *context,
+                       const struct engine_values *values, const struct model_file_settings *source, struct error *err)
 {
     struct model *model;
-    int rc = engine_builds_check_model(context, err);
+    int rc = engine_builds_check_model(&source->model, err);
 
     if (rc < 0)
         return rc;
     *builds = (struct engine_builds){.times_are_kept = true};
-    rc = engine_file_init(&builds->file, context, err);
+    rc = engine_file_init(&builds->file, context, values, source, err);
     if (rc < 0)
         return rc;
     builds->seed = builds->file.request.builder.seed;
-    rc = model_file_load(context, &model, err);
+    rc = model_file_load(context, source, &model, err);
     if (rc == 0)
         rc = network_build(model, &builds->file.request.network, &builds->network, err);
     if (rc < 0)

@@ -16,10 +16,11 @@ struct engine_builds {
 };
 
 /* ERR_INVALID when the model is an engine. */
-int engine_builds_check_model(const struct command_context *context, struct error *err);
+int engine_builds_check_model(const struct model_values *model, struct error *err);
 
 /* Loads the model and makes its network: once, for all builds. After an error nothing is left. */
-int engine_builds_init(struct engine_builds *builds, const struct command_context *context, struct error *err);
+int engine_builds_init(struct engine_builds *builds, const struct command_context *context,
+                       const struct engine_values *values, const struct model_file_settings *source, struct error *err);
 void engine_builds_release(struct engine_builds *builds);
 
 /* Builds by what `builds` says. The engines refer to it. */

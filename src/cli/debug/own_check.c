@@ -106,7 +106,8 @@ static int refuse_output(const char *option, const char *name, const char *path,
     return rc;
 }
 
-int own_check_refuse_unknown_outputs(const struct command_context *context, const char *path, struct error *err)
+int own_check_refuse_unknown_outputs(const struct command_context *context, const struct comparison_values *comparison,
+                                     const char *path, struct error *err)
 {
     struct output_rules rules[COMPARISON_RULES];
     struct words outputs;
@@ -118,7 +119,7 @@ int own_check_refuse_unknown_outputs(const struct command_context *context, cons
         return 0;
     outputs = list_outputs(context, model);
     model_free(model);
-    comparison_list_rules(PARSE_VALUES(context->parse, struct comparison_values), rules);
+    comparison_list_rules(comparison, rules);
     for (size_t i = 0; i < ARRAY_LEN(rules); i++)
         for (size_t k = 0; rc == 0 && k < rules[i].count; k++) {
             const char *name = *(const char *const *)((const char *)rules[i].items + k * rules[i].item_size);

@@ -7,6 +7,7 @@
 #define CLI_DEBUG_OWN_CHECK_H
 
 #include "base/text/text.h"
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/check/check.h"
 #include "debug/loop/session_lock.h"
@@ -33,7 +34,8 @@ int own_check_refuse(const struct command_context *context, struct error *err);
 
 /* An error where an option of comparisons has a value for an output that the model at `path` does not have: the check
  * would pass over it, with a warning that nobody sees. No error for a model that cannot be read, nor with --check. */
-int own_check_refuse_unknown_outputs(const struct command_context *context, const char *path, struct error *err);
+int own_check_refuse_unknown_outputs(const struct command_context *context, const struct comparison_values *comparison,
+                                     const char *path, struct error *err);
 
 /* False where --load-outputs gives the reference. */
 bool own_check_needs_reference(const struct own_check *check);

@@ -21,19 +21,6 @@
 #include "debug/check/words.h"
 #include "onnx/external/data.h"
 
-struct debug_passes_settings {
-    struct debug_values debug;
-    struct model_file_settings file;
-    struct runner_values runners;
-    struct comparison_values comparison;
-    struct engine_values engine;
-
-    /* its own */
-    const char *folder;
-    struct words decisions, among;
-    bool reduce;
-};
-
 static const struct option passes_rows[] = {
     {
         .names = {"-o", "--output"},
@@ -146,12 +133,12 @@ static int choose_runner(struct session *session, struct error *err)
                                                             &tensorrt_options};
     const struct command_context *context = session->context;
     const struct trtexec *program;
-    int rc = run_model_refuse_idle(context, of_engines, ARRAY_LEN(of_engines), err);
+    int rc = run_model_refuse_idle(context, &session->values->runners, of_engines, ARRAY_LEN(of_engines), err);
 
     if (rc < 0)
         return rc;
     session->runner = &onnxrt_passes_runner;
-    if (!run_model_has_runner(context, &engine_backend))
+    if (!run_model_has_runner(&session->values->runners, &engine_backend))
         return 0;
     rc = trt_choose(context->log, session->subject.model, &program, err);
     if (rc == 0)
@@ -400,7 +387,7 @@ static void tell_page(struct session *session, const struct passes_report *repor
 
 static int tell(struct session *session, struct passes_report *report, struct error *err)
 {
-    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+    const struct debug_values *debug = &session->values->debug;
     bool found = session->result.outcome == PASSES_FOUND;
     int rc;
 
@@ -412,7 +399,7 @@ static int tell(struct session *session, struct passes_report *report, struct er
     loop_log_checks(session->loop);
     rc = debug_report_save(&session->report, session->loop, passes_result_write, report, err);
     if (rc == 0)
-        rc = session_page_finish(&session->page, session->context, found, err);
+        rc = session_page_finish(&session->page, session->context, &debug->report, found, err);
     return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
 }
 
@@ -430,14 +417,14 @@ static int search(struct session *session, struct error *err)
 
     if (rc < 0)
         return rc;
-    session_page_begin(&session->page, session->context, "debug passes", session->subject.model, "decisions",
+    session_page_begin(&session->page, session->context, &session->values->debug.report, "debug passes", "decisions",
                        &session->loop_settings);
     rc = loop_new(&session->loop_settings, &hash, session->context->log, &session->loop, err);
     if (rc < 0)
         return rc;
     rc = passes_run(report.decisions, session->loop, session->context->log, &session->result, err);
     if (rc < 0)
-        return debug_session_end(session->context, session->loop, rc);
+        return debug_session_end(session->context, &session->values->debug, session->loop, rc);
     if (session->result.outcome == PASSES_FOUND) {
         struct words off = list_off(session);
 
@@ -448,7 +435,7 @@ static int search(struct session *session, struct error *err)
     }
     told = tell(session, &report, rc < 0 ? NULL : err);
     if (rc < 0)
-        debug_session_end(session->context, session->loop, rc);
+        debug_session_end(session->context, &session->values->debug, session->loop, rc);
     else
         rc = told;
     for (size_t i = 0; report.reductions != NULL && i < session->result.culprits.count; i++)
@@ -466,22 +453,23 @@ static int debug_passes_run(const struct command_context *context, const void *g
     struct session session = {.context = context,
                               .values = settings,
                               .subject = {.context = context,
+                                          .settings = settings,
                                           .model = settings->file.model.path,
                                           .arena = arena,
                                           .saturates = system_saturates_products(),
                                           .memory = &memory},
-                              .loop_settings = debug_loop_settings(context),
+                              .loop_settings = debug_loop_settings(context, &settings->debug, &settings->file),
                               .decisions = {.arena = arena}};
     const struct decision_wishes wishes = {.names = session.values->decisions,
                                            .kinds = session.values->among,
                                            .check_is_given = session.loop_settings.check.command.count > 0};
-    int rc = debug_report_open(&session.report, context, err);
+    int rc = debug_report_open(&session.report, &settings->debug.json, err);
 
     if (rc < 0)
         return rc;
     session.loop_settings.check.has_lists = true;
     session.loop_settings.hash_content = passes_hash_list;
-    rc = own_check_refuse_unknown_outputs(context, session.subject.model, err);
+    rc = own_check_refuse_unknown_outputs(context, &settings->comparison, session.subject.model, err);
     if (rc < 0)
         goto done;
     rc = choose_runner(&session, err);

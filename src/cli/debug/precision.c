@@ -69,7 +69,7 @@ static void choose_precisions(struct session *session)
 /* What candidates are called depends on --emit where nobody says it. */
 static int refuse_model_as_artifact(const struct session *session, struct error *err)
 {
-    const char *path = model_file_options(session->context).model->path;
+    const char *path = session->values->file.model.path;
     const char *artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT];
     struct stat one, other;
 
@@ -108,9 +108,9 @@ static int hash_session(struct session *session, struct model *model, struct err
 {
     const struct debug_precision_settings *values = session->values;
     const struct precision_settings *precision = &session->builds.file.request.builder.precision;
-    const struct data_loader_settings *data = PARSE_VALUES(session->context->parse, struct data_loader_settings);
+    const struct data_loader_settings *data = &session->values->file.data;
     struct string_builder text;
-    int rc = hash_file(model_file_options(session->context).model->path, &session->hash, err);
+    int rc = hash_file(session->values->file.model.path, &session->hash, err);
 
     if (rc == 0)
         rc = external_data_hash(model, &session->hash, err);
@@ -132,7 +132,7 @@ static int hash_session(struct session *session, struct model *model, struct err
 
 static void set_artifact(struct session *session)
 {
-    session->loop_settings = debug_loop_settings(session->context);
+    session->loop_settings = debug_loop_settings(session->context, &session->values->debug, &session->values->file);
     if (session->values->emit == PRECISION_EMIT_ONNX && !parse_given(session->context->parse, "--iter-artifact"))
         session->loop_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
 }
@@ -196,7 +196,8 @@ static int open_trt(struct session *session, struct error *err)
     struct trtexec_settings *settings = &session->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
     struct model *model;
-    int rc = trt_builds_init(&session->trt, session->context, session->program, err);
+    int rc = trt_builds_init(&session->trt, session->context, &session->values->engine, &session->values->file,
+                             session->program, err);
 
     if (rc < 0)
         return rc;
@@ -222,11 +223,11 @@ static int open_network(struct session *session, struct error *err)
     struct model *model;
     int rc;
 
-    if (model_file_options(session->context).model->type == MODEL_ENGINE)
+    if (session->values->file.model.type == MODEL_ENGINE)
         return error_set(err, ERR_INVALID,
                          "'%s' is an engine, whose precisions are decided: give the ONNX model that it was built from",
-                         model_file_options(session->context).model->path);
-    rc = model_file_load(session->context, &model, err);
+                         session->values->file.model.path);
+    rc = model_file_load(session->context, &session->values->file, &model, err);
     if (rc < 0)
         return rc;
     rc = hash_session(session, model, err);
@@ -240,12 +241,14 @@ static int open_network(struct session *session, struct error *err)
 
 static int takes(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err)
 {
-    return model_trial_takes(data, subgraph, ret, err);
+    const struct session *session = data;
+
+    return model_trial_takes(session->context, &session->values->file, subgraph, ret, err);
 }
 
 static int open_lab(struct session *session, struct error *err)
 {
-    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+    const struct debug_values *debug = &session->values->debug;
 
     if (session->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
         session->builds.file.request.builder.deterministic = true;
@@ -261,8 +264,8 @@ static int open_lab(struct session *session, struct error *err)
         .copy_weights = debug->copy_weights,
         .take_over = loop_takes_over(session->loop),
         .takes = takes,
-        .takes_data = session->context,
-        .runtime = model_file_request(session->context),
+        .takes_data = session,
+        .runtime = model_file_request(session->context, &session->values->file),
         .log = session->context->log,
     };
     return precision_lab_new(&session->lab_settings, &session->lab, err);
@@ -356,7 +359,7 @@ static void tell(struct session *session, const struct precision_result *result)
 static int search(struct session *session, struct error *err)
 {
     const struct debug_precision_settings *values = session->values;
-    const struct debug_values *debug = PARSE_VALUES(session->context->parse, struct debug_values);
+    const struct debug_values *debug = &session->values->debug;
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
     struct precision_target target = precision_lab_target(session->lab);
@@ -364,11 +367,12 @@ static int search(struct session *session, struct error *err)
     int rc = precision_run(&target, &settings, session->loop, session->context->log, &result, err);
 
     if (rc < 0)
-        return debug_session_end(session->context, session->loop, rc);
+        return debug_session_end(session->context, debug, session->loop, rc);
     rc = report(session, &result, err);
     if (rc == 0) {
         tell(session, &result);
-        rc = session_page_finish(&session->page, session->context, result.outcome == PRECISION_FOUND, err);
+        rc = session_page_finish(&session->page, session->context, &debug->report, result.outcome == PRECISION_FOUND,
+                                 err);
     }
     if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
         rc = EXIT_STATUS_NOT_REPRODUCED;
@@ -386,7 +390,7 @@ static int debug_precision_run(const struct command_context *context, const void
     rc = refuse_model_as_artifact(&session, err);
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&session.report, context, err);
+    rc = debug_report_open(&session.report, &settings->debug.json, err);
     if (rc < 0)
         return rc;
     session.form = session.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
@@ -394,8 +398,9 @@ static int debug_precision_run(const struct command_context *context, const void
         rc = trt_choose(context->log, NULL, &session.program, err);
     if (rc < 0)
         goto done;
-    rc = session.program != NULL ? engine_file_init_aside(&session.builds.file, context, err)
-                                 : engine_file_init(&session.builds.file, context, err);
+    rc = session.program != NULL
+             ? engine_file_init_aside(&session.builds.file, context, &settings->engine, &settings->file, err)
+             : engine_file_init(&session.builds.file, context, &settings->engine, &settings->file, err);
     if (rc < 0)
         goto done;
     session.builds.seed = session.builds.file.request.builder.seed;
@@ -408,7 +413,7 @@ static int debug_precision_run(const struct command_context *context, const void
     rc = open_network(&session, err);
     if (rc < 0)
         goto done;
-    session_page_begin(&session.page, context, "debug precision", session.loop_settings.model, "layers",
+    session_page_begin(&session.page, context, &settings->debug.report, "debug precision", "layers",
                        &session.loop_settings);
     rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
     if (rc < 0)

@@ -37,6 +37,7 @@ static const struct option_group quantization_options = {
 
 struct session {
     const struct command_context *context;
+    const struct debug_quantization_settings *settings;
     struct quantization_study study;
     struct quantization_subject subject;
     struct quantization_table table;
@@ -76,11 +77,9 @@ static void warn_of_quantized_reference(const struct session *session)
 static int measure(struct session *session, struct error *err)
 {
     const struct command_context *context = session->context;
-    const struct debug_quantization_settings *values = PARSE_VALUES(context->parse, struct debug_quantization_settings);
-    const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    const struct debug_quantization_settings *settings = session->settings;
     struct quantization_study *study = &session->study;
-    int rc = data_loader_from_options(context, model, &study->loader, err);
+    int rc = data_loader_from_options(context, &settings->file, &study->loader, err);
 
     if (rc < 0)
         return rc;
@@ -93,11 +92,11 @@ static int measure(struct session *session, struct error *err)
     warn_of_quantized_reference(session);
     study->subject = &session->subject;
     study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
-    study->request = model_file_request(context);
-    study->request.model.path = model->path;
-    study->float_path = values->float_model;
+    study->request = model_file_request(context, &settings->file);
+    study->request.model.path = settings->file.model.path;
+    study->float_path = settings->float_model;
     study->log = context->log;
-    if (context->progress != NULL && logging->settings.threshold <= LOG_INFO) {
+    if (context->progress != NULL && settings->debug.common.logging.settings.threshold <= LOG_INFO) {
         study->progress = progress_line_show;
         study->progress_data = context->progress;
     }
@@ -124,8 +123,8 @@ static void write_result(const void *data, struct json_writer *writer)
 static int tell(struct session *session, const struct quantization_report *table, struct error *err)
 {
     const struct command_context *context = session->context;
-    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
-    bool searched = quantization_search_is_wanted(context);
+    const struct debug_values *debug = &session->settings->debug;
+    bool searched = quantization_search_is_wanted(context, session->settings);
     bool found = !searched || quantization_session_has_found(&session->search);
     const struct result result = {*table, searched ? &session->search : NULL};
     int rc;
@@ -141,7 +140,7 @@ static int tell(struct session *session, const struct quantization_report *table
     rc = debug_report_save(&session->report, session->search.loop, write_result, &result, err);
     if (rc < 0)
         return rc;
-    rc = session_page_finish(&session->page, context, found, err);
+    rc = session_page_finish(&session->page, context, &debug->report, found, err);
     return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
 }
 
@@ -149,12 +148,13 @@ static int tell(struct session *session, const struct quantization_report *table
 static int measure_and_search(struct session *session, struct error *err)
 {
     const struct command_context *context = session->context;
-    const char *model = PARSE_VALUES(context->parse, struct model_values)->path;
+    const struct debug_quantization_settings *settings = session->settings;
+    const char *model = settings->file.model.path;
     struct quantization_report table;
     int rc;
 
-    session->search.loop_settings = debug_loop_settings(context);
-    session_page_begin(&session->page, context, "debug quantization", model, "quantizers",
+    session->search.loop_settings = debug_loop_settings(context, &settings->debug, &settings->file);
+    session_page_begin(&session->page, context, &settings->debug.report, "debug quantization", "quantizers",
                        &session->search.loop_settings);
     rc = measure(session, err);
     if (rc < 0)
@@ -168,8 +168,9 @@ static int measure_and_search(struct session *session, struct error *err)
     quantization_rewriting_read(&session->study, &session->rewriting);
     quantization_traps_find(&session->subject, system_saturates_products(), &session->rewriting, &session->traps);
     quantization_result_log(&table, context->log);
-    if (quantization_search_is_wanted(context)) {
+    if (quantization_search_is_wanted(context, settings)) {
         session->search.context = context;
+        session->search.settings = settings;
         session->search.subject = &session->subject;
         session->search.model_path = model;
         session->search.float_path = session->study.float_path;
@@ -185,21 +186,21 @@ static int debug_quantization_run(const struct command_context *context, const v
 {
     const struct debug_quantization_settings *values = given;
     const char *path = values->file.model.path;
-    struct session session = {.context = context};
+    struct session session = {.context = context, .settings = values};
     int rc;
 
-    if (parse_given(context->parse, "--emit") && !quantization_search_is_wanted(context))
+    if (parse_given(context->parse, "--emit") && !quantization_search_is_wanted(context, values))
         return error_set(err, ERR_INVALID,
                          "--emit is about the answer of a search, and nothing says what to search for: --check, or a "
                          "tolerance as --atol");
-    if (quantization_search_is_wanted(context)) {
-        rc = quantization_search_keep_models(context, path, values->float_model, err);
+    if (quantization_search_is_wanted(context, values)) {
+        rc = quantization_search_keep_models(context, values, err);
         if (rc == 0)
-            rc = own_check_refuse_unknown_outputs(context, path, err);
+            rc = own_check_refuse_unknown_outputs(context, &values->comparison, path, err);
         if (rc < 0)
             return rc;
     }
-    rc = debug_report_open(&session.report, context, err);
+    rc = debug_report_open(&session.report, &values->debug.json, err);
     if (rc < 0)
         return rc;
     rc = quantization_subject_open(path, values->float_model, &session.subject, err);

@@ -47,12 +47,13 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
 
 /* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the
  * candidates. */
-static int hash_session(const struct command_context *context, struct model *model, struct hash *ret, struct error *err)
+static int hash_session(const struct debug_reduce_settings *settings, struct model *model, struct hash *ret,
+                        struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
-    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
+    const struct model_values *values = &settings->file.model;
+    const struct reduce_settings *reduce = &settings->reduce;
+    const struct onnx_load_values *load = &settings->file.load;
+    const struct shape_inference_values *inference = &settings->file.inference;
     struct hash hash;
     struct string_builder options;
     int rc = hash_file(values->path, &hash, err);
@@ -62,7 +63,7 @@ static int hash_session(const struct command_context *context, struct model *mod
     if (!load->ignore_external_data)
         rc = external_data_hash(model, &hash, err);
     if (rc == 0)
-        rc = hash_input_data(PARSE_VALUES(context->parse, struct data_loader_settings), &hash, err);
+        rc = hash_input_data(&settings->file.data, &hash, err);
     string_init(&options);
     string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, !reduce->reduce_inputs, !reduce->reduce_outputs,
                       inference->enabled, inference->force_fallback);
@@ -78,22 +79,24 @@ static int hash_session(const struct command_context *context, struct model *mod
 }
 
 /* What is not said by options of `debug reduce` alone. */
-static struct reduce_settings settings_from_options(const struct command_context *context, struct data_loader *loader)
+static struct reduce_settings settings_from_options(const struct command_context *context,
+                                                    const struct debug_reduce_settings *settings,
+                                                    struct data_loader *loader)
 {
-    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
-    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
-    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
-    const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
-    struct reduce_settings ret = PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
+    const struct onnx_save_values *save = &settings->file.save;
+    const struct shape_inference_values *inference = &settings->file.inference;
+    const struct data_loader_settings *data = &settings->file.data;
+    const struct loop_settings *loop = &settings->debug.loop;
+    struct reduce_settings ret = settings->reduce;
 
     ret.output = save->path;
     ret.external = save->external;
     ret.keep_intermediate = loop->keep_intermediate;
-    ret.copy_weights = PARSE_VALUES(context->parse, struct debug_values)->copy_weights;
-    ret.ignore_external_data = PARSE_VALUES(context->parse, struct onnx_load_values)->ignore_external_data;
+    ret.copy_weights = settings->debug.copy_weights;
+    ret.ignore_external_data = settings->file.load.ignore_external_data;
     ret.force_fallback = inference->force_fallback;
     ret.candidates.backend = &onnxrt_backend;
-    ret.candidates.request = model_file_request(context);
+    ret.candidates.request = model_file_request(context, &settings->file);
     ret.candidates.loader = loader;
     ret.candidates.static_inference = inference->enabled;
     ret.candidates.fixed_shapes = true;
@@ -105,10 +108,10 @@ static struct reduce_settings settings_from_options(const struct command_context
 }
 
 /* Loads the model and makes it ready to be cut up. */
-static int prepare(const struct command_context *context, struct model **ret, size_t *ret_nodes, struct hash *ret_hash,
-                   struct error *err)
+static int prepare(const struct command_context *context, const struct debug_reduce_settings *settings,
+                   struct model **ret, size_t *ret_nodes, struct hash *ret_hash, struct error *err)
 {
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct onnx_load_values *load = &settings->file.load;
     struct model *model;
     int rc;
 
@@ -117,15 +120,15 @@ static int prepare(const struct command_context *context, struct model **ret, si
             err, ERR_UNSUPPORTED,
             "--fp-to-fp16: make a float16 model with `polygraphy convert --fp-to-fp16 -o half.onnx` and reduce "
             "that");
-    rc = model_file_open(context, &model, err);
+    rc = model_file_open(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
     *ret_nodes = model->nodes.count;
-    rc = model_file_override_shapes(context, model, err);
+    rc = model_file_override_shapes(&settings->file, model, err);
     if (rc == 0)
         rc = model_lower_constants(model, err);
     if (rc == 0)
-        rc = hash_session(context, model, ret_hash, err);
+        rc = hash_session(settings, model, ret_hash, err);
     if (rc < 0)
         model_free(model);
     else
@@ -134,11 +137,11 @@ static int prepare(const struct command_context *context, struct model **ret, si
 }
 
 /* One result may lie there, as nothing comes after it. */
-static int refuse_results_as_artifact(const struct command_context *context, struct error *err)
+static int refuse_results_as_artifact(const struct debug_reduce_settings *settings, struct error *err)
 {
-    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
-    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
-    const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
+    const struct reduce_settings *reduce = &settings->reduce;
+    const struct onnx_save_values *save = &settings->file.save;
+    const struct loop_settings *loop = &settings->debug.loop;
 
     if (!reduce->all || save->path == NULL || strcmp(save->path, loop->check.files.items[CANDIDATE_ARTIFACT]) != 0)
         return 0;
@@ -239,13 +242,13 @@ static void tell(struct report *report, struct model *model, const struct reduct
 }
 
 /* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
-static int refuse_missing_result(const struct command_context *context, const struct reduce_result *result,
+static int refuse_missing_result(const struct debug_reduce_settings *settings, const struct reduce_result *result,
                                  struct error *err)
 {
     const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
                                                                  : "no model was seen to fail";
-    const struct reduce_settings *reduce = &PARSE_VALUES(context->parse, struct debug_reduce_settings)->reduce;
-    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
+    const struct reduce_settings *reduce = &settings->reduce;
+    const struct onnx_save_values *save = &settings->file.save;
 
     if (save->path != NULL && result->outcome != REDUCE_FOUND)
         return error_set(err, ERR_INVALID, "'%s' is not written: %s", save->path, reason);
@@ -255,23 +258,23 @@ static int refuse_missing_result(const struct command_context *context, const st
     return 0;
 }
 
-static int end_of_session(const struct command_context *context, struct loop *loop, const struct reduce_result *result,
-                          int rc, struct error *err)
+static int end_of_session(const struct command_context *context, const struct debug_reduce_settings *settings,
+                          struct loop *loop, const struct reduce_result *result, int rc, struct error *err)
 {
-    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
+    const struct debug_values *debug = &settings->debug;
 
     if (rc < 0)
-        return debug_session_end(context, loop, rc);
+        return debug_session_end(context, &settings->debug, loop, rc);
     loop_log_checks(loop);
     if (debug->exit_code)
         return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
-    return refuse_missing_result(context, result, err);
+    return refuse_missing_result(settings, result, err);
 }
 
 /* Data are generated, and the model does not tell all sizes of its inputs. */
-static bool has_open_sizes(const struct command_context *context, struct model *model)
+static bool has_open_sizes(const struct debug_reduce_settings *settings, struct model *model)
 {
-    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
+    const struct data_loader_settings *data = &settings->file.data;
     struct subgraph whole;
     bool open;
 
@@ -284,12 +287,12 @@ static bool has_open_sizes(const struct command_context *context, struct model *
 }
 
 /* With --simplify, or to find sizes. Comes before anything that makes threads. */
-static int start_sandbox(const struct command_context *context, struct model *model, struct data_loader *loader,
-                         struct sandbox **ret, struct error *err)
+static int start_sandbox(const struct command_context *context, const struct debug_reduce_settings *settings,
+                         struct model *model, struct data_loader *loader, struct sandbox **ret, struct error *err)
 {
-    const struct backend_request request = model_file_request(context);
+    const struct backend_request request = model_file_request(context, &settings->file);
 
-    if (!parse_given(context->parse, "--simplify") && !has_open_sizes(context, model))
+    if (!parse_given(context->parse, "--simplify") && !has_open_sizes(settings, model))
         return 0;
     return sandbox_start(&onnxrt_backend, &request, loader, ret, err);
 }
@@ -321,14 +324,14 @@ static void report_sizes(const struct command_context *context, const struct inp
 }
 
 /* Sizes with which the model runs, for values of its tensors. */
-static int find_sizes(const struct command_context *context, struct model *model, const struct sandbox *sandbox,
-                      struct data_loader *loader, struct error *err)
+static int find_sizes(const struct command_context *context, const struct debug_reduce_settings *settings,
+                      struct model *model, const struct sandbox *sandbox, struct data_loader *loader, struct error *err)
 {
     struct input_sizes sizes;
     struct subgraph whole;
     int rc;
 
-    if (!has_open_sizes(context, model))
+    if (!has_open_sizes(settings, model))
         return 0;
     subgraph_init_whole(&whole, model);
     rc = input_sizes_find(sandbox, &whole, &model->arena, &sizes, err);
@@ -344,7 +347,7 @@ static int find_sizes(const struct command_context *context, struct model *model
 static int debug_reduce_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct debug_reduce_settings *options = given;
-    struct loop_settings loop_settings = debug_loop_settings(context);
+    struct loop_settings loop_settings = debug_loop_settings(context, &options->debug, &options->file);
     struct reduce_settings settings;
     struct engine_request golden = {0};
     struct data_loader *loader = NULL;
@@ -357,40 +360,40 @@ static int debug_reduce_run(const struct command_context *context, const void *g
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
     struct debug_report json;
     struct session_page page = {0};
-    int rc = refuse_results_as_artifact(context, err);
+    int rc = refuse_results_as_artifact(options, err);
 
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&json, context, err);
+    rc = debug_report_open(&json, &options->debug.json, err);
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, "debug reduce", loop_settings.model, "nodes", &loop_settings);
-    rc = prepare(context, &model, &nodes, &hash, err);
+    session_page_begin(&page, context, &options->debug.report, "debug reduce", "nodes", &loop_settings);
+    rc = prepare(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
-    rc = data_loader_from_options(context, &options->file.model, &loader, err);
+    rc = data_loader_from_options(context, &options->file, &loader, err);
     if (rc < 0)
         goto done;
-    rc = check_data_look(context, model, &keep_inputs, err);
+    rc = check_data_look(context, options, model, &keep_inputs, err);
     if (rc < 0)
         goto done;
-    rc = start_sandbox(context, model, loader, &sandbox, err);
+    rc = start_sandbox(context, options, model, loader, &sandbox, err);
     if (rc < 0)
         goto done;
-    rc = find_sizes(context, model, sandbox, loader, err);
+    rc = find_sizes(context, options, model, sandbox, loader, err);
     if (rc < 0)
         goto done;
     rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
     if (rc < 0)
         goto done;
     debug_session_watch_data(loop, model);
-    settings = settings_from_options(context, loader);
+    settings = settings_from_options(context, options, loader);
     settings.simplify.sandbox = sandbox;
     settings.original_nodes = nodes;
     settings.reduce_inputs &= !keep_inputs;
     settings.candidates.golden_request = (struct backend_request){.settings = &golden, .log = context->log};
     if (settings.candidates.golden != NULL)
-        rc = engine_file_golden(&golden, context, loader, err);
+        rc = engine_file_golden(&golden, context, &options->file, loader, err);
     if (rc < 0)
         goto done;
     rc = reduce_run(model, &settings, loop, context->log, &result, err);
@@ -398,11 +401,11 @@ static int debug_reduce_run(const struct command_context *context, const void *g
         const struct reduction reduction = {model, nodes, &result};
 
         tell(page.report, model, &reduction, loop);
-        rc = session_page_finish(&page, context, result.outcome == REDUCE_FOUND, err);
+        rc = session_page_finish(&page, context, &options->debug.report, result.outcome == REDUCE_FOUND, err);
         if (rc == 0)
             rc = debug_report_save(&json, loop, write_result, &reduction, err);
     }
-    rc = end_of_session(context, loop, &result, rc, err);
+    rc = end_of_session(context, options, loop, &result, rc, err);
 done:
     reduce_result_release(&result);
     loop_free(loop);

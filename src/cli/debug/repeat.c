@@ -5,6 +5,10 @@
 #include "cli/debug/session_page.h"
 #include "cli/options/groups.h"
 
+struct debug_repeat_settings {
+    struct debug_values debug;
+};
+
 /* There is no model: every iteration checks whatever the command checks. */
 static int identify_iteration(void *data, const void *search, struct loop_candidate *ret, struct error *err)
 {
@@ -12,14 +16,10 @@ static int identify_iteration(void *data, const void *search, struct loop_candid
     return 0;
 }
 
-struct debug_repeat_settings {
-    struct debug_values debug;
-};
-
 static int debug_repeat_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct debug_repeat_settings *options = given;
-    struct loop_settings settings = debug_loop_settings(context);
+    struct loop_settings settings = debug_loop_settings(context, &options->debug, NULL);
     struct repetition until = options->debug.until;
     struct loop_subject subject = {
         .ops = &repetition_ops, .search = &until, .end = until.end, .identify = identify_iteration};
@@ -27,10 +27,10 @@ static int debug_repeat_run(const struct command_context *context, const void *g
     struct session_page page = {.counts = true};
     struct loop *loop = NULL;
 
-    int rc = debug_report_open(&result, context, err);
+    int rc = debug_report_open(&result, &options->debug.json, err);
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, "debug repeat", NULL, "iterations", &settings);
+    session_page_begin(&page, context, &options->debug.report, "debug repeat", "iterations", &settings);
     rc = loop_new(&settings, NULL, context->log, &loop, err);
     if (rc < 0)
         goto done;
@@ -38,11 +38,11 @@ static int debug_repeat_run(const struct command_context *context, const void *g
     if (rc < 0)
         goto ended;
     session_page_tell_rate(page.report, "iterations", loop);
-    rc = session_page_finish(&page, context, true, err);
+    rc = session_page_finish(&page, context, &options->debug.report, true, err);
     if (rc == 0)
         rc = debug_report_save(&result, loop, NULL, NULL, err);
 ended:
-    rc = debug_session_end(context, loop, rc);
+    rc = debug_session_end(context, &options->debug, loop, rc);
 done:
     loop_free(loop);
     session_page_release(&page);

@@ -33,28 +33,25 @@ void debug_preload_libraries(void *words)
         onednn_load(&onednn, NULL);
 }
 
-struct loop_settings debug_loop_settings(const struct command_context *context)
+struct loop_settings debug_loop_settings(const struct command_context *context, const struct debug_values *debug,
+                                         const struct model_file_settings *file)
 {
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
-    const struct data_loader_settings *data = PARSE_VALUES(context->parse, struct data_loader_settings);
-    const struct logging_values *logging = PARSE_VALUES(context->parse, struct logging_values);
-    const struct debug_values *values = PARSE_VALUES(context->parse, struct debug_values);
-    struct loop_settings ret = values->loop;
+    struct loop_settings ret = debug->loop;
 
     ret.check.self = context->program;
     ret.check.self_main = context->main;
     ret.check.self_prepare = debug_preload_libraries;
     ret.check.ask = prompt_ask;
-    if (model != NULL)
-        ret.model = model->path;
-    if (data != NULL)
-        ret.data = data->files;
+    if (file != NULL) {
+        ret.model = file->model.path;
+        ret.data = file->data.files;
+    }
 
     /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
-    if (!context->progress || logging->settings.threshold > LOG_INFO || ret.check.command.count == 0)
+    if (!context->progress || debug->common.logging.settings.threshold > LOG_INFO || ret.check.command.count == 0)
         return ret;
-    if (values->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
-        context->progress->total = values->until.count;
+    if (debug->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
+        context->progress->total = debug->until.count;
     ret.progress = progress_line_show;
     ret.progress_data = context->progress;
     return ret;
@@ -93,9 +90,8 @@ void debug_session_watch_data(struct loop *loop, struct model *model)
     subgraph_release(&whole);
 }
 
-int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err)
+int debug_report_open(struct debug_report *report, const struct json_values *json, struct error *err)
 {
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
     int rc;
 
     *report = (struct debug_report){.wanted = false};
@@ -133,10 +129,9 @@ void debug_report_close(struct debug_report *report)
     report->wanted = false;
 }
 
-int debug_session_end(const struct command_context *context, struct loop *loop, int rc)
+int debug_session_end(const struct command_context *context, const struct debug_values *debug, struct loop *loop,
+                      int rc)
 {
-    const struct debug_values *values = PARSE_VALUES(context->parse, struct debug_values);
-
     if (rc == ERR_INTERRUPTED) {
         const char *hint = loop_resume_hint(loop, context->command_line);
         if (hint)
@@ -145,5 +140,5 @@ int debug_session_end(const struct command_context *context, struct loop *loop, 
     if (rc < 0)
         return rc;
     loop_log_checks(loop);
-    return values->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
+    return debug->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
 }

@@ -7,6 +7,7 @@
 #ifndef CLI_DEBUG_SESSION_H
 #define CLI_DEBUG_SESSION_H
 
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/loop/loop.h"
 #include "format/json/writer.h"
@@ -22,9 +23,11 @@
 /* What a page of help has of all searches, behind what it has of this one. */
 #define DEBUG_SEARCH_ESSENTIAL "-j", "--load-debug-replay", "--show-output", "--json", "--report", "-v"
 
-/* What the options say to the loop, of the check, candidates, artifacts and replays; also lets it ask the user on the
- * terminal, show its progress there, and find this program. Borrows from the context and its parse. */
-struct loop_settings debug_loop_settings(const struct command_context *context);
+/* What the options say to the loop, of the check, candidates, artifacts and replays, and of the model (`file`, NULL for
+ * a command without one); also lets it ask the user on the terminal, show its progress there, and find this program.
+ * Borrows from the context and the settings. */
+struct loop_settings debug_loop_settings(const struct command_context *context, const struct debug_values *debug,
+                                         const struct model_file_settings *file);
 
 /* In the fork server of checks that run this program with these words (NULL-terminated): what their runners use is
  * loaded once for all of them, unless they name an ONNX Runtime of their own. What cannot be loaded is left to the
@@ -39,7 +42,7 @@ struct debug_report {
 
 /* Opens the file that --json names. A session can take hours: this comes first, so that a result which cannot be saved
  * is said before anything is run. Nothing to close after an error. */
-int debug_report_open(struct debug_report *report, const struct command_context *context, struct error *err);
+int debug_report_open(struct debug_report *report, const struct json_values *json, struct error *err);
 
 /* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `loop` (NULL:
  * without): "passed", "failed" and "skipped", and how the checks that were run have ended, "checks". The file is then
@@ -55,6 +58,7 @@ void debug_session_watch_data(struct loop *loop, struct model *model);
 
 /* Turns the loop's end into the command's: after an interruption the log says how to resume; after success it says how
  * the checks have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */
-int debug_session_end(const struct command_context *context, struct loop *loop, int rc);
+int debug_session_end(const struct command_context *context, const struct debug_values *debug, struct loop *loop,
+                      int rc);
 
 #endif

@@ -75,10 +75,11 @@ static void add_candidate(void *data, const struct judged_candidate *judged)
     string_release(&log);
 }
 
-void session_page_begin(struct session_page *page, const struct command_context *context, const char *tool,
-                        const char *subject, const char *unit, struct loop_settings *settings)
+void session_page_begin(struct session_page *page, const struct command_context *context,
+                        const struct report_values *values, const char *tool, const char *unit,
+                        struct loop_settings *settings)
 {
-    char *name = subject != NULL ? file_basename(subject) : NULL;
+    char *name = settings->model != NULL ? file_basename(settings->model) : NULL;
     struct string_builder title;
 
     string_init(&title);
@@ -86,7 +87,8 @@ void session_page_begin(struct session_page *page, const struct command_context 
     if (name != NULL)
         string_add_format(&title, " %s", name);
     page->junit = context->junit;
-    page->report = page->junit != NULL ? report_begin_always(context, title.data) : report_begin(context, title.data);
+    page->report =
+        page->junit != NULL ? report_begin_always(context, title.data) : report_begin(context, values, title.data);
     string_release(&title);
     free(name);
     if (page->report == NULL)
@@ -96,14 +98,15 @@ void session_page_begin(struct session_page *page, const struct command_context 
     settings->judged_data = page;
 }
 
-int session_page_finish(struct session_page *page, const struct command_context *context, bool found, struct error *err)
+int session_page_finish(struct session_page *page, const struct command_context *context,
+                        const struct report_values *values, bool found, struct error *err)
 {
     struct report *report = page->report;
 
     if (report != NULL && !page->counts)
         junit_add_verdict(page->junit, report, found);
     page->report = NULL;
-    return report_finish(context, report, err);
+    return report_finish(context, values, report, err);
 }
 
 void session_page_release(struct session_page *page)

@@ -2,6 +2,7 @@
 #ifndef CLI_DEBUG_SESSION_PAGE_H
 #define CLI_DEBUG_SESSION_PAGE_H
 
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/loop/loop.h"
 #include "onnx/model/model.h"
@@ -14,16 +15,17 @@ struct session_page {
     struct junit *junit;   /* the context's; NULL: not wanted */
 };
 
-/* Begins what the options ask for. The page is called after the tool and `subject` (a model's path; NULL: there is
- * none). What the loop of these settings judges becomes its search, over `unit` ("nodes"), each candidate with what its
- * check has written; `page` has to stay where it is as long as the loop. */
-void session_page_begin(struct session_page *page, const struct command_context *context, const char *tool,
-                        const char *subject, const char *unit, struct loop_settings *settings);
+/* Begins what the options ask for. The page is called after the tool and the model of the settings. What the loop of
+ * these settings judges becomes its search, over `unit` ("nodes"), each candidate with what its check has written;
+ * `page` has to stay where it is as long as the loop. */
+void session_page_begin(struct session_page *page, const struct command_context *context,
+                        const struct report_values *values, const char *tool, const char *unit,
+                        struct loop_settings *settings);
 
 /* Writes the page. `found`: the session has found what it is for; else its test has failed where the verdict says so,
  * and is skipped where nothing was to be found. */
-int session_page_finish(struct session_page *page, const struct command_context *context, bool found,
-                        struct error *err);
+int session_page_finish(struct session_page *page, const struct command_context *context,
+                        const struct report_values *values, bool found, struct error *err);
 
 void session_page_release(struct session_page *page);
 

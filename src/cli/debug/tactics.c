@@ -205,10 +205,10 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 /* ---- The session ---- */
 
 /* What verdicts belong to: the model, both replays, and in which precision they are built. */
-static int hash_session(const struct command_context *context, const struct tactic_pair *pair,
+static int hash_session(const struct debug_tactics_settings *settings, const struct tactic_pair *pair,
                         const struct tactic_options *precision, struct hash *ret, struct error *err)
 {
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
+    const struct model_values *model = &settings->file.model;
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
     struct string_builder text;
     struct hash hash = {0};
@@ -289,18 +289,18 @@ static void tell(struct report *report, const struct tactic_isolation *isolation
     }
 }
 
-static int run_with(const struct command_context *context, const struct tactic_pair *pair, struct debug_report *result,
-                    struct error *err)
+static int run_with(const struct command_context *context, const struct debug_tactics_settings *options,
+                    const struct tactic_pair *pair, struct debug_report *result, struct error *err)
 {
-    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
-    struct loop_settings settings = debug_loop_settings(context);
+    const struct debug_values *debug = &options->debug;
+    struct loop_settings settings = debug_loop_settings(context, &options->debug, &options->file);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
     struct engine_builds builds;
     struct session_page page = {0};
     struct loop *loop = NULL;
     struct hash hash;
-    int rc = engine_builds_init(&builds, context, err);
+    int rc = engine_builds_init(&builds, context, &options->engine, &options->file, err);
 
     if (rc < 0)
         return rc;
@@ -313,10 +313,10 @@ static int run_with(const struct command_context *context, const struct tactic_p
     rc = take_precision(&builds, pair, &precision, context->log, err);
     if (rc < 0)
         goto done;
-    rc = hash_session(context, pair, &precision, &hash, err);
+    rc = hash_session(options, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
-    session_page_begin(&page, context, "debug tactics", settings.model, "builds", &settings);
+    session_page_begin(&page, context, &options->debug.report, "debug tactics", "builds", &settings);
     rc = loop_new(&settings, &hash, context->log, &loop, err);
     if (rc < 0)
         goto done;
@@ -324,20 +324,20 @@ static int run_with(const struct command_context *context, const struct tactic_p
     rc = tactic_isolation_run(&isolation, loop, err);
     if (rc < 0)
         goto ended;
-    rc = save_mend(&isolation, PARSE_VALUES(context->parse, struct debug_tactics_settings)->mend, context->log, err);
+    rc = save_mend(&isolation, options->mend, context->log, err);
     if (rc < 0)
         goto ended;
     tactic_isolation_log(&isolation, context->log);
     loop_log_checks(loop);
     tell(page.report, &isolation, builds.network, loop);
-    rc = session_page_finish(&page, context, isolation.outcome == ISOLATION_FOUND, err);
+    rc = session_page_finish(&page, context, &options->debug.report, isolation.outcome == ISOLATION_FOUND, err);
     if (rc == 0)
         rc = debug_report_save(result, loop, tactic_isolation_write, &isolation, err);
     if (rc == 0 && debug->exit_code && isolation.outcome != ISOLATION_FOUND)
         rc = EXIT_STATUS_NOT_REPRODUCED;
 ended:
     if (rc < 0)
-        rc = debug_session_end(context, loop, rc);
+        rc = debug_session_end(context, &options->debug, loop, rc);
 done:
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);
@@ -377,7 +377,7 @@ static int debug_tactics_run(const struct command_context *context, const void *
 
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&report, context, err);
+    rc = debug_report_open(&report, &values->debug.json, err);
     if (rc < 0)
         return rc;
     tactic_diff_init(&replays);
@@ -391,7 +391,7 @@ static int debug_tactics_run(const struct command_context *context, const void *
     if (rc < 0)
         goto done;
     log_pair(&pair, context->log);
-    rc = run_with(context, &pair, &report, err);
+    rc = run_with(context, values, &pair, &report, err);
 done:
     tactic_diff_release(&replays);
     debug_report_close(&report);

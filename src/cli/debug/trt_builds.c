@@ -9,15 +9,15 @@
 #include "cli/options/runners/engine.h"
 #include "onnx/write/model.h"
 
-int trt_builds_init(struct trt_builds *builds, const struct command_context *context, const struct trtexec *program,
-                    struct error *err)
+int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
+                    const struct engine_values *values, const struct model_file_settings *source,
+                    const struct trtexec *program, struct error *err)
 {
-    const struct engine_values *values = PARSE_VALUES(context->parse, struct engine_values);
     struct trtexec_settings *settings;
     int rc;
 
     *builds = (struct trt_builds){0};
-    rc = trt_request_init(&builds->trt, context, program, err);
+    rc = trt_request_init(&builds->trt, context, values, source, program, err);
     if (rc < 0)
         return rc;
     settings = &builds->trt.request.settings;

@@ -16,8 +16,9 @@ struct trt_builds {
 };
 
 /* Takes what the options say. After an error nothing is left. */
-int trt_builds_init(struct trt_builds *builds, const struct command_context *context, const struct trtexec *program,
-                    struct error *err);
+int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
+                    const struct engine_values *values, const struct model_file_settings *source,
+                    const struct trtexec *program, struct error *err);
 void trt_builds_release(struct trt_builds *builds);
 
 /* Builds this model, which is not needed afterwards. */

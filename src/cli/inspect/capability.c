@@ -234,15 +234,22 @@ static int save_report(const struct command_context *context, const char *folder
 
 /* ---- Parts of the model ---- */
 
-/* Saves the nodes from `first` to the one in front of `end`. Parts do not write over each other's external data. */
-static int save_part(const struct command_context *context, const struct subgraph *whole, size_t first, size_t end,
-                     bool supported, struct error *err)
+/* The nodes from `first` to the one in front of `end`. */
+struct model_part {
+    size_t first, end;
+    bool supported;
+};
+
+/* Parts do not write over each other's external data. */
+static int save_part(const struct command_context *context, const struct inspect_capability_settings *values,
+                     const struct subgraph *whole, const struct model_part *range, struct error *err)
 {
-    const struct inspect_capability_settings *values = PARSE_VALUES(context->parse, struct inspect_capability_settings);
-    char *path = path_in(
-        values->folder, supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
-        first, end - 1);
-    struct external_settings external = PARSE_VALUES(context->parse, struct onnx_save_values)->external;
+    size_t first = range->first, end = range->end;
+    char *path =
+        path_in(values->folder,
+                range->supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
+                first, end - 1);
+    struct external_settings external = values->file.save.external;
     struct string_builder file_name;
     struct subgraph part;
     struct bitset nodes;
@@ -266,8 +273,8 @@ static int save_part(const struct command_context *context, const struct subgrap
     return rc;
 }
 
-static int save_parts(const struct command_context *context, const struct subgraph *whole,
-                      const struct node_support_list *support, struct error *err)
+static int save_parts(const struct command_context *context, const struct inspect_capability_settings *settings,
+                      const struct subgraph *whole, const struct node_support_list *support, struct error *err)
 {
     int rc = 0;
 
@@ -276,7 +283,7 @@ static int save_parts(const struct command_context *context, const struct subgra
 
         for (end = i + 1; end < support->count && (support->items[end].reason == NULL) == supported; end++)
             ;
-        rc = save_part(context, whole, i, end, supported, err);
+        rc = save_part(context, settings, whole, &(struct model_part){i, end, supported}, err);
     }
     return rc;
 }
@@ -307,10 +314,10 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
     return rc;
 }
 
-static int report(const struct command_context *context, const struct subgraph *whole,
-                  const struct node_support_list *support, const struct report_rows *rows, struct error *err)
+static int report(const struct command_context *context, const struct inspect_capability_settings *values,
+                  const struct subgraph *whole, const struct node_support_list *support, const struct report_rows *rows,
+                  struct error *err)
 {
-    const struct inspect_capability_settings *values = PARSE_VALUES(context->parse, struct inspect_capability_settings);
     struct refusal_list refusals = {0};
     struct string_builder text;
     int rc;
@@ -332,7 +339,7 @@ static int report(const struct command_context *context, const struct subgraph *
     string_add_char(&text, '\n');
     rc = save_report(context, values->folder, &text, err);
     if (rc == 0 && values->with_partitioning)
-        rc = save_parts(context, whole, support, err);
+        rc = save_parts(context, values, whole, support, err);
     string_release(&text);
     release_refusals(&refusals);
     return rc;
@@ -355,7 +362,7 @@ static int inspect_capability_run(const struct command_context *context, const v
 {
     const struct inspect_capability_settings *values = given;
     const struct json_values *json = &values->json;
-    const struct backend *runtime = model_file_runtime(context);
+    const struct backend *runtime = model_file_runtime(&values->file);
     struct node_support_list support = {0};
     struct report_rows rows = {0};
     struct backend_request request;
@@ -367,11 +374,11 @@ static int inspect_capability_run(const struct command_context *context, const v
     if (rc < 0)
         return rc;
     if (values->providers)
-        return inspect_capability_providers(context, err);
-    rc = model_file_load(context, &model, err);
+        return inspect_capability_providers(context, &values->file, &values->json, err);
+    rc = model_file_load(context, &values->file, &model, err);
     if (rc < 0)
         return rc;
-    request = model_file_request_for(context, model);
+    request = model_file_request_for(context, &values->file, model);
     subgraph_init_whole(&whole, model);
     if (types_infer(model, NULL, runtime, &request, NULL, &why) < 0)
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
@@ -388,7 +395,7 @@ static int inspect_capability_run(const struct command_context *context, const v
                     "%zu refused calls of local functions are listed as they are, not looked into: there are too many",
                     support.not_looked_into);
     list_rows(model, &support, &rows);
-    rc = report(context, &whole, &support, &rows, err);
+    rc = report(context, values, &whole, &support, &rows, err);
     if (rc == 0 && json->path != NULL)
         rc = save_json(&rows, json->path, err);
 done:

@@ -135,11 +135,10 @@ static void show(const struct onnxrt_description *runtime, const struct trial *t
     string_release(&text);
 }
 
-int inspect_capability_providers(const struct command_context *context, struct error *err)
+int inspect_capability_providers(const struct command_context *context, const struct model_file_settings *file,
+                                 const struct json_values *json, struct error *err)
 {
-    const struct onnxrt_bounds_values *bounds = PARSE_VALUES(context->parse, struct onnxrt_bounds_values);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    struct backend_request request = model_file_request(context);
+    struct backend_request request = model_file_request(context, file);
     struct onnxrt_description runtime;
     struct trial *trials = NULL;
     struct arena arena;
@@ -147,7 +146,7 @@ int inspect_capability_providers(const struct command_context *context, struct e
     int rc;
 
     arena_init(&arena);
-    request.bounds = (struct bounds){.seconds = bounds->has_seconds ? bounds->seconds : USUAL_SECONDS};
+    request.bounds = (struct bounds){.seconds = file->bounds.has_seconds ? file->bounds.seconds : USUAL_SECONDS};
     rc = onnxrt_apart_describe(&request, &arena, &runtime, err);
     if (rc < 0)
         goto done;

@@ -311,9 +311,10 @@ static size_t leading_column(const struct tactic_diff *diff, const struct blame_
 }
 
 /* The ranking as a page. */
-static int write_page(const struct tactic_diff *diff, const struct command_context *context, struct error *err)
+static int write_page(const struct tactic_diff *diff, const struct command_context *context,
+                      const struct diff_tactics_settings *settings, struct error *err)
 {
-    struct report *report = report_begin(context, "debug diff-tactics");
+    struct report *report = report_begin(context, &settings->report, "debug diff-tactics");
     const struct blame *blame = &diff->blame;
     struct string_builder layers, name;
     char buffer[16];
@@ -363,13 +364,13 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
                      blame->varying_count);
     string_release(&name);
     string_release(&layers);
-    return report_finish(context, report, err);
+    return report_finish(context, &settings->report, report, err);
 }
 
-static int compare(struct tactic_diff *diff, const struct command_context *context, struct error *err)
+static int compare(struct tactic_diff *diff, const struct command_context *context,
+                   const struct diff_tactics_settings *values, struct error *err)
 {
-    const struct diff_tactics_settings *values = PARSE_VALUES(context->parse, struct diff_tactics_settings);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct json_values *json = &values->json;
     struct log *log = context->log;
     int rc = load(&diff->good, "good", values->good, values->dir, log, err);
 
@@ -385,7 +386,7 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
     if (tactic_diff_is_ranked(diff))
         tactic_ranking_log(diff, log);
     show_only_in_bad(diff, log);
-    rc = write_page(diff, context, err);
+    rc = write_page(diff, context, values, err);
     if (rc < 0)
         return rc;
     return json->path ? tactic_diff_save(diff, json->path, err) : 0;
@@ -393,12 +394,12 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
 
 static int diff_tactics_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct diff_tactics_settings *settings = given;
     struct tactic_diff diff;
     int rc;
 
-    (void)given;
     tactic_diff_init(&diff);
-    rc = compare(&diff, context, err);
+    rc = compare(&diff, context, settings, err);
     tactic_diff_release(&diff);
     return rc;
 }

@@ -111,14 +111,13 @@ static bool is_shown(const struct inspect_model_settings *values, const char *de
     return false;
 }
 
-static struct graph_text_settings settings_of(const struct command_context *context,
-                                              const struct inspect_model_settings *values)
+static struct graph_text_settings settings_of(const struct inspect_model_settings *values)
 {
     return (struct graph_text_settings){
         .layers = is_shown(values, "layers"),
         .attributes = is_shown(values, "attrs"),
         .weights = is_shown(values, "weights"),
-        .ignore_external_data = model_file_options(context).load->ignore_external_data,
+        .ignore_external_data = values->file.load.ignore_external_data,
     };
 }
 
@@ -142,13 +141,14 @@ static int show(const struct command_context *context, struct model *model, cons
 }
 
 /* Which shapes have no bound can only be told from types, so what the model does not say is asked of ONNX Runtime. */
-static void list_unbounded(const struct command_context *context, struct model *model, struct value_list *ret)
+static void list_unbounded(const struct command_context *context, const struct inspect_model_settings *settings,
+                           struct model *model, struct value_list *ret)
 {
-    struct backend_request request = model_file_request_for(context, model);
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct error why = {0};
     struct string_builder names;
 
-    if (types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why) < 0)
+    if (types_infer(model, NULL, model_file_runtime(&settings->file), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "Only shapes that the model states are looked at: %s", why.message);
     unbounded_shapes_find(model, ret);
     string_init(&names);
@@ -159,16 +159,16 @@ static void list_unbounded(const struct command_context *context, struct model *
     string_release(&names);
 }
 
-static int inspect(const struct command_context *context, struct model *model, struct error *err)
+static int inspect(const struct command_context *context, const struct inspect_model_settings *values,
+                   struct model *model, struct error *err)
 {
-    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
-    struct graph_text_settings settings = settings_of(context, values);
+    const struct json_values *json = &values->json;
+    struct graph_text_settings settings = settings_of(values);
     struct value_list unbounded = {0};
     int rc = show(context, model, &settings, err);
 
     if (rc == 0 && values->list_unbounded)
-        list_unbounded(context, model, &unbounded);
+        list_unbounded(context, values, model, &unbounded);
     if (rc == 0 && json->path != NULL)
         rc = inspect_model_save(model, &settings, values->list_unbounded ? &unbounded : NULL, json->path, err);
     free(unbounded.items);
@@ -372,10 +372,10 @@ static int engine_save_json(const struct engine *engine, const char *path, struc
     return rc;
 }
 
-static int inspect_engine(const struct command_context *context, const char *path, struct error *err)
+static int inspect_engine(const struct command_context *context, const struct inspect_model_settings *values,
+                          const char *path, struct error *err)
 {
-    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct json_values *json = &values->json;
     struct string_builder text;
     struct engine *engine;
     int rc = plan_load(path, NULL, &engine, err);
@@ -396,9 +396,10 @@ static int inspect_engine(const struct command_context *context, const char *pat
 /* ---- Engines of TensorRT's ---- */
 
 /* Shows what the files say that were given. */
-static int show_trt_engine(const struct command_context *context, struct trt_engine_view *view, struct error *err)
+static int show_trt_engine(const struct command_context *context, const struct inspect_model_settings *settings,
+                           struct trt_engine_view *view, struct error *err)
 {
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct json_values *json = &settings->json;
     struct string_builder text;
 
     string_init(&text);
@@ -435,10 +436,9 @@ static int load_layers(const struct command_context *context, const char *plan, 
 }
 
 /* `plan` is the engine's file, `layers` the one with what its layers are; one of them may be NULL. */
-static int inspect_trt_engine(const struct command_context *context, const char *plan, const char *layers,
-                              struct error *err)
+static int inspect_trt_engine(const struct command_context *context, const struct inspect_model_settings *values,
+                              const char *plan, const char *layers, struct error *err)
 {
-    const struct inspect_model_settings *values = PARSE_VALUES(context->parse, struct inspect_model_settings);
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
     struct layer_profile profile = {0};
     struct build_log build = {.map.fd = -1};
@@ -460,7 +460,7 @@ static int inspect_trt_engine(const struct command_context *context, const char 
     if (rc < 0)
         goto done;
     view.profile = values->profile ? &profile : NULL;
-    rc = show_trt_engine(context, &view, err);
+    rc = show_trt_engine(context, values, &view, err);
 done:
     layer_info_release(&info);
     layer_profile_release(&profile);
@@ -472,7 +472,7 @@ done:
 static int refuse_report(const struct command_context *context, const struct inspect_model_settings *own,
                          struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    const struct model_values *values = &own->file.model;
     const char *option = parse_given(context->parse, "--report");
 
     if (option == NULL)
@@ -500,24 +500,24 @@ static int inspect_model_run(const struct command_context *context, const void *
     if (values->type == MODEL_LAYER_INFO && own->layer_info)
         return error_set(err, ERR_INVALID, "'%s' is layer information itself: leave out --layer-info", values->path);
     if (values->type == MODEL_LAYER_INFO)
-        return inspect_trt_engine(context, NULL, values->path, err);
+        return inspect_trt_engine(context, own, NULL, values->path, err);
     if (plan_is_tensorrt(values->path))
-        return inspect_trt_engine(context, values->path, own->layer_info, err);
+        return inspect_trt_engine(context, own, values->path, own->layer_info, err);
     if (own->layer_info || own->profile || own->build_log)
         return error_set(err, ERR_INVALID,
                          "--layer-info, --profile and --build-log are of engines of TensorRT's, and '%s' is none",
                          values->path);
     if (values->type != MODEL_ONNX)
-        return inspect_engine(context, values->path, err);
-    rc = model_file_load(context, &model, err);
+        return inspect_engine(context, own, values->path, err);
+    rc = model_file_load(context, &own->file, &model, err);
     if (rc < 0)
         return rc;
-    settings = settings_of(context, own);
+    settings = settings_of(own);
     if (own->display_as != NULL)
-        return inspect_network(context, model, &settings, err);
-    rc = inspect(context, model, err);
+        return inspect_network(context, &own->file, &own->json, model, &settings, err);
+    rc = inspect(context, own, model, err);
     if (rc == 0)
-        rc = inspect_model_report(context, model, err);
+        rc = inspect_model_report(context, &own->report, own->file.model.path, model, err);
     model_free(model);
     return rc;
 }

@@ -83,15 +83,15 @@ static void add_count(struct string_builder *out, size_t count, const char *what
     string_add_format(out, "%zu %s%s%s", count, what, count == 1 ? "" : "s", separator);
 }
 
-int inspect_model_report(const struct command_context *context, struct model *model, struct error *err)
+int inspect_model_report(const struct command_context *context, const struct report_values *values, const char *path,
+                         struct model *model, struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct string_builder title, sizes;
     struct report *report;
 
     string_init(&title);
-    string_add_format(&title, "inspect model %s", values->path);
-    report = report_begin(context, title.data);
+    string_add_format(&title, "inspect model %s", path);
+    report = report_begin(context, values, title.data);
     string_release(&title);
     if (report == NULL)
         return 0;
@@ -105,5 +105,5 @@ int inspect_model_report(const struct command_context *context, struct model *mo
     report_add_network(report, model);
     add_operators(report, model);
     add_weights(report, model);
-    return report_finish(context, report, err);
+    return report_finish(context, values, report, err);
 }

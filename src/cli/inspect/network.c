@@ -23,8 +23,8 @@ static void say_trtexec(struct log *log, const struct trtexec *program)
 }
 
 /* Of which engine it is; NULL: the built-in one. */
-static int build(const struct command_context *context, struct model *model, const struct trtexec **ret_program,
-                 struct network **ret, struct error *err)
+static int build(const struct command_context *context, const struct model_file_settings *file, struct model *model,
+                 const struct trtexec **ret_program, struct network **ret, struct error *err)
 {
     struct network_settings how;
     int rc = trt_choose(context->log, NULL, ret_program, err);
@@ -32,7 +32,7 @@ static int build(const struct command_context *context, struct model *model, con
     if (rc < 0)
         goto failed;
     if (*ret_program == NULL) {
-        rc = engine_file_network(context, model, &how, err);
+        rc = engine_file_network(context, file, model, &how, err);
         if (rc < 0)
             goto failed;
         return network_build(model, &how, ret, err);
@@ -121,19 +121,19 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
     return rc;
 }
 
-int inspect_network(const struct command_context *context, struct model *model,
-                    const struct graph_text_settings *settings, struct error *err)
+int inspect_network(const struct command_context *context, const struct model_file_settings *file,
+                    const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
+                    struct error *err)
 {
-    const char *path = PARSE_VALUES(context->parse, struct json_values)->path;
     const struct trtexec *program = NULL;
     struct network *network = NULL;
-    int rc = build(context, model, &program, &network, err);
+    int rc = build(context, file, model, &program, &network, err);
 
     if (rc < 0)
         return rc;
     rc = show(context, network, program != NULL, settings, err);
-    if (rc == 0 && path != NULL)
-        rc = save_json(network, program != NULL, path, err);
+    if (rc == 0 && json->path != NULL)
+        rc = save_json(network, program != NULL, json->path, err);
     network_free(network);
     return rc;
 }

@@ -4,11 +4,13 @@
 #define CLI_INSPECT_NETWORK_H
 
 #include "cli/inspect/model_text.h"
+#include "cli/options/groups.h"
 #include "cli/parse/command.h"
 
 /* Shows the network that the engine of `--trt` is built of, and saves it as JSON where --json asks for it: inputs,
  * outputs, and layers with the nodes that they hold. Takes the model over. */
-int inspect_network(const struct command_context *context, struct model *model,
-                    const struct graph_text_settings *settings, struct error *err);
+int inspect_network(const struct command_context *context, const struct model_file_settings *file,
+                    const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
+                    struct error *err);
 
 #endif

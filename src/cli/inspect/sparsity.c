@@ -8,6 +8,12 @@
 #include "onnx/external/tensor.h"
 #include "onnx/shrink/sparsity.h"
 
+struct inspect_sparsity_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
 static struct text name_of(const struct model *model, const struct sparsity_candidate *candidate)
 {
     return model->values.items[model->initializers.items[candidate->initializer].value].name;
@@ -62,9 +68,10 @@ static int check_weights(struct log *log, struct model *model, const struct spar
     return rc;
 }
 
-static int check_model(const struct command_context *context, struct model *model, struct error *err)
+static int check_model(const struct command_context *context, const struct inspect_sparsity_settings *settings,
+                       struct model *model, struct error *err)
 {
-    const struct json_values *json = PARSE_VALUES(context->parse, struct json_values);
+    const struct json_values *json = &settings->json;
     struct sparsity_candidates candidates;
     struct json_writer writer;
     int rc = sparsity_find(model, &candidates, err);
@@ -80,21 +87,15 @@ static int check_model(const struct command_context *context, struct model *mode
     return rc;
 }
 
-struct inspect_sparsity_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-};
-
 static int inspect_sparsity_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct inspect_sparsity_settings *settings = given;
     struct model *model;
-    int rc = model_file_load(context, &model, err);
+    int rc = model_file_load(context, &settings->file, &model, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = check_model(context, model, err);
+    rc = check_model(context, settings, model, err);
     model_free(model);
     return rc;
 }

@@ -163,10 +163,11 @@ const struct option_group data_loader_options = {
 
 /* ---- The loader ---- */
 
-static int make(const struct command_context *context, const struct model_values *model, bool from_files,
-                struct data_loader **ret, struct error *err)
+static int make_loader(const struct command_context *context, const struct model_file_settings *file, bool from_files,
+                       struct data_loader **ret, struct error *err)
 {
-    struct data_loader_settings settings = *PARSE_VALUES(context->parse, struct data_loader_settings);
+    const struct model_values *model = &file->model;
+    struct data_loader_settings settings = file->data;
     struct arena *arena = (struct arena *)&context->parse->arena;
     struct data_loader_shape *shapes = arena_alloc_zero(arena, model->shapes.count + 1, sizeof(*shapes));
 
@@ -183,14 +184,14 @@ static int make(const struct command_context *context, const struct model_values
     return data_loader_new(&settings, context->log, ret, err);
 }
 
-int data_loader_from_options(const struct command_context *context, const struct model_values *model,
+int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
                              struct data_loader **ret, struct error *err)
 {
-    return make(context, model, true, ret, err);
+    return make_loader(context, file, true, ret, err);
 }
 
-int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
+int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
                             struct data_loader **ret, struct error *err)
 {
-    return make(context, model, false, ret, err);
+    return make_loader(context, file, false, ret, err);
 }

@@ -4,8 +4,6 @@
  * command has are beside that command where it needs no other. Groups fill the settings that the work takes. It uses
  * cli/parse/ and cli/terminal/, and the layers whose settings it fills.
  *
- *   const struct loop_settings *loop = &PARSE_VALUES(context->parse, struct debug_values)->loop;
- *
  * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
  * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
  */
@@ -58,13 +56,15 @@ OPTION_GROUP(struct report_values, report_options);
 
 /* A report with the command and the machine in it, when these options ask for one; else NULL, with which all functions
  * of report/report.h do nothing. */
-struct report *report_begin(const struct command_context *context, const char *title);
+struct report *report_begin(const struct command_context *context, const struct report_values *values,
+                            const char *title);
 
 /* The same whatever the options say: for a command that has a page of its own anyway. */
 struct report *report_begin_always(const struct command_context *context, const char *title);
 
 /* Writes the files that were asked for, and frees the report (may be NULL) in any case. */
-int report_finish(const struct command_context *context, struct report *report, struct error *err);
+int report_finish(const struct command_context *context, const struct report_values *values, struct report *report,
+                  struct error *err);
 
 /* ---- JUnit: what was tested, for CI systems ---- */
 
@@ -80,7 +80,10 @@ OPTION_GROUP(struct junit_values, junit_options);
 struct common_settings {
     struct logging_values logging;
     struct junit_values junit;
+    uint64_t max_memory; /* --max-memory, which bounds all of the process; 0: what is available */
 };
+
+struct common_settings *common_settings_of(const struct parse *parse);
 
 /* For main(): what a command adds its cases to, when --junit was given; else NULL. The cases are called after the
  * model, so that a CI system knows them again. */
@@ -137,16 +140,6 @@ OPTION_GROUP(struct model_values, onnx_model_options);       /* ONNX only, no sh
 /* ---- Data loader: struct data_loader_settings, but for shapes ---- */
 
 OPTION_GROUP(struct data_loader_settings, data_loader_options);
-
-/* A data loader as these options and the model's shapes (in whichever spelling the command has) describe it. Files are
- * loaded. It borrows from the parse. */
-struct command_context;
-int data_loader_from_options(const struct command_context *context, const struct model_values *model,
-                             struct data_loader **ret, struct error *err);
-
-/* The same, but data are generated, whatever files there are. */
-int data_loader_to_generate(const struct command_context *context, const struct model_values *model,
-                            struct data_loader **ret, struct error *err);
 
 /* ---- Comparator: inference ---- */
 
@@ -273,6 +266,15 @@ struct model_file_settings {
     struct onnxrt_values onnxrt;
     struct onnxrt_bounds_values bounds;
 };
+
+/* A data loader as these options and the model's shapes (in whichever spelling the command has) describe it. Files are
+ * loaded. It borrows from the parse. */
+int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
+                             struct data_loader **ret, struct error *err);
+
+/* The same, but data are generated, whatever files there are. */
+int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
+                            struct data_loader **ret, struct error *err);
 
 /* ---- Runners ---- */
 

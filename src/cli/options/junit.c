@@ -55,7 +55,7 @@ static void name_group(const struct command_context *context, const char *comman
 
 struct junit *junit_begin(const struct command_context *context, const char *command)
 {
-    const struct common_settings *settings = context->parse->settings;
+    const struct common_settings *settings = common_settings_of(context->parse);
     struct string_builder text;
     struct junit *junit;
 
@@ -116,7 +116,7 @@ static void add_outcome(struct junit *junit, const char *command, int rc, const 
 
 int junit_finish(struct command_context *context, const char *command, int rc, double seconds, struct error *err)
 {
-    const struct common_settings *settings = context->parse->settings;
+    const struct common_settings *settings = common_settings_of(context->parse);
     struct error why;
 
     if (context->junit == NULL)

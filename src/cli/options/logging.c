@@ -124,6 +124,11 @@ static const struct option options[] = {
     },
 };
 
+struct common_settings *common_settings_of(const struct parse *parse)
+{
+    return parse->settings;
+}
+
 const struct option_group logging_options = {
     .title = "Logging",
     .options = options,

@@ -60,10 +60,9 @@ const struct option_group report_options = {
     .finish = finish_report,
 };
 
-struct report *report_begin(const struct command_context *context, const char *title)
+struct report *report_begin(const struct command_context *context, const struct report_values *values,
+                            const char *title)
 {
-    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
-
     if (values->files.page == NULL && values->files.data == NULL)
         return NULL;
     return report_begin_always(context, title);
@@ -95,9 +94,9 @@ struct report *report_begin_always(const struct command_context *context, const 
     return report;
 }
 
-int report_finish(const struct command_context *context, struct report *report, struct error *err)
+int report_finish(const struct command_context *context, const struct report_values *values, struct report *report,
+                  struct error *err)
 {
-    const struct report_values *values = PARSE_VALUES(context->parse, struct report_values);
     int rc = report_write(report, &values->files, context->log, err);
 
     if (rc == 0 && report != NULL && values->files.page != NULL)

@@ -52,7 +52,7 @@ static int store_value(struct parse *parse, const struct option *option, const s
         words = one_word(parse, option->fallback);
     else if (!state->name && option->kind != OPTION_ORDERED && option->kind != OPTION_OFF)
         return 0;
-    if (option->values == NULL)
+    if (option->struct_size == 0)
         return 0;
     field = values + option->offset;
     if (option->convert)

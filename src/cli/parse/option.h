@@ -115,14 +115,13 @@ struct option {
     bool ordered;        /* every occurrence is noted among those of the group's OPTION_ORDERED, too */
     bool yields;         /* Polygraphy does not have it: what abbreviates an option of Polygraphy's, too, means that */
     bool required;       /* positional words of kind ONE and MANY always are */
-    const char *values;  /* by OPTION_FIELD: the type of the struct that has the field; NULL: nobody wants the value */
-    size_t values_size, offset; /* of that struct, and of the field in it */
+    size_t struct_size, offset; /* by OPTION_FIELD: of the struct that has the field, and in it; 0: no field */
 };
 
 /* Where messages send those who come from Polygraphy: a heading of that page, as its anchor. */
 #define FROM_POLYGRAPHY(heading) "docs/coming-from-polygraphy.md#" heading
 
-#define OPTION_FIELD(type, member) .values = #type, .values_size = sizeof(type), .offset = offsetof(type, member)
+#define OPTION_FIELD(type, member) .struct_size = sizeof(type), .offset = offsetof(type, member)
 
 /* Options that belong together: one section of --help-all. */
 struct option_group {

@@ -7,18 +7,6 @@
 
 /* ---- For commands and for what finishes a group ---- */
 
-void *parse_values_of(const struct parse *parse, const char *type)
-{
-    for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct option_group *group = parse->visible[i].state->group;
-
-        for (size_t k = 0; k < group->count; k++)
-            if (group->options[k].values != NULL && strcmp(group->options[k].values, type) == 0)
-                return (char *)parse->settings + parse->visible[i].offset;
-    }
-    return NULL;
-}
-
 const char *parse_given(const struct parse *parse, const char *name)
 {
     struct option_match match;

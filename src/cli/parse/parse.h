@@ -46,11 +46,6 @@ struct parse {
 
 /* ---- For commands and for what finishes a group ---- */
 
-/* The struct of this type that options have filled, or NULL when the command has none that do: a `type *`. It belongs
- * to the parse; only what finishes a group changes it. */
-#define PARSE_VALUES(parse, type) ((type *)parse_values_of((parse), #type))
-void *parse_values_of(const struct parse *parse, const char *type);
-
 /* The name by which an option was given ("--abs-tol"), or NULL when it was not. `name` is any of its names. */
 const char *parse_given(const struct parse *parse, const char *name);
 

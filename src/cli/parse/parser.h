@@ -10,7 +10,7 @@
  *   switch (parse_words(&parse, argc - 1, argv + 1, err)) ...
  *   parse_finish_group(&parse, &logging_options, err);
  *   parse_finish(&parse, log, err);
- *   const struct loop_settings *loop = &PARSE_VALUES(&parse, struct debug_values)->loop;
+ *   parse.settings is then what the command runs with
  *
  * The rules in short: long options with `--name value` or `--name=value`, clusters of short flags, positional words
  * anywhere, `--` makes everything after it positional. An option with one or more values takes all following words that

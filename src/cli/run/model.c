@@ -24,10 +24,8 @@ void run_model_release(struct run_model *model)
         engine_file_release(&model->engine);
 }
 
-bool run_model_has_runner(const struct command_context *context, const struct backend *backend)
+bool run_model_has_runner(const struct runner_values *runners, const struct backend *backend)
 {
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-
     for (size_t i = 0; i < runners->names.count; i++)
         if (strcmp(runners->names.items[i], backend->name) == 0)
             return true;
@@ -48,37 +46,36 @@ static int refuse_idle(struct string_builder *idle, const struct backend *runner
     return rc;
 }
 
-int run_model_refuse_idle(const struct command_context *context, const struct option_group *const *of_engines,
-                          size_t count, struct error *err)
+int run_model_refuse_idle(const struct command_context *context, const struct runner_values *runners,
+                          const struct option_group *const *of_engines, size_t count, struct error *err)
 {
     static const char *const of_onnxrt[] = {"--providers", "--provider-options", "--session-config",
                                             "--onnxrt-optimization-level", NULL};
     struct string_builder idle;
 
     string_init(&idle);
-    for (size_t i = 0; !run_model_has_runner(context, &engine_backend) && i < count; i++)
+    for (size_t i = 0; !run_model_has_runner(runners, &engine_backend) && i < count; i++)
         parse_list_given_of_group(context->parse, of_engines[i], &idle);
     if (refuse_idle(&idle, &engine_backend, err) < 0)
         return err->code;
-    if (!run_model_has_runner(context, &onnxrt_backend))
+    if (!run_model_has_runner(runners, &onnxrt_backend))
         parse_list_given(context->parse, of_onnxrt, &idle);
     return refuse_idle(&idle, &onnxrt_backend, err);
 }
 
 /* How an engine is built was decided when it was, and nothing is saved of what is not built. */
-static void warn_of_building(const struct command_context *context)
+static void warn_of_building(const struct command_context *context, const char *path)
 {
     static const char *const others[] = {
         "--trt-outputs",     "--trt-exclude-outputs", "--layer-precisions", "--tensor-dtypes",     "--strongly-typed",
         "--decide-branches", "--save-engine",         "--save-layer-info",  "--save-timing-cache", NULL};
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
     struct string_builder idle;
 
     string_init(&idle);
     parse_list_given_of_group(context->parse, &engine_config_options, &idle);
     parse_list_given(context->parse, others, &idle);
     if (idle.size > 0)
-        log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", values->path, idle.data);
+        log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", path, idle.data);
     string_release(&idle);
 }
 
@@ -86,8 +83,7 @@ static int save_products(void *data, const struct trtexec_products *products, st
 {
     const struct trt_request *request = data;
 
-    return trt_save_products(request, products,
-                             PARSE_VALUES(request->context->parse, struct engine_values)->save_engine, err);
+    return trt_save_products(request, products, request->values->save_engine, err);
 }
 
 /* What an engine is built with cannot be chosen once it is. */
@@ -95,8 +91,8 @@ static int refuse_choices(const struct run_model *model, struct error *err)
 {
     static const char *const choices[] = {"--exclude-tactics", "--disable-fusions", "--disable-foldings",
                                           "--plain-layouts"};
-    const struct engine_request *request = &PARSE_VALUES(model->context->parse, struct engine_values)->request;
-    const char *path = PARSE_VALUES(model->context->parse, struct model_values)->path;
+    const struct engine_request *request = &model->settings->engine.request;
+    const char *path = model->settings->file.model.path;
 
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)
         if (parse_given(model->context->parse, choices[i]))
@@ -114,14 +110,16 @@ static int refuse_choices(const struct run_model *model, struct error *err)
 /* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
 static int prepare_engine(struct run_model *model, struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(model->context->parse, struct model_values);
+    const struct model_values *values = &model->settings->file.model;
     int rc;
 
     rc = values->type == MODEL_ENGINE ? refuse_choices(model, err) : 0;
     if (rc < 0)
         return rc;
-    rc = model->program != NULL ? trt_request_init(&model->trt, model->context, model->program, err)
-                                : engine_file_init(&model->engine, model->context, err);
+    rc = model->program != NULL
+             ? trt_request_init(&model->trt, model->context, &model->settings->engine, &model->settings->file,
+                                model->program, err)
+             : engine_file_init(&model->engine, model->context, &model->settings->engine, &model->settings->file, err);
 
     if (rc < 0)
         return rc;
@@ -133,15 +131,15 @@ static int prepare_engine(struct run_model *model, struct error *err)
             log_message(model->context->log, LOG_WARNING,
                         "'%s' is built already: knobs of TensorRT's compiler are what they were then", values->path);
         model->engine.request.is_built = model->trt.request.is_built = true;
-        warn_of_building(model->context);
+        warn_of_building(model->context, values->path);
     }
     return 0;
 }
 
-static bool is_changed(const struct command_context *context, const struct run_model *model)
+static bool is_changed(const struct run_model *model)
 {
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct onnx_save_values *save = PARSE_VALUES(context->parse, struct onnx_save_values);
+    const struct onnx_load_values *load = &model->settings->file.load;
+    const struct onnx_save_values *save = &model->settings->file.save;
 
     return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
            load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL || model->barriers.count > 0;
@@ -161,8 +159,7 @@ static bool is_listed(const struct output_names *outputs, const char *name)
 static void hide(struct run_model *ret, const struct model *model, const struct value_list *added)
 {
     struct arena *arena = parse_arena((struct parse *)ret->context->parse);
-    const struct output_names *of_engine =
-        &PARSE_VALUES(ret->context->parse, struct engine_values)->request.network.outputs;
+    const struct output_names *of_engine = &ret->settings->engine.request.network.outputs;
     const char **names = arena_alloc_zero(arena, added->count + 1, sizeof(*names));
     size_t count = 0;
 
@@ -215,26 +212,26 @@ static void mark_all(struct model *model)
 
 /* Shape inference first, so that marked outputs get their types; it shows only in a saved model, since runtimes infer
  * shapes by themselves. */
-static int change(const struct command_context *context, bool in_groups, struct model *model, struct error *err)
+static int change(const struct command_context *context, const struct model_file_settings *file, bool in_groups,
+                  struct model *model, struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
     struct subgraph whole;
     int rc = 0;
 
-    if (options.save->path != NULL)
-        rc = model_file_infer(context, model, err);
+    if (file->save.path != NULL)
+        rc = model_file_infer(context, file, model, err);
     if (rc < 0)
         return rc;
-    if (in_groups && !options.load->outputs.mark_all)
+    if (in_groups && !file->load.outputs.mark_all)
         mark_all(model);
-    rc = model_file_mark_outputs(context, model, err);
+    rc = model_file_mark_outputs(context, file, model, err);
     if (rc < 0)
         return rc;
-    rc = model_file_convert_to_float16(context, model, NULL, NULL, err);
+    rc = model_file_convert_to_float16(context, file, model, NULL, NULL, err);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, model);
-    rc = model_file_save(context, &whole, err);
+    rc = model_file_save(context, file, &whole, err);
     subgraph_release(&whole);
     if (rc < 0)
         return rc;
@@ -249,11 +246,11 @@ static int load(struct run_model *ret, const struct command_context *context, st
 {
     struct subgraph whole;
     struct model *model;
-    int rc = model_file_open(context, &model, err);
+    int rc = model_file_open(context, &ret->settings->file, &model, err);
 
     if (rc < 0)
         return rc;
-    rc = change(context, ret->in_groups, model, err);
+    rc = change(context, &ret->settings->file, ret->in_groups, model, err);
     if (rc == 0)
         rc = add_barriers(ret, model, err);
     if (rc < 0 || ret->in_groups) {
@@ -271,7 +268,7 @@ static int load(struct run_model *ret, const struct command_context *context, st
 
 int run_model_open(struct run_model *model, struct error *err)
 {
-    int rc = model->model == NULL ? model_file_open(model->context, &model->model, err) : 0;
+    int rc = model->model == NULL ? model_file_open(model->context, &model->settings->file, &model->model, err) : 0;
 
     if (rc == 0)
         rc = model_lower_constants(model->model, err);
@@ -297,9 +294,9 @@ static int prepare(struct run_model *model, const struct command_context *contex
 
     if (rc < 0)
         return rc;
-    if (model_file_options(context).model->type == MODEL_ENGINE)
+    if (model->settings->file.model.type == MODEL_ENGINE)
         model->hidden = barriers_of_engine(parse_arena(parse), model->barriers);
-    else if (model->in_groups || is_changed(context, model))
+    else if (model->in_groups || is_changed(model))
         rc = load(model, context, err);
     if (rc < 0)
         return rc;
@@ -317,18 +314,18 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
     context.log = log;
     if (!model->loaded)
         rc = prepare(model, &context, err);
-    if (rc == 0 && !model->has_engine && run_model_has_runner(&context, &engine_backend))
+    if (rc == 0 && !model->has_engine && run_model_has_runner(&model->settings->runners, &engine_backend))
         rc = prepare_engine(model, err);
     if (rc < 0)
         return rc;
-    *ret = model_file_request(&context);
+    *ret = model_file_request(&context, &model->settings->file);
     ret->hidden_outputs = model->hidden;
     *ret_model = model->model;
     if (model->bytes != NULL) {
         ret->model =
             (struct backend_model){.data = model->bytes, .size = model->size, .external_folder = model->folder};
     } else if (!model->in_groups) {
-        ret->model.path = model_file_options(&context).model->path;
+        ret->model.path = model->settings->file.model.path;
     }
     return 0;
 }

@@ -10,10 +10,12 @@
 #include "backend/backend.h"
 #include "cli/parse/command.h"
 #include "cli/engine_file.h"
+#include "cli/run/settings.h"
 #include "cli/trt.h"
 
 struct run_model {
     const struct command_context *context;
+    const struct run_settings *settings;
     bool in_groups;      /* the model itself is wanted, with all outputs marked that --first-divergence needs */
     bool loaded;         /* what follows was made */
     struct model *model; /* in groups, or from run_model_open() */
@@ -31,12 +33,12 @@ struct run_model {
 void run_model_release(struct run_model *model);
 
 /* Whether this backend is among the runners. */
-bool run_model_has_runner(const struct command_context *context, const struct backend *backend);
+bool run_model_has_runner(const struct runner_values *runners, const struct backend *backend);
 
 /* ERR_INVALID when options were given that only a runner takes which is not among the runners: those of ONNX Runtime,
  * or of these groups, which are of engines. They would have no effect. */
-int run_model_refuse_idle(const struct command_context *context, const struct option_group *const *of_engines,
-                          size_t count, struct error *err);
+int run_model_refuse_idle(const struct command_context *context, const struct runner_values *runners,
+                          const struct option_group *const *of_engines, size_t count, struct error *err);
 
 /* Opens the model, as it is in groups but for its outputs, where nothing has done so yet. */
 int run_model_open(struct run_model *model, struct error *err);

@@ -224,11 +224,11 @@ static void collect(struct notes *notes, const struct model *model, const struct
     name_map_release(&places);
 }
 
-static int annotate(const struct command_context *context, const char *path, const struct tensor_summaries *tensors,
-                    struct error *err)
+static int annotate(const struct command_context *context, const struct run_settings *settings, const char *path,
+                    const struct tensor_summaries *tensors, struct error *err)
 {
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
+    const struct model_values *values = &settings->file.model;
+    const struct onnx_load_values *load = &settings->file.load;
     struct notes notes = {0};
     struct model *model;
     struct subgraph whole;
@@ -253,9 +253,10 @@ done:
     return rc;
 }
 
-int run_nodes_write(const struct command_context *context, const struct run_outcome *outcome, struct error *err)
+int run_nodes_write(const struct command_context *context, const struct run_settings *settings,
+                    const struct run_outcome *outcome, struct error *err)
 {
-    const struct node_values *values = PARSE_VALUES(context->parse, struct node_values);
+    const struct node_values *values = &settings->nodes;
     struct tensor_summaries tensors = {0};
     int rc = 0;
 
@@ -265,7 +266,7 @@ int run_nodes_write(const struct command_context *context, const struct run_outc
     if (values->node_data != NULL)
         rc = write_node_data(values->node_data, &tensors, err);
     if (rc == 0 && values->annotated != NULL)
-        rc = annotate(context, values->annotated, &tensors, err);
+        rc = annotate(context, settings, values->annotated, &tensors, err);
     free(tensors.items);
     return rc;
 }

@@ -9,6 +9,7 @@
 #include "cli/run/settings.h"
 
 /* Writes what is wanted. `outcome->file` is known where --annotate was given. */
-int run_nodes_write(const struct command_context *context, const struct run_outcome *outcome, struct error *err);
+int run_nodes_write(const struct command_context *context, const struct run_settings *settings,
+                    const struct run_outcome *outcome, struct error *err);
 
 #endif

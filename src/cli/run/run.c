@@ -33,56 +33,56 @@ static const struct backend *find_backend(const char *name)
 
 /* ---- What is asked for ---- */
 
-static int check_runner_options(const struct command_context *context, struct error *err)
+static int check_runner_options(const struct command_context *context, const struct run_settings *settings,
+                                struct error *err)
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &engine_file_options, &tensorrt_run_options};
 
-    return run_model_refuse_idle(context, of_engines, ARRAY_LEN(of_engines), err);
+    return run_model_refuse_idle(context, &settings->runners, of_engines, ARRAY_LEN(of_engines), err);
 }
 
-static bool writes_in_turns(const struct command_context *context)
+static bool writes_in_turns(const struct run_settings *options)
 {
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
+    const struct runner_values *runners = &options->runners;
+    const struct driver_settings *settings = &options->inference;
 
     return settings->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(settings->save_outputs);
 }
 
 /* All tensors of the model are outputs of every runner, which --first-divergence of an engine needs. */
-static bool marks_all(const struct command_context *context)
+static bool marks_all(const struct run_settings *settings)
 {
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct output_names *of_engine = &PARSE_VALUES(context->parse, struct engine_values)->request.network.outputs;
+    const struct runner_values *runners = &settings->runners;
+    const struct output_names *of_engine = &settings->engine.request.network.outputs;
     bool only_engines = true;
 
     for (size_t i = 0; i < runners->names.count; i++)
         only_engines &= find_backend(runners->names.items[i]) == &engine_backend;
-    return PARSE_VALUES(context->parse, struct onnx_load_values)->outputs.mark_all ||
-           (only_engines && of_engine->mark_all);
+    return settings->file.load.outputs.mark_all || (only_engines && of_engine->mark_all);
 }
 
 /* All tensors of a model are run, saved and compared group by group. */
-static bool runs_in_groups(const struct command_context *context)
+static bool runs_in_groups(const struct run_settings *options)
 {
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct runner_values *runners = &options->runners;
+    const struct driver_settings *settings = &options->inference;
+    const struct onnx_load_values *load = &options->file.load;
+    const struct comparison_values *comparison = &options->comparison;
 
     if (comparison->first_divergence)
-        return runners->names.count > 0 && !run_model_has_runner(context, &engine_backend);
+        return runners->names.count > 0 && !run_model_has_runner(runners, &engine_backend);
     return runners->names.count > 0 && load->outputs.mark_all && settings->memory != UINT64_MAX &&
-           !settings->use_subprocess && !run_model_has_runner(context, &engine_backend) && writes_in_turns(context);
+           !settings->use_subprocess && !run_model_has_runner(runners, &engine_backend) && writes_in_turns(options);
 }
 
-static int check_divergence_options(const struct command_context *context, struct error *err)
+static int check_divergence_options(const struct run_settings *options, struct error *err)
 {
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct driver_settings *settings = PARSE_VALUES(context->parse, struct driver_settings);
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct model_values *model = &options->file.model;
+    const struct runner_values *runners = &options->runners;
+    const struct driver_settings *settings = &options->inference;
+    const struct onnx_load_values *load = &options->file.load;
+    const struct comparison_values *comparison = &options->comparison;
 
     if (!comparison->first_divergence)
         return 0;
@@ -90,7 +90,7 @@ static int check_divergence_options(const struct command_context *context, struc
         return error_set(err, ERR_INVALID,
                          "--first-divergence needs the ONNX model, whose nodes it names: put it first. Results of all "
                          "its tensors come from runners, such as --onnxrt, or from files of --load-outputs");
-    if (run_model_has_runner(context, &engine_backend) && !marks_all(context))
+    if (run_model_has_runner(runners, &engine_backend) && !marks_all(options))
         return error_set(err, ERR_INVALID,
                          "--first-divergence with --trt: all tensors have to come out of the engine: add "
                          "'--onnx-outputs mark all'. That changes what it fuses; or save all tensors first (--trt "
@@ -103,11 +103,11 @@ static int check_divergence_options(const struct command_context *context, struc
             "look for NaN and infinities with --validate");
     if (load->outputs.names.count > 0)
         return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave --onnx-outputs away");
-    if (settings->use_subprocess && !run_model_has_runner(context, &engine_backend))
+    if (settings->use_subprocess && !run_model_has_runner(runners, &engine_backend))
         return error_set(err, ERR_UNSUPPORTED, "--first-divergence does not work with --use-subprocess");
     if (load->fp_to_fp16)
         return error_set(err, ERR_UNSUPPORTED, "--fp-to-fp16: with --first-divergence, convert the model beforehand");
-    if (runs_in_groups(context) && !writes_in_turns(context))
+    if (runs_in_groups(options) && !writes_in_turns(options))
         return error_set(
             err, ERR_UNSUPPORTED,
             "--save-outputs: with --first-divergence and several runners only .safetensors can be written");
@@ -115,12 +115,12 @@ static int check_divergence_options(const struct command_context *context, struc
 }
 
 /* Says in advance what would otherwise come out after hours of inference. */
-static int check_request(const struct command_context *context, struct error *err)
+static int check_request(const struct command_context *context, const struct run_settings *settings, struct error *err)
 {
-    const struct model_values *model = PARSE_VALUES(context->parse, struct model_values);
-    const struct runner_values *runners = PARSE_VALUES(context->parse, struct runner_values);
-    const struct onnx_load_values *load = PARSE_VALUES(context->parse, struct onnx_load_values);
-    const struct comparison_values *comparison = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct model_values *model = &settings->file.model;
+    const struct runner_values *runners = &settings->runners;
+    const struct onnx_load_values *load = &settings->file.load;
+    const struct comparison_values *comparison = &settings->comparison;
     bool is_check = check_is_around_us();
 
     if (runners->names.count > 0 && model->path == NULL)
@@ -141,10 +141,9 @@ static int check_request(const struct command_context *context, struct error *er
                     "--ignore-external-data has no effect: a model does not run without its weights");
     if (runners->names.count == 0)
         log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
-    if (PARSE_VALUES(context->parse, struct node_values)->annotated != NULL &&
-        (model->path == NULL || model->type != MODEL_ONNX))
+    if (settings->nodes.annotated != NULL && (model->path == NULL || model->type != MODEL_ONNX))
         return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
-    if (check_runner_options(context, err) < 0 || check_divergence_options(context, err) < 0)
+    if (check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))
@@ -263,10 +262,10 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
                       bool *ret_passed, struct error *err)
 {
     const struct command_context *context = model->context;
-    const struct model_values *model_values = PARSE_VALUES(context->parse, struct model_values);
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
+    const struct model_file_settings *file = &model->settings->file;
+    const struct comparison_values *values = &model->settings->comparison;
     struct output_rules rules[COMPARISON_RULES];
-    struct backend_request options = model_file_request(context);
+    struct backend_request options = model_file_request(context, file);
     struct data_loader *loader = NULL;
     struct run_results results = {0};
     struct first_divergence divergence;
@@ -274,7 +273,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
 
     first_divergence_init(&divergence);
     if (settings->count > 0)
-        rc = data_loader_from_options(context, model_values, &loader, err);
+        rc = data_loader_from_options(context, file, &loader, err);
     if (rc < 0)
         goto done;
     /* Running a model not once passes everywhere but in a check, where that would say that the model is good. */
@@ -298,7 +297,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     }
     if (rc == 0 && values->first_divergence) {
         options.log = NULL;
-        rc = divergence_report(&(struct divergence_report){settings, model->model, model_values->path, &options, loader,
+        rc = divergence_report(&(struct divergence_report){settings, model->model, file->model.path, &options, loader,
                                                            settings->in_groups ? NULL : &results, context->log},
                                &divergence, findings, err);
         *ret_passed &= !divergence_is_hidden(findings);
@@ -331,7 +330,7 @@ struct accounts {
 static void write_json(const struct run_model *model, const struct accounts *accounts, bool passed,
                        const struct model *file)
 {
-    const struct comparison_values *values = PARSE_VALUES(model->context->parse, struct comparison_values);
+    const struct comparison_values *values = &model->settings->comparison;
     const struct run_verdict verdict = {passed, compare_function_names[values->settings.function], values->validate,
                                         file};
     struct json_writer *json = accounts->json;
@@ -350,10 +349,11 @@ static void write_json(const struct run_model *model, const struct accounts *acc
 static int write_accounts(const struct run_model *model, struct accounts *accounts, bool passed, struct error *err)
 {
     const struct command_context *context = model->context;
-    const struct model_values *values = PARSE_VALUES(context->parse, struct model_values);
+    const struct run_settings *settings = model->settings;
+    const struct model_values *values = &settings->file.model;
     struct report *page = accounts->page;
     struct run_outcome outcome = {.passed = passed,
-                                  .validated = PARSE_VALUES(context->parse, struct comparison_values)->validate,
+                                  .validated = settings->comparison.validate,
                                   .model = model->model,
                                   .results = accounts->results,
                                   .findings = &accounts->findings};
@@ -369,37 +369,38 @@ static int write_accounts(const struct run_model *model, struct accounts *accoun
     }
     if (rc < 0)
         goto done;
-    rc = run_nodes_write(context, &outcome, err);
+    rc = run_nodes_write(context, settings, &outcome, err);
     if (rc < 0)
         goto done;
     run_page_fill(page, &outcome);
     accounts->page = NULL;
-    rc = report_finish(context, page, err);
+    rc = report_finish(context, &settings->report, page, err);
 done:
     model_free(outcome.file);
     return rc;
 }
 
-static struct report *begin_page(const struct command_context *context)
+static struct report *begin_page(const struct command_context *context, const struct run_settings *settings)
 {
-    const char *path = PARSE_VALUES(context->parse, struct model_values)->path;
+    const char *path = settings->file.model.path;
     struct string_builder title;
     struct report *page;
 
     string_init(&title);
     string_add_format(&title, "run %s", path != NULL ? path : "--load-outputs");
-    page = report_begin(context, title.data);
+    page = report_begin(context, &settings->report, title.data);
     string_release(&title);
     return page;
 }
 
 /* But for the runners, and who is told of comparisons. */
-static struct driver_settings driver_settings_of(const struct command_context *context)
+static struct driver_settings driver_settings_of(const struct command_context *context,
+                                                 const struct run_settings *settings)
 {
-    const struct comparison_values *values = PARSE_VALUES(context->parse, struct comparison_values);
-    struct driver_settings ret = *PARSE_VALUES(context->parse, struct driver_settings);
+    const struct comparison_values *values = &settings->comparison;
+    struct driver_settings ret = settings->inference;
 
-    ret.in_groups = runs_in_groups(context);
+    ret.in_groups = runs_in_groups(settings);
     ret.keep_outputs = values->first_divergence && !ret.in_groups; /* what went into a node is looked up there */
     ret.load_outputs = values->load_outputs.items;
     ret.load_count = values->load_outputs.count;
@@ -430,23 +431,23 @@ static int run(const struct command_context *context, const void *given, struct 
         .error_plot_folder = values->error_plot_folder,
         .log = context->log,
     };
-    struct driver_settings settings = driver_settings_of(context);
+    struct driver_settings settings = driver_settings_of(context, options);
     struct chosen_runners runners = {0};
     struct run_report report;
     struct json_writer json;
     struct plots plots = {0};
     struct accounts accounts = {.json = json_path != NULL ? &json : NULL};
     struct watchers watchers = {.plots = draws ? &plots : NULL};
-    struct run_model model = {.context = context, .in_groups = runs_in_groups(context)};
-    int rc = check_request(context, err);
+    struct run_model model = {.context = context, .settings = options, .in_groups = runs_in_groups(options)};
+    int rc = check_request(context, options, err);
 
-    if (rc == 0 && run_model_has_runner(context, &engine_backend))
+    if (rc == 0 && run_model_has_runner(runner_values, &engine_backend))
         rc = trt_choose(context->log, options->file.model.path, &model.program, err);
     if (rc < 0)
         return rc;
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
-    accounts.page = watchers.page = begin_page(context);
+    accounts.page = watchers.page = begin_page(context, options);
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
         context->junit != NULL)
         accounts.results = watchers.report = &report;

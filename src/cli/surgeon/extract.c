@@ -12,6 +12,13 @@
 #include "onnx/model/text.h"
 #include "onnx/proto/tensor_proto.h"
 
+struct surgeon_extract_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct extract_values extract;
+};
+
 /* ---- What the user says of tensors ---- */
 
 static int find_values(const struct model *model, const struct tensor_metadata_list *list, struct value_list *ret,
@@ -265,23 +272,24 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
 }
 
 /* Other inputs make other shapes. ONNX Runtime may be able to tell which; else the part is written without them. */
-static void infer_anew(const struct command_context *context, struct model *model, const struct subgraph *part)
+static void infer_anew(const struct command_context *context, const struct surgeon_extract_settings *settings,
+                       struct model *model, const struct subgraph *part)
 {
-    struct backend_request request = model_file_request_for(context, model);
-    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
+    const struct shape_inference_values *inference = &settings->file.inference;
 
     value_list_assign(&model->inputs, &part->inputs);
     model_forget_shapes(model);
     if (!inference->no_onnxruntime)
-        (void)types_infer(model, part, model_file_runtime(context), &request, NULL, NULL);
+        (void)types_infer(model, part, model_file_runtime(&settings->file), &request, NULL, NULL);
 }
 
 /* What is found out is stated in the model. */
-static int complete(const struct command_context *context, struct model *model, struct candidate_maker *maker,
-                    const struct subgraph *part, struct error *err)
+static int complete(const struct command_context *context, const struct surgeon_extract_settings *settings,
+                    struct model *model, struct candidate_maker *maker, const struct subgraph *part, struct error *err)
 {
-    const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
-    bool is_forced = PARSE_VALUES(context->parse, struct shape_inference_values)->force_fallback;
+    const struct extract_values *values = &settings->extract;
+    bool is_forced = settings->file.inference.force_fallback;
     bool contradicted;
     int rc = is_forced ? candidate_maker_force_shapes(maker, err) : 0;
 
@@ -300,21 +308,21 @@ static int complete(const struct command_context *context, struct model *model, 
     contradicted = contradicts(model, values);
     rc = describe_all(model, values, err);
     if (rc == 0 && contradicted)
-        infer_anew(context, model, part);
+        infer_anew(context, settings, model, part);
     return rc;
 }
 
 /* ---- The command ---- */
 
-static int extract(const struct command_context *context, struct model *model, struct data_loader *loader,
-                   struct error *err)
+static int extract(const struct command_context *context, const struct surgeon_extract_settings *options,
+                   struct model *model, struct data_loader *loader, struct error *err)
 {
-    const struct extract_values *values = PARSE_VALUES(context->parse, struct extract_values);
-    const struct shape_inference_values *inference = PARSE_VALUES(context->parse, struct shape_inference_values);
+    const struct extract_values *values = &options->extract;
+    const struct shape_inference_values *inference = &options->file.inference;
     const struct candidate_settings settings = {
         .static_inference = !inference->no_onnxruntime,
-        .backend = model_file_runtime(context),
-        .request = model_file_request_for(context, model),
+        .backend = model_file_runtime(&options->file),
+        .request = model_file_request_for(context, &options->file, model),
         .loader = loader,
     };
     struct candidate_maker maker;
@@ -326,25 +334,18 @@ static int extract(const struct command_context *context, struct model *model, s
     rc = cut(model, values, context->log, &part, err);
     if (rc < 0)
         goto done;
-    rc = complete(context, model, &maker, &part, err);
+    rc = complete(context, options, model, &maker, &part, err);
     if (rc < 0)
         goto done;
-    rc = model_trial_run(context, &part, model_file_options(context).save->path, err);
+    rc = model_trial_run(context, &options->file, &part, options->file.save.path, err);
     if (rc < 0)
         goto done;
-    rc = model_file_save_new(context, &part, err);
+    rc = model_file_save_new(context, &options->file, &part, err);
 done:
     subgraph_release(&part);
     candidate_maker_release(&maker);
     return rc;
 }
-
-struct surgeon_extract_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-    struct extract_values extract;
-};
 
 static int surgeon_extract_run(const struct command_context *context, const void *given, struct error *err)
 {
@@ -352,19 +353,19 @@ static int surgeon_extract_run(const struct command_context *context, const void
     struct data_loader *loader = NULL;
     struct result_file result;
     struct model *model = NULL;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &model, err);
+    rc = model_file_load_original(context, &settings->file, &model, err);
     if (rc < 0)
         goto done;
-    rc = data_loader_from_options(context, &settings->file.model, &loader, err);
+    rc = data_loader_from_options(context, &settings->file, &loader, err);
     if (rc == 0)
-        rc = extract(context, model, loader, err);
+        rc = extract(context, settings, model, loader, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(&result, model_file_options(context).save->path, err);
+    rc = result_file_save(&result, settings->file.save.path, err);
 done:
     result_file_close(&result);
     data_loader_free(loader);

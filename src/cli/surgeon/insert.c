@@ -9,6 +9,13 @@
 #include "onnx/edit/insert.h"
 #include "onnx/edit/model.h"
 
+struct surgeon_insert_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct insert_values insert;
+};
+
 /* The descriptions of tensors, set aside. */
 struct descriptions {
     struct model *model;
@@ -64,14 +71,15 @@ static void put_back(struct descriptions *descriptions)
 
 /* The new node may make another type or shape than the tensor had, and with it everything behind it. An operator that
  * ONNX Runtime does not know leaves it all as it was. */
-static void describe(const struct command_context *context, struct model *model, uint32_t node)
+static void describe(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                     struct model *model, uint32_t node)
 {
-    struct backend_request request = model_file_request_for(context, model);
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct descriptions descriptions;
     struct error why = {0};
 
     set_aside(&descriptions, model, node);
-    if (types_infer(model, NULL, model_file_runtime(context), &request, NULL, &why) < 0)
+    if (types_infer(model, NULL, model_file_runtime(&settings->file), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "The types behind the new node are left as they were: %s", why.message);
     put_back(&descriptions);
 }
@@ -94,10 +102,10 @@ static void add_node(struct result_file *result, const struct node_recipe *node)
     json_writer_end_object(&result->json);
 }
 
-static int insert(const struct command_context *context, struct model *model, struct result_file *result,
-                  struct error *err)
+static int insert(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                  struct model *model, struct result_file *result, struct error *err)
 {
-    const struct insert_values *values = PARSE_VALUES(context->parse, struct insert_values);
+    const struct insert_values *values = &settings->insert;
     struct arena *arena = &model->arena;
     struct text *inputs = arena_alloc_zero(arena, values->inputs.count, sizeof(*inputs));
     struct text *outputs = arena_alloc_zero(arena, values->outputs.count, sizeof(*outputs));
@@ -129,12 +137,13 @@ static int insert(const struct command_context *context, struct model *model, st
             context->log, LOG_INFO,
             "The model imports no version of ONNX's own operators, of which the new node is one: version %lld is added",
             (long long)version);
-    describe(context, model, node);
+    describe(context, settings, model, node);
     return 0;
 }
 
 /* Nodes that no output depends on go; the model keeps its inputs. */
-static int clean_and_save(const struct command_context *context, struct model *model, struct error *err)
+static int clean_and_save(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                          struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc;
@@ -142,36 +151,29 @@ static int clean_and_save(const struct command_context *context, struct model *m
     subgraph_init_whole(&whole, model);
     subgraph_clean(&whole, NULL, NULL, NULL);
     value_list_assign(&whole.inputs, &model->inputs);
-    rc = model_file_save_new(context, &whole, err);
+    rc = model_file_save_new(context, &settings->file, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
 
-struct surgeon_insert_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-    struct insert_values insert;
-};
-
 static int surgeon_insert_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct surgeon_insert_settings *settings = given;
     struct result_file result;
     struct model *model = NULL;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &model, err);
+    rc = model_file_load_original(context, &settings->file, &model, err);
     if (rc < 0)
         goto done;
-    rc = insert(context, model, &result, err);
+    rc = insert(context, settings, model, &result, err);
     if (rc == 0)
-        rc = clean_and_save(context, model, err);
+        rc = clean_and_save(context, settings, model, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(&result, model_file_options(context).save->path, err);
+    rc = result_file_save(&result, settings->file.save.path, err);
 done:
     result_file_close(&result);
     model_free(model);

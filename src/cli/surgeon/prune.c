@@ -13,6 +13,12 @@
 #include "onnx/shrink/sparsity.h"
 #include "tensor/values/elements.h"
 
+struct prune_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
 static size_t count_zeros(const struct tensor *tensor)
 {
     size_t total = tensor_elements(tensor), count = 0;
@@ -85,22 +91,16 @@ static int prune_all(struct model *model, struct log *log, struct result_file *r
     return rc;
 }
 
-struct prune_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-};
-
 static int surgeon_prune_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct prune_settings *settings = given;
     struct result_file result;
     struct model *model = NULL;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &model, err);
+    rc = model_file_load_original(context, &settings->file, &model, err);
     if (rc < 0)
         goto done;
     rc = model_lower_constants(model, err);
@@ -109,10 +109,10 @@ static int surgeon_prune_run(const struct command_context *context, const void *
     if (rc < 0)
         goto done;
     model_set_producer(model, "polygraphy surgeon prune");
-    rc = model_file_save_new_whole(context, model, err);
+    rc = model_file_save_new_whole(context, &settings->file, model, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(&result, model_file_options(context).save->path, err);
+    rc = result_file_save(&result, settings->file.save.path, err);
 done:
     result_file_close(&result);
     model_free(model);

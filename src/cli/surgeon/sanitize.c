@@ -13,6 +13,13 @@
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/bounds.h"
 
+struct surgeon_sanitize_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct sanitize_values sanitize;
+};
+
 /* ---- Upper bounds ---- */
 
 static void warn_of_other_names(const struct command_context *context, const struct model *model,
@@ -30,9 +37,10 @@ static void warn_of_other_names(const struct command_context *context, const str
     }
 }
 
-static int set_upper_bounds(const struct command_context *context, struct model *model, struct error *err)
+static int set_upper_bounds(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                            struct model *model, struct error *err)
 {
-    const struct named_integers *wanted = &model_file_options(context).load->unbounded_dds_upper_bound;
+    const struct named_integers *wanted = &settings->file.load.unbounded_dds_upper_bound;
     struct value_list candidates = {0};
     struct upper_bound *bounds;
     size_t count = 0;
@@ -60,23 +68,24 @@ static int set_upper_bounds(const struct command_context *context, struct model 
 /* ---- Shapes ---- */
 
 /* Runs the model once and writes down the shapes that come out. */
-static int observe_shapes(const struct command_context *context, struct model *model, struct error *err)
+static int observe_shapes(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                          struct model *model, struct error *err)
 {
-    struct backend_request request = model_file_request_for(context, model);
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct reference_values *reference = NULL;
     struct data_loader *loader = NULL;
     struct value_list all = {0};
     struct known_types known;
     struct subgraph whole;
     struct error why = {0};
-    int rc = data_loader_from_options(context, model_file_options(context).model, &loader, err);
+    int rc = data_loader_from_options(context, &settings->file, &loader, err);
 
     if (rc < 0)
         return rc;
     known_types_init(&known, model, &model->arena);
     subgraph_init_whole(&whole, model);
     whole.known = &known;
-    reference_values_new(&whole, model_file_runtime(context), &request, loader, context->log, &reference);
+    reference_values_new(&whole, model_file_runtime(&settings->file), &request, loader, context->log, &reference);
     reference_values_list_tensors(reference, &known, &all);
     rc = reference_values_record(reference, &all, &why);
     if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model,
@@ -97,16 +106,17 @@ static int observe_shapes(const struct command_context *context, struct model *m
     return rc;
 }
 
-static int settle_shapes(const struct command_context *context, struct model *model, struct error *err)
+static int settle_shapes(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                         struct model *model, struct error *err)
 {
-    struct model_file_options options = model_file_options(context);
-    int rc = model_file_override_shapes(context, model, err);
+    const struct model_file_settings *options = &settings->file;
+    int rc = model_file_override_shapes(&settings->file, model, err);
 
     if (rc < 0)
         return rc;
-    if (options.model->shapes.count > 0)
-        rc = model_file_infer(context, model, err);
-    return rc == 0 && options.inference->force_fallback ? observe_shapes(context, model, err) : rc;
+    if (options->model.shapes.count > 0)
+        rc = model_file_infer(context, &settings->file, model, err);
+    return rc == 0 && options->inference.force_fallback ? observe_shapes(context, settings, model, err) : rc;
 }
 
 /* ---- Constants ---- */
@@ -125,18 +135,18 @@ static void add_counts(struct result_file *result, const struct folding_counts *
     json_writer_end_object(&result->json);
 }
 
-static int fold_constants(const struct command_context *context, struct model *model, struct result_file *result,
-                          struct error *err)
+static int fold_constants(const struct command_context *context, const struct surgeon_sanitize_settings *options,
+                          struct model *model, struct result_file *result, struct error *err)
 {
-    const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
+    const struct sanitize_values *values = &options->sanitize;
     struct folding_counts counts = {0};
     struct folding_settings settings = {
-        .backend = model_file_runtime(context),
-        .request = model_file_request_for(context, model),
+        .backend = model_file_runtime(&options->file),
+        .request = model_file_request_for(context, &options->file, model),
         .log = context->log,
         .passes = values->passes,
         .keep_shapes = values->no_fold_shapes,
-        .infer_types = model_file_options(context).inference->enabled && !values->no_per_pass_shape_inference,
+        .infer_types = options->file.inference.enabled && !values->no_per_pass_shape_inference,
         .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
         .counts = &counts,
     };
@@ -155,15 +165,15 @@ static int fold_constants(const struct command_context *context, struct model *m
 
 /* ---- The command ---- */
 
-static int sanitize(const struct command_context *context, struct model *model, struct result_file *result,
-                    struct error *err)
+static int sanitize(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                    struct model *model, struct result_file *result, struct error *err)
 {
-    const struct sanitize_values *values = PARSE_VALUES(context->parse, struct sanitize_values);
-    int rc = set_upper_bounds(context, model, err);
+    const struct sanitize_values *values = &settings->sanitize;
+    int rc = set_upper_bounds(context, settings, model, err);
 
     if (rc < 0)
         return rc;
-    rc = settle_shapes(context, model, err);
+    rc = settle_shapes(context, settings, model, err);
     if (rc < 0)
         return rc;
     if (values->cleanup)
@@ -179,48 +189,42 @@ static int sanitize(const struct command_context *context, struct model *model, 
         json_writer_null(&result->json);
         return 0;
     }
-    rc = fold_constants(context, model, result, err);
-    return rc == 0 ? model_file_infer(context, model, err) : rc;
+    rc = fold_constants(context, settings, model, result, err);
+    return rc == 0 ? model_file_infer(context, &settings->file, model, err) : rc;
 }
 
-static int try_and_save(const struct command_context *context, struct model *model, struct error *err)
+static int try_and_save(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                        struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_trial_run(context, &whole, model_file_options(context).save->path, err);
+    rc = model_trial_run(context, &settings->file, &whole, settings->file.save.path, err);
     if (rc == 0)
-        rc = model_file_save_new(context, &whole, err);
+        rc = model_file_save_new(context, &settings->file, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
 
-struct surgeon_sanitize_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-    struct sanitize_values sanitize;
-};
-
 static int surgeon_sanitize_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct surgeon_sanitize_settings *settings = given;
     struct result_file result;
     struct model *model = NULL;
-    int rc = result_file_open(&result, context, err);
+    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &model, err);
+    rc = model_file_load_original(context, &settings->file, &model, err);
     if (rc < 0)
         goto done;
-    rc = sanitize(context, model, &result, err);
+    rc = sanitize(context, settings, model, &result, err);
     if (rc == 0)
-        rc = try_and_save(context, model, err);
+        rc = try_and_save(context, settings, model, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(&result, model_file_options(context).save->path, err);
+    rc = result_file_save(&result, settings->file.save.path, err);
 done:
     result_file_close(&result);
     model_free(model);

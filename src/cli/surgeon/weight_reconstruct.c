@@ -10,6 +10,12 @@
 #include "onnx/shrink/sparsity.h"
 #include "onnx/shrink/stripped_weight.h"
 
+struct weight_reconstruct_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+};
+
 struct reconstruction {
     struct model *model;
     struct log *log;
@@ -96,30 +102,24 @@ static int reconstruct_all(struct reconstruction *reconstruction, struct error *
     return 0;
 }
 
-struct weight_reconstruct_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-};
-
 static int surgeon_weight_reconstruct_run(const struct command_context *context, const void *given, struct error *err)
 {
+    const struct weight_reconstruct_settings *settings = given;
     struct reconstruction reconstruction = {.log = context->log};
     struct result_file *result = &reconstruction.result;
-    int rc = result_file_open(result, context, err);
+    int rc = result_file_open(result, context, &settings->json, &settings->file, err);
 
-    (void)given;
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &reconstruction.model, err);
+    rc = model_file_load_original(context, &settings->file, &reconstruction.model, err);
     if (rc < 0)
         goto done;
     rc = reconstruct_all(&reconstruction, err);
     if (rc == 0)
-        rc = model_file_save_new_whole(context, reconstruction.model, err);
+        rc = model_file_save_new_whole(context, &settings->file, reconstruction.model, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(result, model_file_options(context).save->path, err);
+    rc = result_file_save(result, settings->file.save.path, err);
 done:
     result_file_close(result);
     free(reconstruction.candidates.items);

@@ -14,6 +14,13 @@
 #include "onnx/shrink/stand_in_weights.h"
 #include "onnx/shrink/stripped_weight.h"
 
+struct weight_strip_settings {
+    struct common_settings common;
+    struct json_values json;
+    struct model_file_settings file;
+    struct weight_strip_values weight_strip;
+};
+
 #define LARGEST_LIST ((size_t)256 << 20)
 
 struct stripping {
@@ -190,23 +197,16 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     return 0;
 }
 
-struct weight_strip_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct model_file_settings file;
-    struct weight_strip_values weight_strip;
-};
-
 static int surgeon_weight_strip_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct weight_strip_settings *settings = given;
     const struct weight_strip_values *values = &settings->weight_strip;
     struct stripping stripping = {.log = context->log};
-    int rc = result_file_open(&stripping.result, context, err);
+    int rc = result_file_open(&stripping.result, context, &settings->json, &settings->file, err);
 
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &stripping.model, err);
+    rc = model_file_load_original(context, &settings->file, &stripping.model, err);
     if (rc == 0)
         rc = model_lower_constants(stripping.model, err);
     if (rc < 0)
@@ -214,10 +214,10 @@ static int surgeon_weight_strip_run(const struct command_context *context, const
     bitset_init(&stripping.weights, stripping.model->initializers.count);
     rc = strip_all(&stripping, values->exclude_list, err);
     if (rc == 0)
-        rc = model_file_save_new_whole(context, stripping.model, err);
+        rc = model_file_save_new_whole(context, &settings->file, stripping.model, err);
     if (rc < 0)
         goto done;
-    rc = result_file_save(&stripping.result, model_file_options(context).save->path, err);
+    rc = result_file_save(&stripping.result, settings->file.save.path, err);
 done:
     result_file_close(&stripping.result);
     bitset_release(&stripping.weights);

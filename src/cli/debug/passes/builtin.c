@@ -72,7 +72,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
 
     *build = (struct build){.log = {.threshold = LOG_CRITICAL}, .context = *subject->context};
     build->context.log = &build->log;
-    rc = engine_file_init(&build->file, &build->context, err);
+    rc = engine_file_init(&build->file, &build->context, &subject->settings->engine, &subject->settings->file, err);
     if (rc < 0)
         return rc;
     build->file.shows_progress = false;
@@ -82,7 +82,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
     rc = engine_request_switch_off(request, off, subject->arena, err);
     if (rc < 0)
         return rc;
-    rc = model_file_load(&build->context, &model, err);
+    rc = model_file_load(&build->context, &subject->settings->file, &model, err);
     if (rc < 0)
         return rc;
     rc = network_build(model, &request->network, &build->network, err);

@@ -41,7 +41,7 @@ static bool is_optimizer(const char *decision)
 /* The settings that the options give, with these decisions disabled. */
 static struct onnxrt_settings settings_without(const struct passes_subject *subject, struct words off)
 {
-    struct onnxrt_settings ret = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime;
+    struct onnxrt_settings ret = subject->settings->file.onnxrt.runtime;
     const struct onnxrt_entries *given = &ret.execution.session_config;
     struct arena *arena = subject->arena;
     struct onnxrt_entry *items = arena_alloc_zero(arena, given->count + off.count + 1, sizeof(*items));
@@ -262,8 +262,7 @@ static const char *given_value(const struct onnxrt_entries *config, const char *
 
 static int find_settings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    const struct onnxrt_entries *config =
-        &PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime.execution.session_config;
+    const struct onnxrt_entries *config = &subject->settings->file.onnxrt.runtime.execution.session_config;
     struct model *model;
     int rc = model_open(subject->model, NULL, &model, err);
 
@@ -303,7 +302,7 @@ static const struct decision_source setting_source = {
 
 static int find_threads(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    int threads = PARSE_VALUES(subject->context->parse, struct onnxrt_values)->runtime.intra_threads;
+    int threads = subject->settings->file.onnxrt.runtime.intra_threads;
 
     (void)err;
     if (threads > 1 || (threads == 0 && system_processors() > 1))

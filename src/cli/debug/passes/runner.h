@@ -16,13 +16,29 @@
 #include "base/container/bitset.h"
 #include "base/process/process.h"
 #include "base/text/text.h"
+#include "cli/options/groups.h"
+#include "cli/options/runners/engine.h"
 #include "cli/parse/command.h"
 #include "debug/passes/passes.h"
 #include "debug/passes/rewritten.h"
 
+struct debug_passes_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct runner_values runners;
+    struct comparison_values comparison;
+    struct engine_values engine;
+
+    /* its own */
+    const char *folder;
+    struct words decisions, among;
+    bool reduce;
+};
+
 /* What the session is about. */
 struct passes_subject {
     const struct command_context *context;
+    const struct debug_passes_settings *settings;
     const char *model;   /* its path */
     struct arena *arena; /* lives as long as the session */
     bool saturates;      /* uint8 x int8 products saturate on this processor: system_saturates_products() */

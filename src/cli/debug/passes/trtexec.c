@@ -129,7 +129,7 @@ static int build_layers(const struct passes_subject *subject, struct words off, 
     if (rc < 0)
         return rc;
     quiet.log = NULL;
-    rc = trt_request_init(&request, &quiet, program, err);
+    rc = trt_request_init(&request, &quiet, &subject->settings->engine, &subject->settings->file, program, err);
     if (rc < 0)
         goto done;
     request.request.settings.barriers = barriers_of(subject->arena, off);

@@ -59,27 +59,16 @@ const struct option_group quantization_search_options = {
     .finish = finish_search,
 };
 
-static enum quantization_emit emitted(const struct command_context *context)
+bool quantization_search_is_wanted(const struct command_context *context,
+                                   const struct debug_quantization_settings *settings)
 {
-    return PARSE_VALUES(context->parse, struct debug_quantization_settings)->emit;
+    return settings->debug.loop.check.command.count > 0 || own_check_is_asked_for(context);
 }
 
-static const char *quantization_folder(const struct command_context *context)
+static int keep_model(const struct command_context *context, const char *folder, const char *model, const char *what,
+                      const char *name, struct error *err)
 {
-    return PARSE_VALUES(context->parse, struct debug_quantization_settings)->folder;
-}
-
-bool quantization_search_is_wanted(const struct command_context *context)
-{
-    return PARSE_VALUES(context->parse, struct debug_values)->loop.check.command.count > 0 ||
-           own_check_is_asked_for(context);
-}
-
-static int keep_model(const struct command_context *context, const char *model, const char *what, const char *name,
-                      struct error *err)
-{
-    const char *path =
-        arena_printf(parse_arena((struct parse *)context->parse), "%s/%s", quantization_folder(context), name);
+    const char *path = arena_printf(parse_arena((struct parse *)context->parse), "%s/%s", folder, name);
     struct stat one, other;
 
     if (model == NULL || stat(model, &one) != 0 || stat(path, &other) != 0 || one.st_dev != other.st_dev ||
@@ -88,16 +77,16 @@ static int keep_model(const struct command_context *context, const char *model, 
     return error_set(err, ERR_EXISTS, "-o: '%s' is %s, and it would be lost: choose another folder", path, what);
 }
 
-int quantization_search_keep_models(const struct command_context *context, const char *model, const char *float_model,
-                                    struct error *err)
+int quantization_search_keep_models(const struct command_context *context,
+                                    const struct debug_quantization_settings *settings, struct error *err)
 {
     static const char *const written[] = {REPAIRED_MODEL, UNQUANTIZED_MODEL};
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < ARRAY_LEN(written); i++) {
-        rc = keep_model(context, model, "the model itself", written[i], err);
+        rc = keep_model(context, settings->folder, settings->file.model.path, "the model itself", written[i], err);
         if (rc == 0)
-            rc = keep_model(context, float_model, "the model of --float", written[i], err);
+            rc = keep_model(context, settings->folder, settings->float_model, "the model of --float", written[i], err);
     }
     return rc;
 }
@@ -111,7 +100,7 @@ static struct arena *arena_of(const struct quantization_session *session)
 
 static const char *path_in_folder(const struct quantization_session *session, const char *name)
 {
-    return arena_printf(arena_of(session), "%s/%s", quantization_folder(session->context), name);
+    return arena_printf(arena_of(session), "%s/%s", session->settings->folder, name);
 }
 
 static void add_run(const struct quantization_session *session, const char *model, struct word_list *words)
@@ -157,7 +146,7 @@ static int make_check(struct quantization_session *session, struct error *err)
 
     if (settings->command.count > 0)
         return own_check_refuse(session->context, err);
-    rc = own_check_begin(session->context, quantization_folder(session->context), &session->check, err);
+    rc = own_check_begin(session->context, session->settings->folder, &session->check, err);
     if (rc < 0)
         return rc;
     add_run(session, "{artifact}", &session->check.words);
@@ -213,7 +202,7 @@ static int save_repaired(struct quantization_session *session, struct error *err
 static int save_results(struct quantization_session *session, struct error *err)
 {
     const char *lists = path_in_folder(session, "exclusions.py");
-    int rc = emitted(session->context) != EMIT_LISTS ? save_repaired(session, err) : 0;
+    int rc = session->settings->emit != EMIT_LISTS ? save_repaired(session, err) : 0;
 
     if (rc < 0)
         return rc;
@@ -252,18 +241,18 @@ static void read_table(struct quantization_session *session, const struct quanti
 static int run(struct quantization_session *session, const double *scores, struct error *err)
 {
     const struct command_context *context = session->context;
-    const struct debug_values *debug = PARSE_VALUES(context->parse, struct debug_values);
+    const struct debug_values *debug = &session->settings->debug;
     struct quantization_search_settings settings = {
         .subject = session->subject,
         .scores = scores,
         .ranges = session->ranges,
-        .refines = emitted(context) == EMIT_ONNX,
+        .refines = session->settings->emit == EMIT_ONNX,
         .keep_artifact = session->loop_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
         .log = context->log,
     };
     struct hash hash;
-    int rc = file_make_folders(quantization_folder(context), err);
+    int rc = file_make_folders(session->settings->folder, err);
 
     if (rc < 0)
         return rc;
@@ -280,7 +269,7 @@ static int run(struct quantization_session *session, const double *scores, struc
     settings.take_over = loop_takes_over(session->loop);
     rc = quantization_search(&settings, session->loop, &session->answer, err);
     if (rc < 0)
-        return debug_session_end(context, session->loop, rc);
+        return debug_session_end(context, debug, session->loop, rc);
     return quantization_session_has_found(session) ? save_results(session, err) : 0;
 }
 

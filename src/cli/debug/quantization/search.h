@@ -30,15 +30,17 @@ struct debug_quantization_settings {
 extern const struct option_group quantization_search_options; /* fills all of it */
 
 /* Whether there is a check, or a tolerance: else there is nothing to search for. */
-bool quantization_search_is_wanted(const struct command_context *context);
+bool quantization_search_is_wanted(const struct command_context *context,
+                                   const struct debug_quantization_settings *settings);
 
-/* ERR_EXISTS when the folder of the answer has one of these models (`float_model` may be NULL) where it would be
+/* ERR_EXISTS when the folder of the answer has the model, or that of --float, where it would be
  * replaced, as one that an earlier session has left there. */
-int quantization_search_keep_models(const struct command_context *context, const char *model, const char *float_model,
-                                    struct error *err);
+int quantization_search_keep_models(const struct command_context *context,
+                                    const struct debug_quantization_settings *settings, struct error *err);
 
 struct quantization_session {
     const struct command_context *context;
+    const struct debug_quantization_settings *settings;
     const struct quantization_subject *subject;
     const char *model_path, *float_path; /* the latter may be NULL */
     struct loop_settings loop_settings;  /* as debug_loop_settings() gives them */

@@ -36,6 +36,7 @@ struct engine_values {
     bool decide_branches;
     const char *save_engine;
     struct words disabled_fusions, disabled_foldings; /* as they are given */
+    bool varies_precision;                            /* no option: the command decides about it, in each build anew */
 };
 
 OPTION_GROUP(struct engine_values, engine_config_options);           /* run, convert, debug build and tactics */

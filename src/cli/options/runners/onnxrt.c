@@ -210,6 +210,7 @@ static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
     struct onnxrt_entry *items;
     int rc;
 
+    common_settings_of(parse)->max_memory = (uint64_t)values->max_memory;
     string_init(&configuration.disabled);
     if (!parse_given(parse, "--onnxrt-optimization-level"))
         settings->optimization_level = -1;

@@ -22,10 +22,11 @@ static int convert_direction(struct parse *parse, const char *spelling, struct w
 
 static int finish_precision(struct parse *parse, void *given, struct error *err)
 {
-    const struct debug_precision_settings *values = given;
+    struct debug_precision_settings *values = given;
     const struct precision_settings *precision = &values->engine.request.builder.precision;
     int rc = jobs_check(parse, &values->debug.loop, values->emit == PRECISION_EMIT_ENGINE, err);
 
+    values->engine.varies_precision = true;
     if (rc < 0)
         return rc;
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))

@@ -555,8 +555,7 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
            "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
            "--check-timeout", "2", "--check", "x", "y");
-    given();
-    settings = debug_loop_settings(&context);
+    settings = debug_loop_settings(&context, &given()->reduce.debug, &given()->reduce.file);
     assert_string_equal(settings.check.command.items[1], "y");
     assert_null(settings.check.command.items[2]);
     assert_int_equal(settings.check.command.count, 2);
@@ -574,7 +573,7 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     assert_string_equal(settings.save_replay, "polygraphy_debug_replay.json");
 
     REPEAT("--check", "x");
-    settings = debug_loop_settings(&context);
+    settings = debug_loop_settings(&context, &given()->reduce.debug, NULL);
     assert_null(settings.check.files.items[CANDIDATE_ARTIFACT]);
     assert_string_equal(settings.artifacts.folder, "polygraphy_artifacts");
 }

@@ -621,6 +621,41 @@ static void what_is_refused_is_on_the_page_for_those_who_come_from_polygraphy(vo
     free(page);
 }
 
+/* Whatever a group fills lies within the settings of the command. */
+static void check_fields(const struct command *command)
+{
+    for (size_t i = 0; i < command->subcommand_count; i++)
+        check_fields(command->subcommands[i]);
+    for (size_t i = 0; i < command->group_count; i++) {
+        const struct option_group *group = command->groups[i].group;
+        size_t size = 0;
+
+        for (size_t k = 0; k < group->count; k++) {
+            const struct option *option = &group->options[k];
+
+            if (option->struct_size == 0)
+                continue;
+            if (size != 0 && option->struct_size != size)
+                fail_msg("%s is in a group whose other options fill another struct", option->names[0]);
+            size = option->struct_size;
+            assert_true(option->offset < size);
+        }
+        if (command->groups[i].offset + size > command->settings_size)
+            fail_msg("'%s' of %s fills what its settings do not have", group->title, command->name);
+    }
+}
+
+static void every_group_fills_a_part_of_the_settings(void **state)
+{
+    static const struct command *const tools[] = {
+        &cmd_run,  &cmd_convert, &cmd_debug,      &cmd_inspect, &cmd_surgeon,
+        &cmd_data, &cmd_check,   &cmd_completion, &cmd_help,
+    };
+
+    for (size_t i = 0; i < ARRAY_LEN(tools); i++)
+        check_fields(tools[i]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -642,6 +677,7 @@ int main(void)
         cmocka_unit_test(data_to_input_has_polygraphys_options),
         cmocka_unit_test(check_lint_has_polygraphys_options),
         cmocka_unit_test(every_help_is_a_page),
+        cmocka_unit_test(every_group_fills_a_part_of_the_settings),
         cmocka_unit_test(what_is_refused_is_on_the_page_for_those_who_come_from_polygraphy),
         cmocka_unit_test(debug_build_has_polygraphys_options),
         cmocka_unit_test(debug_precision_has_polygraphys_options),

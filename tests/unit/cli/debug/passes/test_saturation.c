@@ -12,21 +12,15 @@
 #include "cli/options/groups.h"
 #include "debug/quantization/saturation.h"
 
-struct runner_settings {
-    struct common_settings common;
-    struct runner_values runners;
-    struct model_file_settings file;
-};
-
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct runner_settings, common.logging, logging_options),
-    COMMAND_GROUP(struct runner_settings, runners, runner_options),
-    COMMAND_GROUP(struct runner_settings, file.onnxrt, onnxrt_options),
+    COMMAND_GROUP(struct debug_passes_settings, debug.common.logging, logging_options),
+    COMMAND_GROUP(struct debug_passes_settings, runners, runner_options),
+    COMMAND_GROUP(struct debug_passes_settings, file.onnxrt, onnxrt_options),
 };
 static const struct command root = {.name = "polygraphy",
                                     .groups = groups,
                                     .group_count = ARRAY_LEN(groups),
-                                    .settings_size = sizeof(struct runner_settings)};
+                                    .settings_size = sizeof(struct debug_passes_settings)};
 
 /* A weight, and a product with it of what is quantized. */
 static void write_model(const char *path)
@@ -66,6 +60,7 @@ static void assert_settings(bool saturates, const char *given, const char *expec
     COMMAND_LINE(&line, &root, "--onnxrt", "--session-config", given);
     assert_int_equal(line.rc, 0);
     context.parse = &line.parse;
+    subject.settings = line.parse.settings;
     context.log = &line.log.log;
     assert_int_equal(passes_find_decisions(&subject, &onnxrt_passes_runner, &wishes, &found, &err), 0);
     for (size_t i = 0; i < found.names.count; i++)
