@@ -103,7 +103,7 @@ bench: all $(benches) $(addprefix $(BUILD)/tests/,make_chain trtexec_stand_in) #
 
 # OLD is the program of another tree: `git worktree add FOLDER COMMIT && make -C FOLDER` builds it.
 compare: all $(helpers) $(BUILD)/bench/quantize_model $(example_plugins) $(test_plugins) ## compare the outputs of OLD=path/to/polygraphy with this program's; ONLY=text: cases with text in their name
-	@scripts/compare_programs.py '$(OLD)' $(program) --build $(BUILD) --only '$(ONLY)'
+	@scripts/compare_programs.py '$(OLD)' $(program) --build $(BUILD) --only '$(ONLY)' $(if $(EXCEPT),--except $(EXCEPT))
 
 bench-optimizers: all $(benches) ## measure what ONNX Runtime's optimizers do to outputs: the tables of docs/optimizers.md
 	@bench/optimizer_effects.sh $(BUILD)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """compare_programs.py: runs the same command lines with two builds of polygraphy and reports every difference.
 
-    scripts/compare_programs.py OLD NEW [--build FOLDER] [--only TEXT] [--jobs N] [--keep FOLDER]
+    scripts/compare_programs.py OLD NEW [--build FOLDER] [--only TEXT] [--except PATTERN...] [--jobs N] [--keep FOLDER]
 
 OLD and NEW are programs. Each case of CASES below is a short shell script; every command line of it runs with OLD and with
 NEW under the same path in an equal, empty folder, first with one, then with the other. Compared are standard output,
@@ -11,12 +11,14 @@ paths are normalized (normalize() below), so a case must not depend on measured 
 
 The test programs of FOLDER (default: build; `make compare` builds them) are used for both sides: make_chain, check_nodes,
 trtexec_stand_in, quantize_model and plug-ins. Prints a diff for each file that differs; exits with 1 when there is one. A
-program compared with itself must give no differences. --keep keeps both sides of every case in that folder.
+program compared with itself must give no differences. --except leaves out files that are meant to
+differ, by patterns of CASE/PATH ('accuracy-*/done.json'). --keep keeps both sides of every case in that folder.
 """
 
 import argparse
 import concurrent.futures
 import difflib
+import fnmatch
 import os
 import pathlib
 import re
@@ -128,6 +130,34 @@ polygraphy debug reduce models/chain17.onnx -o reduced.onnx --fail-regex 'BAD NO
  --check 'check_nodes polygraphy_debug.onnx --fail-node n9; true'
 polygraphy debug reduce models/chain17.onnx -o reduced.onnx --check-timeout 1 --on-timeout skip --no-verify
  --check 'check_nodes polygraphy_debug.onnx --fail-node n9 && sleep 30; exit 0'
+
+== reduce-replays
+for tool in "reduce models/chain17.onnx -o reduced.onnx" "passes examples/optimizers/quantized_add.onnx --decisions A B C" "repeat --until 3";
+ do polygraphy debug $tool --save-debug-replay replay.json --iter-info info.json --check 'test ! -e stop || exit 125;
+ case "$(cat info.json)" in *2*) touch stop ;; esac; ! grep -q n9 polygraphy_debug.onnx 2>/dev/null && test "{disabled}" != ""';
+ rm -f stop; polygraphy debug $tool --load-debug-replay replay.json --check false;
+ polygraphy debug $tool --load-debug-replay replay.json --force-debug-replay --save-debug-replay next.json --check true; done
+polygraphy debug reduce models/chain17.onnx -o reduced.onnx --load-debug-replay golden/debug_replay/reduce_bisect_fail5.json
+ --force-debug-replay --check check_nodes polygraphy_debug.onnx --fail-node n9
+polygraphy debug reduce models/reducable.onnx -o reduced.onnx --load-debug-replay golden/debug_replay/reduce_linear_fail7.json
+ --force-debug-replay --mode linear --check check_nodes polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_7
+echo '{"_N0": 3}' >broken.json; polygraphy debug repeat --until 2 --load-debug-replay broken.json --check true
+polygraphy debug reduce models/chain17.onnx -o no/such/folder/reduced.onnx --check true
+echo mine >polygraphy_debug.onnx; polygraphy debug reduce models/chain17.onnx -o reduced.onnx --check false
+
+== reduce-options
+polygraphy debug reduce models/chain17.onnx -o reduced.onnx --no-reduce-inputs --no-verify --mode linear --exit-code
+ --iter-artifact candidate.onnx --art-dir sorted --artifacts candidate.onnx note.txt --copy-weights --work-dir work
+ --launcher 'env LAUNCHED=1' --save-debug-replay '' --json result.json
+ --check sh -c 'echo $LAUNCHED >note.txt; check_nodes {artifact} --fail-node n9'
+polygraphy debug reduce models/chain17.onnx -o reduced.onnx --mode minimal --signature exit-code -j 2
+ --hide-fail-output --junit junit.xml --report page.html
+ --check sh -c 'check_nodes {artifact} --fail-node n3 || exit 3; check_nodes {artifact} --fail-node n9 && exit 0; exit 4'
+polygraphy debug reduce models/chain17.onnx -o reduced.onnx --max-checks 3 --mode minimal
+ --check check_nodes polygraphy_debug.onnx --fail-node n9
+polygraphy debug reduce models/chain17.onnx --min-good good.onnx -o reduced.onnx --silent --log-file log.txt -vvv
+ --check check_nodes polygraphy_debug.onnx --fail-node n9
+polygraphy debug reduce models/chain17.onnx -o reduced.onnx -q --check check_nodes polygraphy_debug.onnx --fail-node n9
 
 == reduce-interactive
 printf 'f\np\nf\nf\np\np\n' | polygraphy debug reduce models/reducable.onnx -o reduced.onnx --mode bisect
@@ -244,6 +274,17 @@ export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) 
  --json result.json --check test -s polygraphy_debug.engine;
  polygraphy debug tactics models/identity.onnx --dir nothing --check false;
  polygraphy debug build models/identity.onnx --deterministic --until 2 --check false
+
+== flaky-engines
+polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --save-outputs golden.json
+polygraphy debug precision models/attention_overflow.onnx --mode minimal --emit onnx --onnxrt-threads 1 --json precision.json --flaky
+ --save-debug-replay '' --hide-fail-output --check 'n=$(($(cat n 2>/dev/null || echo 0) + 1)); echo $n >n; [ $((n % 5)) = 0 ] ||
+ polygraphy run polygraphy_debug.onnx --onnxrt --onnxrt-threads 1 --load-outputs golden.json --atol 1e-2 --rtol 1e-2'
+polygraphy debug quantization examples/quantization/quantized.onnx --float examples/quantization/float.onnx --flaky
+ --onnxrt-threads 1 --json quantization.json --save-debug-replay '' --report page.html
+ --check 'n=$(($(cat n) + 1)); echo $n >n; [ $((n % 5)) = 0 ] || ! grep -q relu_2_quantize polygraphy_debug.onnx'
+polygraphy debug build models/identity.onnx --until 8 --deterministic --flaky --json build.json
+ --check 'n=$(($(cat n) + 1)); echo $n >n; [ $((n % 3)) = 0 ]'
 
 == quantization-search
 polygraphy debug quantization examples/quantization/quantized.onnx --float examples/quantization/float.onnx --atol 0.02
@@ -438,6 +479,28 @@ polygraphy run models/convolutions.onnx --trt --load-tactics tactics.json --load
 polygraphy run models/convolutions.onnx --trt --deterministic --trt-outputs mark all --exclude-tactics onednn
 polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --trt --fp16 --deterministic --validate --report page.html
 polygraphy run models/convolutions.onnx --trt --int8 --deterministic --calibration-cache cal.cache --validate
+
+== run-options
+polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --onnxrt-optimization-level none
+ --onnxrt-disable-optimizers ConstantFolding --session-config session.disable_prepacking=1 --providers cpu -vv
+ --val-range [-1,1] --iterations 2 --seed 7 --warm-up 1 --save-outputs out.json
+polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --use-subprocess --load-outputs out.json --seed 7
+ --val-range [-1,1] --iterations 2 --rtol y:1e-4 1e-5 --atol y:1e-6 --norm-tolerance 1e-5 --fail-fast
+polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --seed 8 --load-outputs out.json
+ --check-error-stat y:quantile --error-quantile 0.5 --infinities-compare-equal
+polygraphy run models/dynamic_shapes.onnx --trt --deterministic --trt-min-shapes x:[1,2,4] --trt-opt-shapes x:[2,2,4]
+ --trt-max-shapes x:[4,2,4] --input-shapes x:[3,2,4] -v
+polygraphy run models/convolutions.onnx --trt --fp16 --bf16 --deterministic --precision-constraints prefer
+ --layer-precisions pointwise:float32 --tensor-dtypes t1:float32 --save-layer-info layers.json --json result.json
+polygraphy run models/convolutions.onnx --trt --deterministic --disable-fusions relu --disable-foldings --plain-layouts
+ --builder-optimization-level 5 --save-timing-cache times.cache --strongly-typed
+polygraphy run models/convolutions.onnx --trt --deterministic --sparse-weights --refittable --pool-limit workspace:1G
+polygraphy run models/sizes_from_data.onnx --onnxrt --val-range [9,9] --max-memory 1K
+polygraphy run models/identity.onnx --onnxrt --int-min 1 --float-max 3 --data-loader-backend-module torch
+polygraphy run models/identity.onnx --onnxruntime-lib /nowhere --onnxrt
+polygraphy run models/identity.onnx --onnxrt --providers cuda
+POLYGRAPHY_DISABLED='ConstantFolding;fusoin:relu' polygraphy run models/identity.onnx --onnxrt
+polygraphy run models/all_in_an_if.onnx --trt --deterministic --decide-branches
 
 == run-divergence
 polygraphy run examples/overflow/detector.onnx --onnxrt --onnxrt-threads 1 --validate --first-divergence --json result.json
@@ -650,7 +713,7 @@ def show_difference(old, new):
     return lines[:MOST_LINES] + ([f"    ... and {len(lines) - MOST_LINES} more lines"] if len(lines) > MOST_LINES else [])
 
 
-def compare_case(name, preparation, lines, work, environment):
+def compare_case(name, preparation, lines, left_out, work, environment):
     """Runs a case with both programs; a list of lines that report what differs."""
     here, given, sides = work / name, work / "given" / name, []
     given.mkdir(parents=True)
@@ -665,6 +728,8 @@ def compare_case(name, preparation, lines, work, environment):
     old, new = sides
     report = []
     for path in sorted(old.keys() | new.keys()):
+        if any(fnmatch.fnmatch(f"{name}/{path}", pattern) for pattern in left_out):
+            continue
         where = f"{name}: {path}"
         log = re.fullmatch(r"log/([0-9]+)\..*", path)
         if log:
@@ -697,6 +762,7 @@ def main():
     parser.add_argument("new", type=pathlib.Path)
     parser.add_argument("--build", type=pathlib.Path, default=ROOT / "build", help="where the test programs are")
     parser.add_argument("--only", default="", help="only cases whose name contains this")
+    parser.add_argument("--except", nargs="+", default=[], dest="left_out", metavar="PATTERN", help="files not to compare")
     parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="cases at the same time")
     parser.add_argument("--keep", type=pathlib.Path, help="a new folder in which both sides of all cases are kept")
     arguments = parser.parse_args()
@@ -714,7 +780,7 @@ def main():
     different = 0
     try:
         with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
-            jobs = [pool.submit(compare_case, *case, work, environment) for case in cases]
+            jobs = [pool.submit(compare_case, *case, arguments.left_out, work, environment) for case in cases]
             for job in jobs:
                 report = job.result()
                 different += sum(not line.startswith("    ") for line in report)
