@@ -366,8 +366,6 @@ static struct span rewrite_chain_head(struct model *model, const struct affine_c
     struct wire_reader reader = wire_reader_of(node->message);
     struct wire_field part;
     SCOPED_STRING(message);
-    SCOPED_STRING(field);
-    struct span result;
 
     write_node_name(model, &message, NODE_INPUT, node_input_of(model, chain->head, 0));
     write_node_name(model, &message, NODE_INPUT, chain->new_weight);
@@ -378,9 +376,7 @@ static struct span rewrite_chain_head(struct model *model, const struct affine_c
     while (wire_next(&reader, &part))
         if (part.number != NODE_INPUT && part.number != NODE_OUTPUT)
             string_add_bytes(&message, part.whole.data, part.whole.size);
-    wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
-    result = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-    return result;
+    return wire_make_field(&model->arena, GRAPH_NODE, &message);
 }
 
 static struct text join_chain_labels(struct folding_state *state, const struct affine_chain *chain)

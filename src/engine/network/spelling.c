@@ -188,17 +188,11 @@ static bool node_is_sum_of_two(const struct model *model, const struct node *nod
 /* The node, as an Add. */
 static struct span respell_sum(struct model *model, struct span node)
 {
-    struct wire_reader reader = wire_reader_of(node);
-    struct wire_field part;
     SCOPED_STRING(message);
-    SCOPED_STRING(field);
 
-    while (wire_next(&reader, &part))
-        if (part.number != NODE_OP_TYPE)
-            string_add_bytes(&message, part.whole.data, part.whole.size);
+    wire_copy_without(&message, node, NODE_OP_TYPE);
     wire_write_text(&message, NODE_OP_TYPE, TEXT("Add"));
-    wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
-    return (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    return wire_make_field(&model->arena, GRAPH_NODE, &message);
 }
 
 int model_respell_sums(struct model *model, struct error *err)

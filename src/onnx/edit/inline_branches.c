@@ -64,18 +64,6 @@ static bool find_branch_body(const struct node *node, bool condition, struct spa
     return found;
 }
 
-static struct text read_text_field(struct span message, uint32_t number)
-{
-    struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
-    struct text name = {"", 0};
-
-    while (wire_next(&reader, &field))
-        if (field.number == number && field.type == WIRE_BYTES)
-            name = span_text(field.bytes);
-    return name;
-}
-
 static void define_inlined_name(struct inlining *inlining, struct text name)
 {
     if (name.size > 0 && name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
@@ -102,9 +90,9 @@ static bool survey_branch(struct inlining *inlining)
             field.number == GRAPH_INPUT)
             return false;
         if (field.number == GRAPH_OUTPUT)
-            *VECTOR_APPEND(&inlining->outputs) = read_text_field(field.bytes, VALUE_INFO_NAME);
+            *VECTOR_APPEND(&inlining->outputs) = wire_find_text(field.bytes, VALUE_INFO_NAME);
         if (field.number == GRAPH_INITIALIZER)
-            define_inlined_name(inlining, read_text_field(field.bytes, TENSOR_NAME));
+            define_inlined_name(inlining, wire_find_text(field.bytes, TENSOR_NAME));
     }
     return true;
 }
@@ -157,7 +145,7 @@ static int move_branch_nodes(struct inlining *inlining, struct error *err)
         } else if (field.number == GRAPH_INITIALIZER) {
             *VECTOR_APPEND(&inlining->tensors) = field.bytes;
             *VECTOR_APPEND(&inlining->tensor_names) =
-                translate_inlined_name(inlining, read_text_field(field.bytes, TENSOR_NAME));
+                translate_inlined_name(inlining, wire_find_text(field.bytes, TENSOR_NAME));
         }
     }
     return rc;

@@ -38,7 +38,6 @@ static struct span rewrite_node_notes(struct arena *arena, const struct node *no
 {
     struct wire_reader reader = wire_reader_of(node->message);
     SCOPED_STRING(message);
-    SCOPED_STRING(whole);
     struct wire_field field;
 
     while (wire_next(&reader, &field))
@@ -46,8 +45,7 @@ static struct span rewrite_node_notes(struct arena *arena, const struct node *no
             string_add_bytes(&message, field.whole.data, field.whole.size);
     for (size_t i = 0; i < count; i++)
         add_node_note(&message, &notes[i]);
-    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
-    return (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
+    return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
 static void raise_version(struct model *model)
@@ -60,7 +58,7 @@ static void raise_version(struct model *model)
     if (model->ir_version >= FIRST_IR_VERSION)
         return;
     wire_write_integer(&version, MODEL_IR_VERSION, FIRST_IR_VERSION);
-    made = (struct span){arena_copy(&model->arena, version.data, version.size), version.size};
+    made = wire_keep(&model->arena, &version);
     for (size_t i = 0; i < fields->count; i++) {
         struct wire_reader reader = wire_reader_of(fields->items[i]);
 

@@ -176,8 +176,7 @@ static void set_model_field(struct model *model, uint32_t number, struct text te
     drop_model_fields(&model->fields_before_graph, number);
     drop_model_fields(&model->fields_after_graph, number);
     if (text.size > 0)
-        *VECTOR_APPEND(&model->fields_before_graph) =
-            (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+        *VECTOR_APPEND(&model->fields_before_graph) = wire_keep(&model->arena, &field);
 }
 
 void model_set_producer(struct model *model, const char *name)
@@ -234,20 +233,16 @@ static int64_t read_standard_import(struct span import)
 }
 
 /* What the first function imports that has nodes of these operators; 0 when there is none. */
-static int64_t find_opset_of_functions(const struct span_list *fields)
+static int64_t find_opset_of_functions(const struct model *model)
 {
-    struct wire_field field, inner;
+    struct span function, import;
     int64_t version = 0;
 
-    for (size_t i = 0; version == 0 && i < fields->count; i++) {
-        struct wire_reader reader = wire_reader_of(fields->items[i]);
+    for (size_t place = 0; version == 0 && model_next_function(model, &place, &function);) {
+        struct wire_reader reader = wire_reader_of(function);
 
-        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
-            continue;
-        reader = wire_reader_of(field.bytes);
-        while (version == 0 && wire_next(&reader, &inner))
-            if (inner.number == FUNCTION_OPSET_IMPORT && inner.type == WIRE_BYTES)
-                version = read_standard_import(inner.bytes);
+        while (version == 0 && wire_next_bytes(&reader, FUNCTION_OPSET_IMPORT, &import))
+            version = read_standard_import(import);
     }
     return version;
 }
@@ -255,13 +250,10 @@ static int64_t find_opset_of_functions(const struct span_list *fields)
 static void add_opset_import(struct model *model, struct text domain, int64_t version)
 {
     SCOPED_STRING(import);
-    SCOPED_STRING(field);
 
     wire_write_text(&import, OPSET_DOMAIN, domain);
     wire_write_integer(&import, OPSET_VERSION, version);
-    wire_write_bytes(&field, MODEL_OPSET_IMPORT, import.data, import.size);
-    *VECTOR_APPEND(&model->fields_after_graph) =
-        (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
+    *VECTOR_APPEND(&model->fields_after_graph) = wire_make_field(&model->arena, MODEL_OPSET_IMPORT, &import);
     *VECTOR_APPEND(&model->opsets) = (struct opset_import){domain, version};
 }
 
@@ -281,9 +273,7 @@ int64_t model_import_operators(struct model *model)
 
     if (model->ir_version < 3 || model_opset(model) > 0)
         return 0;
-    version = find_opset_of_functions(&model->fields_before_graph);
-    if (version == 0)
-        version = find_opset_of_functions(&model->fields_after_graph);
+    version = find_opset_of_functions(model);
     if (version == 0)
         version = newest_opsets[index < last ? index : last];
     add_opset_import(model, TEXT(""), version);

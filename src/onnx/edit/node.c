@@ -66,15 +66,6 @@ static void write_node_attribute(struct string_builder *out, const struct node_a
     wire_write_bytes(out, NODE_ATTRIBUTE, message.data, message.size);
 }
 
-/* The finished message as the field that it is in a graph. */
-static struct span make_node_field(struct arena *arena, const struct string_builder *message)
-{
-    SCOPED_STRING(field);
-
-    wire_write_bytes(&field, GRAPH_NODE, message->data, message->size);
-    return (struct span){arena_copy(arena, field.data, field.size), field.size};
-}
-
 struct span node_build(struct arena *arena, const struct node_recipe *recipe)
 {
     SCOPED_STRING(message);
@@ -90,7 +81,7 @@ struct span node_build(struct arena *arena, const struct node_recipe *recipe)
         write_node_attribute(&message, &recipe->attributes[i]);
     if (recipe->domain.size > 0)
         wire_write_text(&message, NODE_DOMAIN, recipe->domain);
-    return make_node_field(arena, &message);
+    return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
 struct span cast_node_build(struct arena *arena, struct unused_names *names, struct text from, struct text to,
@@ -265,29 +256,73 @@ int node_rename(struct arena *arena, struct span whole, const struct rename_map 
                 const struct rename_map *outputs, struct span *ret, struct error *err)
 {
     struct node_renaming renaming = {.inputs = inputs, .outputs = outputs};
-    struct wire_reader reader = wire_reader_of(whole);
-    struct wire_field field = {0};
     SCOPED_STRING(message);
-    int rc;
+    int rc = rename_body_node(&renaming, wire_content(whole), NULL, &message, err);
 
-    wire_next(&reader, &field);
-    rc = rename_body_node(&renaming, field.bytes, NULL, &message, err);
     if (rc == 0)
-        *ret = renaming.changed ? make_node_field(arena, &message) : whole;
+        *ret = renaming.changed ? wire_make_field(arena, GRAPH_NODE, &message) : whole;
     return rc;
 }
 
 struct span node_set_name(struct arena *arena, struct span whole, struct text name)
 {
-    struct wire_reader reader = wire_reader_of(whole), node;
-    struct wire_field field = {0};
     SCOPED_STRING(message);
 
-    wire_next(&reader, &field);
-    node = wire_reader_of(field.bytes);
-    while (wire_next(&node, &field))
-        if (field.number != NODE_NAME)
-            copy_body_field(&message, &field);
+    wire_copy_without(&message, wire_content(whole), NODE_NAME);
     wire_write_text(&message, NODE_NAME, name);
-    return make_node_field(arena, &message);
+    return wire_make_field(arena, GRAPH_NODE, &message);
+}
+
+/* ---- Other bodies ---- */
+
+int node_refuse_damage(const char *what, struct error *err)
+{
+    return error_set(err, ERR_CORRUPT, "%s inside a node or function is damaged", what);
+}
+
+static int edit_attribute_bodies(struct span attribute, body_editor *edit, void *data, struct string_builder *out,
+                                 struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(attribute);
+    struct wire_field field;
+    struct span body;
+
+    while (wire_next(&reader, &field)) {
+        if ((field.number != ATTRIBUTE_GRAPH && field.number != ATTRIBUTE_GRAPHS) || field.type != WIRE_BYTES) {
+            copy_body_field(out, &field);
+            continue;
+        }
+        int rc = edit(data, field.bytes, &body, err);
+
+        if (rc < 0)
+            return rc;
+        wire_write_bytes(out, field.number, body.data, body.size);
+    }
+    return reader.damaged ? node_refuse_damage("an attribute", err) : 0;
+}
+
+int node_edit_bodies(struct arena *arena, struct span node, body_editor *edit, void *data, struct span *ret,
+                     struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    SCOPED_STRING(attribute);
+    SCOPED_STRING(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field)) {
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
+            copy_body_field(&message, &field);
+            continue;
+        }
+        string_clear(&attribute);
+        int rc = edit_attribute_bodies(field.bytes, edit, data, &attribute, err);
+
+        if (rc < 0)
+            return rc;
+        wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
+    }
+    if (reader.damaged)
+        return node_refuse_damage("a node", err);
+    *ret = wire_make_field(arena, GRAPH_NODE, &message);
+    return 0;
 }

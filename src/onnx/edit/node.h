@@ -81,4 +81,15 @@ int node_rename(struct arena *arena, struct span field, const struct rename_map 
 /* Copies the node `field` with another name of its own; it lives in `arena`. */
 struct span node_set_name(struct arena *arena, struct span field, struct text name);
 
+/* What becomes of a body, a GraphProto. */
+typedef int body_editor(void *data, struct span body, struct span *ret, struct error *err);
+
+/* The NodeProto `node` with what `edit` makes of each of its bodies, as a field of a graph made in the arena. ERR_CORRUPT
+ * when the node is damaged. */
+int node_edit_bodies(struct arena *arena, struct span node, body_editor *edit, void *data, struct span *ret,
+                     struct error *err);
+
+/* The error for a damaged message in a body or function. */
+int node_refuse_damage(const char *what, struct error *err);
+
 #endif

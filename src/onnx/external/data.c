@@ -181,34 +181,13 @@ static int add_initializer_locations(struct locations *locations, const struct s
     return rc;
 }
 
-/* All of the model's functions, because all of them are written with every part of it. */
-static int add_function_locations(struct locations *locations, const struct span_list *fields, struct error *err)
-{
-    int rc;
-
-    for (size_t i = 0; i < fields->count; i++) {
-        struct wire_reader reader = wire_reader_of(fields->items[i]);
-        struct wire_field field;
-
-        while (wire_next(&reader, &field)) {
-            if (field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
-                continue;
-            rc = scan_message_locations(locations, field.bytes, function_fields, 0, err);
-            if (rc < 0)
-                return rc;
-            rc = scan_message_locations(locations, field.bytes, function_default_fields, 0, err);
-            if (rc < 0)
-                return rc;
-        }
-    }
-    return 0;
-}
-
 static int add_node_locations(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
-    int rc;
+    struct span function;
+    size_t place = 0;
+    int rc = 0;
 
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
         const struct node *node = &model->nodes.items[i];
@@ -219,8 +198,13 @@ static int add_node_locations(struct locations *locations, const struct subgraph
         if (rc < 0)
             return rc;
     }
-    rc = add_function_locations(locations, &model->fields_before_graph, err);
-    return rc < 0 ? rc : add_function_locations(locations, &model->fields_after_graph, err);
+    /* all of the functions, because all of them are written with every part of the model */
+    while (rc == 0 && model_next_function(model, &place, &function)) {
+        rc = scan_message_locations(locations, function, function_fields, 0, err);
+        if (rc == 0)
+            rc = scan_message_locations(locations, function, function_default_fields, 0, err);
+    }
+    return rc;
 }
 
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)

@@ -8,6 +8,7 @@
 #include "base/text/names.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
+#include "onnx/edit/node.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
@@ -207,78 +208,39 @@ static int extract_body_graph(struct model *outer, struct model *body, struct sp
     return rc;
 }
 
-static int convert_body_graph(struct conversion *conversion, struct model *outer, struct span body, unsigned depth,
-                              struct span *ret, struct error *err)
+/* The graph whose nodes have the bodies that are converted. */
+struct outer_graph {
+    struct conversion *conversion;
+    struct model *graph;
+    unsigned depth;
+};
+
+static int convert_body_graph(void *data, struct span body, struct span *ret, struct error *err)
 {
+    const struct outer_graph *outer = data;
     SCOPED_STRING(bytes);
     struct value_list captured = {0};
     struct model *model;
     int rc;
 
-    rc = parse_body_graph(outer, body, &bytes, &model, err);
+    rc = parse_body_graph(outer->graph, body, &bytes, &model, err);
     if (rc < 0)
         goto done;
-    list_captured_values(outer, model, &captured);
-    rc = convert_graph_to_half(conversion, model, &captured, depth, err);
+    list_captured_values(outer->graph, model, &captured);
+    rc = convert_graph_to_half(outer->conversion, model, &captured, outer->depth + 1, err);
     for (size_t i = 0; i < captured.count; i++) /* described outside */
         model->values.items[captured.items[i]].info.size = 0;
     if (rc == 0)
-        rc = extract_body_graph(outer, model, ret, err);
+        rc = extract_body_graph(outer->graph, model, ret, err);
     model_free(model);
 done:
     free(captured.items);
     return rc;
 }
 
-static int convert_body_attribute(struct conversion *conversion, struct model *outer, struct span attribute,
-                                  unsigned depth, struct string_builder *out, struct error *err)
-{
-    struct wire_reader reader = wire_reader_of(attribute);
-    struct wire_field field;
-    int rc = 0;
-
-    while (rc == 0 && wire_next(&reader, &field)) {
-        struct span body = {NULL, 0};
-
-        if ((field.number != ATTRIBUTE_GRAPH && field.number != ATTRIBUTE_GRAPHS) || field.type != WIRE_BYTES) {
-            string_add_bytes(out, field.whole.data, field.whole.size);
-            continue;
-        }
-        rc = convert_body_graph(conversion, outer, field.bytes, depth + 1, &body, err);
-        if (rc == 0)
-            wire_write_bytes(out, field.number, body.data, body.size);
-    }
-    return rc;
-}
-
-/* The node with its bodies converted, as a field of the graph. */
-static int convert_node_bodies(struct conversion *conversion, struct model *graph, struct span node, unsigned depth,
-                               struct span *ret, struct error *err)
-{
-    struct wire_reader reader = wire_reader_of(node);
-    struct wire_field field;
-    SCOPED_STRING(message);
-    SCOPED_STRING(whole);
-    SCOPED_STRING(attribute);
-    int rc = 0;
-
-    while (rc == 0 && wire_next(&reader, &field)) {
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
-            string_add_bytes(&message, field.whole.data, field.whole.size);
-            continue;
-        }
-        string_clear(&attribute);
-        rc = convert_body_attribute(conversion, graph, field.bytes, depth, &attribute, err);
-        wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
-    }
-    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
-    if (rc == 0)
-        *ret = (struct span){arena_copy(&graph->arena, whole.data, whole.size), whole.size};
-    return rc;
-}
-
 static int convert_all_bodies(struct conversion *conversion, struct model *graph, unsigned depth, struct error *err)
 {
+    struct outer_graph outer = {conversion, graph, depth};
     struct span_list fields = {0};
     bool found = false;
     int rc = 0;
@@ -290,7 +252,7 @@ static int convert_all_bodies(struct conversion *conversion, struct model *graph
         struct span field = node.field;
 
         if (node.has_subgraphs && !user_keeps_node(conversion, &node)) {
-            rc = convert_node_bodies(conversion, graph, node.message, depth, &field, err);
+            rc = node_edit_bodies(&graph->arena, node.message, convert_body_graph, &outer, &field, err);
             found = true;
         }
         *VECTOR_APPEND(&fields) = field;

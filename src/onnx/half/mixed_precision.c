@@ -190,30 +190,18 @@ static struct span replace_integer_attribute(struct arena *arena, struct span no
                                              const struct node_attribute *attribute)
 {
     struct node_recipe only = {.attributes = attribute, .attribute_count = 1};
-    struct span made = node_build(arena, &only);
-    struct wire_reader reader = wire_reader_of(node);
-    struct wire_field field, part;
+    struct wire_reader reader = wire_reader_of(node), made = wire_reader_of(wire_content(node_build(arena, &only)));
+    struct wire_field field;
     SCOPED_STRING(message);
-    SCOPED_STRING(whole);
+    struct span added;
 
-    while (wire_next(&reader, &field)) {
-        struct wire_reader inner = wire_reader_of(field.bytes);
-        bool replaced = false;
-
-        while (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES && wire_next(&inner, &part))
-            replaced |= part.number == ATTRIBUTE_NAME && text_equal(span_text(part.bytes), attribute->name);
-        if (!replaced)
-            string_add_bytes(&message, field.whole.data, field.whole.size);
-    }
-    reader = wire_reader_of(made);
-    wire_next(&reader, &field);
-    reader = wire_reader_of(field.bytes);
     while (wire_next(&reader, &field))
-        if (field.number == NODE_ATTRIBUTE)
+        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES ||
+            !text_equal(wire_find_text(field.bytes, ATTRIBUTE_NAME), attribute->name))
             string_add_bytes(&message, field.whole.data, field.whole.size);
-    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
-    made = (struct span){arena_copy(arena, whole.data, whole.size), whole.size};
-    return made;
+    while (wire_next_bytes(&made, NODE_ATTRIBUTE, &added))
+        wire_write_bytes(&message, NODE_ATTRIBUTE, added.data, added.size);
+    return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
 /* A Cast to float32 becomes one to the narrow type, and so does what a ConstantOfShape repeats. */
@@ -222,17 +210,14 @@ static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, str
     const struct model *model = rebuild->model;
     const struct node *node = &model->nodes.items[index];
     struct arena *arena = &rebuild->model->arena;
-    struct wire_reader reader = wire_reader_of(*field);
-    struct wire_field whole = {0};
     uint16_t half = 0;
     struct tensor value = {.type = DATA_UNDEFINED}, narrowed;
     float number = 0;
 
-    wire_next(&reader, &whole);
     if (node_is(node, "Cast") && node_attribute_integer(node->message, "to", DATA_UNDEFINED) == DATA_FLOAT32) {
         struct node_attribute to = {.name = TEXT("to"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = rebuild->half};
 
-        *field = replace_integer_attribute(arena, whole.bytes, &to);
+        *field = replace_integer_attribute(arena, wire_content(*field), &to);
     } else if (node_is(node, "ConstantOfShape") &&
                value_element(model, model_edge(model, node->outputs, 0)) == DATA_FLOAT32) {
         struct node_attribute attribute = {.name = TEXT("value"), .kind = ATTRIBUTE_KIND_TENSOR, .tensor = &narrowed};
@@ -243,7 +228,7 @@ static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, str
             elements_to_float32(&value, 0, 1, &number);
         half = narrow_float(rebuild->half, number);
         tensor_borrow(rebuild->half, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
-        *field = replace_integer_attribute(arena, whole.bytes, &attribute);
+        *field = replace_integer_attribute(arena, wire_content(*field), &attribute);
         tensor_release(&value);
     }
 }
@@ -327,8 +312,7 @@ static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct err
     tensor_borrow(rebuild->half, &tensor.shape, tensor.data, tensor.size / 2, &described);
     tensor_proto_write_header(&header, name, &described);
     value = model_add_value(model, name);
-    model_set_initializer(model, value,
-                          (struct span){arena_copy(&model->arena, header.data, header.size), header.size});
+    model_set_initializer(model, value, wire_keep(&model->arena, &header));
     made = &model->initializers.items[model->values.items[value].initializer];
     made->narrowed = (struct span){tensor.data, tensor.size};
     made->narrowed_type = rebuild->half;

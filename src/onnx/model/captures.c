@@ -8,21 +8,19 @@
 static void define_scope_names(struct scope *scope, struct span message, uint32_t number)
 {
     struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct span name;
 
-    while (wire_next(&reader, &field))
-        if (field.number == number && field.type == WIRE_BYTES)
-            name_map_add(&scope->defined, span_text(field.bytes), 1);
+    while (wire_next_bytes(&reader, number, &name))
+        name_map_add(&scope->defined, span_text(name), 1);
 }
 
 static void define_sparse_name(struct scope *scope, struct span message)
 {
     struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct span values;
 
-    while (wire_next(&reader, &field))
-        if (field.number == SPARSE_TENSOR_VALUES && field.type == WIRE_BYTES)
-            define_scope_names(scope, field.bytes, TENSOR_NAME);
+    while (wire_next_bytes(&reader, SPARSE_TENSOR_VALUES, &values))
+        define_scope_names(scope, values, TENSOR_NAME);
 }
 
 int scope_enter(struct scope *scope, struct span body, const struct scope *outer, struct error *err)
@@ -133,11 +131,10 @@ static int walk_node_captures(struct capture_walk *walk, struct span node, const
 static void use_graph_output(struct capture_walk *walk, const struct scope *scope, struct span value_info)
 {
     struct wire_reader reader = wire_reader_of(value_info);
-    struct wire_field field;
+    struct span name;
 
-    while (wire_next(&reader, &field))
-        if (field.number == VALUE_INFO_NAME && field.type == WIRE_BYTES)
-            use_captured_name(walk, scope, span_text(field.bytes));
+    while (wire_next_bytes(&reader, VALUE_INFO_NAME, &name))
+        use_captured_name(walk, scope, span_text(name));
 }
 
 static int walk_body_captures(struct capture_walk *walk, struct span body, const struct scope *outer, struct error *err)

@@ -10,40 +10,17 @@
 
 /* ---- Finding it ---- */
 
-static struct text read_message_text(struct span message, uint32_t number)
-{
-    struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
-    struct text ret = TEXT("");
-
-    while (wire_next(&reader, &field))
-        if (field.number == number && field.type == WIRE_BYTES)
-            ret = span_text(field.bytes);
-    return ret;
-}
-
-static bool find_attribute_named(const struct span_list *fields, const struct node *node, struct span *ret)
-{
-    for (size_t i = 0; i < fields->count; i++) {
-        struct wire_reader reader = wire_reader_of(fields->items[i]);
-        struct wire_field field;
-
-        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES ||
-            !text_equal(read_message_text(field.bytes, FUNCTION_NAME), node->op_type) ||
-            !text_equal(read_message_text(field.bytes, FUNCTION_DOMAIN), node->domain))
-            continue;
-        *ret = field.bytes;
-        return true;
-    }
-    return false;
-}
-
 bool function_call_find(const struct model *model, uint32_t node, struct span *ret)
 {
     const struct node *n = &model->nodes.items[node];
 
-    return model->function_count > 0 && (find_attribute_named(&model->fields_before_graph, n, ret) ||
-                                         find_attribute_named(&model->fields_after_graph, n, ret));
+    size_t place = 0;
+
+    while (model_next_function(model, &place, ret))
+        if (text_equal(wire_find_text(*ret, FUNCTION_NAME), n->op_type) &&
+            text_equal(wire_find_text(*ret, FUNCTION_DOMAIN), n->domain))
+            return true;
+    return false;
 }
 
 /* ---- Writing its body as a graph ---- */
@@ -58,17 +35,12 @@ struct function_call {
 static void note_omitted_names(struct function_call *call)
 {
     struct wire_reader reader = wire_reader_of(call->function);
-    struct wire_field field;
-    uint32_t i = 0;
+    struct span name;
 
     name_map_init(&call->omitted);
-    while (wire_next(&reader, &field)) {
-        if (field.number != FUNCTION_INPUT || field.type != WIRE_BYTES)
-            continue;
-        if (i >= call->node->inputs.count || model_edge(call->model, call->node->inputs, i) == VALUE_NONE)
-            name_map_add(&call->omitted, span_text(field.bytes), i);
-        i++;
-    }
+    for (uint32_t i = 0; wire_next_bytes(&reader, FUNCTION_INPUT, &name); i++)
+        if (node_input(call->model, call->node, i) == VALUE_NONE)
+            name_map_add(&call->omitted, span_text(name), i);
 }
 
 static bool name_is_omitted(const struct function_call *call, struct text name)
@@ -80,12 +52,10 @@ static bool name_is_omitted(const struct function_call *call, struct text name)
 static bool find_call_attribute(struct span message, uint32_t number, struct text name, struct attribute *ret)
 {
     struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
+    struct span attribute;
 
-    while (wire_next(&reader, &field)) {
-        if (field.number != number || field.type != WIRE_BYTES)
-            continue;
-        attribute_read(field.bytes, ret);
+    while (wire_next_bytes(&reader, number, &attribute)) {
+        attribute_read(attribute, ret);
         if (text_equal(ret->name, name))
             return true;
     }
@@ -99,8 +69,6 @@ static void add_call_attribute(const struct function_call *call, const struct wi
 {
     struct attribute attribute, given;
     SCOPED_STRING(resolved);
-    struct wire_reader reader;
-    struct wire_field field;
 
     attribute_read(from->bytes, &attribute);
     if (attribute.reference.size == 0) {
@@ -111,10 +79,7 @@ static void add_call_attribute(const struct function_call *call, const struct wi
         !find_call_attribute(call->function, FUNCTION_DEFAULT, attribute.reference, &given))
         return;
     wire_write_text(&resolved, ATTRIBUTE_NAME, attribute.name);
-    reader = wire_reader_of(given.message);
-    while (wire_next(&reader, &field))
-        if (field.number != ATTRIBUTE_NAME)
-            string_add_bytes(&resolved, (const char *)field.whole.data, field.whole.size);
+    wire_copy_without(&resolved, given.message, ATTRIBUTE_NAME);
     wire_write_bytes(ret_node, NODE_ATTRIBUTE, resolved.data, resolved.size);
 }
 
@@ -214,7 +179,7 @@ int function_call_open(struct model *model, uint32_t node, struct model **ret, s
     add_other_node_fields(&model->fields_after_graph, &bytes);
     add_function_imports(call.function, &bytes);
     add_call_graph(&call, &bytes);
-    copy = (struct span){arena_copy(&model->arena, bytes.data, bytes.size), bytes.size};
+    copy = wire_keep(&model->arena, &bytes);
     name_map_release(&call.omitted);
     rc = model_parse(copy, model->display_name, ret, err);
     if (rc < 0)

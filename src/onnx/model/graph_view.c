@@ -73,7 +73,7 @@ int graph_view_open_function(const struct graph_view *main, struct span function
         else
             graph_add_function_field(&graph, &field);
     }
-    copy = (struct span){arena_copy(&main->graph->arena, graph.data, graph.size), graph.size};
+    copy = wire_keep(&main->graph->arena, &graph);
     string_release(&graph);
     if (reader.damaged)
         return wire_damage(&reader, main->graph->file, "a function", err);
@@ -88,18 +88,6 @@ int graph_view_open_function(const struct graph_view *main, struct span function
 void graph_view_close(struct graph_view *view)
 {
     model_free(view->graph);
-}
-
-static struct span sparse_values_of(struct span sparse)
-{
-    struct wire_reader reader = wire_reader_of(sparse);
-    struct wire_field field;
-    struct span values = {(const uint8_t *)"", 0};
-
-    while (wire_next(&reader, &field))
-        if (field.number == SPARSE_TENSOR_VALUES && field.type == WIRE_BYTES)
-            values = field.bytes;
-    return values;
 }
 
 /* The dimensions of a SparseTensorProto, which has them where a TensorProto has other things. */
@@ -129,8 +117,10 @@ void graph_view_initializer_type(const struct initializer *initializer, struct v
     struct tensor_header header;
 
     *ret = (struct value_type){.element = DATA_UNDEFINED};
-    if (tensor_proto_read(initializer->sparse ? sparse_values_of(initializer->message) : initializer->message, &header,
-                          NULL) < 0)
+    struct text values = wire_find_text(initializer->message, SPARSE_TENSOR_VALUES);
+    struct span tensor = {(const uint8_t *)values.data, values.size};
+
+    if (tensor_proto_read(initializer->sparse ? tensor : initializer->message, &header, NULL) < 0)
         return;
     ret->element = header.type;
     ret->has_shape = true;

@@ -122,19 +122,9 @@ static void add_captured_edge(void *data, struct text name)
     add_model_edge(captures->model, captures->range, name);
 }
 
-/* The NodeProto in a field that was read before. */
-static struct span node_field_content(struct span whole)
-{
-    struct wire_reader reader = wire_reader_of(whole);
-    struct wire_field field = {0};
-
-    wire_next(&reader, &field);
-    return field.bytes;
-}
-
 int model_add_node(struct model *model, struct span whole, struct error *err)
 {
-    struct node node = {.message = node_field_content(whole), .field = whole};
+    struct node node = {.message = wire_content(whole), .field = whole};
     struct wire_reader reader = wire_reader_of(node.message);
     struct wire_reader at_outputs = reader;
     struct wire_field field;
@@ -520,6 +510,29 @@ void model_free(struct model *model)
     free(model->folder);
     free(model->display_name);
     free(model);
+}
+
+bool model_next_function(const struct model *model, size_t *place, struct span *ret)
+{
+    size_t before = model->fields_before_graph.count;
+
+    while (*place < before + model->fields_after_graph.count) {
+        size_t i = (*place)++;
+        struct span whole =
+            i < before ? model->fields_before_graph.items[i] : model->fields_after_graph.items[i - before];
+        struct wire_reader reader = wire_reader_of(whole);
+
+        if (wire_next_bytes(&reader, MODEL_FUNCTIONS, ret))
+            return true;
+    }
+    return false;
+}
+
+void model_add_edges_to(const struct model *model, struct edge_range range, struct bitset *ret)
+{
+    for (size_t i = 0; i < range.count; i++)
+        if (model_edge(model, range, i) != VALUE_NONE)
+            bitset_add(ret, model_edge(model, range, i));
 }
 
 void model_add_node_label(const struct model *model, uint32_t node, struct string_builder *out)

@@ -12,6 +12,7 @@
 #define ONNX_MODEL_MODEL_H
 
 #include "base/container/arena.h"
+#include "base/container/bitset.h"
 #include "base/container/name_map.h"
 #include "base/text/text.h"
 #include "base/file/file.h"
@@ -163,6 +164,13 @@ void model_set_type(struct model *model, uint32_t value, const struct value_type
 /* Appends a node: a NodeProto with tag and length, whose bytes have to outlive the model. For many, see
  * onnx/edit/rebuild.h. */
 int model_add_node(struct model *model, struct span field, struct error *err);
+
+/* Walks over the model's functions: sets `ret` to the FunctionProto that comes next after `*place`, 0 at first. False at
+ * the end. */
+bool model_next_function(const struct model *model, size_t *place, struct span *ret);
+
+/* Adds the values in `range`, but for omitted ones. */
+void model_add_edges_to(const struct model *model, struct edge_range range, struct bitset *ret);
 
 /* What a diagnostic calls a node: its name, or its operator and number when it has none. Appended, or in the model's
  * arena. */

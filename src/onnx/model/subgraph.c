@@ -94,28 +94,21 @@ struct hash subgraph_identity(const struct subgraph *subgraph)
     return hash;
 }
 
-static void add_edge_values(const struct model *model, struct edge_range range, struct bitset *ret)
-{
-    for (size_t i = 0; i < range.count; i++)
-        if (model_edge(model, range, i) != VALUE_NONE)
-            bitset_add(ret, model_edge(model, range, i));
-}
-
 void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
 {
     const struct model *model = subgraph->model;
     const struct bitset *nodes = &subgraph->nodes;
 
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
-        add_edge_values(model, model->nodes.items[i].inputs, ret);
-        add_edge_values(model, model->nodes.items[i].outputs, ret);
-        add_edge_values(model, model->nodes.items[i].captures, ret);
+        model_add_edges_to(model, model->nodes.items[i].inputs, ret);
+        model_add_edges_to(model, model->nodes.items[i].outputs, ret);
+        model_add_edges_to(model, model->nodes.items[i].captures, ret);
     }
     for (size_t i = 0; i < subgraph->outputs.count; i++)
         bitset_add(ret, subgraph->outputs.items[i]);
     for (size_t i = 0; i < model->annotations.count; i++)
         if (bitset_has(ret, model->annotations.items[i].value))
-            add_edge_values(model, model->annotations.items[i].parameters, ret);
+            model_add_edges_to(model, model->annotations.items[i].parameters, ret);
 }
 
 /* Appends the values of `range` that are not among `taken`, each once. */

@@ -4,22 +4,15 @@
 #include "base/memory.h"
 #include "onnx/model/subgraph.h"
 
-static void mark_edge_values(const struct model *model, struct edge_range range, struct bitset *ret)
-{
-    for (size_t i = 0; i < range.count; i++)
-        if (model_edge(model, range, i) != VALUE_NONE)
-            bitset_add(ret, model_edge(model, range, i));
-}
-
 /* What the nodes of a set read and make (`ret_made` may be NULL). */
 static void collect_node_values(const struct model *model, const struct bitset *nodes, struct bitset *ret_read,
                                 struct bitset *ret_made)
 {
     for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1)) {
-        mark_edge_values(model, model->nodes.items[i].inputs, ret_read);
-        mark_edge_values(model, model->nodes.items[i].captures, ret_read);
+        model_add_edges_to(model, model->nodes.items[i].inputs, ret_read);
+        model_add_edges_to(model, model->nodes.items[i].captures, ret_read);
         if (ret_made != NULL)
-            mark_edge_values(model, model->nodes.items[i].outputs, ret_made);
+            model_add_edges_to(model, model->nodes.items[i].outputs, ret_made);
     }
 }
 
@@ -132,7 +125,7 @@ const struct subgraph *node_cutter_cut(struct node_cutter *cutter, uint32_t node
     part->inputs.count = 0;
     part->outputs.count = 0;
     add_cut_outputs(cutter, n->outputs);
-    mark_edge_values(model, n->outputs, &cutter->touched);
+    model_add_edges_to(model, n->outputs, &cutter->touched);
     add_cut_inputs(part, n->inputs, &cutter->touched);
     add_cut_inputs(part, n->captures, &cutter->touched);
     unmark_edge_values(model, n->outputs, &cutter->touched);

@@ -148,18 +148,14 @@ struct span value_info_make(struct arena *arena, struct text name, const struct 
         wire_write_bytes(&kind, TYPE_TENSOR, tensor.data, tensor.size);
         wire_write_bytes(&info, VALUE_INFO_TYPE, kind.data, kind.size);
     }
-    return (struct span){arena_copy(arena, info.data, info.size), info.size};
+    return wire_keep(arena, &info);
 }
 
 struct span value_info_rename(struct arena *arena, struct span info, struct text name)
 {
-    struct wire_reader reader = wire_reader_of(info);
-    struct wire_field field;
     SCOPED_STRING(copy);
 
     wire_write_text(&copy, VALUE_INFO_NAME, name);
-    while (wire_next(&reader, &field))
-        if (field.number != VALUE_INFO_NAME)
-            string_add_bytes(&copy, field.whole.data, field.whole.size);
-    return (struct span){arena_copy(arena, copy.data, copy.size), copy.size};
+    wire_copy_without(&copy, info, VALUE_INFO_NAME);
+    return wire_keep(arena, &copy);
 }

@@ -96,6 +96,37 @@ bool wire_next(struct wire_reader *reader, struct wire_field *ret)
     return true;
 }
 
+bool wire_next_bytes(struct wire_reader *reader, uint32_t number, struct span *ret)
+{
+    struct wire_field field;
+
+    while (wire_next(reader, &field))
+        if (field.number == number && field.type == WIRE_BYTES) {
+            *ret = field.bytes;
+            return true;
+        }
+    return false;
+}
+
+struct text wire_find_text(struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct span found = {(const uint8_t *)"", 0};
+
+    while (wire_next_bytes(&reader, number, &found))
+        ;
+    return span_text(found);
+}
+
+struct span wire_content(struct span whole)
+{
+    struct wire_reader reader = wire_reader_of(whole);
+    struct wire_field field = {0};
+
+    wire_next(&reader, &field);
+    return field.bytes;
+}
+
 int wire_damage(const struct wire_reader *reader, struct span file, const char *what, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "%s is damaged at byte %zu of %zu: not a valid ONNX (protobuf) field", what,
@@ -152,6 +183,29 @@ void wire_write_bytes(struct string_builder *out, uint32_t number, const void *d
 void wire_write_text(struct string_builder *out, uint32_t number, struct text text)
 {
     wire_write_bytes(out, number, text.data, text.size);
+}
+
+void wire_copy_without(struct string_builder *out, struct span message, uint32_t number)
+{
+    struct wire_reader reader = wire_reader_of(message);
+    struct wire_field field;
+
+    while (wire_next(&reader, &field))
+        if (field.number != number)
+            string_add_bytes(out, field.whole.data, field.whole.size);
+}
+
+struct span wire_keep(struct arena *arena, const struct string_builder *message)
+{
+    return (struct span){arena_copy(arena, message->data, message->size), message->size};
+}
+
+struct span wire_make_field(struct arena *arena, uint32_t number, const struct string_builder *message)
+{
+    SCOPED_STRING(field);
+
+    wire_write_bytes(&field, number, message->data, message->size);
+    return wire_keep(arena, &field);
 }
 
 size_t wire_varint_size(uint64_t value)

@@ -12,6 +12,7 @@
 
 #include <stdbool.h>
 
+#include "base/container/arena.h"
 #include "base/text/text.h"
 #include "base/error.h"
 #include "base/text/string_builder.h"
@@ -43,6 +44,15 @@ struct wire_reader wire_reader_of(struct span message);
 /* Reads the next field. False at the end and on damage: look at `damaged` then. */
 bool wire_next(struct wire_reader *reader, struct wire_field *ret);
 
+/* Reads on to the next field with this number that has bytes. False at the end and on damage. */
+bool wire_next_bytes(struct wire_reader *reader, uint32_t number, struct span *ret);
+
+/* The text of the last field with this number in a message; "" when there is none. Damage ends the search. */
+struct text wire_find_text(struct span message, uint32_t number);
+
+/* What a field with tag and length contains. */
+struct span wire_content(struct span whole);
+
 /* The error for a damaged message: `what` it is, and where in `file` (a span over the whole file). */
 int wire_damage(const struct wire_reader *reader, struct span file, const char *what, struct error *err);
 
@@ -54,6 +64,13 @@ void wire_write_tag(struct string_builder *out, uint32_t number, enum wire_type 
 void wire_write_integer(struct string_builder *out, uint32_t number, int64_t value); /* a varint field */
 void wire_write_bytes(struct string_builder *out, uint32_t number, const void *data, size_t size);
 void wire_write_text(struct string_builder *out, uint32_t number, struct text text);
+
+/* Appends the fields of a message but those with this number. */
+void wire_copy_without(struct string_builder *out, struct span message, uint32_t number);
+
+/* A field with tag and length, made in the arena; or the finished message as it is. */
+struct span wire_make_field(struct arena *arena, uint32_t number, const struct string_builder *message);
+struct span wire_keep(struct arena *arena, const struct string_builder *message);
 size_t wire_varint_size(uint64_t value); /* bytes */
 
 #endif

@@ -424,26 +424,11 @@ static size_t count_node_quantizers(struct span node, unsigned depth)
 static size_t count_graph_quantizers(struct span graph, uint32_t node_field, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(graph);
-    struct wire_field field;
+    struct span node;
     size_t count = 0;
 
-    while (depth <= BODY_MAX_DEPTH && wire_next(&reader, &field))
-        if (field.number == node_field && field.type == WIRE_BYTES)
-            count += count_node_quantizers(field.bytes, depth);
-    return count;
-}
-
-static size_t count_function_quantizers(const struct span_list *fields)
-{
-    struct wire_field field;
-    size_t count = 0;
-
-    for (size_t i = 0; i < fields->count; i++) {
-        struct wire_reader reader = wire_reader_of(fields->items[i]);
-
-        if (wire_next(&reader, &field) && field.number == MODEL_FUNCTIONS && field.type == WIRE_BYTES)
-            count += count_graph_quantizers(field.bytes, FUNCTION_NODE, 1);
-    }
+    while (depth <= BODY_MAX_DEPTH && wire_next_bytes(&reader, node_field, &node))
+        count += count_node_quantizers(node, depth);
     return count;
 }
 
@@ -452,6 +437,8 @@ static size_t count_function_quantizers(const struct span_list *fields)
 void quantizers_find(struct model *model, const struct known_types *known, struct quantizers *ret)
 {
     struct finder finder = {.model = model, .known = known, .ret = ret};
+    struct span function;
+    size_t place = 0;
 
     *ret = (struct quantizers){0};
     arena_init(&ret->arena);
@@ -471,8 +458,8 @@ void quantizers_find(struct model *model, const struct known_types *known, struc
         if (node->has_subgraphs)
             ret->inside += count_node_quantizers(node->message, 0);
     }
-    ret->inside +=
-        count_function_quantizers(&model->fields_before_graph) + count_function_quantizers(&model->fields_after_graph);
+    while (model_next_function(model, &place, &function))
+        ret->inside += count_graph_quantizers(function, FUNCTION_NODE, 1);
     name_map_release(&finder.names);
     free(finder.of_integers);
     bitset_release(&finder.outputs);

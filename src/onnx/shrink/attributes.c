@@ -100,15 +100,13 @@ static void rewrite_without_attribute(struct model *model, struct node *node, co
 {
     struct wire_reader reader = wire_reader_of(node->message);
     SCOPED_STRING(message);
-    SCOPED_STRING(whole);
     struct wire_field field;
 
     while (wire_next(&reader, &field))
         if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !attribute_is_dropped(part, field.bytes))
             string_add_bytes(&message, field.whole.data, field.whole.size);
-    wire_write_bytes(&whole, GRAPH_NODE, message.data, message.size);
-    node->field = (struct span){arena_copy(&model->arena, whole.data, whole.size), whole.size};
-    node->message = (struct span){node->field.data + (whole.size - message.size), message.size};
+    node->field = wire_make_field(&model->arena, GRAPH_NODE, &message);
+    node->message = wire_content(node->field);
 }
 
 void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped)

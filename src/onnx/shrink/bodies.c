@@ -43,98 +43,11 @@ struct graph_edit {
 static int edit_body_graph(struct body_edit *edit, struct span graph, const struct graph_fields *layout,
                            struct span *ret, struct error *err);
 
-static int refuse_damaged_body(const char *what, struct error *err)
-{
-    return error_set(err, ERR_CORRUPT, "%s inside a node or function is damaged", what);
-}
-
-static struct span keep_edit_bytes(struct body_edit *edit, struct string_builder *bytes)
-{
-    struct span kept = {arena_copy(edit->arena, bytes->data, bytes->size), bytes->size};
-
-    string_release(bytes);
-    return kept;
-}
-
-static struct span keep_edited_field(struct body_edit *edit, uint32_t number, struct span message)
-{
-    struct string_builder field;
-
-    string_init(&field);
-    wire_write_bytes(&field, number, message.data, message.size);
-    return keep_edit_bytes(edit, &field);
-}
-
-/* The content of a field with tag and length. */
-static struct span field_content(struct span whole)
-{
-    struct wire_reader reader = wire_reader_of(whole);
-    struct wire_field field = {0};
-
-    wire_next(&reader, &field);
-    return field.bytes;
-}
-
-static struct text read_name_field(struct span message, uint32_t number)
-{
-    struct wire_reader reader = wire_reader_of(message);
-    struct wire_field field;
-    struct text name = {"", 0};
-
-    while (wire_next(&reader, &field))
-        if (field.number == number && field.type == WIRE_BYTES)
-            name = span_text(field.bytes);
-    return name;
-}
-
 /* ---- One node ---- */
 
-static int edit_body_attribute(struct body_edit *edit, struct span attribute, struct string_builder *out,
-                               struct error *err)
+static int edit_body(void *data, struct span body, struct span *ret, struct error *err)
 {
-    struct wire_reader reader = wire_reader_of(attribute);
-    struct wire_field field;
-    int rc = 0;
-
-    while (rc == 0 && wire_next(&reader, &field)) {
-        struct span graph = field.bytes;
-
-        if ((field.number != ATTRIBUTE_GRAPH && field.number != ATTRIBUTE_GRAPHS) || field.type != WIRE_BYTES) {
-            string_add_bytes(out, field.whole.data, field.whole.size);
-            continue;
-        }
-        rc = edit_body_graph(edit, field.bytes, &graph_layout, &graph, err);
-        wire_write_bytes(out, field.number, graph.data, graph.size);
-    }
-    return rc == 0 && reader.damaged ? refuse_damaged_body("an attribute", err) : rc;
-}
-
-/* Edits the bodies of a node. `ret` is a NodeProto with tag and length. */
-static int edit_node_bodies(struct body_edit *edit, struct span node, struct span *ret, struct error *err)
-{
-    struct wire_reader reader = wire_reader_of(node);
-    struct string_builder attribute;
-    SCOPED_STRING(message);
-    struct wire_field field;
-    int rc = 0;
-
-    while (wire_next(&reader, &field)) {
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES || !captures_attribute_has_graph(field.bytes)) {
-            string_add_bytes(&message, field.whole.data, field.whole.size);
-            continue;
-        }
-        string_init(&attribute);
-        rc = edit_body_attribute(edit, field.bytes, &attribute, err);
-        wire_write_bytes(&message, NODE_ATTRIBUTE, attribute.data, attribute.size);
-        string_release(&attribute);
-        if (rc < 0)
-            return rc;
-    }
-    if (reader.damaged)
-        rc = refuse_damaged_body("a node", err);
-    else
-        *ret = keep_edited_field(edit, GRAPH_NODE, (struct span){(const uint8_t *)message.data, message.size});
-    return rc;
+    return edit_body_graph(data, body, &graph_layout, ret, err);
 }
 
 struct node_summary {
@@ -202,7 +115,7 @@ static int edit_body_node(struct body_edit *edit, struct graph_edit *graph, stru
     summarize_body_node(message, &summary);
     if (edit->list != NULL)
         *VECTOR_APPEND(edit->list) = (struct inner_node){summary.name, summary.op_type, count_bypasses(&summary)};
-    rc = edit_node_bodies(edit, message, &field, err);
+    rc = node_edit_bodies(edit->arena, message, edit_body, edit, &field, err);
     if (rc < 0)
         return rc;
     choice = edit->choices != NULL ? edit->choices[number] : 0;
@@ -227,7 +140,7 @@ static void add_graph_interface(struct graph_edit *graph, struct span message)
         if (field.type == WIRE_BYTES && (field.number == graph->layout->input || field.number == graph->layout->output))
             name_map_add(
                 &graph->used,
-                graph->layout->bare_names ? span_text(field.bytes) : read_name_field(field.bytes, VALUE_INFO_NAME), 0);
+                graph->layout->bare_names ? span_text(field.bytes) : wire_find_text(field.bytes, VALUE_INFO_NAME), 0);
 }
 
 /* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no
@@ -255,7 +168,7 @@ static void add_used_names(struct name_map *used, struct span message, unsigned 
                 if (member.number == GRAPH_NODE && member.type == WIRE_BYTES)
                     add_used_names(used, member.bytes, depth + 1);
                 else if (member.number == GRAPH_OUTPUT && member.type == WIRE_BYTES)
-                    name_map_add(used, read_name_field(member.bytes, VALUE_INFO_NAME), 0);
+                    name_map_add(used, wire_find_text(member.bytes, VALUE_INFO_NAME), 0);
         }
     }
 }
@@ -278,7 +191,7 @@ static void prune_unread_nodes(struct graph_edit *graph)
     size_t first = graph->nodes.count;
 
     for (size_t i = graph->nodes.count; i-- > 0;) {
-        struct span node = field_content(graph->nodes.items[i]);
+        struct span node = wire_content(graph->nodes.items[i]);
 
         if (!node_makes_any(&graph->used, node))
             continue;
@@ -299,12 +212,12 @@ static void write_edited_graph(const struct graph_edit *graph, struct span messa
         bool is_constant = field.number == GRAPH_INITIALIZER && field.type == WIRE_BYTES && !graph->layout->bare_names;
 
         if (field.number == graph->layout->node || field.number == graph->layout->description ||
-            (is_constant && name_map_find(&graph->used, read_name_field(field.bytes, TENSOR_NAME)) == NAME_MAP_NONE))
+            (is_constant && name_map_find(&graph->used, wire_find_text(field.bytes, TENSOR_NAME)) == NAME_MAP_NONE))
             continue;
         string_add_bytes(out, field.whole.data, field.whole.size);
     }
     for (size_t i = 0; i < graph->nodes.count; i++) {
-        struct span node = field_content(graph->nodes.items[i]);
+        struct span node = wire_content(graph->nodes.items[i]);
 
         wire_write_bytes(out, graph->layout->node, node.data, node.size);
     }
@@ -315,7 +228,7 @@ static int edit_body_graph(struct body_edit *edit, struct span message, const st
 {
     struct graph_edit graph = {.layout = layout};
     struct wire_reader reader = wire_reader_of(message);
-    struct string_builder out;
+    SCOPED_STRING(out);
     struct wire_field field;
     int rc = 0;
 
@@ -332,13 +245,12 @@ static int edit_body_graph(struct body_edit *edit, struct span message, const st
             goto done;
     }
     if (reader.damaged) {
-        rc = refuse_damaged_body("a body", err);
+        rc = node_refuse_damage("a body", err);
         goto done;
     }
     prune_unread_nodes(&graph);
-    string_init(&out);
     write_edited_graph(&graph, message, &out);
-    *ret = keep_edit_bytes(edit, &out);
+    *ret = wire_keep(edit->arena, &out);
 done:
     rename_map_release(&graph.map);
     name_map_release(&graph.used);
@@ -355,14 +267,17 @@ static int edit_function_bodies(struct body_edit *edit, struct span_list *model_
 
     for (size_t i = 0; rc == 0 && i < model_fields->count; i++) {
         struct wire_reader reader = wire_reader_of(model_fields->items[i]);
-        struct wire_field field;
         struct span function;
 
-        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
+        if (!wire_next_bytes(&reader, MODEL_FUNCTIONS, &function))
             continue;
-        rc = edit_body_graph(edit, field.bytes, &function_layout, &function, err);
-        if (rc == 0 && edit->choices != NULL)
-            model_fields->items[i] = keep_edited_field(edit, MODEL_FUNCTIONS, function);
+        rc = edit_body_graph(edit, function, &function_layout, &function, err);
+        if (rc == 0 && edit->choices != NULL) {
+            SCOPED_STRING(field);
+
+            wire_write_bytes(&field, MODEL_FUNCTIONS, function.data, function.size);
+            model_fields->items[i] = wire_keep(edit->arena, &field);
+        }
     }
     return rc;
 }
@@ -377,7 +292,7 @@ int inner_nodes_list(const struct model *model, struct inner_node_list *ret, str
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         if (model->nodes.items[i].has_subgraphs)
-            rc = edit_node_bodies(&edit, model->nodes.items[i].message, &unused, err);
+            rc = node_edit_bodies(&arena, model->nodes.items[i].message, edit_body, &edit, &unused, err);
         if (rc < 0)
             return rc;
     }
@@ -397,7 +312,7 @@ int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error
         struct span field = model->nodes.items[i].field;
 
         if (model->nodes.items[i].has_subgraphs)
-            rc = edit_node_bodies(&edit, model->nodes.items[i].message, &field, err);
+            rc = node_edit_bodies(&model->arena, model->nodes.items[i].message, edit_body, &edit, &field, err);
         if (rc < 0)
             goto done;
         *VECTOR_APPEND(&fields) = field;

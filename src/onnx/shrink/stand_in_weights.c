@@ -32,16 +32,6 @@ static bool takes_parameters(struct text op_type)
     return false;
 }
 
-static void add_edge_weights(const struct model *model, struct edge_range range, struct bitset *ret)
-{
-    for (size_t i = 0; i < range.count; i++) {
-        uint32_t value = model_edge(model, range, i);
-
-        if (value != VALUE_NONE)
-            bitset_add(ret, value);
-    }
-}
-
 static bool noise_type_is_supported(enum data_type type)
 {
     return type == DATA_FLOAT32 || type == DATA_FLOAT64 || type == DATA_FLOAT16 || type == DATA_BFLOAT16;
@@ -86,8 +76,8 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
 
-        add_edge_weights(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
-        add_edge_weights(model, node->captures, &used);
+        model_add_edges_to(model, node->inputs, takes_parameters(node->op_type) ? &parameters : &used);
+        model_add_edges_to(model, node->captures, &used);
     }
     for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
@@ -145,40 +135,28 @@ static size_t count_attribute_tensors(struct span attribute, unsigned depth)
 static size_t count_node_tensors(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node);
-    struct wire_field field;
+    struct span attribute;
     size_t count = 0;
 
-    while (wire_next(&reader, &field))
-        if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
-            count += count_attribute_tensors(field.bytes, depth);
-    return count;
-}
-
-static size_t count_function_tensors(const struct span_list *model_fields)
-{
-    size_t count = 0;
-
-    for (size_t i = 0; i < model_fields->count; i++) {
-        struct wire_reader reader = wire_reader_of(model_fields->items[i]), function;
-        struct wire_field field, part;
-
-        if (!wire_next(&reader, &field) || field.number != MODEL_FUNCTIONS || field.type != WIRE_BYTES)
-            continue;
-        function = wire_reader_of(field.bytes);
-        while (wire_next(&function, &part))
-            if (part.number == FUNCTION_NODE && part.type == WIRE_BYTES)
-                count += count_node_tensors(part.bytes, 0);
-    }
+    while (wire_next_bytes(&reader, NODE_ATTRIBUTE, &attribute))
+        count += count_attribute_tensors(attribute, depth);
     return count;
 }
 
 size_t weights_count_inside(const struct model *model)
 {
-    size_t count =
-        count_function_tensors(&model->fields_before_graph) + count_function_tensors(&model->fields_after_graph);
+    size_t count = 0, place = 0;
+    struct span function;
 
     for (size_t i = 0; i < model->nodes.count; i++)
         count += count_node_tensors(model->nodes.items[i].message, 0);
+    while (model_next_function(model, &place, &function)) {
+        struct wire_reader reader = wire_reader_of(function);
+        struct span node;
+
+        while (wire_next_bytes(&reader, FUNCTION_NODE, &node))
+            count += count_node_tensors(node, 0);
+    }
     return count;
 }
 

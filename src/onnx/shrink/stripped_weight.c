@@ -110,7 +110,7 @@ struct span stripped_weight_make(struct arena *arena, struct text name, const st
     string_add_format(&description, "%s/%s", mark, weight->sparse ? sparse_kind : "");
     tensor_proto_write_header(&message, name, &tensor);
     wire_write_bytes(&message, TENSOR_DOC_STRING, description.data, description.size);
-    return (struct span){arena_copy(arena, message.data, message.size), message.size};
+    return wire_keep(arena, &message);
 }
 
 /* What of a TensorProto says whether it is a stripped weight. */
