@@ -22,7 +22,7 @@
 #include "base/memory.h"
 #include "comparator/reference/values.h"
 #include "debug/precision/output_errors.h"
-#include "engine/network/layer_kind.h"
+#include "engine/network/layers.h"
 #include "onnx/edit/model.h"
 #include "onnx/external/tensor.h"
 #include "onnx/half/costs.h"

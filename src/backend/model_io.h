@@ -5,7 +5,7 @@
 #define BACKEND_MODEL_IO_H
 
 #include "backend/backend.h"
-#include "onnx/model/known_types.h"
+#include "onnx/model/model.h"
 
 /* The model that a request names, or has in memory; with its external folder, if it names one. Errors of model_open()
  * and model_parse(). */

@@ -1,7 +1,7 @@
 /* search/minimal_search.c: see minimal_search.h. */
 #include "search/minimal_search.h"
 
-#include "search/best_cut.h"
+#include "search/graph/best_cut.h"
 
 /* A cut that splits off less than this part of the suspects is not worth a check: chunks get on faster. */
 #define WORST_SPLIT 10

@@ -16,7 +16,7 @@
 #ifndef SEARCH_MINIMAL_SEARCH_H
 #define SEARCH_MINIMAL_SEARCH_H
 
-#include "search/dag.h"
+#include "search/graph/dag.h"
 #include "search/search.h"
 
 enum minimal_phase {

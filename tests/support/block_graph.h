@@ -2,7 +2,7 @@
 #ifndef SUPPORT_BLOCK_GRAPH_H
 #define SUPPORT_BLOCK_GRAPH_H
 
-#include "search/dag.h"
+#include "search/graph/dag.h"
 
 #define BLOCK_GRAPH_NODES 23 /* of a block */
 

@@ -1,18 +1,191 @@
 /* base/process/process.c: see process.h. */
 #include "base/process/process.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/types.h>
 #include <sys/wait.h>
+#include <termios.h>
 #include <unistd.h>
 
 #include "base/interrupt.h"
 #include "base/process/family.h"
-#include "base/process/signal.h"
-#include "base/process/terminal.h"
 #include "base/system.h"
+#include "base/memory.h"
+
+/* ---- The terminal ---- */
+
+/* Lending our terminal to a child. Internal to base/process.
+ *
+ * A child runs in a process group of its own, and only the foreground group may read the terminal: a child that does is
+ * stopped by SIGTTIN (SIGTTOU when it changes the terminal's settings). It then gets the terminal until it ends. Before
+ * that the terminal stays ours, so that Ctrl-C reaches us even when the child ignores it. */
+
+struct terminal_loan {
+    bool lent;
+    int fd;
+    pid_t group;             /* that has it */
+    struct termios settings; /* as they were before */
+};
+
+/* From the background even giving the terminal away stops a process, unless it blocks SIGTTOU. */
+static int set_foreground(int fd, pid_t group, const struct termios *settings)
+{
+    sigset_t blocked, old;
+
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTTOU);
+    pthread_sigmask(SIG_BLOCK, &blocked, &old);
+    int rc = tcsetpgrp(fd, group);
+    if (rc == 0 && settings)
+        tcsetattr(fd, TCSADRAIN, settings);
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    return rc;
+}
+
+/* Makes `group` the foreground group. False when there is no terminal or it is not ours to give. */
+static bool lend_terminal(struct terminal_loan *loan, pid_t group)
+{
+    int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
+
+    if (fd < 0)
+        return false;
+    if (tcgetpgrp(fd) != getpgrp() || tcgetattr(fd, &loan->settings) != 0 || set_foreground(fd, group, NULL) != 0) {
+        close(fd);
+        return false;
+    }
+    loan->fd = fd;
+    loan->group = group;
+    loan->lent = true;
+    return true;
+}
+
+/* Takes the terminal back, with the settings it had; does nothing unless the group that it was lent to has it. */
+static void take_back_terminal(struct terminal_loan *loan)
+{
+    if (!loan->lent)
+        return;
+    if (tcgetpgrp(loan->fd) == loan->group)
+        set_foreground(loan->fd, getpgrp(), &loan->settings);
+    close(loan->fd);
+    loan->lent = false;
+}
+
+/* The child has been stopped by this signal: when it is one that the terminal is about, the child gets it and goes on,
+ * as soon as we are in the foreground; without a terminal to be had it is killed. Ctrl-Z in a terminal that it had was
+ * meant for us, too. */
+static void handle_terminal_stop(struct terminal_loan *loan, pid_t group, int signal_number)
+{
+    bool typed = signal_number == SIGTSTP && loan->lent;
+    bool lent;
+
+    if (signal_number != SIGTTIN && signal_number != SIGTTOU && !typed)
+        return; /* somebody else's SIGSTOP is theirs to undo */
+    take_back_terminal(loan);
+    if (typed)
+        kill(0, SIGTSTP);
+    lent = lend_terminal(loan, group);
+    if (!lent) {
+        /* In the background we have none to lend. Then the whole job stops, as when we had read the terminal ourselves,
+         * until the user brings it to the foreground. */
+        kill(0, SIGTTIN);
+        lent = lend_terminal(loan, group);
+    }
+    kill(-group, lent ? SIGCONT : SIGKILL);
+}
+
+/* ---- Waiting for a child ---- */
+
+/* SIGCHLD as something that poll() waits for. Internal to base/process.
+ *
+ * The signal goes to any one thread, and several may wait for children at once: the handler wakes all of them. */
+
+struct child_waiter {
+    atomic_bool taken;
+    int pipe[2];       /* the first end is readable after a SIGCHLD */
+    sigset_t old_mask; /* of the thread that has taken it */
+    struct child_waiter *next;
+};
+
+/* Waiters are used again and never freed: the handler walks the list without a lock. */
+static _Atomic(struct child_waiter *) waiters;
+
+static void wake_all(int signal_number)
+{
+    int saved_errno = errno;
+
+    (void)signal_number;
+    for (struct child_waiter *waiter = atomic_load(&waiters); waiter; waiter = waiter->next) {
+        if (atomic_load(&waiter->taken) && write(waiter->pipe[1], "", 1) < 0) {
+            /* Full: it is readable already. */
+        }
+    }
+    errno = saved_errno;
+}
+
+static struct child_waiter *new_waiter(void)
+{
+    struct child_waiter *ret = memory_alloc_zero(1, sizeof(*ret));
+
+    if (pipe(ret->pipe) != 0) {
+        free(ret);
+        return NULL;
+    }
+    for (int i = 0; i < 2; i++) {
+        fcntl(ret->pipe[i], F_SETFD, FD_CLOEXEC);
+        fcntl(ret->pipe[i], F_SETFL, O_NONBLOCK);
+    }
+    atomic_init(&ret->taken, true);
+    ret->next = atomic_load(&waiters);
+    while (!atomic_compare_exchange_weak(&waiters, &ret->next, ret)) {
+    }
+    return ret;
+}
+
+/* From here on no SIGCHLD is missed. NULL with errno set when there are no descriptors left. */
+static struct child_waiter *take_child_waiter(void)
+{
+    struct sigaction action = {.sa_handler = wake_all, .sa_flags = SA_RESTART};
+    struct child_waiter *ret = atomic_load(&waiters);
+    sigset_t only;
+
+    while (ret && atomic_exchange(&ret->taken, true))
+        ret = ret->next;
+    if (!ret)
+        ret = new_waiter();
+    if (!ret)
+        return NULL;
+    /* Each time: it may have been ignored when we were started, or a library may have put its own handler there. */
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGCHLD, &action, NULL);
+    sigemptyset(&only);
+    sigaddset(&only, SIGCHLD);
+    pthread_sigmask(SIG_UNBLOCK, &only, &ret->old_mask);
+    return ret;
+}
+
+static void give_back_child_waiter(struct child_waiter *waiter)
+{
+    pthread_sigmask(SIG_SETMASK, &waiter->old_mask, NULL);
+    atomic_store(&waiter->taken, false);
+}
+
+/* Makes the pipe unreadable again. To be called before looking at the child's state. */
+static void clear_child_waiter(struct child_waiter *waiter)
+{
+    char bytes[64];
+
+    while (read(waiter->pipe[0], bytes, sizeof(bytes)) == (ssize_t)sizeof(bytes)) {
+    }
+}
 
 /* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see
  * interrupt.h. */
@@ -54,14 +227,14 @@ static void look_at_leader(struct process_run *run)
         return;
     if (info.si_code == CLD_STOPPED) {
         waitid(P_PID, (id_t)run->leader, &info, WSTOPPED | WNOHANG);
-        terminal_handle_stop(&run->terminal, run->leader, info.si_status);
+        handle_terminal_stop(&run->terminal, run->leader, info.si_status);
         return;
     }
     run->ended = true;
     run->status = info;
     /* Ctrl-C in a terminal that the child had was meant for us, too. */
     if (run->terminal.lent && info.si_code != CLD_EXITED && info.si_status == SIGINT) {
-        terminal_take_back(&run->terminal);
+        take_back_terminal(&run->terminal);
         run->interrupted = true;
         raise(SIGINT);
     }
@@ -129,7 +302,7 @@ static void wait_for_event(struct process_run *run)
     if (poll(events, sizeof(events) / sizeof(events[0]), poll_timeout(run)) <= 0)
         return;
     if (events[0].revents)
-        child_waiter_clear(run->waiter);
+        clear_child_waiter(run->waiter);
     if (events[1].revents)
         capture_read(&run->out);
     if (events[2].revents)
@@ -188,7 +361,7 @@ int process_run(const struct process_request *request, struct process_result *re
         return error_set(err, ERR_INVALID, "the command to run is empty");
     if (interrupt_pending())
         return refuse_interrupted(request, err);
-    run.waiter = child_waiter_take();
+    run.waiter = take_child_waiter();
     if (!run.waiter)
         return error_set_errno(err, ERR_IO, "cannot wait for a command");
     capture_init(&run.out);
@@ -212,7 +385,7 @@ int process_run(const struct process_request *request, struct process_result *re
     result.seconds = stopwatch_now() - begin;
     capture_drain(&run.out);
     capture_drain(&run.error_out);
-    terminal_take_back(&run.terminal);
+    take_back_terminal(&run.terminal);
     family_end(run.leader);
     if (run.interrupted) {
         rc = refuse_interrupted(request, err);
@@ -229,7 +402,7 @@ done:
         close(out);
     capture_release(&run.error_out);
     capture_release(&run.out);
-    child_waiter_give_back(run.waiter);
+    give_back_child_waiter(run.waiter);
     return rc;
 }
 

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/options/groups.h"
-#include "onnx/edit/metadata.h"
+#include "onnx/edit/model.h"
 #include "onnx/write/model.h"
 
 static const struct option options[] = {

@@ -11,7 +11,7 @@
 #include "base/text/string_builder.h"
 #include "debug/experiment/experiment.h"
 #include "onnx/model/mark_outputs.h"
-#include "search/set_isolation.h"
+#include "search/sets/set_isolation.h"
 
 /* With more decisions than that, those of a kind are one to begin with. */
 #define MOST_SINGLE 16

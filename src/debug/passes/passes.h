@@ -5,10 +5,10 @@
  * may use debug/loop and the searches, and knows no runtime: a candidate is a list of names, which whoever runs the
  * model switches off.
  *
- * With all decisions off the check has to pass, with none off to fail. Then an isolation (search/set_isolation.h) looks
- * for decisions that fail with all others off. Where the check still fails with these alone off, others do harm as
- * well: they stay off, and it looks again. So every set was seen to fail alone, and what is off in the end was seen to
- * be enough.
+ * With all decisions off the check has to pass, with none off to fail. Then an isolation
+ * (search/sets/set_isolation.h) looks for decisions that fail with all others off. Where the check still fails with
+ * these alone off, others do harm as well: they stay off, and it looks again. So every set was seen to fail alone, and
+ * what is off in the end was seen to be enough.
  *
  * Where there are many, those of a kind (names that are the same up to an '@', and all barriers) are looked at as one,
  * and then, where that kind does harm, by themselves; with all else off in either case. After some rounds that have

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 #include "onnx/half/half_operators.h"
-#include "search/minimum_cut.h"
+#include "search/graph/minimum_cut.h"
 
 #define WIDER 2      /* bytes that an element has more in float32 */
 #define CAST_BYTES 6 /* that are read and written for one */

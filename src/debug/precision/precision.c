@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 #include "debug/experiment/experiment.h"
-#include "search/greedy_search.h"
+#include "search/sets/greedy_search.h"
 
 /* Some of them are Polygraphy's. */
 const struct precision_words precision_words_of_layers = {

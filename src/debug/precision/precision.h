@@ -13,7 +13,7 @@
 
 #include "base/container/bitset.h"
 #include "debug/loop/loop.h"
-#include "search/precision_search.h"
+#include "search/sets/precision_search.h"
 
 /* How the log and errors speak of what is searched, and of what the search chooses. */
 struct precision_words {

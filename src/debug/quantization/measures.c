@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "onnx/quantizer/rounding.h"
+#include "onnx/quantizer/quantizer.h"
 #include "tensor/quantization/levels.h"
 #include "tensor/values/elements.h"
 

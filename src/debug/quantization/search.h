@@ -2,10 +2,10 @@
  * place.
  *
  * All quantizers left out, then none of them are checked first: the one has to pass, the other to fail. Then a search
- * (search/precision_search.h) goes through them in the order of what they cost, and leaves a set of which each was seen
- * to be needed. Of that answer more is asked, and seen: whether other scales, more of them, or more bits are enough
- * where a quantizer would be left out; and whether the check also passes without all that a list of nodes takes away
- * (exclusion.h).
+ * (search/sets/precision_search.h) goes through them in the order of what they cost, and leaves a set of which each was
+ * seen to be needed. Of that answer more is asked, and seen: whether other scales, more of them, or more bits are
+ * enough where a quantizer would be left out; and whether the check also passes without all that a list of nodes takes
+ * away (exclusion.h).
  */
 #ifndef DEBUG_QUANTIZATION_SEARCH_H
 #define DEBUG_QUANTIZATION_SEARCH_H

@@ -13,7 +13,7 @@
 #include "onnx/edit/rebuild.h"
 #include "onnx/external/tensor.h"
 #include "onnx/quantizer/bypass.h"
-#include "onnx/quantizer/rounding.h"
+#include "onnx/quantizer/quantizer.h"
 #include "tensor/quantization/levels.h"
 #include "tensor/values/elements.h"
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "debug/quantization/saturation.h"
 #include "onnx/external/tensor.h"
-#include "onnx/model/readers.h"
+#include "onnx/model/model.h"
 #include "onnx/model/subgraph.h"
 #include "tensor/quantization/levels.h"
 #include "tensor/values/elements.h"

@@ -7,7 +7,7 @@
 #define DEBUG_REDUCE_NODE_DAG_H
 
 #include "onnx/model/model.h"
-#include "search/dag.h"
+#include "search/graph/dag.h"
 
 /* Elements are the model's nodes, by number; an edge leads from a node to one that reads a tensor of it, also in a
  * body. A node that stands in front of what it reads (runtimes refuse such models) depends on nothing here. To be

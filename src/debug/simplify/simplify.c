@@ -9,7 +9,7 @@
 #include "debug/simplify/kind.h"
 #include "debug/simplify/soundness.h"
 #include "onnx/edit/model.h"
-#include "search/greedy_search.h"
+#include "search/sets/greedy_search.h"
 
 #define SAVING "Saving ONNX model to:"
 

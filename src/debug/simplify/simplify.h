@@ -6,7 +6,7 @@
  *
  * What was learnt is replaced by zeros, ones or noise, so that the model can be passed on; attributes are dropped;
  * inputs are made smaller. Each is tried by the check, as a phase of the loop, on everything at once, then on parts
- * (search/greedy_search.h), and kept where the failure stays.
+ * (search/sets/greedy_search.h), and kept where the failure stays.
  *
  * A changed model may fail for a reason of its own. So one is checked only if ONNX Runtime gets on with it as well as
  * with the model that it was made from (debug/simplify/soundness.h); else it counts as one that passes.

@@ -3,7 +3,7 @@
  *
  * Statistics over many builds point at a tactic; this proves it. Two replays of one network are enough, of a build that
  * passes and one that fails: where they differ, each layer's tactic is taken from the one or from the other, the
- * mixture is built and checked, and a search (search/set_isolation.h) narrows the difference down.
+ * mixture is built and checked, and a search (search/sets/set_isolation.h) narrows the difference down.
  */
 #ifndef DEBUG_TACTICS_ISOLATION_H
 #define DEBUG_TACTICS_ISOLATION_H
@@ -11,8 +11,8 @@
 #include "debug/candidate/engine_maker.h"
 #include "debug/loop/loop.h"
 #include "format/polygraphy/tactic_replay.h"
-#include "search/group_search.h"
-#include "search/set_isolation.h"
+#include "search/sets/group_search.h"
+#include "search/sets/set_isolation.h"
 
 /* A layer that has another tactic in the bad replay than in the good one. */
 struct tactic_difference {

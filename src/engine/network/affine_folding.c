@@ -7,7 +7,6 @@
 
 #include "base/memory.h"
 #include "engine/network/fusion.h"
-#include "engine/network/layer_kind.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/unused_names.h"

@@ -5,6 +5,7 @@
 
 #include "backend/type_inference.h"
 #include "base/memory.h"
+#include "engine/network/affine_folding.h"
 #include "engine/network/layers.h"
 #include "engine/network/spelling.h"
 #include "onnx/edit/four_bit_identity.h"

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "engine/network/layer_kind.h"
 #include "onnx/half/mixed_precision.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"

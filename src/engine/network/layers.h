@@ -2,8 +2,9 @@
 #ifndef ENGINE_NETWORK_LAYERS_H
 #define ENGINE_NETWORK_LAYERS_H
 
-#include "engine/network/affine_folding.h"
+#include "engine/network/decisions.h"
 #include "engine/network/fusion.h"
+#include "engine/network/network.h"
 
 /* A part of the nodes, for each node the number of its part: nodes that exchange sequences, maps or optionals (values
  * in `not_tensors`, which may end before newer values) are in one part, and so is everything on a way from one of them

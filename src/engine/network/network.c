@@ -1,9 +1,15 @@
 /* engine/network/network.c: see network.h. */
 #include "engine/network/network.h"
 
+#include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "onnx/half/mixed_precision.h"
+#include "onnx/external/tensor.h"
+#include "onnx/proto/attribute.h"
+#include "onnx/proto/node_attribute.h"
+#include "tensor/values/elements.h"
 
 const char *layer_kind_name(enum layer_kind kind)
 {
@@ -97,4 +103,201 @@ const struct layer *layer_names_find(const struct layer_names *names, struct tex
     uint32_t found = name.size > 0 ? name_map_find(&names->layers, name) : NAME_MAP_NONE;
 
     return found != NAME_MAP_NONE ? &names->network->layers.items[found] : NULL;
+}
+
+/* ---- Kinds ---- */
+
+/* Operators of ONNX's own domain that are a kind in each of their forms, or nearly so: see axes_are_covered(). */
+static const struct {
+    const char *op_type;
+    enum layer_kind kind;
+    enum activation activation;
+} kinds[] = {
+    {"Abs", LAYER_ACTIVATION, ACTIVATION_ABS},
+    {"Add", LAYER_BINARY, ACTIVATION_NONE},
+    {"AveragePool", LAYER_POOLING, ACTIVATION_NONE},
+    {"BatchNormalization", LAYER_BATCH_NORMALIZATION, ACTIVATION_NONE},
+    {"Clip", LAYER_ACTIVATION, ACTIVATION_CLIP},
+    {"Concat", LAYER_CONCATENATION, ACTIVATION_NONE},
+    {"Conv", LAYER_CONVOLUTION, ACTIVATION_NONE},
+    {"ConvTranspose", LAYER_DECONVOLUTION, ACTIVATION_NONE},
+    {"Div", LAYER_BINARY, ACTIVATION_NONE},
+    {"Elu", LAYER_ACTIVATION, ACTIVATION_ELU},
+    {"Exp", LAYER_ACTIVATION, ACTIVATION_EXP},
+    {"Gelu", LAYER_ACTIVATION, ACTIVATION_GELU_ERF},
+    {"Gemm", LAYER_MATMUL, ACTIVATION_NONE},
+    {"GlobalAveragePool", LAYER_POOLING, ACTIVATION_NONE},
+    {"GlobalMaxPool", LAYER_POOLING, ACTIVATION_NONE},
+    {"HardSwish", LAYER_ACTIVATION, ACTIVATION_HARD_SWISH},
+    {"LRN", LAYER_LRN, ACTIVATION_NONE},
+    {"LayerNormalization", LAYER_LAYER_NORMALIZATION, ACTIVATION_NONE},
+    {"LeakyRelu", LAYER_ACTIVATION, ACTIVATION_LEAKY_RELU},
+    {"Log", LAYER_ACTIVATION, ACTIVATION_LOG},
+    {"LogSoftmax", LAYER_SOFTMAX, ACTIVATION_NONE},
+    {"MatMul", LAYER_MATMUL, ACTIVATION_NONE},
+    {"Max", LAYER_BINARY, ACTIVATION_NONE},
+    {"MaxPool", LAYER_POOLING, ACTIVATION_NONE},
+    {"Min", LAYER_BINARY, ACTIVATION_NONE},
+    {"Mul", LAYER_BINARY, ACTIVATION_NONE},
+    {"ReduceL1", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceL2", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceLogSum", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceLogSumExp", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceMax", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceMean", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceMin", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceProd", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceSum", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"ReduceSumSquare", LAYER_REDUCTION, ACTIVATION_NONE},
+    {"Relu", LAYER_ACTIVATION, ACTIVATION_RELU},
+    {"Resize", LAYER_RESIZE, ACTIVATION_NONE},
+    {"Sigmoid", LAYER_ACTIVATION, ACTIVATION_SIGMOID},
+    {"Softmax", LAYER_SOFTMAX, ACTIVATION_NONE},
+    {"Softplus", LAYER_ACTIVATION, ACTIVATION_SOFTPLUS},
+    {"Sqrt", LAYER_ACTIVATION, ACTIVATION_SQRT},
+    {"Sub", LAYER_BINARY, ACTIVATION_NONE},
+    {"Swish", LAYER_ACTIVATION, ACTIVATION_SWISH},
+    {"Tanh", LAYER_ACTIVATION, ACTIVATION_TANH},
+    {"Upsample", LAYER_RESIZE, ACTIVATION_NONE},
+};
+
+/* Operators whose every output element is one of their input's, a constant, or says something of shapes or positions
+ * only. */
+static const char *const movers[] = {
+    "CenterCropPad", "Compress",  "Concat",          "ConstantOfShape", "DepthToSpace", "Expand",  "EyeLike",
+    "Flatten",       "Gather",    "GatherElements",  "GatherND",        "Identity",     "NonZero", "OneHot",
+    "Pad",           "Reshape",   "ReverseSequence", "ScatterElements", "ScatterND",    "Scatter", "Shape",
+    "Size",          "Slice",     "SpaceToDepth",    "Split",           "Squeeze",      "Tile",    "Transpose",
+    "Trilu",         "Unsqueeze", "Where",
+};
+
+static bool attribute_is_text(struct span node, const char *name, const char *expected)
+{
+    struct span message;
+    struct attribute attribute;
+
+    if (!node_attribute_find(node, name, &message))
+        return true; /* the default */
+    attribute_read(message, &attribute);
+    return text_equal_string(span_text(attribute.bytes), expected);
+}
+
+bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape)
+{
+    const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
+    struct tensor tensor;
+    bool is_scalar;
+
+    if (v == NULL || v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE ||
+        model->initializers.items[v->initializer].sparse || value_element(model, value) != DATA_FLOAT32 ||
+        external_tensor_read_constant(model, &model->initializers.items[v->initializer], &tensor, NULL) < 0)
+        return false;
+    is_scalar = tensor_elements(&tensor) == 1;
+    if (is_scalar) {
+        elements_to_float32(&tensor, 0, 1, ret);
+        *ret_shape = tensor.shape;
+    }
+    tensor_release(&tensor);
+    return is_scalar;
+}
+
+/* The bounds of a Clip: attributes before operator set 11, inputs since. */
+static bool read_clip_bounds(const struct model *model, const struct node *node, float *minimum, float *maximum)
+{
+    struct shape shape;
+
+    *minimum = node_attribute_float(node->message, "min", -INFINITY);
+    *maximum = node_attribute_float(node->message, "max", INFINITY);
+    return (node_input(model, node, 1) == VALUE_NONE ||
+            constant_scalar(model, node_input(model, node, 1), minimum, &shape)) &&
+           (node_input(model, node, 2) == VALUE_NONE ||
+            constant_scalar(model, node_input(model, node, 2), maximum, &shape));
+}
+
+static bool read_activation(const struct model *model, const struct node *node, enum activation activation,
+                            float *alpha, float *beta)
+{
+    *alpha = *beta = 0;
+    switch (activation) {
+    case ACTIVATION_CLIP:
+        return read_clip_bounds(model, node, alpha, beta);
+    case ACTIVATION_LEAKY_RELU:
+        *alpha = node_attribute_float(node->message, "alpha", 0.01F);
+        return true;
+    case ACTIVATION_ELU:
+    case ACTIVATION_SWISH:
+        *alpha = node_attribute_float(node->message, "alpha", 1.0F);
+        return true;
+    case ACTIVATION_GELU_ERF:
+        return attribute_is_text(node->message, "approximate", "none");
+    default:
+        return true;
+    }
+}
+
+/* In operator sets 7 to 13 it trains when there is a second output, since then when it is told to. */
+static bool normalizes_for_inference(const struct model *model, const struct node *node)
+{
+    size_t outputs = 0;
+
+    for (size_t i = 0; i < node->outputs.count; i++)
+        outputs += model_edge(model, node->outputs, i) != VALUE_NONE;
+    return outputs == 1 && node->inputs.count == 5 && node_attribute_integer(node->message, "training_mode", 0) == 0 &&
+           node_attribute_integer(node->message, "spatial", 1) == 1;
+}
+
+static bool axes_are_covered(const struct model *model, const struct node *node, struct layer *layer)
+{
+    if (layer->kind == LAYER_ACTIVATION)
+        return read_activation(model, node, layer->activation, &layer->alpha, &layer->beta);
+    if (layer->kind == LAYER_BINARY) /* before operator set 7, shapes were matched by rules of their own */
+        return node->inputs.count == 2 && node_attribute_integer(node->message, "broadcast", 0) == 0;
+    if (layer->kind == LAYER_BATCH_NORMALIZATION)
+        return normalizes_for_inference(model, node);
+    return true;
+}
+
+static bool value_is_false_constant(const struct model *model, uint32_t value)
+{
+    const struct value *v = &model->values.items[value];
+    struct tensor tensor;
+    bool is_false;
+
+    if (v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE || value_element(model, value) != DATA_BOOL ||
+        external_tensor_read_constant(model, &model->initializers.items[v->initializer], &tensor, NULL) < 0)
+        return false;
+    is_false = tensor.size == 1 && *(const unsigned char *)tensor.data == 0;
+    tensor_release(&tensor);
+    return is_false;
+}
+
+static bool node_moves_data(const struct model *model, const struct node *node)
+{
+    if (node_is(node, "Dropout")) /* told to train, it throws dice; else it does nothing */
+        return node_input(model, node, 2) == VALUE_NONE || value_is_false_constant(model, node_input(model, node, 2));
+    if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
+        !attribute_is_text(node->message, "reduction", "none"))
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(movers); i++)
+        if (node_is(node, movers[i]))
+            return true;
+    return false;
+}
+
+void layer_classify(const struct model *model, const struct node *node, struct layer *ret)
+{
+    ret->kind = LAYER_OTHER;
+    ret->activation = ACTIVATION_NONE;
+    ret->alpha = ret->beta = 0;
+    for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
+        if (node_is(node, kinds[i].op_type)) {
+            ret->kind = kinds[i].kind;
+            ret->activation = kinds[i].activation;
+        }
+    if (ret->kind != LAYER_OTHER && !axes_are_covered(model, node, ret)) {
+        ret->kind = LAYER_OTHER;
+        ret->activation = ACTIVATION_NONE;
+        ret->alpha = ret->beta = 0;
+    }
+    ret->moves_data = node_moves_data(model, node);
 }

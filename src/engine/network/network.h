@@ -117,4 +117,14 @@ const struct layer *layer_names_find(const struct layer_names *names, struct tex
 /* The element type of a value as far as the model tells; constants from their data. */
 enum data_type network_type(const struct network *network, uint32_t value);
 
+/* ---- Kinds: what a node is to the engine. */
+
+/* Sets kind, activation, alpha, beta and moves_data of a layer by its first node. A node that has the name of a kind
+ * but a form that the kind does not cover (a Clip whose bounds are computed, a BatchNormalization that trains, a Max
+ * of three) is LAYER_OTHER. */
+void layer_classify(const struct model *model, const struct node *node, struct layer *ret);
+
+/* Reads a constant of one float32 element, whatever its rank. False when `value` is none. */
+bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape);
+
 #endif

@@ -1,7 +1,11 @@
 /* engine/precision/calibration.c: see calibration.h. */
 #include "engine/precision/calibration.h"
 
+#include <float.h>
 #include <math.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +14,218 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/number.h"
-#include "engine/precision/absolute_histogram.h"
+
+/* ---- Histograms of magnitudes ---- */
+
+/* How often which absolute values were seen, in one pass and in constant memory.
+ *
+ * Bins are equally wide and begin at 0. When a value lies beyond the last one, the width is doubled until it does not,
+ * so that counts stay exact. */
+
+#define ABSOLUTE_HISTOGRAM_BINS 2048
+
+struct absolute_histogram {
+    uint64_t bins[ABSOLUTE_HISTOGRAM_BINS];
+    uint64_t zeros; /* seen before there was a width */
+    double width;   /* 0: nothing but zeros so far */
+    float largest;
+    uint64_t total; /* finite values */
+};
+
+/* What range to keep when 0 .. range is stored in 127 steps of equal size, and what is larger as its end. All of them
+ * are at most `largest`, and > 0 when that is. */
+
+/* What `range` cuts off: the share of the values that lie beyond it, and the share of the sum of all absolute values by
+ * which they do. As exact as the bins. */
+struct absolute_histogram_clipping {
+    double values, sum;
+};
+
+#define BINS ABSOLUTE_HISTOGRAM_BINS
+#define LEVELS 128 /* absolute values that int8 tells apart */
+#define SMOOTHING 1e-4
+
+/* ---- Counting ---- */
+
+static float largest_finite_absolute(const float *values, size_t count)
+{
+    float ret = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        float magnitude = fabsf(values[i]);
+        ret = magnitude <= FLT_MAX && magnitude > ret ? magnitude : ret;
+    }
+    return ret;
+}
+
+static void double_bin_width(struct absolute_histogram *histogram)
+{
+    for (size_t i = 0; i < BINS / 2; i++)
+        histogram->bins[i] = histogram->bins[2 * i] + histogram->bins[2 * i + 1];
+    memset(histogram->bins + BINS / 2, 0, BINS / 2 * sizeof(histogram->bins[0]));
+    histogram->width *= 2;
+}
+
+static void widen_histogram(struct absolute_histogram *histogram, float largest)
+{
+    if (largest <= histogram->largest)
+        return;
+    histogram->largest = largest;
+    if (histogram->width == 0) {
+        histogram->width = (double)largest / BINS;
+        histogram->bins[0] = histogram->zeros;
+        histogram->zeros = 0;
+    }
+    while (histogram->width * BINS < (double)largest)
+        double_bin_width(histogram);
+}
+
+/* Zeroed memory is an empty histogram. */
+static void add_to_histogram(struct absolute_histogram *histogram, const float *values, size_t count)
+{
+    widen_histogram(histogram, largest_finite_absolute(values, count));
+    double bins_per_unit = histogram->width > 0 ? 1 / histogram->width : 0;
+    for (size_t i = 0; i < count; i++) {
+        float magnitude = fabsf(values[i]);
+
+        if (!(magnitude <= FLT_MAX)) /* infinite, or no number */
+            continue;
+        histogram->total++;
+        if (histogram->width == 0) {
+            histogram->zeros++;
+            continue;
+        }
+        size_t bin = (size_t)((double)magnitude * bins_per_unit);
+        histogram->bins[bin < BINS ? bin : BINS - 1]++;
+    }
+}
+
+/* ---- Ranges ---- */
+
+static double histogram_bins_end(const struct absolute_histogram *histogram, size_t bins)
+{
+    double end = histogram->width * (double)bins;
+
+    return end < (double)histogram->largest ? end : (double)histogram->largest;
+}
+
+/* The end of the first bin up to which there is this share (0 .. 1) of all values. */
+static double find_quantile_range(const struct absolute_histogram *histogram, double quantile)
+{
+    double wanted = quantile * (double)histogram->total;
+    uint64_t seen = 0;
+    size_t bin = 0;
+
+    while (bin < BINS) {
+        seen += histogram->bins[bin++];
+        if (seen > 0 && (double)seen >= wanted)
+            break;
+    }
+    return histogram_bins_end(histogram, bin);
+}
+
+static struct absolute_histogram_clipping measure_histogram_clipping(const struct absolute_histogram *histogram,
+                                                                     double range)
+{
+    struct absolute_histogram_clipping clipping = {0};
+    double sum = 0;
+
+    for (size_t i = 0; i < BINS; i++) {
+        double count = (double)histogram->bins[i];
+        double middle = fmin(histogram->width * ((double)i + 0.5), (double)histogram->largest);
+
+        sum += count * middle;
+        if (middle <= range)
+            continue;
+        clipping.values += count;
+        clipping.sum += count * (middle - range);
+    }
+    if (sum > 0) {
+        clipping.values /= (double)histogram->total;
+        clipping.sum /= sum;
+    }
+    return clipping;
+}
+
+/* The first `count` bins as int8 keeps them: LEVELS groups, in each of which all bins that are used get the same. */
+static void quantize_histogram_bins(const double *bins, size_t count, double *ret)
+{
+    size_t begin = 0;
+
+    for (size_t level = 0; level < LEVELS; level++) {
+        size_t end = count * (level + 1) / LEVELS;
+        double sum = 0;
+        size_t used = 0;
+
+        for (size_t i = begin; i < end; i++) {
+            sum += bins[i];
+            used += bins[i] > 0;
+        }
+        for (size_t i = begin; i < end; i++)
+            ret[i] = bins[i] > 0 ? sum / (double)used : 0;
+        begin = end;
+    }
+}
+
+/* What is 0 becomes a little, at the expense of the rest, so that relative entropies stay finite; and the sum becomes
+ * 1. False when everything is 0. */
+static bool make_bin_distribution(double *bins, size_t count)
+{
+    size_t empty = 0;
+    double sum = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        empty += bins[i] == 0;
+        sum += bins[i];
+    }
+    if (sum <= 0)
+        return false;
+    double share = SMOOTHING * (double)empty / (double)count;
+    for (size_t i = 0; i < count; i++)
+        bins[i] = bins[i] == 0 ? SMOOTHING / (double)count : bins[i] / sum * (1 - share);
+    return true;
+}
+
+/* How much is lost when what lies behind the first `count` bins is counted in the last one of them. */
+static double find_clipping_divergence(const double *bins, size_t count, double beyond)
+{
+    double reference[BINS], kept[BINS], ret = 0;
+
+    quantize_histogram_bins(bins, count, kept);
+    memcpy(reference, bins, count * sizeof(*bins));
+    reference[count - 1] += beyond;
+    if (!make_bin_distribution(reference, count) || !make_bin_distribution(kept, count))
+        return INFINITY;
+    for (size_t i = 0; i < count; i++)
+        ret += reference[i] * log(reference[i] / kept[i]);
+    return ret;
+}
+
+/* The range with the least relative entropy between the distribution and its quantized form. Source: S. Migacz, "8-bit
+ * Inference with TensorRT" (GTC 2017), with 2048 bins. */
+static double find_entropy_range(const struct absolute_histogram *histogram)
+{
+    double bins[BINS], beyond = 0, best = INFINITY;
+    size_t best_count = BINS, used = BINS;
+
+    for (size_t i = 0; i < BINS; i++)
+        bins[i] = (double)histogram->bins[i];
+    bins[0] = bins[1]; /* zeros are exact in any range: they must not decide about it */
+    while (used > LEVELS && bins[used - 1] == 0)
+        used--;
+    for (size_t count = used; count >= LEVELS; count--) {
+        double loss = find_clipping_divergence(bins, count, beyond);
+
+        if (loss < best) {
+            best = loss;
+            best_count = count;
+        }
+        beyond += bins[count - 1];
+    }
+    return histogram_bins_end(histogram, best_count);
+}
+
+/* ---- Scales ---- */
 
 #define CACHE_LIMIT ((size_t)1 << 28) /* bytes; a line is a name and 10 bytes */
 
@@ -85,7 +300,7 @@ void calibration_observe(struct calibration *calibration, struct text name, cons
 
     if (tensor->histogram == NULL)
         tensor->histogram = memory_alloc_zero(1, sizeof(*tensor->histogram));
-    absolute_histogram_add(tensor->histogram, values, count);
+    add_to_histogram(tensor->histogram, values, count);
     tensor->computed = 0;
 }
 
@@ -96,9 +311,9 @@ static float compute_tensor_scale(const struct calibration *calibration, const s
     if (range == 0)
         return 1; /* any scale keeps zeros */
     if (calibration->method == CALIBRATION_ENTROPY)
-        range = absolute_histogram_entropy_range(histogram);
+        range = find_entropy_range(histogram);
     else if (calibration->method == CALIBRATION_PERCENTILE)
-        range = absolute_histogram_quantile_range(histogram, calibration->quantile);
+        range = find_quantile_range(histogram, calibration->quantile);
     return fmaxf((float)(range / 127), 0x1p-126F); /* subnormal steps would not be equal */
 }
 
@@ -141,7 +356,7 @@ bool calibration_clipping(const struct calibration *calibration, struct text nam
 
     if (scale == 0)
         return false;
-    clipping = absolute_histogram_clipping(tensor->histogram, 127 * (double)scale);
+    clipping = measure_histogram_clipping(tensor->histogram, 127 * (double)scale);
     *ret = (struct calibration_clipping){.largest = tensor->histogram->largest,
                                          .range = 127 * scale,
                                          .clipped_values = clipping.values,

@@ -40,4 +40,18 @@ void model_set_producer(struct model *model, const char *name);
 struct text model_description(const struct model *model);
 void model_set_description(struct model *model, struct text description);
 
+/* ---- Notes on nodes, which viewers of networks show: metadata_props of NodeProto, a part of ONNX
+ * since IR version 10. */
+
+struct node_note {
+    uint32_t node;
+    const char *key, *value;
+};
+
+/* Puts notes on nodes, which are in ascending order, in place of all those that begin with `prefix`; other ones stay. A
+ * model of an older IR version is called one of version 10. After an error (a node is damaged) the model can only be
+ * freed. */
+int model_set_notes(struct model *model, const char *prefix, const struct node_note *notes, size_t count,
+                    struct error *err);
+
 #endif

@@ -84,8 +84,8 @@ struct span node_set_name(struct arena *arena, struct span field, struct text na
 /* What becomes of a body, a GraphProto. */
 typedef int body_editor(void *data, struct span body, struct span *ret, struct error *err);
 
-/* The NodeProto `node` with what `edit` makes of each of its bodies, as a field of a graph made in the arena. ERR_CORRUPT
- * when the node is damaged. */
+/* The NodeProto `node` with what `edit` makes of each of its bodies, as a field of a graph made in the arena.
+ * ERR_CORRUPT when the node is damaged. */
 int node_edit_bodies(struct arena *arena, struct span node, body_editor *edit, void *data, struct span *ret,
                      struct error *err);
 

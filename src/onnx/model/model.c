@@ -570,3 +570,83 @@ int64_t model_opset(const struct model *model)
             return model->opsets.items[i].version;
     return 0;
 }
+
+/* ---- Readers ---- */
+
+/* Counts first, then fills in: `first` of each value moves to its end, which is the beginning of the next one's. */
+void value_readers_init(struct value_readers *readers, const struct model *model, const uint32_t *as)
+{
+    uint32_t *first = memory_alloc_zero(model->values.count + 2, sizeof(*first));
+    uint32_t *next = first + 1;
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        for (size_t k = 0; k < node_read_count(&model->nodes.items[i]); k++) {
+            uint32_t value = node_read(model, &model->nodes.items[i], k);
+
+            if (value != VALUE_NONE)
+                next[(as != NULL ? as[value] : value) + 1]++;
+        }
+    for (size_t value = 0; value < model->values.count; value++)
+        next[value + 1] += next[value];
+    readers->reads = memory_alloc_zero(next[model->values.count] + (size_t)1, sizeof(*readers->reads));
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        for (size_t k = 0; k < node_read_count(&model->nodes.items[i]); k++) {
+            uint32_t value = node_read(model, &model->nodes.items[i], k);
+
+            if (value != VALUE_NONE)
+                readers->reads[next[as != NULL ? as[value] : value]++] = (struct value_read){i, (uint32_t)k};
+        }
+    readers->first = first;
+}
+
+void value_readers_release(struct value_readers *readers)
+{
+    free(readers->first);
+    free(readers->reads);
+    *readers = (struct value_readers){0};
+}
+
+/* ---- Known types ---- */
+
+void known_types_init(struct known_types *known, const struct model *model, struct arena *arena)
+{
+    *known = (struct known_types){.model = model, .arena = arena};
+}
+
+void known_types_init_copy(struct known_types *known, const struct known_types *from)
+{
+    size_t size = from->model->values.count * sizeof(*from->infos);
+
+    *known = *from;
+    if (from->infos == NULL)
+        return;
+    known->infos = memory_alloc(size);
+    memcpy(known->infos, from->infos, size);
+}
+
+void known_types_release(struct known_types *known)
+{
+    free(known->infos);
+    known->infos = NULL;
+}
+
+void known_types_set(struct known_types *known, uint32_t value, const struct value_type *type)
+{
+    known_types_set_info(known, value, value_info_make(known->arena, known->model->values.items[value].name, type));
+}
+
+void known_types_set_info(struct known_types *known, uint32_t value, struct span info)
+{
+    if (known->infos == NULL)
+        known->infos = memory_alloc_zero(known->model->values.count, sizeof(*known->infos));
+    known->infos[value] = info;
+}
+
+void known_types_state(const struct known_types *known, struct model *model)
+{
+    for (uint32_t i = 0; known->infos != NULL && i < known->model->values.count; i++)
+        if (known->infos[i].size > 0) {
+            model->values.items[i].info = known->infos[i];
+            model->values.items[i].info_prefix = 0;
+        }
+}

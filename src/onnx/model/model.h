@@ -165,8 +165,8 @@ void model_set_type(struct model *model, uint32_t value, const struct value_type
  * onnx/edit/rebuild.h. */
 int model_add_node(struct model *model, struct span field, struct error *err);
 
-/* Walks over the model's functions: sets `ret` to the FunctionProto that comes next after `*place`, 0 at first. False at
- * the end. */
+/* Walks over the model's functions: sets `ret` to the FunctionProto that comes next after `*place`, 0 at first. False
+ * at the end. */
 bool model_next_function(const struct model *model, size_t *place, struct span *ret);
 
 /* Adds the values in `range`, but for omitted ones. */
@@ -204,6 +204,69 @@ static inline uint32_t node_read(const struct model *model, const struct node *n
 {
     return i < node->inputs.count ? model_edge(model, node->inputs, i)
                                   : model_edge(model, node->captures, i - node->inputs.count);
+}
+
+/* ---- Readers: who reads each tensor of a model, which the model itself does not list. */
+
+struct value_read {
+    uint32_t node;
+    uint32_t input; /* its place among what the node reads: see node_read() */
+};
+
+/* Reads of value v are `reads[first[v]]` to `reads[first[v + 1] - 1]`, in the order of the nodes. */
+struct value_readers {
+    uint32_t *first; /* one more than there are values */
+    struct value_read *reads;
+};
+
+/* `as`, by value, says what a read of it counts as a read of; NULL: of itself. */
+void value_readers_init(struct value_readers *readers, const struct model *model, const uint32_t *as);
+void value_readers_release(struct value_readers *readers);
+
+static inline size_t value_read_count(const struct value_readers *readers, uint32_t value)
+{
+    return readers->first[value + 1] - readers->first[value];
+}
+
+static inline struct value_read value_read_at(const struct value_readers *readers, uint32_t value, size_t i)
+{
+    return readers->reads[readers->first[value] + i];
+}
+
+/* ---- Known types: what was found out about a model's tensors, laid over what its file says of them.
+ *
+ * The model stays as it is: whoever describes or writes a part of it (struct subgraph) is given this beside it. Several
+ * of them can lie over one model, and one that is thrown away leaves nothing behind.
+ */
+
+struct known_types {
+    const struct model *model;
+    struct arena *arena; /* has the descriptions, which copies share */
+    struct span *infos;  /* of each value, a ValueInfoProto; size 0: what the model says holds. NULL: none is known */
+};
+
+/* Nothing is known beyond the model. Both have to outlive it. */
+void known_types_init(struct known_types *known, const struct model *model, struct arena *arena);
+void known_types_init_copy(struct known_types *known, const struct known_types *from);
+void known_types_release(struct known_types *known);
+
+/* Describes a value; replaces what was known. The ValueInfoProto has to live as long as the arena. */
+void known_types_set(struct known_types *known, uint32_t value, const struct value_type *type);
+void known_types_set_info(struct known_types *known, uint32_t value, struct span info);
+
+/* States all of it in `model`, the one that it is about or a copy of that, which the arena has to outlive. */
+void known_types_state(const struct known_types *known, struct model *model);
+
+/* True when the description of the value is not the model's own. `known` may be NULL, here and below. */
+static inline bool known_types_has(const struct known_types *known, uint32_t value)
+{
+    return known != NULL && known->infos != NULL && known->infos[value].size > 0;
+}
+
+/* What is known of a value of `model`: a ValueInfoProto, size 0 when that is nothing. */
+static inline struct span known_types_info(const struct known_types *known, const struct model *model, uint32_t value)
+{
+    return known_types_has(known, value) ? known->infos[value] : model->values.items[value].info;
 }
 
 #endif

@@ -2,7 +2,7 @@
 #ifndef ONNX_MODEL_OPERATORS_H
 #define ONNX_MODEL_OPERATORS_H
 
-#include "onnx/model/known_types.h"
+#include "onnx/model/model.h"
 
 /* Whether any version of ONNX's own operator set, up to 26, has an operator of this name. */
 bool operator_is_standard(struct text op_type);

@@ -9,7 +9,7 @@
 
 #include "base/container/bitset.h"
 #include "base/hash.h"
-#include "onnx/model/known_types.h"
+#include "onnx/model/model.h"
 #include "tensor/values/tensor.h"
 
 /* A value that has become a constant. The tensor belongs to whoever recorded it. */

@@ -2,7 +2,7 @@
 #ifndef ONNX_QUANTIZER_PARAMETERS_H
 #define ONNX_QUANTIZER_PARAMETERS_H
 
-#include "onnx/model/known_types.h"
+#include "onnx/model/model.h"
 #include "onnx/quantizer/quantizer.h"
 
 /* Where they are, in the words of QuantizeLinear. */

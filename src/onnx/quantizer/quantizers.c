@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 #include "onnx/model/captures.h"
-#include "onnx/model/readers.h"
+#include "onnx/model/model.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"

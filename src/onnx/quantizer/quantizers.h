@@ -13,7 +13,7 @@
 #ifndef ONNX_QUANTIZER_QUANTIZERS_H
 #define ONNX_QUANTIZER_QUANTIZERS_H
 
-#include "onnx/model/known_types.h"
+#include "onnx/model/model.h"
 #include "onnx/quantizer/quantizer.h"
 
 struct quantizers {

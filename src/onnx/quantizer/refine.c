@@ -11,9 +11,212 @@
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/quantizer/parameters.h"
-#include "onnx/quantizer/replace.h"
-#include "onnx/quantizer/rounding.h"
 #include "tensor/values/elements.h"
+#include "onnx/edit/constants.h"
+#include "onnx/edit/model.h"
+#include "onnx/edit/node.h"
+#include "onnx/edit/rebuild.h"
+#include "onnx/model/unused_names.h"
+#include "onnx/quantizer/quantizer.h"
+
+/* ---- Nodes of a quantizer that changes ---- */
+
+/* Quantizers of a model with other scales, zero points and types in their place.
+ *
+ *   quantizer_replacing_init(&replacing, model);
+ *   rc = quantizer_replace(&replacing, &changed, &values, err);     for each
+ *   rc = quantizer_replacing_finish(&replacing, err);
+ *   quantizer_replacing_release(&replacing); */
+
+/* From this operator set on, ONNX quantizes to 16 bits. */
+#define QUANTIZER_16_BITS_OPSET 21
+
+struct quantizer_replacing {
+    struct model *model;
+    struct unused_names names;
+    struct span_list fields; /* of all nodes */
+    bool has_microsoft;      /* a node has become com.microsoft's, because the operator set has no 16 bits */
+};
+
+#define MICROSOFT TEXT("com.microsoft")
+
+static void init_quantizer_replacing(struct quantizer_replacing *replacing, struct model *model)
+{
+    *replacing = (struct quantizer_replacing){.model = model};
+    unused_names_init(&replacing->names, model, &model->arena);
+    for (size_t i = 0; i < model->nodes.count; i++)
+        *VECTOR_APPEND(&replacing->fields) = model->nodes.items[i].field;
+}
+
+static void release_quantizer_replacing(struct quantizer_replacing *replacing)
+{
+    unused_names_release(&replacing->names);
+    free(replacing->fields.items);
+}
+
+/* Puts the nodes in place; they keep their numbers. */
+static int finish_quantizer_replacing(struct quantizer_replacing *replacing, struct error *err)
+{
+    int rc = model_set_nodes(replacing->model, &replacing->fields, err);
+
+    if (rc == 0 && replacing->has_microsoft)
+        model_import_domain(replacing->model, MICROSOFT, 1);
+    return rc;
+}
+
+/* ---- Constants ---- */
+
+/* The least and the largest integer of (u)int8, (u)int16 and int32. */
+static void find_integer_range(enum data_type type, double *ret_least, double *ret_largest)
+{
+    bool is_narrow = type == DATA_INT8 || type == DATA_UINT8, is_unsigned = type == DATA_UINT8 || type == DATA_UINT16;
+    double half = type == DATA_INT32 ? 2147483648.0 : is_narrow ? 128 : 32768;
+
+    *ret_least = is_unsigned ? 0 : -half;
+    *ret_largest = is_unsigned ? 2 * half - 1 : half - 1;
+}
+
+static int add_parameter_constant(struct quantizer_replacing *replacing, const struct quantizer *quantizer,
+                                  const char *suffix, const struct tensor *tensor, struct text *ret, struct error *err)
+{
+    *ret = unused_names_make(&replacing->names, text_of(quantizer->name), suffix);
+    return model_set_tensor(replacing->model, model_add_value(replacing->model, *ret), tensor, err);
+}
+
+static void store_rounded_number(enum data_type type, void *data, size_t element, double number)
+{
+    switch (type) {
+    case DATA_INT8:
+        ((int8_t *)data)[element] = (int8_t)number;
+        break;
+    case DATA_UINT8:
+        ((uint8_t *)data)[element] = (uint8_t)number;
+        break;
+    case DATA_INT16:
+        ((int16_t *)data)[element] = (int16_t)number;
+        break;
+    case DATA_UINT16:
+        ((uint16_t *)data)[element] = (uint16_t)number;
+        break;
+    default:
+        ((int32_t *)data)[element] = (int32_t)number;
+    }
+}
+
+/* What QuantizeLinear makes of these values. */
+static int add_integer_constant(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                const struct tensor *values, struct text *ret, struct error *err)
+{
+    struct model *model = replacing->model;
+    const float *scales = changed->scale.data;
+    struct scale_layout layout;
+    double least, largest;
+    void *integers;
+    int rc;
+
+    if (!scale_layout_of(changed, &values->shape, &layout))
+        return error_set(err, ERR_INVALID, "'%s': its scales do not fit the float values", changed->name);
+    find_integer_range(changed->type, &least, &largest);
+    *ret = unused_names_make(&replacing->names, text_of(changed->name), "_integers");
+    rc = model_new_tensor(model, model_add_value(model, *ret), changed->type, &values->shape, &integers, err);
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < tensor_elements(values); i++) {
+        size_t scale = scale_layout_index(&layout, i);
+        float value; /* tensors in a message lie anywhere */
+        double quotient, number;
+
+        memcpy(&value, (const char *)values->data + i * sizeof(value), sizeof(value));
+        quotient = (double)(value / scales[scale]);
+        number = (isnan(quotient) ? 0 : rint(quotient)) + (double)quantizer_zero_point(changed, scale);
+        store_rounded_number(changed->type, integers, i, fmin(fmax(number, least), largest));
+    }
+    return 0;
+}
+
+/* ---- Nodes ---- */
+
+static bool type_is_wide(enum data_type type)
+{
+    return type == DATA_INT16 || type == DATA_UINT16;
+}
+
+static void replace_quantizer_node(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                   uint32_t index, struct text from, const struct text *parameters)
+{
+    struct model *model = replacing->model;
+    const struct node *node = &model->nodes.items[index];
+    struct text output = model->values.items[model_edge(model, node->outputs, 0)].name;
+    const struct text inputs[] = {from, parameters[0], parameters[1]};
+    struct node_attribute attributes[2];
+    struct node_recipe recipe = {.op_type = node->op_type,
+                                 .name = node->name,
+                                 .domain = node->domain,
+                                 .inputs = inputs,
+                                 .input_count = parameters[1].size > 0 ? 3 : 2,
+                                 .outputs = &output,
+                                 .output_count = 1,
+                                 .attributes = attributes};
+
+    if (type_is_wide(changed->type) && model_opset(model) < QUANTIZER_16_BITS_OPSET) {
+        recipe.domain = MICROSOFT;
+        replacing->has_microsoft = true;
+    }
+    if (changed->axis >= 0)
+        attributes[recipe.attribute_count++] =
+            (struct node_attribute){.name = TEXT("axis"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = changed->axis};
+    if (changed->block_size > 0)
+        attributes[recipe.attribute_count++] = (struct node_attribute){
+            .name = TEXT("block_size"), .kind = ATTRIBUTE_KIND_INTEGER, .integer = changed->block_size};
+    replacing->fields.items[index] = node_build(&model->arena, &recipe);
+}
+
+/* Scales and zero points become constants. Those for the whole tensor have no dimension. */
+static int add_quantizer_parameters(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                                    struct text *ret, struct error *err)
+{
+    size_t count = tensor_elements(&changed->scale);
+    struct tensor tensor = changed->scale;
+    uint8_t *zero_points;
+    int rc;
+
+    if (changed->axis < 0)
+        tensor.shape.rank = 0;
+    rc = add_parameter_constant(replacing, changed, "_scale", &tensor, &ret[0], err);
+    ret[1] = TEXT("");
+    if (rc < 0 || changed->type == DATA_INT32)
+        return rc;
+    zero_points = arena_alloc_zero(&replacing->model->arena, tensor_bytes(changed->type, count), 1);
+    for (size_t i = 0; i < count; i++)
+        store_rounded_number(changed->type, zero_points, i, quantizer_zero_point(changed, i));
+    tensor_borrow(changed->type, &tensor.shape, zero_points, tensor_bytes(changed->type, count), &tensor);
+    return add_parameter_constant(replacing, changed, "_zero_point", &tensor, &ret[1], err);
+}
+
+/* `changed` has another type (8 or 16 bits, int32), axis, scale and zero point than the quantizer in the model. Of a
+ * stored constant, the integers are made anew of `values`, float32. */
+static int replace_quantizer(struct quantizer_replacing *replacing, const struct quantizer *changed,
+                             const struct tensor *values, struct error *err)
+{
+    struct model *model = replacing->model;
+    struct text integers = model->values.items[changed->integers].name, parameters[2];
+    int rc = add_quantizer_parameters(replacing, changed, parameters, err);
+
+    if (rc == 0 && changed->form == QUANTIZER_STORED)
+        rc = add_integer_constant(replacing, changed, values, &integers, err);
+    if (rc < 0)
+        return rc;
+    if (changed->quantize != NODE_NONE) {
+        replace_quantizer_node(replacing, changed, changed->quantize, model->values.items[changed->tensor].name,
+                               parameters);
+        model->values.items[changed->integers].info = (struct span){0}; /* of another type than it will have */
+    }
+    for (size_t i = 0; i < changed->dequantize.count; i++)
+        replace_quantizer_node(replacing, changed, changed->dequantize.items[i], integers, parameters);
+    return 0;
+}
+
+/* ---- Refinements ---- */
 
 #define OPSET_OF_AXIS 13
 
@@ -215,7 +418,7 @@ static void fit_range_scale(enum data_type type, bool symmetric, double least, d
 {
     double low, high;
 
-    quantizer_integer_range(type, &low, &high);
+    find_integer_range(type, &low, &high);
     least = fmin(least, 0);
     largest = fmax(largest, 0);
     *ret_scale = (float)(symmetric ? fmax(-least, largest) / high : (largest - least) / (high - low));
@@ -228,7 +431,7 @@ static bool range_starts_at_zero(const struct quantizer *quantizer)
 {
     double least, largest;
 
-    quantizer_integer_range(quantizer->type, &least, &largest);
+    find_integer_range(quantizer->type, &least, &largest);
     return (double)quantizer_zero_point(quantizer, 0) <= least;
 }
 
@@ -292,7 +495,7 @@ static int refine_quantizer(struct refining *refining, size_t index, enum quanti
                       knowledge->ranges != NULL ? &knowledge->ranges[index] : NULL);
         bitset_add(&refining->rescaled, index);
     }
-    rc = quantizer_replace(&refining->replacing, changed, &values, err);
+    rc = replace_quantizer(&refining->replacing, changed, &values, err);
     tensor_release(&values);
     return rc;
 }
@@ -354,7 +557,7 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
                        &zero_points);
     for (size_t i = 0; i < weight_scales; i++)
         scales[i] = ((const float *)input->scale.data)[0] * ((const float *)weight->scale.data)[i];
-    rc = quantizer_replace(&refining->replacing, bias, &values, err);
+    rc = replace_quantizer(&refining->replacing, bias, &values, err);
 done:
     tensor_release(&integers);
     tensor_release(&values);
@@ -400,7 +603,7 @@ int quantizers_refine(struct model *model, const struct quantizer_knowledge *kno
     int rc = 0;
 
     bitset_init(&refining.rescaled, count);
-    quantizer_replacing_init(&refining.replacing, model);
+    init_quantizer_replacing(&refining.replacing, model);
     for (size_t i = 0; i < count; i++)
         refining.now[i] = knowledge->quantizers->items[i];
     for (size_t i = 0; rc == 0 && i < count; i++)
@@ -410,12 +613,12 @@ int quantizers_refine(struct model *model, const struct quantizer_knowledge *kno
         goto done;
     rc = rescale_biases(&refining, err);
     if (rc == 0)
-        rc = quantizer_replacing_finish(&refining.replacing, err);
+        rc = finish_quantizer_replacing(&refining.replacing, err);
 done:
     if (ret_microsoft != NULL)
         *ret_microsoft = refining.replacing.has_microsoft;
     bitset_release(&refining.rescaled);
-    quantizer_replacing_release(&refining.replacing);
+    release_quantizer_replacing(&refining.replacing);
     free(refining.now);
     return rc;
 }

@@ -6,13 +6,13 @@
 
 #include "base/memory.h"
 #include "onnx/external/tensor.h"
-#include "onnx/model/readers.h"
+#include "onnx/model/model.h"
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/quantizer/integer_operators.h"
 #include "onnx/quantizer/likeness.h"
 #include "onnx/quantizer/parameters.h"
-#include "onnx/quantizer/rounding.h"
+#include "onnx/quantizer/quantizer.h"
 #include "tensor/values/elements.h"
 
 enum {

@@ -3,7 +3,7 @@
 #define CLI_OPTIONS_RUNNERS_PRECISION_RULES_H
 
 #include "cli/options/runners/engine.h"
-#include "search/precision_search.h"
+#include "search/sets/precision_search.h"
 
 /* In the order of --emit's choices. */
 enum precision_emit { PRECISION_EMIT_ENGINE, PRECISION_EMIT_ONNX };

@@ -2,7 +2,7 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
-#include "onnx/edit/metadata.h"
+#include "onnx/edit/model.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 

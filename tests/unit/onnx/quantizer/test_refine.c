@@ -9,7 +9,7 @@
 #include "onnx/edit/model.h"
 #include "onnx/external/tensor.h"
 #include "onnx/quantizer/refine.h"
-#include "onnx/quantizer/rounding.h"
+#include "onnx/quantizer/quantizer.h"
 
 enum { INPUT, WEIGHT, BIAS, QUANTIZERS };
 

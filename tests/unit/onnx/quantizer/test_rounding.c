@@ -1,5 +1,5 @@
 /* Which scale belongs to which element, and what stored integers stand for. */
-#include "onnx/quantizer/rounding.h"
+#include "onnx/quantizer/quantizer.h"
 #include "support/tensor_fixture.h"
 
 /* Scales 1, 2, ... of this shape, and zero points 0, 1, .... */

@@ -1,0 +1,167 @@
+/* search/sets/set_isolation.c: see set_isolation.h. */
+#include "search/sets/set_isolation.h"
+
+/* What was found, and the first `prefix` elements. */
+static void propose_element_prefix(struct set_isolation *search, size_t prefix)
+{
+    bitset_assign(&search->candidate, &search->found);
+    for (size_t i = 0; i < prefix; i++)
+        bitset_add(&search->candidate, i);
+}
+
+static bool finish_isolation(struct set_isolation *search)
+{
+    search->phase = ISOLATION_DONE;
+    return false;
+}
+
+static bool check_necessity(struct set_isolation *search)
+{
+    bitset_fill(&search->candidate);
+    bitset_subtract(&search->candidate, &search->found);
+    search->phase = ISOLATION_NECESSARY;
+    search->without = VERDICT_PASS;
+    search->necessary = true;
+    if (bitset_next(&search->candidate, 0) == search->count) /* it is everything, and nothing is known to pass */
+        return finish_isolation(search);
+    return true;
+}
+
+/* What was found last is needed: the set passed without it. All others are left out, until none can be any more. */
+static bool delete_next(struct set_isolation *search)
+{
+    size_t element = bitset_next(&search->found, search->next_delete);
+
+    if (element == search->last_found)
+        element = bitset_next(&search->found, element + 1);
+    if (element >= search->count || bitset_count(&search->found) == 1) /* nothing at all is known to pass */
+        return check_necessity(search);
+    search->phase = ISOLATION_DELETE;
+    search->next_delete = element;
+    bitset_assign(&search->candidate, &search->found);
+    bitset_remove(&search->candidate, element);
+    return true;
+}
+
+/* Halves the difference; when it is one element, this is the one that turns the verdict. */
+static bool narrow_difference(struct set_isolation *search)
+{
+    if (search->high - search->low > 1) {
+        search->phase = ISOLATION_NARROW;
+        propose_element_prefix(search, search->low + (search->high - search->low) / 2);
+        return true;
+    }
+    search->last_found = search->high - 1;
+    bitset_add(&search->found, search->last_found);
+    if (search->low == 0) { /* there is nothing else in what was seen to fail */
+        search->next_delete = 0;
+        return delete_next(search);
+    }
+    search->phase = ISOLATION_ALONE;
+    bitset_assign(&search->candidate, &search->found);
+    return true;
+}
+
+bool set_isolation_start(struct set_isolation *search, size_t count)
+{
+    *search = (struct set_isolation){.count = count, .high = count};
+    bitset_init(&search->candidate, count);
+    bitset_init(&search->found, count);
+    return narrow_difference(search);
+}
+
+static void copy_isolation(void *copied, const void *from)
+{
+    const struct set_isolation *source = from;
+    struct set_isolation *search = copied;
+
+    *search = *source;
+    bitset_init_copy(&search->candidate, &source->candidate);
+    bitset_init_copy(&search->found, &source->found);
+}
+
+static void release_isolation(void *data)
+{
+    struct set_isolation *search = data;
+
+    bitset_release(&search->candidate);
+    bitset_release(&search->found);
+    *search = (struct set_isolation){0};
+}
+
+static bool advance_isolation(void *data, int64_t nodes, enum verdict verdict)
+{
+    struct set_isolation *search = data;
+    bool fails = verdict == VERDICT_FAIL;
+
+    (void)nodes;
+    search->checks++;
+    switch (search->phase) {
+    case ISOLATION_NARROW: {
+        size_t middle = search->low + (search->high - search->low) / 2;
+
+        *(fails ? &search->high : &search->low) = middle;
+        return narrow_difference(search);
+    }
+    case ISOLATION_ALONE:
+        if (fails) {
+            search->next_delete = 0;
+            return delete_next(search);
+        }
+        search->high = search->last_found; /* with these it was seen to fail */
+        search->low = 0;
+        return narrow_difference(search);
+    case ISOLATION_DELETE:
+        if (fails) { /* what passed before was said of a larger set */
+            bitset_remove(&search->found, search->next_delete);
+            search->next_delete = 0;
+            search->last_found = search->count;
+        } else {
+            search->next_delete++;
+        }
+        return delete_next(search);
+    case ISOLATION_NECESSARY:
+        search->without = verdict;
+        search->necessary = verdict == VERDICT_PASS;
+        return finish_isolation(search);
+    case ISOLATION_DONE:
+        break;
+    }
+    return false;
+}
+
+static int64_t count_set_halvings(size_t count)
+{
+    int64_t ret = 0;
+
+    while (((size_t)1 << ret) < count)
+        ret++;
+    return ret;
+}
+
+static int64_t count_isolation_remaining(const void *data)
+{
+    const struct set_isolation *search = data;
+
+    switch (search->phase) {
+    case ISOLATION_NARROW: /* then alone, then whether it is necessary */
+        return count_set_halvings(search->high - search->low) + 2;
+    case ISOLATION_ALONE:
+        return 2;
+    case ISOLATION_DELETE:
+        return (int64_t)bitset_count(&search->found);
+    case ISOLATION_NECESSARY:
+        return 1;
+    case ISOLATION_DONE:
+        break;
+    }
+    return 0;
+}
+
+const struct search_ops set_isolation_ops = {
+    .size = sizeof(struct set_isolation),
+    .copy = copy_isolation,
+    .release = release_isolation,
+    .advance = advance_isolation,
+    .remaining = count_isolation_remaining,
+};
