@@ -47,7 +47,7 @@ int hash_file(const char *path, struct hash *ret, struct error *err)
         return fd;
 
     int rc = 0;
-    char *buffer = memory_alloc(PIECE);
+    char *buffer SCOPED_FREE = memory_alloc(PIECE);
     XXH3_state_t *state = XXH3_createState();
     if (!state) {
         rc = error_set(err, ERR_MEMORY, "cannot hash '%s': out of memory", path);
@@ -70,7 +70,6 @@ int hash_file(const char *path, struct hash *ret, struct error *err)
     *ret = from_xxh(XXH3_128bits_digest(state));
 done:
     XXH3_freeState(state);
-    free(buffer);
     close(fd);
     return rc;
 }

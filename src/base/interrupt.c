@@ -46,10 +46,9 @@ void interrupt_remove_registered(void)
 {
     pthread_mutex_lock(&mutex);
     for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next) {
-        char *path = atomic_exchange(&entry->path, NULL);
+        char *path SCOPED_FREE = atomic_exchange(&entry->path, NULL);
         if (path)
             unlink(path);
-        free(path);
     }
     pthread_mutex_unlock(&mutex);
 }

@@ -72,6 +72,14 @@ char *memory_copy(const void *data, size_t size)
     return ret;
 }
 
+void memory_free_pointed(void *pointer_to_pointer)
+{
+    void *pointer;
+
+    memcpy(&pointer, pointer_to_pointer, sizeof(pointer)); /* of any type of pointer */
+    free(pointer);
+}
+
 char *memory_strdup(const char *text)
 {
     return memory_copy(text, strlen(text));

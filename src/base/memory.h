@@ -25,6 +25,10 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size)
 /* On a local variable: release(&variable) is called where the variable's scope ends, whichever way it is left. */
 #define SCOPED(release) __attribute__((cleanup(release)))
 
+/* On a local pointer: what it points to in the end is freed there. */
+#define SCOPED_FREE SCOPED(memory_free_pointed)
+void memory_free_pointed(void *pointer_to_pointer);
+
 /* For a process that makes much memory and soon ends, before it has threads: malloc() keeps what is freed, asks for a
  * lot at a time, and uses large pages where the system lets those have them who ask for it. Otherwise it gives large
  * blocks back at once and gets small pieces, each page of each block by an interruption of its own, again and again:

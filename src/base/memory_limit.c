@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "base/system.h"
 
 #define ALWAYS_ALLOWED ((size_t)64 << 20) /* bytes */
@@ -64,7 +65,7 @@ static const struct group_files group_versions[] = {
 static uint64_t left_in_group(const struct group_files *files, const char *folder)
 {
     char *most_path = file_join(folder, files->most), *used_path = file_join(folder, files->used);
-    char *statistics_path = file_join(folder, "memory.stat");
+    char *statistics_path SCOPED_FREE = file_join(folder, "memory.stat");
     uint64_t most, used, cached = 0, left = UINT64_MAX;
 
     if (read_number_of_file(most_path, "", &most) && read_number_of_file(used_path, "", &used)) {
@@ -72,7 +73,6 @@ static uint64_t left_in_group(const struct group_files *files, const char *folde
         used -= cached < used ? cached : used;
         left = most > used ? most - used : 0;
     }
-    free(statistics_path);
     free(used_path);
     free(most_path);
     return left;
@@ -85,11 +85,10 @@ static uint64_t left_in_groups(const struct group_files *files, char *path)
     uint64_t least = left_in_group(files, files->root);
 
     for (char *slash; (slash = strrchr(path, '/')) != NULL && slash[1] != '\0'; *slash = '\0') {
-        char *folder = file_join(files->root, path + 1);
+        char *folder SCOPED_FREE = file_join(files->root, path + 1);
         uint64_t left = left_in_group(files, folder);
 
         least = left < least ? left : least;
-        free(folder);
     }
     return least;
 }

@@ -64,12 +64,11 @@ static void count_layers(struct blame *blame, const struct blame_table *table)
         if (table->items[tactics].layer >= blame->layer_count)
             blame->layer_count = table->items[tactics].layer + 1;
 
-    bool *changes = memory_alloc_zero(blame->layer_count, sizeof(*changes));
+    bool *changes SCOPED_FREE = memory_alloc_zero(blame->layer_count, sizeof(*changes));
     for (size_t i = 0; i < tactics; i++)
         changes[table->items[i].layer] |= builds_vary(&table->items[i].builds);
     for (size_t i = 0; i < blame->layer_count; i++)
         blame->fixed_layer_count += !changes[i];
-    free(changes);
 }
 
 /* --- columns with the same builds --------------------------------------------------------------------------------- */
@@ -109,7 +108,7 @@ static struct blame_suspect make_suspect(const struct blame_table *table, const 
 /* Fills blame->columns with the varying columns, and blame->items with one suspect for each distinct one. */
 static void group_columns(struct blame *blame, const struct blame_table *table)
 {
-    struct column_ref *refs = memory_alloc_zero(table->count, sizeof(*refs));
+    struct column_ref *refs SCOPED_FREE = memory_alloc_zero(table->count, sizeof(*refs));
     size_t count = 0, end;
 
     for (size_t i = 0; i < table->count; i++)
@@ -131,7 +130,6 @@ static void group_columns(struct blame *blame, const struct blame_table *table)
         blame->items[blame->count++] = make_suspect(table, &blame->columns[start], end - start);
     }
     blame->distinct_count = blame->count;
-    free(refs);
 }
 
 /* --- what the data say about them --------------------------------------------------------------------------------- */

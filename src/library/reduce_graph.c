@@ -72,14 +72,13 @@ static int check_graph_request(const struct polygraphy_graph_request *request, s
 /* ERR_MEMORY when so many edges are too many. */
 static int make_dag(const struct polygraphy_graph_request *request, struct dag *ret, struct error *err)
 {
-    struct dag_edge *edges = calloc(request->edge_count + 1, sizeof(*edges));
+    struct dag_edge *edges SCOPED_FREE = calloc(request->edge_count + 1, sizeof(*edges));
 
     if (edges == NULL)
         return error_set(err, ERR_MEMORY, "there is no memory for %zu edges", request->edge_count);
     for (size_t i = 0; i < request->edge_count; i++)
         edges[i] = (struct dag_edge){request->edges[i].source, request->edges[i].target};
     dag_init(ret, request->element_count, edges, request->edge_count);
-    free(edges);
     return 0;
 }
 
@@ -98,7 +97,7 @@ static int reduce_checked_graph(const struct polygraphy_graph_request *request, 
 {
     struct graph_run run = {.request = request};
     struct checked_result found;
-    struct dag dag;
+    struct dag dag SCOPED(dag_release) = {0};
     int rc = check_graph_request(request, err);
 
     if (rc == 0)
@@ -112,7 +111,6 @@ static int reduce_checked_graph(const struct polygraphy_graph_request *request, 
     fill_result(&found, ret);
     bitset_release(&found.smallest);
     free(run.elements);
-    dag_release(&dag);
     return rc;
 }
 

@@ -277,7 +277,7 @@ static void release_model_run(struct model_run *run)
 static int search_and_save(struct model_run *run, struct polygraphy_model_result *ret, struct error *err)
 {
     struct checked_result found;
-    struct dag dag;
+    struct dag dag SCOPED(dag_release) = {0};
     int rc;
 
     node_dag_init(&dag, run->model);
@@ -285,7 +285,6 @@ static int search_and_save(struct model_run *run, struct polygraphy_model_result
         &(struct checked_search){
             .dag = &dag, .max_checks = run->request->max_checks, .ask = ask_about_model, .data = run},
         &found, err);
-    dag_release(&dag);
     bitset_release(&found.smallest);
     ret->outcome = found.outcome;
     ret->checks = found.checks;
@@ -301,11 +300,10 @@ static int search_and_save(struct model_run *run, struct polygraphy_model_result
 static void forward_log_line(void *data, enum log_level level, int depth, struct text message)
 {
     const struct polygraphy_model_request *request = data;
-    char *copy = memory_copy(message.data, message.size);
+    char *copy SCOPED_FREE = memory_copy(message.data, message.size);
 
     (void)depth;
     request->log(request->context, level >= LOG_WARNING ? LOG_WARNING : LOG_INFO, copy);
-    free(copy);
 }
 
 int32_t polygraphy_reduce_model(const struct polygraphy_model_request *request, struct polygraphy_model_result *result,

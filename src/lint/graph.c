@@ -112,7 +112,7 @@ bool lint_check_graph(struct lint *lint)
 {
     const struct model *model = lint->model;
     size_t before = lint->report->entries.count;
-    struct bitset given;
+    struct bitset given SCOPED(bitset_release) = {0};
 
     check_header(lint);
     check_repeated_inputs(lint);
@@ -128,6 +128,5 @@ bool lint_check_graph(struct lint *lint)
         check_sources(lint, i, &given);
         check_results(lint, i, &given);
     }
-    bitset_release(&given);
     return lint->report->entries.count == before;
 }

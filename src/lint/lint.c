@@ -172,7 +172,7 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
 {
     struct backend_request request = *lint->request;
     struct backend_session *session;
-    struct tensor_list outputs = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     SCOPED_STRING(warnings);
     struct log keeper = {.threshold = LOG_VERBOSE, .write = keep_warning, .data = &warnings};
     bool any = true;
@@ -183,7 +183,6 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
     if (rc < 0)
         return rc;
     rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
-    tensor_list_release(&outputs);
     lint->backend->close(session);
     if (rc < 0)
         return rc;
@@ -199,8 +198,8 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
 static void report_unused(struct lint *lint, bool ran)
 {
     struct model *model = lint->model;
-    struct bitset used_inputs;
-    struct subgraph used;
+    struct bitset used_inputs SCOPED(bitset_release) = {0};
+    struct subgraph used SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&used, model);
     subgraph_clean(&used, NULL, NULL, NULL);
@@ -215,8 +214,6 @@ static void report_unused(struct lint *lint, bool ran)
             lint_add(lint, LINT_RULE_UNUSED_NODE, i, "Does not affect outputs, can be removed.");
         else if (ran)
             lint_report_add_passing(lint->report, lint->labels[i]);
-    bitset_release(&used_inputs);
-    subgraph_release(&used);
 }
 
 /* The whole model, and its nodes when it does not run. */
@@ -246,7 +243,7 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
 
 int lint_run(struct lint *lint, struct error *err)
 {
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     struct error why = {0};
     bool in_order;
     int rc;
@@ -273,6 +270,5 @@ int lint_run(struct lint *lint, struct error *err)
     } else if (rc == 0) {
         rc = run_on(lint, &feed, in_order, err);
     }
-    tensor_list_release(&feed);
     return rc;
 }

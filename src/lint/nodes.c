@@ -111,7 +111,8 @@ int lint_run_session(const struct backend *backend, struct backend_session *sess
 static int run_single(struct node_runs *runs, const struct subgraph *single, struct error *err)
 {
     struct subgraph_session session;
-    struct tensor_list feed = {0}, outputs = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     bool any;
     int rc;
 
@@ -122,8 +123,6 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
     if (rc == 0)
         keep_node_outputs(runs, &outputs);
     subgraph_session_close(&session);
-    tensor_list_release(&outputs);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -160,7 +159,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
 {
     struct lint *lint = runs->lint;
     struct error why = {0};
-    struct subgraph single;
+    struct subgraph single SCOPED(subgraph_release) = {0};
     struct text reason;
     int rc;
 
@@ -170,7 +169,6 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     subgraph_mark_outputs(&single, node);
     subgraph_mark_inputs(&single, node);
     rc = run_single(runs, &single, &why);
-    subgraph_release(&single);
     if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY || rc == ERR_IO)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     reason = shorten_runtime_message(why.message);

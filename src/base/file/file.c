@@ -230,7 +230,7 @@ int file_make_folders(const char *path, struct error *err)
     if (file_is_folder(path))
         return 0;
 
-    char *prefix = memory_strdup(path);
+    char *prefix SCOPED_FREE = memory_strdup(path);
     size_t length = strlen(prefix);
     int rc = 0;
 
@@ -243,17 +243,14 @@ int file_make_folders(const char *path, struct error *err)
             rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", prefix);
         prefix[i] = path[i];
     }
-    free(prefix);
     return rc;
 }
 
 int file_make_parent_folders(const char *path, struct error *err)
 {
-    char *folder = file_folder(path);
-    int rc = file_make_folders(folder, err);
+    char *folder SCOPED_FREE = file_folder(path);
 
-    free(folder);
-    return rc;
+    return file_make_folders(folder, err);
 }
 
 /* The part of `path` before its trailing slashes; at least one byte of "/". */

@@ -1,6 +1,7 @@
 /* base/file/move.c: moving files and folders, also from one file system to another; copies. */
 #define _GNU_SOURCE /* renameat2 */
 #include "base/file/file.h"
+#include "base/memory.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -48,11 +49,9 @@ static int for_each_entry(const char *folder, int (*visit)(const char *entry, vo
 
 static int remove_entry(const char *name, void *folder, struct error *err)
 {
-    char *path = file_join(folder, name);
-    int rc = file_remove_tree(path, err);
+    char *path SCOPED_FREE = file_join(folder, name);
 
-    free(path);
-    return rc;
+    return file_remove_tree(path, err);
 }
 
 int file_remove_tree(const char *path, struct error *err)
@@ -152,7 +151,7 @@ static int copy_tree(const struct tree_copy *copy, struct error *err)
 /* Copies to a temporary name beside `to` first, so that `to` is never there in part. */
 static int move_across(const char *from, const char *to, struct error *err)
 {
-    char *temporary = file_temporary_name(to);
+    char *temporary SCOPED_FREE = file_temporary_name(to);
 
     int rc = copy_tree(&(struct tree_copy){from, temporary, 0}, err);
     if (rc == 0 && rename_to_new(temporary, to) != 0)
@@ -161,7 +160,6 @@ static int move_across(const char *from, const char *to, struct error *err)
         rc = file_remove_tree(from, err);
     else if (file_exists(temporary))
         file_remove_tree(temporary, NULL);
-    free(temporary);
     return rc;
 }
 

@@ -19,14 +19,13 @@
 int scratch_file_open(struct scratch_file *ret, struct error *err)
 {
     const char *folder = system_temporary_folder();
-    char *name = file_join(folder, "polygraphy-values-XXXXXX");
+    char *name SCOPED_FREE = file_join(folder, "polygraphy-values-XXXXXX");
     int fd = mkostemp(name, O_CLOEXEC);
 
     if (fd >= 0)
         unlink(name);
     else
         error_set_errno(err, ERR_IO, "cannot make a temporary file in '%s' (TMPDIR names another folder)", folder);
-    free(name);
     if (fd < 0)
         return ERR_IO;
     *ret = (struct scratch_file){.fd = fd, .folder = memory_strdup(folder)};

@@ -26,10 +26,9 @@ static const char suffix_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLM
 /* ".<basename>.": the beginning of all temporary names for `path`. */
 static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
 {
-    char *basename = file_basename(path);
+    char *basename SCOPED_FREE = file_basename(path);
 
     snprintf(ret, LONGEST_BASENAME + 3, ".%.*s.", LONGEST_BASENAME, basename);
-    free(basename);
 }
 
 /* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container
@@ -68,10 +67,9 @@ char *file_temporary_name(const char *path)
     write_beginning(path, beginning);
     write_space(space);
     snprintf(name, sizeof(name), "%s%ld.%s.%s", beginning, (long)getpid(), space, suffix);
-    char *folder = file_folder(path);
-    char *ret = file_join(folder, name);
-    free(folder);
-    return ret;
+    char *folder SCOPED_FREE = file_folder(path);
+
+    return file_join(folder, name);
 }
 
 char *file_follow_links(const char *path)
@@ -84,9 +82,8 @@ char *file_follow_links(const char *path)
         if (length < 0)
             return current;
         target[length] = '\0';
-        char *folder = file_folder(current);
+        char *folder SCOPED_FREE = file_folder(current);
         char *next = target[0] == '/' ? memory_strdup(target) : file_join(folder, target);
-        free(folder);
         free(current);
         current = next;
     }
@@ -147,12 +144,12 @@ static bool is_leftover(const char *name, const char *beginning, const char *spa
 void file_remove_leftovers(const char *path)
 {
     char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1];
-    char *target = write_space(space) ? file_follow_links(path) : NULL;
+    char *target SCOPED_FREE = write_space(space) ? file_follow_links(path) : NULL;
 
     if (!target)
         return;
     write_beginning(target, beginning);
-    char *folder = file_folder(target);
+    char *folder SCOPED_FREE = file_folder(target);
     DIR *stream = opendir(folder);
     for (struct dirent *entry; stream && (entry = readdir(stream));) {
         struct stat status;
@@ -162,13 +159,11 @@ void file_remove_leftovers(const char *path)
     }
     if (stream)
         closedir(stream);
-    free(folder);
-    free(target);
 }
 
 int file_make_temporary_folder(const char *purpose, char **ret, struct error *err)
 {
-    char *parent = file_real_path(system_temporary_folder());
+    char *parent SCOPED_FREE = file_real_path(system_temporary_folder());
     SCOPED_STRING(path);
     int rc = 0;
 
@@ -178,6 +173,5 @@ int file_make_temporary_folder(const char *purpose, char **ret, struct error *er
     else
         rc = error_set_errno(err, ERR_IO, "cannot make a folder in '%s' (TMPDIR chooses another one)",
                              system_temporary_folder());
-    free(parent);
     return rc;
 }

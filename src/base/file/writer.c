@@ -258,7 +258,7 @@ void file_writer_begin_sync(struct file_writer *writer)
 /* Makes the new name in the folder of `path` last. Some file systems cannot: they have done what they can. */
 static int sync_folder(const char *path, struct error *err)
 {
-    char *folder = file_folder(path);
+    char *folder SCOPED_FREE = file_folder(path);
     int rc = 0;
 
     int fd = open(folder, O_RDONLY | O_CLOEXEC);
@@ -266,7 +266,6 @@ static int sync_folder(const char *path, struct error *err)
         rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", folder);
     if (fd >= 0)
         close(fd);
-    free(folder);
     return rc;
 }
 

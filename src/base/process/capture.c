@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "base/system.h"
 
 #define PIECE ((size_t)65536) /* what a pipe holds on Linux */
@@ -58,11 +59,10 @@ static void close_pipe(struct capture *capture)
 /* A file that has no name any more; -1 when there cannot be one. */
 static int open_unnamed(void)
 {
-    char *name = file_join(system_temporary_folder(), "polygraphy-output-XXXXXX");
+    char *name SCOPED_FREE = file_join(system_temporary_folder(), "polygraphy-output-XXXXXX");
     int fd = mkostemp(name, O_CLOEXEC);
     if (fd >= 0)
         unlink(name);
-    free(name);
     return fd;
 }
 

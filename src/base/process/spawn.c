@@ -45,9 +45,8 @@ static char *find_program_in_path(const char *name, char **ret_unusable)
 {
     for (const char *folder = search_path();;) {
         size_t length = strcspn(folder, ":");
-        char *copy = length > 0 ? memory_copy(folder, length) : memory_strdup(".");
+        char *copy SCOPED_FREE = length > 0 ? memory_copy(folder, length) : memory_strdup(".");
         char *path = file_join(copy, name);
-        free(copy);
         bool found = is_regular(path);
         if (found && access(path, X_OK) == 0)
             return path;

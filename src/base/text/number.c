@@ -322,10 +322,9 @@ bool number_parse_float(struct text text, double *ret)
         value = NAN;
     } else {
         /* Besides the text: a longer decimal point, the sign of the exponent, the NUL. */
-        char *number = memory_alloc(text.size + strlen(localeconv()->decimal_point) + 2);
+        char *number SCOPED_FREE = memory_alloc(text.size + strlen(localeconv()->decimal_point) + 2);
         bool valid = normalize_float(text, number);
         value = valid ? strtod(number, NULL) : 0;
-        free(number);
         if (!valid)
             return false;
     }

@@ -40,14 +40,13 @@ static int assign_precisions(struct engine_builder *build, struct error *err)
 {
     struct engine *engine = build->engine;
     size_t count = engine->network->layers.count;
-    struct layer_precision *precisions = memory_alloc_zero(count, sizeof(*precisions));
+    struct layer_precision *precisions SCOPED_FREE = memory_alloc_zero(count, sizeof(*precisions));
     int rc = precisions_assign(engine->network, &build->settings->precision, build->settings->log, precisions, err);
 
     if (rc == 0)
         warn_of_unused_precisions(build, precisions);
     for (size_t i = 0; rc == 0 && i < count; i++)
         engine->layers[i].precision = precisions[i];
-    free(precisions);
     return rc;
 }
 
@@ -290,7 +289,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
         .sources = memory_alloc_zero(settings->providers.count, sizeof(*build.sources)),
         .exclusions = memory_alloc_zero(settings->excluded.count, sizeof(*build.exclusions)),
     };
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     double start = stopwatch_now();
     int rc;
 
@@ -333,7 +332,6 @@ done:
     free(build.slow.items);
     free(build.sources);
     free(build.exclusions);
-    tensor_list_release(&feed);
     if (!settings->cache)
         timing_cache_free(build.cache);
     return rc;

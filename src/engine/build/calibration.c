@@ -142,12 +142,11 @@ static int run_calibration_iterations(struct engine_builder *build, struct tenso
     int rc = run_calibration_iteration(build, first, steps, count, err);
 
     for (int64_t i = 1; rc == 0 && i < settings->sample.iterations; i++) {
-        struct tensor_list feed = {0};
+        struct tensor_list feed SCOPED(tensor_list_release) = {0};
 
         rc = builder_feed(build->engine->network, settings, i, &feed, err);
         if (rc == 0)
             rc = run_calibration_iteration(build, &feed, steps, count, err);
-        tensor_list_release(&feed);
     }
     for (size_t i = 0; i < count; i++)
         layer_step_free(steps[i]);

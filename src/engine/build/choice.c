@@ -665,7 +665,7 @@ int build_layer(struct engine_builder *build, size_t layer, struct error *err)
 int build_plain_step(struct engine_builder *build, size_t layer, struct layer_step **ret_step, struct error *err)
 {
     struct engine_layer choice = {.precision = {.precision = PRECISION_FLOAT32}};
-    struct layer_request request;
+    struct layer_request request SCOPED(layer_request_release) = {0};
     struct tactic_candidates candidates = {.layer = layer};
     int rc = layer_request_make(build->engine, layer_of_build(build, layer), PRECISION_FLOAT32, build->walk.values,
                                 &request, err);
@@ -679,7 +679,6 @@ int build_plain_step(struct engine_builder *build, size_t layer, struct layer_st
         select_candidates(&candidates, SIZE_MAX);
         rc = take_working_candidate(build, &candidates, &choice, ret_step, err);
     }
-    layer_request_release(&request);
     release_candidates(&candidates);
     tactic_release(&choice.tactic);
     return rc;

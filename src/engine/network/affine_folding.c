@@ -84,7 +84,7 @@ static bool read_channels(const struct model *model, uint32_t value, const struc
                           size_t rank, double *ret)
 {
     struct tensor_header header;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     size_t count, offset;
 
     if (find_constant_operand(model, value, &header) == NULL || header.shape.rank > rank)
@@ -100,7 +100,6 @@ static bool read_channels(const struct model *model, uint32_t value, const struc
         elements_to_float64(&tensor, i, elements_in_run(count, i), ret + i);
     for (size_t i = count; i < chain->channels; i++)
         ret[i] = ret[0];
-    tensor_release(&tensor);
     return true;
 }
 
@@ -213,8 +212,8 @@ static bool read_batch_norm(const struct model *model, uint32_t node, const stru
 {
     const struct node *norm = &model->nodes.items[node];
     double epsilon = (double)node_attribute_float(norm->message, "epsilon", 1e-5F);
-    double *mean = memory_alloc_zero(chain->channels, sizeof(*mean));
-    double *variance = memory_alloc_zero(chain->channels, sizeof(*variance));
+    double *mean SCOPED_FREE = memory_alloc_zero(chain->channels, sizeof(*mean));
+    double *variance SCOPED_FREE = memory_alloc_zero(chain->channels, sizeof(*variance));
     bool complete = node_input_of(model, node, 0) == chain->result;
 
     complete = complete && read_channels(model, node_input_of(model, node, 1), chain, 0, 1, scale) &&
@@ -225,8 +224,6 @@ static bool read_batch_norm(const struct model *model, uint32_t node, const stru
         scale[i] /= sqrt(variance[i] + epsilon);
         shift[i] -= mean[i] * scale[i];
     }
-    free(mean);
-    free(variance);
     return complete;
 }
 

@@ -115,7 +115,7 @@ static int compute_condition(struct branch_decision *decision, const struct tens
     struct onnxrt_settings settings = *onnxrt_settings_of(&folding->request);
     struct backend_request request = folding->request;
     struct subgraph_session session;
-    struct subgraph part;
+    struct subgraph part SCOPED(subgraph_release) = {0};
     int rc;
 
     subgraph_init_whole(&part, decision->model);
@@ -127,7 +127,6 @@ static int compute_condition(struct branch_decision *decision, const struct tens
     if (rc == 0)
         rc = subgraph_session_run(&session, feed, &decision->values, err);
     subgraph_session_close(&session);
-    subgraph_release(&part);
     return rc < 0 ? error_context(err, "the conditions of If nodes cannot be computed") : 0;
 }
 
@@ -136,7 +135,7 @@ static int find_condition_values(struct branch_decision *decision, struct error 
     const struct model *model = decision->model;
     const struct sample_source *sample = decision->sample;
     struct backend_io *inputs = model_io_new(model, NULL, &model->inputs);
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     int rc = 0;
 
     if (model->inputs.count > 0)
@@ -147,7 +146,6 @@ static int find_condition_values(struct branch_decision *decision, struct error 
         if (decision->values.items[i].tensor.type != DATA_BOOL || decision->values.items[i].tensor.size != 1)
             rc = error_set(err, ERR_CORRUPT, "%s: the condition '%s' of an If node is not one boolean",
                            model->display_name, decision->values.items[i].name);
-    tensor_list_release(&feed);
     model_io_free(inputs, model->inputs.count);
     return rc;
 }
@@ -219,7 +217,7 @@ static int decide_branch_node(struct branch_decision *decision, uint32_t number,
     bool taken = *(const unsigned char *)value->tensor.data != 0;
     uint32_t decided =
         model_add_value(model, unused_names_make(&decision->names, value_name_of(decision, condition), "_decided"));
-    struct rename_map inputs;
+    struct rename_map inputs SCOPED(rename_map_release) = {0};
     struct span field;
     int rc = model_set_tensor(model, decided, &value->tensor, err);
 
@@ -230,10 +228,8 @@ static int decide_branch_node(struct branch_decision *decision, uint32_t number,
                        condition, decided, err);
     if (rc < 0)
         return rc;
-    rename_map_init(&inputs);
     rename_map_add(&inputs, value_name_of(decision, condition), value_name_of(decision, decided));
     rc = node_rename(&model->arena, model->nodes.items[number].field, &inputs, NULL, &field, err);
-    rename_map_release(&inputs);
     if (rc == 0)
         *VECTOR_APPEND(&decision->fields) = field;
     return rc;

@@ -50,7 +50,7 @@ static int refuse_wanted_output(const struct model *model, const char *name, str
 static int mark_named_outputs(struct model *model, const struct network_settings *settings, struct error *err)
 {
     size_t count = settings->outputs.mark_all ? 0 : settings->outputs.names.count;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
     if (count == 0 && settings->barriers.count == 0)
@@ -65,7 +65,6 @@ static int mark_named_outputs(struct model *model, const struct network_settings
         rc = outputs_add_barriers(&whole, settings->barriers, NULL, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
-    subgraph_release(&whole);
     return rc;
 }
 
@@ -220,7 +219,7 @@ static int prepare_network_model(struct network_builder *builder, struct error *
 static void hide_guard_outputs(struct network_builder *builder)
 {
     struct model *model = builder->network->model;
-    struct bitset guards;
+    struct bitset guards SCOPED(bitset_release) = {0};
     size_t kept = 0;
 
     value_list_to_set(&builder->guards, model->values.count, &guards);
@@ -228,7 +227,6 @@ static void hide_guard_outputs(struct network_builder *builder)
         if (!bitset_has(&guards, model->outputs.items[i]))
             model->outputs.items[kept++] = model->outputs.items[i];
     model->outputs.count = kept;
-    bitset_release(&guards);
 }
 
 /* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
@@ -260,7 +258,7 @@ static void drop_non_tensor_outputs(const struct network_builder *builder, struc
 static void mark_all_values(const struct model *model, struct subgraph *whole)
 {
     struct value_list others = {0};
-    struct bitset listed;
+    struct bitset listed SCOPED(bitset_release) = {0};
 
     outputs_mark_all(whole, &others);
     for (size_t i = 0; i < model->outputs.count; i++)
@@ -272,7 +270,6 @@ static void mark_all_values(const struct model *model, struct subgraph *whole)
         bitset_add(&listed, others.items[i]);
     }
     free(others.items);
-    bitset_release(&listed);
 }
 
 /* --trt-outputs mark all, and --trt-exclude-outputs. */
@@ -280,7 +277,7 @@ static int mark_requested_outputs(struct network_builder *builder, struct error 
 {
     struct model *model = builder->network->model;
     const struct network_settings *settings = builder->settings;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
@@ -291,7 +288,6 @@ static int mark_requested_outputs(struct network_builder *builder, struct error 
         rc = outputs_exclude(&whole, settings->excluded.items, settings->excluded.count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
-    subgraph_release(&whole);
     if (rc == 0)
         rc = model_remove_unneeded_nodes(model, err);
     hide_guard_outputs(builder);
@@ -399,14 +395,13 @@ static void fuse_network_layers(struct network_builder *builder, struct fusion *
 static void rehearse_layer_fusion(struct network_builder *builder)
 {
     struct network *network = builder->network;
-    struct fusion fusion;
+    struct fusion fusion SCOPED(fusion_release) = {0};
 
     fusion_init(&fusion, network->model, &builder->own_outputs);
     bitset_subtract(&fusion.kept, &fusion.marked);
     network_decisions_rehearse(&network->decisions, true);
     fuse_network_layers(builder, &fusion);
     network_decisions_rehearse(&network->decisions, false);
-    fusion_release(&fusion);
     for (size_t i = 0; i < network->layers.count; i++)
         layer_release(&network->layers.items[i]);
     network->layers.count = 0;
@@ -415,7 +410,7 @@ static void rehearse_layer_fusion(struct network_builder *builder)
 /* Which layer each decision was about. */
 static void place_network_decisions(struct network *network)
 {
-    struct layer_names names;
+    struct layer_names names SCOPED(layer_names_release) = {0};
 
     layer_names_init(&names, network);
     for (size_t i = 0; i < network->decisions.count; i++) {
@@ -424,13 +419,12 @@ static void place_network_decisions(struct network *network)
 
         decision->layer = layer != NULL ? layer->name : NULL;
     }
-    layer_names_release(&names);
 }
 
 static int make_network_layers(struct network_builder *builder, struct error *err)
 {
     struct network *network = builder->network;
-    struct fusion fusion;
+    struct fusion fusion SCOPED(fusion_release) = {0};
     SCOPED_NAME_MAP(names);
     int rc;
 
@@ -439,7 +433,6 @@ static int make_network_layers(struct network_builder *builder, struct error *er
     fusion_init(&fusion, network->model, &builder->own_outputs);
     fuse_network_layers(builder, &fusion);
     builder->prevented += fusion.prevented;
-    fusion_release(&fusion);
     rc = layers_sort(network, err);
     for (size_t i = 0; rc == 0 && i < network->layers.count; i++)
         network->layers.items[i].name = layer_name(&builder->labels, &network->layers.items[i], &names);

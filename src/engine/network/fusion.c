@@ -49,7 +49,7 @@ static void index_value_uses(struct fusion *fusion)
 {
     const struct model *model = fusion->model;
     size_t count = model->values.count;
-    uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next));
+    uint32_t *next SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*next));
     uint32_t total = 0;
 
     fusion->first_use = memory_alloc_zero(count + 1, sizeof(*fusion->first_use));
@@ -68,7 +68,6 @@ static void index_value_uses(struct fusion *fusion)
         list_value_uses(fusion, model->nodes.items[i].inputs, i, next);
         list_value_uses(fusion, model->nodes.items[i].captures, i, next);
     }
-    free(next);
 }
 
 void fusion_init(struct fusion *fusion, const struct model *model, const struct bitset *own_outputs)

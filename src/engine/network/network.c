@@ -185,7 +185,7 @@ static bool attribute_is_text(struct span node, const char *name, const char *ex
 bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape)
 {
     const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     bool is_scalar;
 
     if (v == NULL || v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE ||
@@ -197,7 +197,6 @@ bool constant_scalar(const struct model *model, uint32_t value, float *ret, stru
         elements_to_float32(&tensor, 0, 1, ret);
         *ret_shape = tensor.shape;
     }
-    tensor_release(&tensor);
     return is_scalar;
 }
 
@@ -260,15 +259,12 @@ static bool axes_are_covered(const struct model *model, const struct node *node,
 static bool value_is_false_constant(const struct model *model, uint32_t value)
 {
     const struct value *v = &model->values.items[value];
-    struct tensor tensor;
-    bool is_false;
+    struct tensor tensor SCOPED(tensor_release) = {0};
 
     if (v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE || value_element(model, value) != DATA_BOOL ||
         external_tensor_read_constant(model, &model->initializers.items[v->initializer], &tensor, NULL) < 0)
         return false;
-    is_false = tensor.size == 1 && *(const unsigned char *)tensor.data == 0;
-    tensor_release(&tensor);
-    return is_false;
+    return tensor.size == 1 && *(const unsigned char *)tensor.data == 0;
 }
 
 static bool node_moves_data(const struct model *model, const struct node *node)

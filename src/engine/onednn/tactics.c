@@ -265,7 +265,7 @@ static int list_onednn_tactics(struct tactic_provider *provider, const struct ke
 {
     struct onednn_provider *self = (struct onednn_provider *)provider;
     struct visitor visitor = {.self = self, .request = request, .tactics = ret};
-    struct onednn_attempt attempt;
+    struct onednn_attempt attempt SCOPED(onednn_attempt_release) = {0};
 
     (void)err;
     onednn_use_threads(self->onednn, request->threads ? request->threads : self->threads);
@@ -273,7 +273,6 @@ static int list_onednn_tactics(struct tactic_provider *provider, const struct ke
     visitor.inputs = memory_alloc_zero(request->layer->inputs.count, sizeof(*visitor.inputs));
     string_init(&visitor.name);
     visit_layout_choices(&visitor, &attempt, add_onednn_tactic);
-    onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
     return 0;
@@ -285,7 +284,7 @@ static int create_onednn_kernel(struct tactic_provider *provider, const struct k
     struct onednn_provider *self = (struct onednn_provider *)provider;
     struct kernel_request with_threads = *request;
     struct visitor visitor = {.self = self, .request = &with_threads, .wanted = tactic, .err = err};
-    struct onednn_attempt attempt;
+    struct onednn_attempt attempt SCOPED(onednn_attempt_release) = {0};
 
     if (with_threads.threads == 0)
         with_threads.threads = self->threads;
@@ -303,7 +302,6 @@ static int create_onednn_kernel(struct tactic_provider *provider, const struct k
     attempt.tactic = NULL;
     if (!visitor.kernel && visitor.rc == 0)
         visit_layout_choices(&visitor, &attempt, make_matching_kernel);
-    onednn_attempt_release(&attempt);
     string_release(&visitor.name);
     free(visitor.inputs);
     if (visitor.rc < 0)

@@ -162,7 +162,7 @@ static void visit_v2_concatenation(struct dnnl_engine *engine, const struct oned
                                    bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),
                                    void *context)
 {
-    struct dnnl_memory_desc *sources = memory_alloc_zero(computation->source_count, sizeof(*sources));
+    struct dnnl_memory_desc *sources SCOPED_FREE = memory_alloc_zero(computation->source_count, sizeof(*sources));
     struct dnnl_primitive_desc *descriptor;
 
     for (size_t i = 0; i < computation->source_count; i++)
@@ -172,7 +172,6 @@ static void visit_v2_concatenation(struct dnnl_engine *engine, const struct oned
         visit(context, descriptor);
         primitive_desc_destroy(descriptor);
     }
-    free(sources);
 }
 
 static void visit_v2_implementations(struct dnnl_engine *engine, const struct onednn_computation *computation,

@@ -2,6 +2,7 @@
 #include "engine/plan/layer_info.h"
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "onnx/proto/value_info.h"
 
 /* ---- Tensors ---- */
@@ -116,12 +117,9 @@ void engine_layer_info_make(const struct engine *engine, struct layer_info *ret)
 int engine_layer_info_save(const struct engine *engine, const char *path, struct error *err)
 {
     SCOPED_STRING(text);
-    struct layer_info info;
-    int rc;
+    struct layer_info info SCOPED(layer_info_release) = {0};
 
     engine_layer_info_make(engine, &info);
     layer_info_write(&info, LAYER_INFO_SCHEMA_8_TO_10, &text);
-    rc = file_write(path, text.data, text.size, FILE_DURABLE, err);
-    layer_info_release(&info);
-    return rc;
+    return file_write(path, text.data, text.size, FILE_DURABLE, err);
 }

@@ -521,7 +521,7 @@ static int restore_plan_network(const struct plan_description *description, stru
                                 struct engine *engine, struct error *err)
 {
     struct text_list locations = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc = model_parse(bytes, display_name, &model, err);
 
@@ -539,7 +539,6 @@ static int restore_plan_network(const struct plan_description *description, stru
                              err);
 done:
     free(locations.items);
-    subgraph_release(&whole);
     if (rc < 0)
         model_free(model);
     else

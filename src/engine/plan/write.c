@@ -17,10 +17,9 @@
 
 static void write_json_text(struct json_writer *json, struct text text)
 {
-    char *copy = memory_copy(text.data, text.size);
+    char *copy SCOPED_FREE = memory_copy(text.data, text.size);
 
     json_writer_string(json, copy);
-    free(copy);
 }
 
 static void write_json_shape(struct json_writer *json, const struct shape *shape)
@@ -332,14 +331,13 @@ static uint32_t *number_written_nodes(const struct bitset *nodes)
 int plan_save(const struct engine *engine, const char *path, struct error *err)
 {
     struct weight_placer placer = {.model = engine->network->model};
-    struct piece_list graph, model;
+    struct piece_list graph SCOPED(pieces_release) = {0};
+    struct piece_list model SCOPED(pieces_release) = {0};
     struct json_writer json;
-    struct subgraph subgraph;
-    uint32_t *position;
+    struct subgraph subgraph SCOPED(subgraph_release) = {0};
+    uint32_t *position SCOPED_FREE = NULL;
     int rc;
 
-    pieces_init(&graph);
-    pieces_init(&model);
     json_writer_init(&json);
     json.compact = true;
     init_network_subgraph(&subgraph, engine->network);
@@ -353,11 +351,7 @@ int plan_save(const struct engine *engine, const char *path, struct error *err)
     write_plan_description(&json, engine, position);
     rc = write_plan_file(path, &json.text, &model, &engine->network->model->map, err);
 done:
-    free(position);
-    subgraph_release(&subgraph);
     json_writer_release(&json);
-    pieces_release(&graph);
-    pieces_release(&model);
     tensor_list_release(&placer.decoded);
     return rc;
 }

@@ -204,7 +204,7 @@ int precisions_assign(const struct network *network, const struct precision_sett
 {
     struct string_builder text;
     struct short_list complaints = {.text = &text, .most = NAMED_LAYERS};
-    struct layer_names names;
+    struct layer_names names SCOPED(layer_names_release) = {0};
     struct name_map tensors;
     size_t count = network->layers.count;
 
@@ -226,7 +226,6 @@ int precisions_assign(const struct network *network, const struct precision_sett
     if (rc < 0)
         precisions_release(ret, count);
     string_release(&text);
-    layer_names_release(&names);
     name_map_release(&tensors);
     return rc;
 }

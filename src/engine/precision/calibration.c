@@ -470,14 +470,13 @@ int calibration_parse(struct calibration *calibration, struct span bytes, const 
 
 int calibration_load(struct calibration *calibration, const char *path, struct error *err)
 {
-    char *content;
+    char *content SCOPED_FREE = NULL;
     size_t size;
     int rc = file_read(path, CACHE_LIMIT, &content, &size, err);
 
     if (rc < 0)
         return rc;
     rc = calibration_parse(calibration, (struct span){(const uint8_t *)content, size}, path, err);
-    free(content);
     return rc;
 }
 

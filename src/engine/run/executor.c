@@ -275,12 +275,11 @@ static int hand_over_output(struct layer_values *value, struct tensor *ret, stru
 
 static int copy_constant_output(const struct network *network, uint32_t value, struct tensor *ret, struct error *err)
 {
-    struct tensor constant = {0};
+    struct tensor constant SCOPED(tensor_release) = {0};
     int rc = layer_constant_read(network, value, &constant, err);
 
     if (rc == 0)
         rc = tensor_copy(&constant, ret, err);
-    tensor_release(&constant);
     return rc;
 }
 
@@ -312,7 +311,7 @@ static int collect_wanted_outputs(const struct executor *executor, struct varian
 {
     const struct network *network = executor->engine->network;
     struct tensor_list outputs = {0};
-    struct bitset of_network;
+    struct bitset of_network SCOPED(bitset_release) = {0};
     int rc = 0;
 
     value_list_to_set(&network->outputs, network->model->values.count, &of_network);
@@ -328,7 +327,6 @@ static int collect_wanted_outputs(const struct executor *executor, struct varian
             goto done;
     }
 done:
-    bitset_release(&of_network);
     if (rc == 0)
         *ret = outputs;
     else

@@ -153,9 +153,9 @@ int layer_step_new_any(const struct engine *engine, size_t number, const struct 
 {
     const struct layer *layer = &engine->network->layers.items[number];
     struct engine_layer attempt = engine->layers[number];
-    struct layer_request request;
+    struct layer_request request SCOPED(layer_request_release) = {0};
     struct layer_step *made = NULL;
-    struct tactic_list tactics = {0};
+    struct tactic_list tactics SCOPED(tactic_list_release) = {0};
     struct error last = {0};
     int rc = layer_request_make(engine, layer, attempt.precision.precision, values, &request, &last);
 
@@ -169,8 +169,6 @@ int layer_step_new_any(const struct engine *engine, size_t number, const struct 
                 string_add_format(ret_name, "%s:%s", provider->name, attempt.tactic.name);
         }
     }
-    layer_request_release(&request);
-    tactic_list_release(&tactics);
     if (made != NULL) {
         *ret = made;
         return 0;

@@ -39,7 +39,7 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     SCOPED_STRING(text);
     char number[NUMBER_TEXT_SIZE];
     double total = 0;
-    struct row *rows;
+    struct row *rows SCOPED_FREE = NULL;
 
     if (runs == 0 || !log_shows(log, LOG_INFO))
         return;
@@ -59,5 +59,4 @@ void executor_log_profile(const struct executor *executor, const struct engine *
     for (size_t i = 0; i < count; i++)
         add_profile_row(engine, &rows[i], total, &text);
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
-    free(rows);
 }

@@ -22,7 +22,7 @@ static void note_value_lifetime(struct value_lifetimes *lifetimes, const struct 
 static void list_ending_values(struct value_lifetimes *lifetimes, const struct network *network)
 {
     size_t layers = network->layers.count, values = network->model->values.count;
-    size_t *next = memory_alloc_zero(layers + 1, sizeof(*next));
+    size_t *next SCOPED_FREE = memory_alloc_zero(layers + 1, sizeof(*next));
 
     for (size_t i = 0; i < values; i++)
         if (lifetimes->last_use[i] != SIZE_MAX && !lifetimes->is_output[i])
@@ -33,7 +33,6 @@ static void list_ending_values(struct value_lifetimes *lifetimes, const struct n
     for (size_t i = 0; i < values; i++)
         if (lifetimes->last_use[i] != SIZE_MAX && !lifetimes->is_output[i])
             lifetimes->ending[next[lifetimes->last_use[i]]++] = (uint32_t)i;
-    free(next);
 }
 
 void value_lifetimes_init(struct value_lifetimes *lifetimes, const struct network *network)
@@ -260,7 +259,7 @@ static bool value_is_in_plan(const struct layer_step *step, size_t output, const
 static void settle_layers(struct variant *variant)
 {
     const struct network *network = variant->engine->network;
-    bool *known = memory_alloc_zero(network->model->values.count, sizeof(*known));
+    bool *known SCOPED_FREE = memory_alloc_zero(network->model->values.count, sizeof(*known));
 
     for (size_t i = 0; i < network->inputs.count; i++)
         known[network->inputs.items[i]] = true;
@@ -275,7 +274,6 @@ static void settle_layers(struct variant *variant)
             if (layer->step->outputs[k].value != VALUE_NONE)
                 known[layer->step->outputs[k].value] = layer->settled && layer->step->kernel->outputs_known;
     }
-    free(known);
 }
 
 static size_t list_memory_blocks(const struct variant *variant, const struct value_lifetimes *lifetimes,
@@ -326,8 +324,8 @@ static int allocate_memory_plan(struct variant *variant, struct error *err)
 int variant_plan(struct variant *variant, const struct value_lifetimes *lifetimes, struct error *err)
 {
     size_t all = variant->engine->network->model->values.count;
-    struct memory_block *blocks = memory_alloc_zero(all, sizeof(*blocks));
-    uint32_t *values = memory_alloc_zero(all, sizeof(*values));
+    struct memory_block *blocks SCOPED_FREE = memory_alloc_zero(all, sizeof(*blocks));
+    uint32_t *values SCOPED_FREE = memory_alloc_zero(all, sizeof(*values));
     size_t count = list_memory_blocks(variant, lifetimes, blocks, values);
     int rc;
 
@@ -338,16 +336,13 @@ int variant_plan(struct variant *variant, const struct value_lifetimes *lifetime
     else
         rc = memory_limit_check(variant->memory_size, "the activations that are needed at the same time", err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = allocate_memory_plan(variant, err);
     if (rc < 0)
-        goto done;
+        return rc;
     for (size_t i = 0; i < count; i++)
         variant->offsets[values[i]] = blocks[i].offset;
     settle_layers(variant);
     variant->planned = true;
-done:
-    free(blocks);
-    free(values);
     return rc;
 }

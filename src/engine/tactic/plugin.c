@@ -420,7 +420,7 @@ static int create_plugin_kernel(struct tactic_provider *base, const struct kerne
                                 const struct tactic *tactic, struct kernel **ret, struct error *err)
 {
     size_t count = request->layer->outputs.count;
-    struct polygraphy_output *outputs;
+    struct polygraphy_output *outputs SCOPED_FREE = NULL;
     struct plugin_kernel *kernel;
     char own_name[TACTIC_NAME_SIZE];
     bool alone;
@@ -448,7 +448,6 @@ static int create_plugin_kernel(struct tactic_provider *base, const struct kerne
     rc = call_plugin_create(kernel, request, alone ? own_name : tactic->name, outputs, err);
     if (rc == 0 && alone)
         rc = take_fused_rest(kernel, request, err);
-    free(outputs);
     if (rc == 0)
         *ret = &kernel->base;
     else

@@ -96,7 +96,7 @@ static bool makes_dimension(const struct model *model, const struct node *node)
 
 void unbounded_shapes_find(const struct model *model, struct value_list *ret)
 {
-    struct bitset listed;
+    struct bitset listed SCOPED(bitset_release) = {0};
 
     value_list_to_set(ret, model->values.count, &listed);
     for (size_t i = 0; i < model->nodes.count; i++) {
@@ -108,7 +108,6 @@ void unbounded_shapes_find(const struct model *model, struct value_list *ret)
         bitset_add(&listed, value);
         value_list_add(ret, value);
     }
-    bitset_release(&listed);
 }
 
 /* ---- Bounds ---- */
@@ -164,9 +163,9 @@ static int bound_value(struct model *model, const struct upper_bound *bound, str
 int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size_t count, struct error *err)
 {
     struct span_list fields = {0};
-    struct rename_map outputs;
-    struct unused_names names;
-    struct span *mins;
+    struct rename_map outputs SCOPED(rename_map_release) = {0};
+    struct unused_names names SCOPED(unused_names_release) = {0};
+    struct span *mins SCOPED_FREE = NULL;
     int rc;
 
     if (count == 0)
@@ -178,7 +177,6 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
             "(%d does)",
             model->display_name, (long long)model_opset(model), INTEGER_MIN_OPSET);
     mins = memory_alloc_zero(count, sizeof(*mins));
-    rename_map_init(&outputs);
     unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; i < count; i++) {
         rc = bound_value(model, &bounds[i], &names, &mins[i], &outputs, err);
@@ -198,9 +196,6 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
     }
     rc = model_set_nodes(model, &fields, err);
 done:
-    unused_names_release(&names);
-    rename_map_release(&outputs);
     free(fields.items);
-    free(mins);
     return rc;
 }

@@ -14,7 +14,7 @@ bool constant_integers(const struct model *model, uint32_t value, size_t limit, 
 {
     const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
     const struct initializer *initializer;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     size_t count;
     bool fits;
 
@@ -29,7 +29,6 @@ bool constant_integers(const struct model *model, uint32_t value, size_t limit, 
         elements_to_integers(&tensor, first, count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN,
                              (uint64_t *)ret + first);
     *ret_shape = tensor.shape;
-    tensor_release(&tensor);
     return fits;
 }
 

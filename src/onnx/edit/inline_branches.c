@@ -31,7 +31,7 @@ static bool read_branch_condition(const struct model *model, const struct node *
 {
     uint32_t value = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
     const struct initializer *initializer;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     bool known;
 
     if (value == VALUE_NONE || model->values.items[value].initializer == INITIALIZER_NONE)
@@ -42,7 +42,6 @@ static bool read_branch_condition(const struct model *model, const struct node *
     known = tensor.type == DATA_BOOL && tensor_elements(&tensor) == 1;
     if (known)
         *ret = *(const uint8_t *)tensor.data != 0;
-    tensor_release(&tensor);
     return known;
 }
 
@@ -217,7 +216,7 @@ static bool branch_is_decided(const struct model *model, const struct node *node
 int model_inline_branches(struct model *model, size_t *count, struct error *err)
 {
     struct span_list fields = {0};
-    struct unused_names names;
+    struct unused_names names SCOPED(unused_names_release) = {0};
     size_t inlined = 0;
     bool found = false;
     int rc = 0;
@@ -238,7 +237,6 @@ int model_inline_branches(struct model *model, size_t *count, struct error *err)
     if (inlined > 0)
         rc = model_set_nodes(model, &fields, err);
     *count += inlined;
-    unused_names_release(&names);
     free(fields.items);
     return rc;
 }

@@ -44,7 +44,7 @@ int model_set_nodes(struct model *model, const struct span_list *fields, struct 
 int model_remove_unneeded_nodes(struct model *model, struct error *err)
 {
     struct span_list kept = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
@@ -53,7 +53,6 @@ int model_remove_unneeded_nodes(struct model *model, struct error *err)
         *VECTOR_APPEND(&kept) = model->nodes.items[i].field;
     if (kept.count < model->nodes.count)
         rc = model_set_nodes(model, &kept, err);
-    subgraph_release(&whole);
     free(kept.items);
     return rc;
 }

@@ -368,7 +368,7 @@ static int elide_node_casts(struct model *model, uint32_t node, struct elision *
 int model_elide_casts(struct model *model, size_t *count, struct error *err)
 {
     size_t nodes = model->nodes.count, elided = 0;
-    struct span *fields = memory_alloc_zero(nodes + 1, sizeof(*fields));
+    struct span *fields SCOPED_FREE = memory_alloc_zero(nodes + 1, sizeof(*fields));
     struct span_list kept = {0};
     struct value_uses uses;
     int rc = 0;
@@ -393,6 +393,5 @@ int model_elide_casts(struct model *model, size_t *count, struct error *err)
     free(uses.count);
     free(uses.node);
     free(kept.items);
-    free(fields);
     return rc;
 }

@@ -39,7 +39,7 @@ static bool path_lies_inside(const char *path, const char *folder)
 
 int external_data_location(const char *path, const char *folder, char **ret, struct error *err)
 {
-    char *inside = file_join(folder, "x");
+    char *inside SCOPED_FREE = file_join(folder, "x");
     char *place = file_place(inside), *target = file_place(path);
     char *real = file_folder(place), *base = file_basename(path);
     const char *location = path;
@@ -55,7 +55,6 @@ int external_data_location(const char *path, const char *folder, char **ret, str
             path, real, base);
     else
         *ret = memory_strdup(location);
-    free(inside);
     free(place);
     free(target);
     free(real);
@@ -65,9 +64,9 @@ int external_data_location(const char *path, const char *folder, char **ret, str
 
 int external_data_path(const struct model *model, struct text location, char **ret, struct error *err)
 {
-    char *name = memory_copy(location.data, location.size);
-    char *joined = file_join(model->folder, name);
-    char *folder = file_real_path(model->folder);
+    char *name SCOPED_FREE = memory_copy(location.data, location.size);
+    char *joined SCOPED_FREE = file_join(model->folder, name);
+    char *folder SCOPED_FREE = file_real_path(model->folder);
     char *real = NULL;
     struct stat status;
     int rc = 0;
@@ -99,9 +98,6 @@ int external_data_path(const struct model *model, struct text location, char **r
     *ret = real;
     real = NULL;
 done:
-    free(name);
-    free(joined);
-    free(folder);
     free(real);
     return rc;
 }
@@ -223,24 +219,22 @@ int external_data_locations(const struct subgraph *subgraph, struct text_list *r
 int external_data_hash(const struct model *model, struct hash *hash, struct error *err)
 {
     struct text_list locations = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
     subgraph_init_whole(&whole, model);
     rc = external_data_locations(&whole, &locations, err);
     for (size_t i = 0; rc == 0 && i < locations.count; i++) {
         struct hash content;
-        char *path;
+        char *path SCOPED_FREE = NULL;
 
         rc = external_data_path(model, locations.items[i], &path, err);
         if (rc < 0)
             break;
         rc = hash_file(path, &content, err);
-        free(path);
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
-    subgraph_release(&whole);
     free(locations.items);
     return rc;
 }
@@ -306,12 +300,10 @@ static void list_missing_folders(const char *path, struct path_list *ret)
 static bool is_hard_link(const char *from, const char *to)
 {
     struct stat source, destination;
-    char *real = file_real_path(to);
-    bool ret = real != NULL && strcmp(real, from) != 0 && stat(from, &source) == 0 && stat(real, &destination) == 0 &&
-               source.st_ino == destination.st_ino && source.st_dev == destination.st_dev;
+    char *real SCOPED_FREE = file_real_path(to);
 
-    free(real);
-    return ret;
+    return real != NULL && strcmp(real, from) != 0 && stat(from, &source) == 0 && stat(real, &destination) == 0 &&
+           source.st_ino == destination.st_ino && source.st_dev == destination.st_dev;
 }
 
 /* Does nothing when the file is there. */

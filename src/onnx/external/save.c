@@ -51,7 +51,7 @@ int external_save_open(const struct subgraph *subgraph, const char *model_path,
                        struct external_save **ret, struct error *err)
 {
     struct external_save *save = memory_alloc_zero(1, sizeof(*save));
-    char *base = file_basename(model_path);
+    char *base SCOPED_FREE = file_basename(model_path);
     int rc = 0;
 
     arena_init(&save->arena);
@@ -68,7 +68,6 @@ int external_save_open(const struct subgraph *subgraph, const char *model_path,
         external_save_free(save, false);
     else
         *ret = save;
-    free(base);
     return rc;
 }
 
@@ -93,10 +92,9 @@ static int refuse_existing_file(struct external_save *save, const char *path, st
     if (stat(path, &destination) < 0)
         return 0;
     for (size_t i = 0; i < save->taken.count; i++) {
-        char *name = file_join(save->folder, arena_text(&save->arena, save->taken.items[i]));
+        char *name SCOPED_FREE = file_join(save->folder, arena_text(&save->arena, save->taken.items[i]));
         bool same = stat(name, &other) == 0 && other.st_ino == destination.st_ino && other.st_dev == destination.st_dev;
 
-        free(name);
         if (same)
             return error_set(err, ERR_EXISTS,
                              "'%s' holds external data that this model refers to: give another name with "
@@ -110,7 +108,7 @@ static int refuse_existing_file(struct external_save *save, const char *path, st
 static int open_next_file(struct external_save *save, const char **ret_name, struct error *err)
 {
     const char *name = save->file_name;
-    char *path;
+    char *path SCOPED_FREE = NULL;
     int rc = 0;
 
     if (save->settings->one_file_per_tensor) {
@@ -125,13 +123,11 @@ static int open_next_file(struct external_save *save, const char **ret_name, str
     path = file_join(save->folder, name);
     rc = refuse_existing_file(save, path, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (!save->settings->one_file_per_tensor)
         file_remove_leftovers(path);
     rc = file_writer_open(&save->writer, path, err);
     save->open = rc == 0;
-done:
-    free(path);
     return rc;
 }
 

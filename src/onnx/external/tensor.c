@@ -41,7 +41,7 @@ int external_tensor_read(const struct model *model, struct span message, struct 
 {
     struct tensor_header header;
     struct file_map *map;
-    char *path;
+    char *path SCOPED_FREE = NULL;
     int rc = tensor_proto_read(message, &header, err);
 
     if (rc < 0)
@@ -53,7 +53,6 @@ int external_tensor_read(const struct model *model, struct span message, struct 
         return rc;
     map = memory_alloc(sizeof(*map));
     rc = file_map_open(path, map, err);
-    free(path);
     if (rc < 0) {
         free(map);
         return rc;
@@ -68,7 +67,7 @@ int external_tensor_read(const struct model *model, struct span message, struct 
 static int map_for_good(struct model *model, struct text location, struct file_map **ret, struct error *err)
 {
     struct file_map map;
-    char *path;
+    char *path SCOPED_FREE = NULL;
     int rc;
 
     for (size_t i = 0; i < model->external_files.count; i++)
@@ -80,7 +79,6 @@ static int map_for_good(struct model *model, struct text location, struct file_m
     if (rc < 0)
         return rc;
     rc = file_map_open(path, &map, err);
-    free(path);
     if (rc < 0)
         return rc;
     *ret = memory_alloc(sizeof(**ret));
@@ -129,17 +127,15 @@ int external_tensor_borrow(struct model *model, struct span message, struct tens
 static int read_narrowed(const struct initializer *initializer, struct tensor *ret, struct error *err)
 {
     struct tensor_header header;
-    struct piece_list pieces;
+    struct piece_list pieces SCOPED(pieces_release) = {0};
     int rc = tensor_proto_read(initializer->message, &header, err);
 
     if (rc == 0)
         rc = tensor_allocate(header.type, &header.shape, ret, err);
     if (rc < 0)
         return rc;
-    pieces_init(&pieces);
     pieces_add_narrowed(&pieces, initializer->narrowed, initializer->narrowed_type);
     pieces_copy(&pieces, tensor_writable(ret));
-    pieces_release(&pieces);
     return 0;
 }
 

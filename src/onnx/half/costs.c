@@ -66,7 +66,7 @@ static void add_node_costs(const struct model *model, const struct bitset *low, 
 void mixed_precision_costs(const struct model *model, const struct bitset *low, const uint64_t *elements,
                            struct mixed_precision_costs *ret)
 {
-    struct type_uses *uses = memory_alloc_zero(model->values.count, sizeof(*uses));
+    struct type_uses *uses SCOPED_FREE = memory_alloc_zero(model->values.count, sizeof(*uses));
 
     *ret = (struct mixed_precision_costs){0};
     for (uint32_t i = 0; i < model->nodes.count; i++)
@@ -86,5 +86,4 @@ void mixed_precision_costs(const struct model *model, const struct bitset *low, 
             ret->cast_bytes += elements[i] * (WIDE + NARROW);
         }
     }
-    free(uses);
 }

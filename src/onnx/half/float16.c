@@ -181,17 +181,16 @@ static void list_captured_values(const struct model *outer, struct model *body, 
 /* The GraphProto of the converted body, in memory of the model around it. */
 static int extract_body_graph(struct model *outer, struct model *body, struct span *ret, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct wire_reader reader;
     struct wire_field field;
-    char *bytes;
+    char *bytes SCOPED_FREE = NULL;
     uint8_t *copy;
     size_t size;
     int rc;
 
     subgraph_init_whole(&whole, body);
     rc = model_write_memory(&whole, &bytes, &size, err);
-    subgraph_release(&whole);
     if (rc < 0)
         return rc;
     reader = wire_reader_of((struct span){(const uint8_t *)bytes, size});
@@ -204,7 +203,6 @@ static int extract_body_graph(struct model *outer, struct model *body, struct sp
     else
         rc = error_set(err, ERR_MEMORY, "no memory for a body of %zu bytes", ret->size);
     ret->data = copy;
-    free(bytes);
     return rc;
 }
 
@@ -269,13 +267,12 @@ static int convert_all_bodies(struct conversion *conversion, struct model *graph
 static void infer_graph_types(const struct conversion *conversion, struct model *graph,
                               const struct value_list *captured)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, graph);
     for (size_t i = 0; i < captured->count; i++)
         value_list_add(&whole.inputs, captured->items[i]);
     conversion->settings->infer(conversion->settings->data, graph, &whole);
-    subgraph_release(&whole);
 }
 
 static int convert_graph_to_half(struct conversion *conversion, struct model *graph, const struct value_list *captured,

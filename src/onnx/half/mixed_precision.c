@@ -236,11 +236,10 @@ static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, str
 static int rebuild_low_node(struct rebuild *rebuild, uint32_t index, struct error *err)
 {
     struct span field = rebuild->model->nodes.items[index].field;
-    struct rename_map inputs, outputs;
+    struct rename_map inputs SCOPED(rename_map_release) = {0};
+    struct rename_map outputs SCOPED(rename_map_release) = {0};
     int rc;
 
-    rename_map_init(&inputs);
-    rename_map_init(&outputs);
     name_low_inputs(rebuild, index, &inputs); /* Casts go in front of the node */
     name_low_outputs(rebuild, index, &outputs);
     rc = node_rename(&rebuild->model->arena, field, &inputs, &outputs, &field, err);
@@ -250,8 +249,6 @@ static int rebuild_low_node(struct rebuild *rebuild, uint32_t index, struct erro
         *VECTOR_APPEND(&rebuild->fields) = field;
         cast_low_outputs(rebuild, index);
     }
-    rename_map_release(&inputs);
-    rename_map_release(&outputs);
     return rc;
 }
 

@@ -77,12 +77,11 @@ static void rename_node_outputs(struct rounding *rounding, const struct node *no
 static int round_one_node(struct rounding *rounding, uint32_t index, struct error *err)
 {
     const struct node *node = &rounding->model->nodes.items[index];
-    struct text *exact = memory_alloc_zero(node->outputs.count, sizeof(*exact));
-    struct rename_map inputs, outputs;
+    struct text *exact SCOPED_FREE = memory_alloc_zero(node->outputs.count, sizeof(*exact));
+    struct rename_map inputs SCOPED(rename_map_release) = {0};
+    struct rename_map outputs SCOPED(rename_map_release) = {0};
     struct span field;
 
-    rename_map_init(&inputs);
-    rename_map_init(&outputs);
     round_node_inputs(rounding, node, &inputs);
     rename_node_outputs(rounding, node, &outputs, exact);
     int rc = node_rename(&rounding->model->arena, node->field, &inputs, &outputs, &field, err);
@@ -92,9 +91,6 @@ static int round_one_node(struct rounding *rounding, uint32_t index, struct erro
         if (exact[i].size > 0)
             add_rounding(rounding, exact[i],
                          rounding->model->values.items[model_edge(rounding->model, node->outputs, i)].name);
-    rename_map_release(&inputs);
-    rename_map_release(&outputs);
-    free(exact);
     return rc;
 }
 

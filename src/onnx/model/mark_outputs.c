@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "onnx/model/text.h"
 
 static bool value_is_tensor(const struct subgraph *subgraph, uint32_t value)
@@ -149,7 +150,7 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
 {
     size_t value_count = subgraph->model->values.count;
     struct value_list kept = {0};
-    struct bitset outputs;
+    struct bitset outputs SCOPED(bitset_release) = {0};
     SCOPED_BITSET(excluded);
     struct missing_names missing = {0};
     int rc;
@@ -180,6 +181,5 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
 done:
     string_release(&missing.list);
     free(kept.items);
-    bitset_release(&outputs);
     return rc;
 }

@@ -232,13 +232,12 @@ static int add_rewired_node(struct bypass *bypass, uint32_t index, struct error 
 {
     const struct model *model = bypass->model;
     const struct node *node = &model->nodes.items[index];
-    struct rename_map inputs, outputs;
+    struct rename_map inputs SCOPED(rename_map_release) = {0};
+    struct rename_map outputs SCOPED(rename_map_release) = {0};
     struct span field = node->field;
     bool any = false;
     int rc = 0;
 
-    rename_map_init(&inputs);
-    rename_map_init(&outputs);
     for (size_t i = 0; i < node_read_count(node); i++) {
         uint32_t value = node_read(model, node, i), from;
 
@@ -246,7 +245,7 @@ static int add_rewired_node(struct bypass *bypass, uint32_t index, struct error 
             continue;
         rc = resolve_float_value(bypass, value, &from, err);
         if (rc < 0)
-            goto done;
+            return rc;
         rename_map_add(&inputs, model->values.items[value].name, model->values.items[from].name);
         any = true;
     }
@@ -262,9 +261,6 @@ static int add_rewired_node(struct bypass *bypass, uint32_t index, struct error 
         rc = node_rename(&bypass->model->arena, node->field, &inputs, &outputs, &field, err);
     if (rc == 0)
         *VECTOR_APPEND(&bypass->fields) = field;
-done:
-    rename_map_release(&inputs);
-    rename_map_release(&outputs);
     return rc;
 }
 

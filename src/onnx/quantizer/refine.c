@@ -471,7 +471,7 @@ static int refine_quantizer(struct refining *refining, size_t index, enum quanti
 {
     const struct quantizer_knowledge *knowledge = refining->knowledge;
     struct quantizer *changed = &refining->now[index];
-    struct tensor values = {0};
+    struct tensor values SCOPED(tensor_release) = {0};
     const struct model *owner;
     int rc = 0;
 
@@ -495,9 +495,7 @@ static int refine_quantizer(struct refining *refining, size_t index, enum quanti
                       knowledge->ranges != NULL ? &knowledge->ranges[index] : NULL);
         bitset_add(&refining->rescaled, index);
     }
-    rc = replace_quantizer(&refining->replacing, changed, &values, err);
-    tensor_release(&values);
-    return rc;
+    return replace_quantizer(&refining->replacing, changed, &values, err);
 }
 
 /* ---- Bias ---- */
@@ -533,7 +531,8 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
     struct model *model = refining->model;
     const struct quantizer before = *bias;
     size_t weight_scales = tensor_elements(&weight->scale);
-    struct tensor integers = {0}, values = {0};
+    struct tensor integers SCOPED(tensor_release) = {0};
+    struct tensor values SCOPED(tensor_release) = {0};
     struct scale_layout layout;
     int32_t *zero_points;
     float *scales;
@@ -541,14 +540,12 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
         model, &model->initializers.items[model->values.items[bias->integers].initializer], &integers, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     rc = tensor_allocate(DATA_FLOAT32, &integers.shape, &values, err);
     if (rc < 0)
-        goto done;
-    if (!scale_layout_of(&before, &integers.shape, &layout)) {
-        rc = error_set(err, ERR_INVALID, "'%s': its scales do not fit its integers", bias->name);
-        goto done;
-    }
+        return rc;
+    if (!scale_layout_of(&before, &integers.shape, &layout))
+        return error_set(err, ERR_INVALID, "'%s': its scales do not fit its integers", bias->name);
     for (size_t first = 0, count = tensor_elements(&values); first < count; first += ELEMENTS_RUN)
         quantizer_restore_run(&before, &layout, &integers, first, elements_in_run(count, first),
                               (float *)tensor_writable(&values) + first);
@@ -557,11 +554,7 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
                        &zero_points);
     for (size_t i = 0; i < weight_scales; i++)
         scales[i] = ((const float *)input->scale.data)[0] * ((const float *)weight->scale.data)[i];
-    rc = replace_quantizer(&refining->replacing, bias, &values, err);
-done:
-    tensor_release(&integers);
-    tensor_release(&values);
-    return rc;
+    return replace_quantizer(&refining->replacing, bias, &values, err);
 }
 
 static int rescale_biases(struct refining *refining, struct error *err)

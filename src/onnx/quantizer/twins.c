@@ -205,7 +205,7 @@ static float read_clip_bound(struct model *model, const struct node *clip, size_
 {
     uint32_t value = input < clip->inputs.count ? model_edge(model, clip->inputs, input) : VALUE_NONE;
     uint32_t initializer = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     float bound = NAN;
 
     if (value == VALUE_NONE)
@@ -215,7 +215,6 @@ static float read_clip_bound(struct model *model, const struct node *clip, size_
         return NAN;
     if (elements_arithmetic(tensor.type) == ARITHMETIC_FLOAT32 && tensor_elements(&tensor) == 1)
         elements_to_float32(&tensor, 0, 1, &bound);
-    tensor_release(&tensor);
     return bound;
 }
 
@@ -502,7 +501,8 @@ static const char *check_constant_twin(struct twin_matching *matching, const str
     struct model *a = matching->quantized.model, *b = matching->plain.model;
     const struct initializer *of_a = &a->initializers.items[a->values.items[quantizer->integers].initializer];
     const struct initializer *of_b = &b->initializers.items[b->values.items[plain].initializer];
-    struct tensor stored = {0}, values = {0};
+    struct tensor stored SCOPED(tensor_release) = {0};
+    struct tensor values SCOPED(tensor_release) = {0};
     const char *why_not = NULL;
 
     if (of_a->sparse || of_b->sparse)
@@ -517,8 +517,6 @@ static const char *check_constant_twin(struct twin_matching *matching, const str
         why_not = "its twin in the float model has another type than what it is dequantized to";
     else
         why_not = why_values_differ(quantizer, &stored, &values);
-    tensor_release(&stored);
-    tensor_release(&values);
     return why_not;
 }
 

@@ -336,26 +336,24 @@ static int decide_branch_condition(struct model *model, struct unused_names *nam
     static const uint8_t truth[] = {0, 1};
     struct text name = unused_names_make(names, TEXT("condition"), "");
     uint32_t old = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
-    struct rename_map map;
+    struct rename_map map SCOPED(rename_map_release) = {0};
     struct tensor tensor;
     int rc;
 
     if (old == VALUE_NONE)
         return error_set(err, ERR_INVALID, "an If node has no condition");
     tensor_borrow(DATA_BOOL, &(struct shape){.rank = 0}, &truth[condition], 1, &tensor);
-    rename_map_init(&map);
     rename_map_add(&map, model->values.items[old].name, name);
     rc = node_rename(&model->arena, node->field, &map, NULL, ret, err);
     if (rc == 0)
         rc = model_set_tensor(model, model_add_value(model, name), &tensor, err);
-    rename_map_release(&map);
     return rc;
 }
 
 int branches_take(struct model *model, const uint8_t *choices, struct error *err)
 {
     struct span_list fields = {0};
-    struct unused_names names;
+    struct unused_names names SCOPED(unused_names_release) = {0};
     size_t inlined = 0;
     bool any = false;
     int rc = 0;
@@ -379,7 +377,6 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
         goto done;
     rc = model_inline_branches(model, &inlined, err);
 done:
-    unused_names_release(&names);
     free(fields.items);
     return rc;
 }

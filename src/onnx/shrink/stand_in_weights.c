@@ -43,7 +43,7 @@ static int add_replaceable_weight(struct model *model, const struct initializer 
 {
     struct tensor_header header;
     struct statistics statistics;
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     int rc = tensor_proto_read(initializer->message, &header, err);
 
     if (rc < 0)
@@ -61,7 +61,6 @@ static int add_replaceable_weight(struct model *model, const struct initializer 
                                               .deviation = statistics.standard_deviation,
                                               .minimum = statistics.minimum,
                                               .maximum = statistics.maximum};
-    tensor_release(&tensor);
     return rc;
 }
 

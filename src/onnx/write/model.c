@@ -44,7 +44,7 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
 {
     struct wire_reader reader = wire_reader_of(node->message);
     struct wire_field field;
-    struct unused_names names;
+    struct unused_names names SCOPED(unused_names_release) = {0};
     SCOPED_STRING(message);
 
     unused_names_init(&names, writer->model, &writer->out->arena);
@@ -59,7 +59,6 @@ static void write_replaced_node(struct graph_writer *writer, const struct node *
     }
     pieces_add_header(writer->out, GRAPH_NODE, message.size);
     pieces_add_copy(writer->out, message.data, message.size);
-    unused_names_release(&names);
 }
 
 static void write_graph_nodes(struct graph_writer *writer)
@@ -309,14 +308,13 @@ static int write_outer_fields(void *data, const struct initializer *initializer,
 static int write_model_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
                             enum file_durability durability, struct error *err)
 {
-    struct piece_list graph, file;
+    struct piece_list graph SCOPED(pieces_release) = {0};
+    struct piece_list file SCOPED(pieces_release) = {0};
     struct external_save *external = NULL;
     struct initializer_writer outside = {.write = write_outer_fields};
     struct file_writer writer = {.fd = -1};
     int rc = 0;
 
-    pieces_init(&graph);
-    pieces_init(&file);
     if (settings != NULL && settings->save)
         rc = external_save_open(subgraph, path, settings, durability, &external, err);
     if (rc < 0)
@@ -345,8 +343,6 @@ static int write_model_once(const struct subgraph *subgraph, const char *path, c
 done:
     file_writer_release(&writer);
     external_save_free(external, rc == 0);
-    pieces_release(&graph);
-    pieces_release(&file);
     return rc;
 }
 
@@ -361,11 +357,10 @@ int model_write(const struct subgraph *subgraph, const char *path, const struct 
 
 int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err)
 {
-    struct piece_list graph, file;
+    struct piece_list graph SCOPED(pieces_release) = {0};
+    struct piece_list file SCOPED(pieces_release) = {0};
     int rc;
 
-    pieces_init(&graph);
-    pieces_init(&file);
     rc = model_write_pieces(subgraph, NULL, &graph, &file, err);
     if (rc == 0) {
         *ret = malloc(file.size + 1);
@@ -376,25 +371,21 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
         pieces_copy(&file, (uint8_t *)*ret);
         *ret_size = file.size;
     }
-    pieces_release(&graph);
-    pieces_release(&file);
     return rc;
 }
 
 static int provide_subgraph_data(const struct subgraph *subgraph, const char *path, struct path_list *ret_made,
                                  struct error *err)
 {
-    char *folder = file_folder(path);
-    int rc = external_data_provide(subgraph, folder, EXTERNAL_COPY, ret_made, err);
+    char *folder SCOPED_FREE = file_folder(path);
 
-    free(folder);
-    return rc;
+    return external_data_provide(subgraph, folder, EXTERNAL_COPY, ret_made, err);
 }
 
 int model_save(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
                bool ignore_external_data, struct error *err)
 {
-    struct path_list made = {0};
+    struct path_list made SCOPED(path_list_release) = {0};
     int rc = 0;
 
     file_remove_leftovers(path);
@@ -404,6 +395,5 @@ int model_save(const struct subgraph *subgraph, const char *path, const struct e
         rc = model_write(subgraph, path, external, FILE_DURABLE, err);
     if (rc < 0)
         path_list_remove(&made);
-    path_list_release(&made);
     return rc;
 }

@@ -12,7 +12,7 @@
 static void index_edges(struct dag_edges *ret, size_t count, const struct dag_edge *edges, size_t edge_count,
                         bool by_target)
 {
-    size_t *next;
+    size_t *next SCOPED_FREE = NULL;
 
     ret->first = memory_alloc_zero(count + 1, sizeof(*ret->first));
     ret->items = memory_alloc_zero(edge_count + 1, sizeof(*ret->items));
@@ -26,7 +26,6 @@ static void index_edges(struct dag_edges *ret, size_t count, const struct dag_ed
 
         ret->items[ret->first[key] + next[key]++] = by_target ? edges[i].source : edges[i].target;
     }
-    free(next);
 }
 
 static size_t words_per_element(const struct dag *dag)

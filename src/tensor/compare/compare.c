@@ -192,7 +192,7 @@ static int find_order_statistics(const struct pair *pair, const struct compare_o
                                  enum difference_kind kind, const struct compare_result *result,
                                  struct compare_difference *ret, struct error *err)
 {
-    struct tensor differences;
+    struct tensor differences SCOPED(tensor_release) = {0};
 
     if (!result->has_medians && !result->has_quantiles)
         return 0;
@@ -203,7 +203,6 @@ static int find_order_statistics(const struct pair *pair, const struct compare_o
         ret->median = statistics_median(&differences);
     if (result->has_quantiles)
         ret->quantile = statistics_quantile(&differences, options->quantile);
-    tensor_release(&differences);
     return 0;
 }
 
@@ -240,7 +239,7 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
         .has_medians = options->want_medians || options->statistic == COMPARE_MEDIAN,
         .has_quantiles = options->statistic == COMPARE_QUANTILE,
     };
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     struct pair pair;
 
     int rc = compare_options_check(options, err);
@@ -252,28 +251,26 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
     }
     rc = match_outputs(a, b, options, &matched, &pair, err);
     if (rc < 0)
-        goto done;
+        return rc;
 
     result.absolute_tolerance = absolute_tolerance(&pair, options, &result.norm);
     struct tolerance tolerance = {result.absolute_tolerance, options->relative_tolerance};
     summarize_differences(&pair, &tolerance, &result);
     rc = find_order_statistics(&pair, options, DIFFERENCE_ABSOLUTE, &result, &result.absolute, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = find_order_statistics(&pair, options, DIFFERENCE_RELATIVE, &result, &result.relative, err);
     if (rc < 0)
-        goto done;
+        return rc;
     result.passed = result_passes(&pair, options, &result);
     *ret = result;
-done:
-    tensor_release(&matched);
     return rc;
 }
 
 int compare_differences(const struct tensor *a, const struct tensor *b, const struct compare_options *options,
                         enum difference_kind kind, struct tensor *ret, struct error *err)
 {
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     struct pair pair;
 
     if (!shapes_go_together(a, b, options))
@@ -281,6 +278,5 @@ int compare_differences(const struct tensor *a, const struct tensor *b, const st
     int rc = match_outputs(a, b, options, &matched, &pair, err);
     if (rc == 0)
         rc = gather_differences(&pair, kind, ret, err);
-    tensor_release(&matched);
     return rc;
 }

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/text/names.h"
 #include "tensor/statistics/order_key.h"
 #include "tensor/values/elements.h"
@@ -102,7 +103,8 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
     }
 
     size_t kept = (size_t)k;
-    struct ranked_element *heap = kept < PTRDIFF_MAX / sizeof(*heap) ? malloc((kept + 1) * sizeof(*heap)) : NULL;
+    struct ranked_element *heap SCOPED_FREE =
+        kept < PTRDIFF_MAX / sizeof(*heap) ? malloc((kept + 1) * sizeof(*heap)) : NULL;
     if (!heap)
         return error_set(err, ERR_MEMORY, "there is not enough memory to find the %zu largest values", kept);
     int rc = tensor_allocate(DATA_INT64, &shape, ret, err);
@@ -114,7 +116,6 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
                              positions + i * kept * inner + j);
         }
     }
-    free(heap);
     return rc;
 }
 
