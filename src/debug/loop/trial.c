@@ -39,6 +39,10 @@ static int write_again(struct loop *loop, const struct loop_subject *subject, st
     struct candidate_paths paths = candidate_place_begin(&slot->place, has_artifact);
     int rc = has_artifact ? subject->write(subject->data, candidate, &paths, err) : 0;
 
+    if (rc == 0 && candidate->action == CANDIDATE_SKIP) { /* nothing was written */
+        candidate_place_remove(&slot->place, NULL);
+        return 0;
+    }
     return candidate_place_end(&slot->place, slot->key.index, rc, err);
 }
 
