@@ -1,6 +1,7 @@
 /* cli/debug/accuracy.c: from "it is wrong" to a cause that was seen. */
 #include "debug/accuracy/accuracy.h"
 
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +15,6 @@
 #include "cli/options/runners/engine.h"
 #include "cli/run/model.h"
 #include "cli/trt.h"
-#include "debug/accuracy/bundle.h"
-#include "debug/accuracy/record.h"
 #include "engine/backend.h"
 
 struct debug_accuracy_settings {
@@ -27,10 +26,7 @@ struct debug_accuracy_settings {
     struct comparison_values comparison;
     struct engine_values engine;
 
-    /* its own */
-    const char *folder;
-    int64_t builds, runs, explored_builds, max_checks;
-    double deadline;
+    struct accuracy_settings own; /* of its own options; make_settings() has the rest */
 };
 
 /* Of several loads and comparisons a few options would have another meaning in each step. */
@@ -43,20 +39,17 @@ static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
                                           "--save-heatmaps",
                                           "--save-error-metrics-plot",
                                           NULL};
-    const struct debug_accuracy_settings *values = filled;
-    struct string_builder given;
-    int rc = 0;
+    const struct accuracy_settings *values = filled;
+    SCOPED_STRING(given);
 
     if (values->builds < 1 || values->runs < 1 || values->explored_builds < 0)
         return error_set(err, ERR_INVALID, "--builds and --runs are at least 1, --explored-builds at least 0");
     if (values->max_checks < 0 || values->deadline < 0)
         return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
-    string_init(&given);
     parse_list_given(parse, refused, &given);
     if (given.size > 0)
-        rc = error_set(err, ERR_INVALID, "%s: this tool decides itself when that is done; leave it out", given.data);
-    string_release(&given);
-    return rc;
+        return error_set(err, ERR_INVALID, "%s: this tool decides itself when that is done; leave it out", given.data);
+    return 0;
 }
 
 static const struct option accuracy_rows[] = {
@@ -66,7 +59,7 @@ static const struct option accuracy_rows[] = {
         .value_name = "FOLDER",
         .fallback = "polygraphy_accuracy",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct debug_accuracy_settings, folder),
+        OPTION_FIELD(struct accuracy_settings, folder),
         .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
                 "its log. With what an earlier session of the same question has left there, it goes on",
     },
@@ -76,7 +69,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "3",
-        OPTION_FIELD(struct debug_accuracy_settings, builds),
+        OPTION_FIELD(struct accuracy_settings, builds),
         .help =
             "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
             "times as often",
@@ -87,7 +80,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "2",
-        OPTION_FIELD(struct debug_accuracy_settings, runs),
+        OPTION_FIELD(struct accuracy_settings, runs),
         .help = "how often each build is run for that; one more is run ten times",
     },
     {
@@ -96,7 +89,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "16",
-        OPTION_FIELD(struct debug_accuracy_settings, explored_builds),
+        OPTION_FIELD(struct accuracy_settings, explored_builds),
         .help = "how many builds with tactics drawn by lot may be made where builds differ, or none has failed; "
                 "built-in engine only",
     },
@@ -106,7 +99,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_INTEGER,
         .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct debug_accuracy_settings, max_checks),
+        OPTION_FIELD(struct accuracy_settings, max_checks),
         .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit",
     },
     {
@@ -115,7 +108,7 @@ static const struct option accuracy_rows[] = {
         .type = OPTION_FLOAT,
         .value_name = "SECONDS",
         .fallback = "0",
-        OPTION_FIELD(struct debug_accuracy_settings, deadline),
+        OPTION_FIELD(struct accuracy_settings, deadline),
         .help = "the same for time: no experiment begins later than this",
     },
 };
@@ -276,7 +269,8 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     const struct model_values *model = &values->file.model;
     const struct runner_values *runners = &values->runners;
     const struct trtexec *program = NULL;
-    struct string_builder lowered;
+    const char *suspect;
+    SCOPED_STRING(lowered);
     int rc;
 
     if (runners->names.count != 2)
@@ -287,35 +281,29 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     rc = run_model_refuse_idle(given->context, runners, engine_groups, ARRAY_LEN(engine_groups), err);
     if (rc < 0)
         return rc;
-    *ret = (struct accuracy_settings){
-        .model = parse_positional_word(parse, "model_file"),
-        .folder = values->folder,
-        .reference = words_of_runner(given, 0, NULL),
-        .suspect = words_of_runner(given, 1, NULL),
-        .engine = words_of_engine(given, NULL),
-        .explored = words_of_engine(given, tactic_choice),
-        .excluded = values->engine.request.builder.excluded,
-        .serving = words_of_serving(given),
-        .loading = words_of_group(given, &onnx_load_options, NULL),
-        .data = words_of_group(given, &data_loader_options, NULL),
-        .data_are_given = parse_given(parse, "--load-inputs") != NULL,
-        .tolerance = words_of_group(given, &comparison_options, NULL),
-        .suspect_has_engine = strcmp(runners->names.items[1], "trt") == 0,
-        .suspect_is_built = strcmp(runners->names.items[1], "trt") == 0 ||
-                            (strcmp(runners->names.items[1], "runner") == 0 &&
-                             runners->build_commands[command_of_runner(runners, 1)] != NULL),
-        .reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0,
-        .suspect_is_onnxrt = strcmp(runners->names.items[1], "onnxrt") == 0,
-        .products_saturate = system_saturates_products(),
-        .builds = values->builds,
-        .runs = values->runs,
-        .explored_builds = values->explored_builds,
-        .deadline = values->deadline,
-        .max_checks = values->max_checks,
-        .program = given->context->program,
-        .self_main = given->context->main,
-        .self_prepare = debug_preload_libraries,
-    };
+    suspect = runners->names.items[1];
+    *ret = values->own;
+    ret->model = parse_positional_word(parse, "model_file");
+    ret->reference = words_of_runner(given, 0, NULL);
+    ret->suspect = words_of_runner(given, 1, NULL);
+    ret->engine = words_of_engine(given, NULL);
+    ret->explored = words_of_engine(given, tactic_choice);
+    ret->excluded = values->engine.request.builder.excluded;
+    ret->serving = words_of_serving(given);
+    ret->loading = words_of_group(given, &onnx_load_options, NULL);
+    ret->data = words_of_group(given, &data_loader_options, NULL);
+    ret->data_are_given = parse_given(parse, "--load-inputs") != NULL;
+    ret->tolerance = words_of_group(given, &comparison_options, NULL);
+    ret->suspect_has_engine = strcmp(suspect, "trt") == 0;
+    ret->suspect_is_built =
+        strcmp(suspect, "trt") == 0 ||
+        (strcmp(suspect, "runner") == 0 && runners->build_commands[command_of_runner(runners, 1)] != NULL);
+    ret->reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0;
+    ret->suspect_is_onnxrt = strcmp(suspect, "onnxrt") == 0;
+    ret->products_saturate = system_saturates_products();
+    ret->program = given->context->program;
+    ret->self_main = given->context->main;
+    ret->self_prepare = debug_preload_libraries;
     if (model->shapes.count > 0) {
         struct word_list list = {0};
 
@@ -325,11 +313,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         ret->data = take_words(given, &list);
     }
     choose_precision(&values->engine.request, ret);
-    string_init(&lowered);
     parse_list_given(parse, all_precisions, &lowered);
     if (ret->suspect_has_engine && lowered.size > 0)
         ret->suspect_in_float = words_of_runner(given, 1, lower_precision);
-    string_release(&lowered);
     if (!ret->suspect_has_engine)
         return 0;
     rc = trt_choose(given->context->log, model->path, &program, err);
@@ -337,31 +323,31 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     return rc;
 }
 
-/* What is known is told after an interruption, too. */
-static int tell(const struct command_context *context, const struct report_values *report,
-                struct investigation *investigation, struct debug_report *result, int rc, struct error *err)
+/* What is known is reported after an interruption, too. */
+static int report_study(const struct command_context *context, const struct report_values *report, struct study *study,
+                        struct debug_report *result, int rc, struct error *err)
 {
     struct error why;
 
     if (rc == 0)
-        rc = accuracy_make_bundle(investigation, err);
+        rc = accuracy_write_bundle(study, err);
     if (rc < 0 && rc != ERR_INTERRUPTED)
         return rc;
     if (rc == ERR_INTERRUPTED) {
-        if (accuracy_report_write(context, report, investigation, &why) < 0)
-            log_message(investigation->log, LOG_WARNING, "There is no report: %s", why.message);
-        accuracy_record_log(investigation);
-        log_message(investigation->log, LOG_CRITICAL, "The same command goes on where it was");
+        if (accuracy_report_write(context, report, study, &why) < 0)
+            log_message(study->log, LOG_WARNING, "There is no report: %s", why.message);
+        accuracy_log_result(study);
+        log_message(study->log, LOG_CRITICAL, "The same command goes on where it was");
         return rc;
     }
-    rc = accuracy_report_write(context, report, investigation, err);
+    rc = accuracy_report_write(context, report, study, err);
     if (rc < 0)
         return rc;
-    accuracy_record_log(investigation);
-    rc = debug_report_save(result, NULL, accuracy_record_write, investigation, err);
+    accuracy_log_result(study);
+    rc = debug_report_save(result, NULL, accuracy_write_result, study, err);
     if (rc < 0)
         return rc;
-    return accuracy_found_out(investigation) ? 0 : EXIT_STATUS_ERROR;
+    return accuracy_is_answered(study) ? 0 : EXIT_STATUS_ERROR;
 }
 
 static int debug_accuracy_run(const struct command_context *context, const void *filled, struct error *err)
@@ -369,7 +355,7 @@ static int debug_accuracy_run(const struct command_context *context, const void 
     const struct debug_accuracy_settings *options = filled;
     struct given given = {.context = context, .settings = options};
     struct accuracy_settings settings;
-    struct investigation *investigation = NULL;
+    struct study *study = NULL;
     struct debug_report result = {0};
     int rc;
 
@@ -380,22 +366,22 @@ static int debug_accuracy_run(const struct command_context *context, const void 
     rc = debug_report_open(&result, &options->json, err);
     if (rc < 0)
         goto done;
-    rc = accuracy_begin(&settings, context->log, &investigation, err);
+    rc = accuracy_begin(&settings, context->log, &study, err);
     if (rc < 0)
         goto done;
-    rc = accuracy_run(investigation, err);
+    rc = accuracy_run(study, err);
     if (rc == 0 || rc == ERR_INTERRUPTED)
-        rc = tell(context, &options->report, investigation, &result, rc, err);
+        rc = report_study(context, &options->report, study, &result, rc, err);
 done:
     debug_report_close(&result);
-    investigation_free(investigation);
+    study_free(study);
     arena_release(&given.arena);
     return rc;
 }
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_accuracy_settings, common.logging, logging_options),
-    {&accuracy_options, 0},
+    {&accuracy_options, offsetof(struct debug_accuracy_settings, own)},
     COMMAND_GROUP(struct debug_accuracy_settings, json, json_options),
     COMMAND_GROUP(struct debug_accuracy_settings, report, report_options),
     COMMAND_GROUP(struct debug_accuracy_settings, common.junit, junit_options),

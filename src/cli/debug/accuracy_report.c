@@ -11,32 +11,32 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/options/groups.h"
-#include "debug/accuracy/record.h"
+#include "debug/accuracy/accuracy.h"
 #include "format/trtexec/layer_info.h"
 #include "report/report.h"
 
-static void add_verdict(struct report *report, const struct investigation *investigation)
+static void add_verdict(struct report *report, const struct study *study)
 {
-    const struct cause *cause = &investigation->cause;
-    bool was_seen_to_fail = investigation->refused || investigation->failure_rate > 0;
-    enum report_verdict verdict = investigation->outcome == OUTCOME_CAUSE           ? REPORT_CAUSE
-                                  : investigation->outcome == OUTCOME_NOTHING_FAILS ? REPORT_PASSED
-                                  : was_seen_to_fail                                ? REPORT_FAILED
-                                                                                    : REPORT_UNKNOWN;
+    const struct cause *cause = &study->cause;
+    bool was_seen_to_fail = study->refused || study->failure_rate > 0;
+    enum report_verdict verdict = study->outcome == OUTCOME_CAUSE           ? REPORT_CAUSE
+                                  : study->outcome == OUTCOME_NOTHING_FAILS ? REPORT_PASSED
+                                  : was_seen_to_fail                        ? REPORT_FAILED
+                                                                            : REPORT_UNKNOWN;
 
-    report_set_verdict(report, verdict, "%s", investigation->verdict);
-    for (size_t i = 0; i < cause->proof.count; i++)
-        report_add_proof(report, "Seen: %s", cause->proof.items[i]);
-    if (cause->mend.what != NULL)
-        report_add_proof(report, "Mend: %s%s", cause->mend.what,
-                         cause->mend.holds ? "" : " (not seen to hold for the whole model)");
+    report_set_verdict(report, verdict, "%s", study->verdict);
+    for (size_t i = 0; i < cause->evidence.count; i++)
+        report_add_proof(report, "Seen: %s", cause->evidence.items[i]);
+    if (cause->fix.what != NULL)
+        report_add_proof(report, "Mend: %s%s", cause->fix.what,
+                         cause->fix.holds ? "" : " (not seen to hold for the whole model)");
     for (size_t i = 0; i < cause->nodes.count; i++)
         report_add_culprit(report, cause->nodes.items[i]);
 }
 
-static void add_environment(struct report *report, const struct investigation *investigation)
+static void add_environment(struct report *report, const struct study *study)
 {
-    const struct accuracy_settings *settings = investigation->settings;
+    const struct accuracy_settings *settings = study->settings;
     const struct words *const runners[] = {&settings->reference, &settings->suspect};
     static const char *const names[] = {"reference", "suspect"};
     const struct onnxrt *runtime;
@@ -52,27 +52,27 @@ static void add_environment(struct report *report, const struct investigation *i
     string_release(&text);
     report_add_environment(report, "model", settings->model);
     report_add_environment(report, "input data", settings->data_are_given ? "given" : "made up");
-    report_add_environment(report, "tolerance", investigation->tolerance_why);
+    report_add_environment(report, "tolerance", study->tolerance_why);
     if (onnxrt_load(NULL, &runtime, NULL) == 0)
         report_add_environment(report, "ONNX Runtime", runtime->version);
 }
 
-static void add_steps(struct report *report, const struct investigation *investigation)
+static void add_steps(struct report *report, const struct study *study)
 {
-    for (size_t i = 0; i < investigation->experiments.count; i++) {
-        const struct experiment *experiment = investigation->experiments.items[i];
+    for (size_t i = 0; i < study->steps.count; i++) {
+        const struct study_step *step = study->steps.items[i];
 
-        report_add_step(report, &(struct report_step){.what = experiment->step,
-                                                      .why = experiment->why,
-                                                      .command = experiment->command,
-                                                      .outcome = experiment->outcome,
-                                                      .seconds = experiment->seconds});
+        report_add_step(report, &(struct report_step){.what = step->hypothesis,
+                                                      .why = step->why,
+                                                      .command = step->command,
+                                                      .outcome = step->outcome,
+                                                      .seconds = step->seconds});
     }
 }
 
 /* ---- The errors of all tensors ---- */
 
-static struct report_range range_of(struct experiment *errors, const json_t *side)
+static struct report_range range_of(struct study_step *errors, const json_t *side)
 {
     const json_t *finite = result_find(side, "finite");
 
@@ -85,7 +85,7 @@ static struct report_range range_of(struct experiment *errors, const json_t *sid
 }
 
 /* "(1, 64, 56)" of a list of numbers. */
-static void list_text(struct experiment *errors, const json_t *list, struct string_builder *ret)
+static void list_text(struct study_step *errors, const json_t *list, struct string_builder *ret)
 {
     const json_t *item;
     size_t i;
@@ -98,10 +98,10 @@ static void list_text(struct experiment *errors, const json_t *list, struct stri
 }
 
 /* The runner is the first side, recorded reference values are the second. */
-static void add_tensor(struct report *report, const struct investigation *investigation, const json_t *comparison)
+static void add_tensor(struct report *report, const struct study *study, const json_t *comparison)
 {
     const json_t *first_bad = result_find(comparison, "differences/first_bad");
-    struct experiment *errors = investigation->errors;
+    struct study_step *errors = study->errors;
     struct report_tensor tensor = REPORT_TENSOR_UNKNOWN;
     struct string_builder shape, position;
 
@@ -110,8 +110,8 @@ static void add_tensor(struct report *report, const struct investigation *invest
     list_text(errors, result_find(comparison, "second/shape"), &shape);
     tensor.name = result_text(errors, comparison, "output");
     tensor.type = result_text(errors, comparison, "second/dtype");
-    if (strcmp(tensor.type, "float32") == 0 && strcmp(investigation->settings->precision, "float32") != 0)
-        tensor.precision = investigation->settings->precision;
+    if (strcmp(tensor.type, "float32") == 0 && strcmp(study->settings->precision, "float32") != 0)
+        tensor.precision = study->settings->precision;
     tensor.shape = shape.data;
     tensor.reference = range_of(errors, result_find(comparison, "second"));
     tensor.suspect = range_of(errors, result_find(comparison, "first"));
@@ -135,9 +135,9 @@ static void add_tensor(struct report *report, const struct investigation *invest
     string_release(&shape);
 }
 
-static void add_tensors(struct report *report, const struct investigation *investigation)
+static void add_tensors(struct report *report, const struct study *study)
 {
-    struct experiment *errors = investigation->errors;
+    struct study_step *errors = study->errors;
     const json_t *comparison;
     size_t i;
 
@@ -145,16 +145,16 @@ static void add_tensors(struct report *report, const struct investigation *inves
         return;
     json_array_foreach (result_find(errors->result.root, "comparisons"), i, comparison)
         if (result_number(errors, comparison, "iteration", 0) == 0)
-            add_tensor(report, investigation, comparison);
+            add_tensor(report, study, comparison);
 }
 
 /* Of the engine that was built last to see whether it fails. */
-static void add_layers(struct report *report, struct investigation *investigation)
+static void add_layers(struct report *report, struct study *study)
 {
     struct layer_info info;
     struct error ignored; /* where there is no engine, or it does not tell, the page is without layers */
 
-    if (investigation->layers == NULL || layer_info_open(&info, investigation->layers, &ignored) < 0)
+    if (study->layers == NULL || layer_info_open(&info, study->layers, &ignored) < 0)
         return;
     for (size_t i = 0; i < info.layers.count; i++) {
         const struct layer_info_layer *layer = &info.layers.items[i];
@@ -171,27 +171,27 @@ static void add_layers(struct report *report, struct investigation *investigatio
 }
 
 int accuracy_report_write(const struct command_context *context, const struct report_values *values,
-                          struct investigation *investigation, struct error *err)
+                          struct study *study, struct error *err)
 {
-    const struct report_files own = {.page = investigation_path(investigation, "report.html"),
-                                     .data = investigation_path(investigation, "report.json")};
-    char *name = file_basename(investigation->settings->model);
-    struct report *report = report_begin_always(context, investigation_text(investigation, "debug accuracy %s", name));
+    const struct report_files own = {.page = study_path(study, "report.html"),
+                                     .data = study_path(study, "report.json")};
+    char *name = file_basename(study->settings->model);
+    struct report *report = report_begin_always(context, study_text(study, "debug accuracy %s", name));
     struct model *model = NULL;
     int rc;
 
-    add_verdict(report, investigation);
+    add_verdict(report, study);
     if (context->junit != NULL)
-        junit_add_verdict(context->junit, report, investigation->outcome == OUTCOME_NOTHING_FAILS);
-    add_environment(report, investigation);
-    add_steps(report, investigation);
-    rc = model_open(investigation->settings->model, NULL, &model, err);
+        junit_add_verdict(context->junit, report, study->outcome == OUTCOME_NOTHING_FAILS);
+    add_environment(report, study);
+    add_steps(report, study);
+    rc = model_open(study->settings->model, NULL, &model, err);
     if (rc < 0)
         goto done;
     if (!interrupt_pending()) /* another process lays it out, and none is started any more */
         report_add_network(report, model);
-    add_tensors(report, investigation);
-    add_layers(report, investigation);
+    add_tensors(report, study);
+    add_layers(report, study);
     rc = report_write(report, &own, context->log, err);
     if (rc < 0)
         goto done;

@@ -1,4 +1,4 @@
-/* debug/accuracy/accuracy.c: the order of the questions. See accuracy.h. */
+/* debug/accuracy/accuracy.c: the order of the hypotheses, and whether the answer holds. See accuracy.h. */
 #include "debug/accuracy/accuracy.h"
 
 #include <dirent.h>
@@ -16,9 +16,8 @@
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/system.h"
-#include "debug/accuracy/questions.h"
+#include "debug/accuracy/hypotheses.h"
 #include "format/data/word.h"
-#include "format/json/writer.h"
 #include "onnx/external/data.h"
 #include "onnx/model/subgraph.h"
 
@@ -38,7 +37,7 @@ static struct hash hash_stat(struct hash hash, const char *path)
     return hash_combine(hash, hash_bytes(&status.st_mtim, sizeof(status.st_mtim)));
 }
 
-/* The words, and the files that they name: input data, plug-ins; but for a cache that is written on the way. */
+/* The words, and the files that they name: input data, plug-ins; except a cache that is written on the way. */
 static struct hash hash_words(struct hash hash, struct words words)
 {
     for (size_t i = 0; i < words.count; i++) {
@@ -71,7 +70,7 @@ static int hash_model(const char *path, struct hash *ret, struct error *err)
             char *data;
 
             if (external_data_path(model, locations.items[i], &data, NULL) < 0)
-                continue; /* who needs it says so */
+                continue; /* what needs it reports it */
             *ret = hash_stat(*ret, data);
             free(data);
         }
@@ -81,8 +80,8 @@ static int hash_model(const char *path, struct hash *ret, struct error *err)
     return 0;
 }
 
-/* What experiments belong to: the model, and everything that their commands are made of. */
-static int identify(const struct accuracy_settings *settings, char ret[HASH_TEXT_SIZE], struct error *err)
+/* Identifies the question: the model, and everything that the commands of experiments are made of. */
+static int hash_question(const struct accuracy_settings *settings, char ret[HASH_TEXT_SIZE], struct error *err)
 {
     const struct words words[] = {settings->reference, settings->suspect, settings->suspect_in_float, settings->engine,
                                   settings->loading,   settings->data,    settings->tolerance};
@@ -116,12 +115,12 @@ static int write_session(const char *path, const char *identity, struct error *e
     return rc;
 }
 
-static int read_session(const char *path, const char *identity, struct error *err)
+static int read_session(struct study *study, const char *path, const char *identity, struct error *err)
 {
-    struct experiment session = {0};
+    struct study_step session = {.study = study};
     int rc = json_reader_open(&session.result, path, err);
 
-    if (rc == 0 && strcmp(result_text(&session, session.result.root, "question"), identity) != 0)
+    if (rc == 0 && strcmp(step_text(&session, "question"), identity) != 0)
         rc = error_set(err, ERR_EXISTS,
                        "'%s' is from another model, or from a question with other options, or of another version of "
                        "this program: give another folder with -o, or remove that one",
@@ -143,32 +142,32 @@ static bool folder_is_empty(const char *path)
     return entries <= 2; /* "." and ".." */
 }
 
-/* A session that was killed leaves processes behind which end a moment later (base/process/guard.h), and write in its
- * folder until then. They have inherited this lock, unlike that of the session. */
-static void lock_out_family(struct investigation *investigation, const char *session)
+/* A session that was killed leaves processes behind which terminate a moment later (base/process/guard.h), and write in
+ * its folder until then. They have inherited this lock, unlike that of the session. */
+static void lock_out_orphans(struct study *study, const char *session)
 {
     const struct timespec pause = {.tv_nsec = 10000000};
     double start = stopwatch_now();
 
-    investigation->family_lock = open(session, O_RDONLY | O_NOCTTY);
-    while (investigation->family_lock >= 0 && flock(investigation->family_lock, LOCK_EX | LOCK_NB) != 0 &&
+    study->family_lock = open(session, O_RDONLY | O_NOCTTY);
+    while (study->family_lock >= 0 && flock(study->family_lock, LOCK_EX | LOCK_NB) != 0 &&
            (errno == EINTR || errno == EWOULDBLOCK) && stopwatch_now() - start < MOST_SECONDS_OF_ORPHANS)
         nanosleep(&pause, NULL);
 }
 
-static int open_folder(struct investigation *investigation, struct error *err)
+static int open_folder(struct study *study, struct error *err)
 {
-    const char *folder = investigation->settings->folder;
-    const char *session = investigation_path(investigation, "session.json");
+    const char *folder = study->settings->folder;
+    const char *session = study_path(study, "session.json");
     char identity[HASH_TEXT_SIZE];
-    bool goes_on;
-    int rc = identify(investigation->settings, identity, err);
+    bool is_resumed;
+    int rc = hash_question(study->settings, identity, err);
 
     if (rc < 0)
         return rc;
-    goes_on = file_exists(session);
-    if (goes_on) {
-        rc = read_session(session, identity, err);
+    is_resumed = file_exists(session);
+    if (is_resumed) {
+        rc = read_session(study, session, identity, err);
     } else if (file_exists(folder) && !folder_is_empty(folder)) {
         rc = error_set(err, ERR_EXISTS, "'%s' is there already, and not of debug accuracy: give another folder with -o",
                        folder);
@@ -179,175 +178,233 @@ static int open_folder(struct investigation *investigation, struct error *err)
     }
     if (rc < 0)
         return rc;
-    rc =
-        session_lock_take(&investigation->lock, session, "keeps its experiments beside", "-o", investigation->log, err);
+    rc = session_lock_take(&study->lock, session, "keeps its experiments beside", "-o", study->log, err);
     if (rc < 0)
         return rc;
-    lock_out_family(investigation, session);
-    if (goes_on)
-        log_message(investigation->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
+    lock_out_orphans(study, session);
+    if (is_resumed)
+        log_message(study->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
     return 0;
 }
 
-int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct investigation **ret,
-                   struct error *err)
+int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err)
 {
-    struct investigation *investigation = memory_alloc_zero(1, sizeof(*investigation));
-    struct call call;
+    struct study *study = memory_alloc_zero(1, sizeof(*study));
+    struct words runners;
     int rc;
 
-    *investigation = (struct investigation){.settings = settings,
-                                            .log = log,
-                                            .start = stopwatch_now(),
-                                            .lock = {.fd = -1},
-                                            .family_lock = -1,
-                                            .verdict = ""};
-    arena_init(&investigation->arena);
-    rc = open_folder(investigation, err);
+    *study = (struct study){.settings = settings,
+                            .log = log,
+                            .start = stopwatch_now(),
+                            .lock = {.fd = -1},
+                            .family_lock = -1,
+                            .verdict = ""};
+    arena_init(&study->arena);
+    rc = open_folder(study, err);
     if (rc < 0) {
-        investigation_free(investigation);
+        study_free(study);
         return rc;
     }
     process_guard_start();
-    call_begin_words(&call, investigation);
-    call_add_words(&call, settings->reference);
-    call_add_words(&call, settings->suspect);
-    investigation->server =
-        fork_server_start(settings->self_main, settings->self_prepare, (void *)call_keep(&call).items);
-    *ret = investigation;
+    runners = study_add_words(study, settings->reference, settings->suspect);
+    study->server = fork_server_start(settings->self_main, settings->self_prepare, (void *)runners.items);
+    *ret = study;
     return 0;
 }
 
-/* ---- The way ---- */
+/* ---- Confirmation: the answer is tested once more, each time in a process of its own ---- */
 
-static bool always(const struct investigation *investigation)
+/* The minimal case fails again. */
+static bool confirm_minimal(struct study *study)
 {
-    (void)investigation;
+    struct study_step *step = step_begin_comparison(study, &study->minimal, "minimal", "The minimal case, anew");
+
+    step->is_fresh = true;
+    step->is_control = study->cause.kind == CAUSE_NAN;
+    step_add_blamed_runner(step);
+    if (step_judge(step) != (study->cause.kind == CAUSE_REFUSED ? REFUSES : DIFFERS))
+        return false;
+    study_add_evidence(study, "the minimal case fails in a fresh process");
     return true;
 }
 
-/* What is seen of one run holds for all of them. */
-static bool runs_and_fails(const struct investigation *investigation)
+/* With the fix the whole model passes: not by chance, where it fails only now and then. */
+static void confirm_fix(struct study *study)
 {
-    return investigation->occurrence == OCCURS_ALWAYS && !investigation->refused;
+    struct cause_fix *fix = &study->cause.fix;
+    struct failing_case fixed = study_repeated_whole(study);
+    const char *how_sure;
+
+    if (fix->model != NULL)
+        fixed.model = fix->model;
+    do {
+        struct study_step *step =
+            step_begin_suspect(study, &fixed, "mended", study_text(study, "The whole model with %s", fix->what));
+
+        step->is_fresh = true;
+        step_add_words(step, fix->options);
+        if (step_judge(step) != AGREES)
+            return;
+        fix->comparisons++;
+    } while (fix->comparisons < study_enough_comparisons(study));
+    fix->holds = study_is_sure(study, fix->comparisons, &how_sure);
+    study_add_evidence(study, "with %s the whole model passes%s", fix->what, how_sure);
 }
 
-static bool always_fails_against_onnxrt(const struct investigation *investigation)
+static void confirm_cause(struct study *study)
 {
-    return runs_and_fails(investigation) && investigation->settings->reference_is_onnxrt;
+    struct cause *cause = &study->cause;
+    bool fails;
+
+    study_begin_hypothesis(study, "Is it true?");
+    fails = study->minimal.model == NULL || confirm_minimal(study);
+    if (cause->fix.what != NULL)
+        confirm_fix(study);
+    if (study_has_failed(study))
+        return;
+    cause->proven = fails && cause->evidence.count > 0 &&
+                    (cause->fix.holds || cause->whole_agrees || cause->kind == CAUSE_NAN || /* of the model itself */
+                     cause->kind == CAUSE_REFERENCE);
+    if (cause->proven)
+        study_conclude(study, OUTCOME_CAUSE, "Cause: %s", cause->sentence);
+    else
+        study_conclude(study, OUTCOME_NO_CAUSE, "Not proven: %s", cause->sentence);
 }
 
-/* What does not even run has no lower precision to be wrong in, and a race is no matter of rounding. */
-static bool fails_in_lower_precision(const struct investigation *investigation)
+/* ---- The hypotheses ---- */
+
+static bool applies_always(const struct study *study)
 {
-    return investigation->settings->suspect_in_float.count > 0 && !investigation->refused &&
-           investigation->occurrence != OCCURS_BY_RUN;
+    (void)study;
+    return true;
 }
 
-static bool builds_differ_in_lower_precision(const struct investigation *investigation)
+static bool reference_is_invalid(const struct study *study)
 {
-    return investigation->occurrence == OCCURS_BY_BUILD && fails_in_lower_precision(investigation);
+    return study->reference_is_invalid;
 }
 
-static bool builds_differ(const struct investigation *investigation)
+/* What is measured in one run holds for all of them. */
+static bool always_fails(const struct study *study)
 {
-    return investigation->occurrence == OCCURS_BY_BUILD && !investigation->refused &&
-           investigation->settings->suspect_is_builtin;
+    return study->pattern == FAILS_ALWAYS && !study->refused;
+}
+
+static bool reference_is_optimized(const struct study *study)
+{
+    const char *const level = "--onnxrt-optimization-level";
+    const struct words *reference = &study->settings->reference;
+    bool is_given = false;
+
+    for (size_t i = 0; i < reference->count; i++)
+        is_given |= strncmp(reference->items[i], level, strlen(level)) == 0;
+    return always_fails(study) && study->settings->reference_is_onnxrt && !is_given;
+}
+
+/* What does not even run has no lower precision to be wrong in, and a race does not depend on rounding. */
+static bool fails_in_lower_precision(const struct study *study)
+{
+    return study->settings->suspect_in_float.count > 0 && !study->refused && study->pattern != FAILS_BY_RUN;
+}
+
+static bool builds_differ_in_lower_precision(const struct study *study)
+{
+    return study->pattern == FAILS_BY_BUILD && fails_in_lower_precision(study);
+}
+
+static bool builds_differ(const struct study *study)
+{
+    return study->pattern == FAILS_BY_BUILD && !study->refused && study->settings->suspect_is_builtin;
+}
+
+static bool outputs_cure(const struct study *study)
+{
+    return study->outputs_cure;
 }
 
 /* Nodes were blamed, and the built-in engine may have other kernels for them. */
-static bool nodes_are_blamed(const struct investigation *investigation)
+static bool nodes_are_blamed(const struct study *study)
 {
-    enum cause_kind kind = investigation->cause.kind;
+    enum cause_kind kind = study->cause.kind;
 
-    return (kind == CAUSE_NODE || kind == CAUSE_PART || kind == CAUSE_RACE) && investigation->minimal.model != NULL &&
-           investigation->settings->suspect_is_builtin;
+    return (kind == CAUSE_NODE || kind == CAUSE_PART || kind == CAUSE_RACE) && study->minimal.model != NULL &&
+           study->settings->suspect_is_builtin;
 }
 
-/* Of what was found, or was not, a simpler model may be rid. */
-static bool lacks_a_mend(const struct investigation *investigation)
+/* A simpler model may do without what was found, or was not. */
+static bool lacks_a_fix(const struct study *study)
 {
-    enum cause_kind kind = investigation->cause.kind;
+    enum cause_kind kind = study->cause.kind;
 
-    return investigation->occurrence == OCCURS_ALWAYS && investigation->cause.mend.what == NULL &&
+    return study->pattern == FAILS_ALWAYS && study->cause.fix.what == NULL &&
            (kind == CAUSE_UNKNOWN || kind == CAUSE_NODE || kind == CAUSE_PART || kind == CAUSE_REFUSED);
 }
 
-static bool is_open(const struct investigation *investigation)
-{
-    return investigation->outcome == OUTCOME_OPEN;
-}
-
-static bool has_no_cause(const struct investigation *investigation)
-{
-    return is_open(investigation) && investigation->cause.kind == CAUSE_UNKNOWN;
-}
-
-struct question {
-    bool (*applies)(const struct investigation *investigation);
-    int (*ask)(struct investigation *investigation, struct error *err);
+struct hypothesis {
+    const char *title; /* NULL: it logs that itself, if it applies at all */
+    bool (*applies)(const struct study *study);
+    void (*test)(struct study *study);
+    bool is_about_cause; /* tested of a cause that was found, too; the others only until there is one */
 };
 
-/* The flowchart. A question whose outcome ends it, or that has found a cause, is the last one. */
-static const struct question questions[] = {
-    {always, accuracy_ask_question},
-    {always, accuracy_ask_occurrence},
-    {runs_and_fails, accuracy_ask_saturation},
-    {always_fails_against_onnxrt, accuracy_ask_optimizations},
-    {builds_differ_in_lower_precision, accuracy_ask_range},
-    {builds_differ, accuracy_ask_tactics},
-    {fails_in_lower_precision, accuracy_ask_precision},
-    {runs_and_fails, accuracy_ask_layers},
-    {always, accuracy_ask_reduction},
+/* The flowchart. One that ends the study is the last one. */
+static const struct hypothesis hypotheses[] = {
+    {"Is the question sound?", applies_always, accuracy_test_soundness, false},
+    {"Which node makes NaN or infinities?", reference_is_invalid, accuracy_test_nan, false},
+    {"Does it fail, and how?", applies_always, accuracy_test_failure, false},
+    {"Is it the reference's own optimizations?", reference_is_optimized, accuracy_test_optimizations, false},
+    {NULL, always_fails, accuracy_test_saturation, false},
+    {"Is it the lower precision?", builds_differ_in_lower_precision, accuracy_test_range, false},
+    {"Which tactic is it?", builds_differ, accuracy_test_tactics, false},
+    {"Is it the lower precision?", fails_in_lower_precision, accuracy_test_precision, false},
+    {"Which nodes is it?", always_fails, accuracy_test_layers, false},
+    {"All tensors as outputs make it agree: which fusion is it?", outputs_cure, accuracy_test_fusion, false},
+    {"What is the smallest part that fails?", applies_always, accuracy_test_reduction, false},
+    {"Which kernel is it?", nodes_are_blamed, accuracy_test_kernel, true},
+    {"Does a simpler model cure it?", lacks_a_fix, accuracy_test_folding, true},
 };
 
-/* What is asked of what was found. */
-static const struct question afterwards[] = {
-    {nodes_are_blamed, accuracy_ask_kernel},
-    {lacks_a_mend, accuracy_ask_simplified},
-};
-
-static int ask(struct investigation *investigation, const struct question *list, size_t count,
-               bool (*goes_on)(const struct investigation *investigation), struct error *err)
+static void test_hypotheses(struct study *study)
 {
-    int rc = 0;
+    for (size_t i = 0; i < ARRAY_LEN(hypotheses) && study->outcome == OUTCOME_OPEN && !study_has_failed(study); i++) {
+        const struct hypothesis *hypothesis = &hypotheses[i];
 
-    for (size_t i = 0; rc == 0 && i < count && goes_on(investigation); i++)
-        if (list[i].applies(investigation))
-            rc = list[i].ask(investigation, err);
-    return rc;
+        if ((study->cause.kind != CAUSE_UNKNOWN && !hypothesis->is_about_cause) || !hypothesis->applies(study))
+            continue;
+        if (hypothesis->title != NULL)
+            study_begin_hypothesis(study, hypothesis->title);
+        hypothesis->test(study);
+    }
+    if (study->outcome != OUTCOME_OPEN || study_has_failed(study))
+        return;
+    if (study->cause.kind != CAUSE_UNKNOWN)
+        confirm_cause(study);
+    else
+        study_conclude(study, OUTCOME_NO_CAUSE,
+                       study->refused ? "The suspect does not run the model, and no cause was found"
+                                      : "It fails, and no cause was found");
 }
 
-static int find_out(struct investigation *investigation, struct error *err)
+int accuracy_run(struct study *study, struct error *err)
 {
-    int rc = ask(investigation, questions, ARRAY_LEN(questions), has_no_cause, err);
+    int rc;
 
+    test_hypotheses(study);
+    rc = study->error.code;
     if (rc == 0)
-        rc = ask(investigation, afterwards, ARRAY_LEN(afterwards), is_open, err);
-    if (rc < 0 || investigation->outcome != OUTCOME_OPEN)
-        return rc;
-    if (investigation->cause.kind != CAUSE_UNKNOWN)
-        return accuracy_prove(investigation, err);
-    investigation_conclude(investigation, OUTCOME_NO_CAUSE,
-                           investigation->refused ? "The suspect does not run the model, and no cause was found"
-                                                  : "It fails, and no cause was found");
-    return 0;
-}
-
-int accuracy_run(struct investigation *investigation, struct error *err)
-{
-    int rc = find_out(investigation, err);
-
+        return 0;
+    *err = study->error;
+    study->error = (struct error){0};
     if (rc == ERR_INTERRUPTED)
-        investigation_conclude(investigation, OUTCOME_NO_CAUSE, "Interrupted: this is what is known so far");
-    if (rc < 0 && investigation->out_of_budget) {
-        investigation_conclude(investigation, OUTCOME_NO_CAUSE,
-                               "The budget (--deadline, --max-checks) is used up: this is what is known so far");
+        study_conclude(study, OUTCOME_NO_CAUSE, "Interrupted: this is what is known so far");
+    if (study->out_of_budget) {
+        study_conclude(study, OUTCOME_NO_CAUSE,
+                       "The budget (--deadline, --max-checks) is used up: this is what is known so far");
         return 0;
     }
-    /* An experiment that cannot be made is no reason to lose what the others have shown. */
-    if (rc < 0 && rc != ERR_INTERRUPTED && rc != ERR_IO && investigation->experiments.count > 0) {
-        investigation_conclude(investigation, OUTCOME_NO_CAUSE, "It cannot go on: %s", err->message);
+    /* An experiment that cannot be run is no reason to lose what the others have shown. */
+    if (rc != ERR_INTERRUPTED && rc != ERR_IO && study->steps.count > 0) {
+        study_conclude(study, OUTCOME_NO_CAUSE, "It cannot go on: %s", err->message);
         return 0;
     }
     return rc;

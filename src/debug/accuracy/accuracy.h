@@ -1,23 +1,37 @@
-/* debug/accuracy/accuracy.h: from "it is wrong" to a cause that was seen.
+/* debug/accuracy/accuracy.h: from "it is wrong" to a cause that experiments have shown.
  *
- * The room debug/accuracy/ goes the way of docs/finding-the-cause.md by itself. Each of its experiments is a command of
- * this program, run as a process (investigation.h), so that everything it believes can be typed and seen again. A file
- * is a question (questions.h): question.c whether there is one, occurrence.c when it fails, tactics.c, precision.c,
- * layers.c, fusion.c and reduction.c what makes it fail, proof.c whether that is true. cause.h is the answer, record.h
- * tells it. accuracy.c has the order of the questions. It uses the layers below debug, and of debug little more than
- * how output is shown.
+ * The room debug/accuracy/ follows docs/finding-the-cause.md by itself. Each of its experiments is a command of this
+ * program, run as a process (study.h), so that everything it concludes can be typed and checked. A file tests one or a
+ * few hypotheses (hypotheses.h): soundness.c whether there is a question, failure.c when it fails, simplification.c,
+ * tactics.c, precision.c, layers.c, fusion.c and reduction.c what makes it fail, accuracy.c in which order, and whether
+ * the answer holds. result.c writes the answer. The room uses the layers below debug, and of debug little more than how
+ * output is shown.
  */
 #ifndef DEBUG_ACCURACY_ACCURACY_H
 #define DEBUG_ACCURACY_ACCURACY_H
 
-#include "debug/accuracy/investigation.h"
+#include "debug/accuracy/study.h"
+#include "format/json/writer.h"
 
-/* Makes the folder ready, or finds in it what an earlier session of the same question has left. ERR_EXISTS where it
- * holds something else, or another session is at work there. Give back with investigation_free(). */
-int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct investigation **ret,
-                   struct error *err);
+/* Prepares the folder, or finds in it what an earlier session of the same question has left. ERR_EXISTS where it has
+ * something else, or another session is using it. Release with study_free(). */
+int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err);
 
-/* Goes the whole way. What is known can be asked afterwards, after an error or an interruption, too. */
-int accuracy_run(struct investigation *investigation, struct error *err);
+/* Tests the hypotheses. What is known can be read afterwards, after an error or an interruption, too. */
+int accuracy_run(struct study *study, struct error *err);
+
+/* Writes what a bug report needs to the folder: `reproduce.sh` with the minimal case (else the whole model), and what
+ * makes it pass. Where something fails, also has the errors of all tensors measured once, for the report: `errors` of
+ * the study. */
+int accuracy_write_bundle(struct study *study, struct error *err);
+
+/* Whether a cause was proven, or nothing fails. */
+bool accuracy_is_answered(const struct study *study);
+
+/* Adds the members of the result, a `study`, to an object (docs/formats.md). */
+void accuracy_write_result(const void *study, struct json_writer *writer);
+
+/* Logs the verdict, its evidence, the fix and where the files are. */
+void accuracy_log_result(const struct study *study);
 
 #endif

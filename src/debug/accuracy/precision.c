@@ -1,129 +1,117 @@
 /* debug/accuracy/precision.c: does it fail in lower precision only, and which layers need the higher one?
  *
- * What a type can hold is compared with the ranges that the reference has, which says where to look, and how to put it.
- * The proof is a set of layers found by building (`debug precision`), and what becomes of it in bfloat16, which has the
- * range of float32 and fewer digits than float16.
+ * What a type can represent is compared with the ranges in the reference, which says where to look, and how to put it.
+ * The evidence is a set of layers found by building (`debug precision`), and what becomes of it in bfloat16, which has
+ * the range of float32 and less precision than float16.
  */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "debug/accuracy/misfit.h"
-#include "debug/accuracy/questions.h"
+#include "debug/accuracy/hypotheses.h"
+#include "debug/accuracy/subgraph.h"
 
-#define HINTS_TOLD 3
-#define NODES_ALONE 2   /* so many are tried one by one */
-#define NODES_GROWN 12  /* more than so many are not made smaller */
-#define LARGE_SHARE 3.0 /* from one in so many layers on, no single one is to blame */
+#define MOST_HINTS 3
+#define MOST_LONE_NODES 2 /* are tried one by one */
+#define MOST_GROWN_SET 12 /* nodes; a larger set is not made smaller */
+#define LARGE_SHARE 3.0   /* from one in so many layers on, no single one is to blame */
 
-/* ---- The question ---- */
-
-struct need {
-    struct parts parts;
-    const struct format *format; /* NULL: int8 */
-    struct known_range *ranges;  /* of values */
-    struct words names;          /* of the nodes of the layers that need higher precision */
-    struct bitset nodes;         /* those that are not inside of others: in bodies nothing is known of tensors */
-    struct words layers;         /* NAME:float32 for each */
-    int64_t lowered;             /* layers that could be in lower precision */
+struct precision_need {
+    struct study *study;
+    const struct float_format *format; /* NULL: int8 */
+    struct known_range *ranges;        /* of values */
+    struct words names;                /* of the nodes of the layers that need higher precision */
+    struct bitset nodes;               /* those outside of others: of tensors in bodies nothing is known */
+    struct words layers;               /* NAME:float32 for each */
+    int64_t lowered;                   /* layers that could be in lower precision */
     int64_t checks;
     bool is_minimal;
-    enum misfit misfit; /* the worst in what these nodes read and make */
-    uint32_t value;     /* whose that is */
-    uint32_t node;      /* which reads or makes it */
+    enum range_error error; /* the worst among inputs and outputs of these nodes */
+    uint32_t value;         /* whose that is */
+    uint32_t node;          /* that reads or makes it */
 };
 
-static enum misfit look_at_node(const struct need *need, uint32_t node, uint32_t *ret_value)
+static enum range_error error_at_node(const struct precision_need *need, uint32_t node, uint32_t *ret_value)
 {
-    return misfit_at_node(need->format, need->parts.model, need->ranges, node, ret_value);
+    return range_error_at_node(need->format, need->study->model, need->ranges, node, ret_value);
 }
 
-static const char *describe_misfit(struct need *need, uint32_t value, uint32_t node, enum misfit misfit)
+static const char *describe_error(struct precision_need *need, uint32_t value, uint32_t node, enum range_error error)
 {
-    return misfit_describe(&need->parts, need->format, &need->ranges[value], value, node, misfit);
+    return describe_range_error(need->study, need->format, &need->ranges[value], value, node, error);
 }
 
-/* What a node makes, or gets from outside of the network. */
-static bool is_first_to_have(const struct need *need, uint32_t node, uint32_t value)
+/* Whether this node makes the worst of its values itself, or reads it from outside of the network, and how bad it is:
+ * FITS where another node made it. */
+static enum range_error error_from_node(const struct precision_need *need, uint32_t node, uint32_t *ret_value)
 {
-    uint32_t producer = need->parts.model->values.items[value].producer;
+    enum range_error ret = error_at_node(need, node, ret_value);
+    uint32_t producer = ret > FITS ? need->study->model->values.items[*ret_value].producer : NODE_NONE;
 
-    return producer == node || producer == NODE_NONE;
+    return producer == node || producer == NODE_NONE ? ret : FITS;
 }
 
-/* What in the reference does not fit worst, in the order of the network. */
-static void tell_hints(struct need *need)
+/* What fits worst in the reference, in the order of the network. Whether something there is too large. */
+static bool log_hints(struct precision_need *need)
 {
-    struct investigation *investigation = need->parts.investigation;
-    enum misfit worst = HAS_TINY;
-    size_t told = 0;
+    struct study *study = need->study;
+    enum range_error worst = HAS_TINY;
+    bool is_too_large = false;
+    size_t count = 0;
     uint32_t value = VALUE_NONE;
 
     for (uint32_t i = 0; i < need->nodes.size; i++) {
-        enum misfit misfit = look_at_node(need, i, &value);
+        enum range_error error = error_from_node(need, i, &value);
 
-        if (misfit > worst && is_first_to_have(need, i, value))
-            worst = misfit;
+        is_too_large |= error_at_node(need, i, &value) == IS_TOO_LARGE;
+        worst = error > worst ? error : worst;
     }
     for (uint32_t i = 0; worst > HAS_TINY && i < need->nodes.size; i++)
-        if (look_at_node(need, i, &value) == worst && is_first_to_have(need, i, value) && told++ < HINTS_TOLD)
-            log_message(investigation->log, LOG_INFO, "    In the reference %s",
-                        describe_misfit(need, value, i, worst));
-    if (told > HINTS_TOLD)
-        log_message(investigation->log, LOG_INFO, "    and %zu more like that", told - HINTS_TOLD);
+        if (error_from_node(need, i, &value) == worst && count++ < MOST_HINTS)
+            study_log(study, "In the reference %s", describe_error(need, value, i, worst));
+    if (count > MOST_HINTS)
+        study_log(study, "and %zu more like that", count - MOST_HINTS);
+    return is_too_large;
 }
 
 /* ---- Experiments ---- */
 
-static int run_in_float(struct investigation *investigation, enum agreement *ret, struct error *err)
+static enum agreement run_in_float(struct study *study)
 {
-    struct experiment *experiment;
-    struct call call;
-    int rc;
+    struct study_step *step =
+        step_begin_model(study, "float32", study_text(study, "In float32, %d runs", RUNS_OF_ONE_BUILD),
+                         study->settings->suspect_in_float);
 
-    call_begin(&call, investigation, "float32",
-               investigation_text(investigation, "In float32, %d runs", RUNS_OF_ONE_BUILD));
-    call_add(&call, "run", investigation->settings->model, NULL);
-    call_add_words(&call, investigation->settings->loading);
-    call_add_words(&call, investigation->settings->suspect_in_float);
-    call_add_inputs(&call, RUNS_OF_ONE_BUILD);
-    call_add(&call, "--load-outputs", investigation->repeated_golden, NULL);
-    call_add_words(&call, investigation->whole.tolerance);
-    rc = call_judge(&call, &experiment, err);
-    if (rc < 0)
-        return rc;
-    experiment->checks = RUNS_OF_ONE_BUILD;
-    *ret = experiment->agreement;
-    return 0;
+    step_add_repeated_whole(step, RUNS_OF_ONE_BUILD);
+    if (step_judge(step) != UNKNOWN)
+        step->checks = RUNS_OF_ONE_BUILD;
+    return step->agreement;
 }
 
-static int search_layers(struct need *need, struct experiment **ret, struct error *err)
+static struct study_step *search_layers(struct precision_need *need)
 {
-    struct investigation *investigation = need->parts.investigation;
-    const struct failing_case *whole = &investigation->whole;
-    const char *folder, *engine;
-    struct call call;
+    struct study *study = need->study;
+    const struct failing_case *whole = &study->whole;
+    struct study_step *step = step_begin(study, "precision", "The smallest set of layers that has to stay in float32");
+    const char *engine = step_path(step, "candidate.engine");
 
-    call_begin(&call, investigation, "precision", "The smallest set of layers that has to stay in float32");
-    folder = call_folder(&call);
-    engine = investigation_text(investigation, "%s/candidate.engine", folder);
-    call.replay = investigation_text(investigation, "%s/replay.json", folder);
-    call_add(&call, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
-             "--iter-artifact", engine, "--force", "--save-debug-replay", call.replay, "--hide-fail-output", NULL);
+    step->replay = step_path(step, "replay.json");
+    step_add(step, "debug", "precision", whole->model, "--mode", "minimal", "--load-inputs", whole->inputs,
+             "--iter-artifact", engine, "--force", "--save-debug-replay", step->replay, "--hide-fail-output", NULL);
     if (need->format == &format_float16) /* the only one that the model is written in, with Casts */
-        call_add(&call, "--output-onnx", investigation_path(investigation, "mixed.onnx"), NULL);
-    call_add_words(&call, investigation->settings->loading);
-    call_add_words(&call, investigation->settings->engine);
-    if (investigation->occurrence != OCCURS_ALWAYS)
-        call_add(&call, "--flaky", NULL);
-    call_add(&call, "--check", "polygraphy", "run", engine, "--trt", "--load-inputs", whole->inputs, "--load-outputs",
-             whole->golden, NULL);
-    call_add_words(&call, whole->tolerance);
-    return call_run(&call, ret, err);
+        step_add(step, "--output-onnx", study_path(study, "mixed.onnx"), NULL);
+    step_add_words(step, study->settings->loading);
+    step_add_words(step, study->settings->engine);
+    if (study->pattern != FAILS_ALWAYS)
+        step_add(step, "--flaky", NULL);
+    step_add(step, "--check", "polygraphy", "run", engine, "--trt", NULL);
+    step_add_case(step, whole);
+    step_run(step);
+    return step;
 }
 
-static uint32_t find_node(const struct model *model, const char *name)
+static uint32_t find_named_node(const struct model *model, const char *name)
 {
     for (uint32_t i = 0; i < model->nodes.count; i++)
         if (text_equal_string(model->nodes.items[i].name, name))
@@ -131,320 +119,250 @@ static uint32_t find_node(const struct model *model, const char *name)
     return NODE_NONE;
 }
 
-/* The text of an array's items. */
-static void add_texts(struct call *ret, struct experiment *experiment, const json_t *array)
-{
-    const json_t *item;
-    struct text word;
-    size_t i;
-
-    json_array_foreach (array, i, item)
-        if (json_reader_text(&experiment->result, (json_t *)item, &word, NULL) == 0)
-            call_add(ret, word.data, NULL);
-}
-
 /* Whether there is a set of layers. */
-static bool take_layers(struct need *need, struct experiment *experiment)
+static bool read_layers(struct precision_need *need, struct study_step *step)
 {
-    struct investigation *investigation = need->parts.investigation;
-    const json_t *result = experiment->result.root, *layers = result_find(result, "layers"), *layer;
-    struct call call;
+    struct study *study = need->study;
+    const json_t *layers = result_find(step->result.root, "layers"), *layer;
     size_t i;
 
-    if (experiment->exit_status != 0 || !experiment->has_result || !json_is_true(result_find(result, "found")) ||
-        json_array_size(layers) == 0)
+    if (step->exit_status != 0 || !step->has_result || !step_says(step, "found") || json_array_size(layers) == 0)
         return false;
-    need->checks = result_count(experiment, result, "failed") + result_count(experiment, result, "passed");
-    experiment->checks = experiment->builds = need->checks;
-    need->lowered = result_count(experiment, result, "lowered");
-    need->is_minimal = json_is_true(result_find(result, "minimal"));
-    call_begin_words(&call, investigation);
+    need->checks = step_count(step, "failed") + step_count(step, "passed");
+    step->checks = step->builds = need->checks;
+    need->lowered = step_count(step, "lowered");
+    need->is_minimal = step_says(step, "minimal");
     json_array_foreach (layers, i, layer)
-        add_texts(&call, experiment, result_find(layer, "nodes"));
-    need->names = call_keep(&call);
+        need->names = study_add_words(study, need->names, result_words(step, result_find(layer, "nodes"), ""));
     for (i = 0; i < need->names.count; i++) {
-        uint32_t node = find_node(need->parts.model, need->names.items[i]);
+        uint32_t node = find_named_node(study->model, need->names.items[i]);
 
         if (node != NODE_NONE)
             bitset_add(&need->nodes, node);
     }
-    call_begin_words(&call, investigation);
-    add_texts(&call, experiment, result_find(result, "layer_precisions"));
-    need->layers = call_keep(&call);
-    experiment->outcome =
-        investigation_text(investigation, "%zu of %lld layers", need->layers.count, (long long)need->lowered);
+    need->layers = result_words(step, result_find(step->result.root, "layer_precisions"), "");
+    step->outcome = study_text(study, "%zu of %lld layers", need->layers.count, (long long)need->lowered);
     return need->layers.count > 0;
 }
 
 /* The options that give the layers a precision. */
-static struct words layer_options(struct need *need, const char *precision)
+static struct words layer_options(struct precision_need *need, const char *precision)
 {
-    struct investigation *investigation = need->parts.investigation;
-    struct call call;
+    struct word_list options = {0};
 
-    call_begin_words(&call, investigation);
-    call_add(&call, "--precision-constraints", "obey", "--layer-precisions", NULL);
+    *VECTOR_APPEND(&options) = "--precision-constraints";
+    *VECTOR_APPEND(&options) = "obey";
+    *VECTOR_APPEND(&options) = "--layer-precisions";
     for (size_t i = 0; i < need->layers.count; i++) {
         const char *word = need->layers.items[i], *colon = strrchr(word, ':');
-        int name = colon != NULL ? (int)(colon - word) : (int)strlen(word);
+        int size = colon != NULL ? (int)(colon - word) : (int)strlen(word);
 
-        call_add(&call, investigation_text(investigation, "%.*s:%s", name, word, precision), NULL);
+        *VECTOR_APPEND(&options) = study_text(need->study, "%.*s:%s", size, word, precision);
     }
-    return call_keep(&call);
+    return study_keep(need->study, &options);
 }
 
-/* Whether the layers may as well be in bfloat16: then it is not the digits that float16 lacks. */
-static int try_bfloat16(struct need *need, bool *ret, struct error *err)
+/* Whether the layers pass in bfloat16, too: then it is not the precision that float16 lacks. */
+static bool try_bfloat16(struct precision_need *need)
 {
-    struct investigation *investigation = need->parts.investigation;
-    enum agreement agreement;
-    struct experiment *experiment;
-    struct call call;
-    int rc;
+    struct study *study = need->study;
+    struct study_step *step;
 
-    *ret = false;
     if (need->format != &format_float16)
-        return 0;
-    call_begin_comparison(&call, investigation, &investigation->whole, "bfloat16",
-                          "These layers in bfloat16: float32's range, and fewer digits than float16");
-    call_add_words(&call, investigation->settings->suspect);
-    call_add(&call, "--bf16", NULL);
-    call_add_words(&call, layer_options(need, "bfloat16"));
-    rc = part_judge(&call, &experiment, &agreement, err);
-    *ret = rc == 0 && agreement == AGREES;
-    return rc;
+        return false;
+    step = step_begin_suspect(study, &study->whole, "bfloat16",
+                              "These layers in bfloat16: float32's range, and fewer digits than float16");
+    step_add(step, "--bf16", NULL);
+    step_add_words(step, layer_options(need, "bfloat16"));
+    return step_try(step) == AGREES;
 }
 
-/* ---- What is said ---- */
+/* ---- The answer ---- */
 
 /* "'a' (Conv) and 'b' (Relu)"; by their names alone where one of them is inside of another node. */
-static const char *describe_nodes(struct need *need)
+static const char *describe_needy_nodes(struct precision_need *need)
 {
     if (bitset_count(&need->nodes) == need->names.count)
-        return parts_describe(&need->parts, &need->nodes);
-    return investigation_list(need->parts.investigation, need->names, (struct words){0});
+        return describe_nodes(need->study, &need->nodes);
+    return study_list(need->study, need->names, (struct words){0});
 }
 
-static const char *describe_rounding(struct need *need)
+static const char *describe_rounding(struct precision_need *need)
 {
-    struct investigation *investigation = need->parts.investigation;
-    const char *precision = investigation->settings->precision;
-    double error = investigation->largest_error;
+    struct study *study = need->study;
+    const char *precision = study->settings->precision;
     size_t count = need->layers.count;
 
     if ((double)count * LARGE_SHARE < (double)need->lowered)
-        return investigation_text(investigation, "%zu of %lld layers need%s more digits than %s has: %s", count,
-                                  (long long)need->lowered, count == 1 ? "s" : "", precision, describe_nodes(need));
-    if (isfinite(error))
-        return investigation_text(
-            investigation,
-            "ordinary rounding of %s: %zu of %lld layers would have to stay in float32, no single "
-            "one is to blame, and the tolerance is too tight for it; --norm-tolerance %.2g would "
-            "pass",
-            precision, count, (long long)need->lowered, error * 1.1);
-    return investigation_text(investigation, "%zu of %lld layers have to stay in float32, as %s is not enough for them",
-                              count, (long long)need->lowered, precision);
+        return study_text(study, "%zu of %lld layers need%s more digits than %s has: %s", count,
+                          (long long)need->lowered, count == 1 ? "s" : "", precision, describe_needy_nodes(need));
+    if (isfinite(study->largest_error))
+        return study_text(study,
+                          "ordinary rounding of %s: %zu of %lld layers would have to stay in float32, no single one "
+                          "is to blame, and the tolerance is too tight for it; --norm-tolerance %.2g would pass",
+                          precision, count, (long long)need->lowered, study->largest_error * 1.1);
+    return study_text(study, "%zu of %lld layers have to stay in float32, as %s is not enough for them", count,
+                      (long long)need->lowered, precision);
 }
 
 /* What does not fit, and how much of that is left where the outputs agree all the same. */
-static const char *describe_range(struct need *need)
+static const char *describe_overflow(struct precision_need *need)
 {
-    const char *ret = describe_misfit(need, need->value, need->node, need->misfit);
+    const char *ret = describe_error(need, need->value, need->node, need->error);
     size_t others = 0;
     uint32_t value = VALUE_NONE;
 
-    for (uint32_t i = 0; need->misfit == IS_TOO_LARGE && i < need->nodes.size; i++)
-        others += !bitset_has(&need->nodes, i) && look_at_node(need, i, &value) == IS_TOO_LARGE &&
-                  is_first_to_have(need, i, value);
+    for (uint32_t i = 0; need->error == IS_TOO_LARGE && i < need->nodes.size; i++)
+        others += !bitset_has(&need->nodes, i) && error_from_node(need, i, &value) == IS_TOO_LARGE;
     if (others == 0)
         return ret;
-    return investigation_text(
-        need->parts.investigation,
-        "%s. In other layers %zu tensors are too large as well, which the outputs do not show with "
-        "these data",
-        ret, others);
+    return study_text(need->study,
+                      "%s. In other layers %zu tensors are too large as well, which the outputs do not show with "
+                      "these data",
+                      ret, others);
 }
 
-static void conclude(struct need *need, bool may_be_bfloat16)
+static void conclude_precision(struct precision_need *need, bool passes_in_bfloat16)
 {
-    struct investigation *investigation = need->parts.investigation;
-    struct cause *cause = &investigation->cause;
+    struct study *study = need->study;
+    struct cause *cause = &study->cause;
     size_t count = need->layers.count;
-    const char *layers = investigation_text(investigation, "%zu layer%s", count, count == 1 ? "" : "s");
+    const char *layers = study_text(study, "%zu layer%s", count, count == 1 ? "" : "s");
 
-    cause_add_proof(investigation, "in float32 it passes, in all of %d runs", RUNS_OF_ONE_BUILD);
-    cause_add_proof(investigation, "it passes with %s of %lld in float32%s (%lld builds)", layers,
-                    (long long)need->lowered,
-                    !need->is_minimal ? ""
-                    : count == 1      ? ", and without it it fails"
-                                      : ", and with any one of them less it fails",
-                    (long long)need->checks);
-    if (may_be_bfloat16)
-        cause_add_proof(investigation,
-                        "with them in bfloat16, which has fewer digits than float16 but the range of float32, it "
-                        "passes, too: so the range is it");
+    study_add_evidence(study, "in float32 it passes, in all of %d runs", RUNS_OF_ONE_BUILD);
+    study_add_evidence(study, "it passes with %s of %lld in float32%s (%lld builds)", layers, (long long)need->lowered,
+                       !need->is_minimal ? ""
+                       : count == 1      ? ", and without it it fails"
+                                         : ", and with any one of them less it fails",
+                       (long long)need->checks);
+    if (passes_in_bfloat16)
+        study_add_evidence(study, "with them in bfloat16, which has fewer digits than float16 but the range of "
+                                  "float32, it passes, too: so the range is it");
     cause->kind = CAUSE_PRECISION;
-    if (need->misfit == IS_TOO_LARGE)
+    if (need->error == IS_TOO_LARGE)
         cause->kind = CAUSE_OVERFLOW;
-    else if (may_be_bfloat16 && need->misfit != FITS)
+    else if (passes_in_bfloat16 && need->error != FITS)
         cause->kind = CAUSE_UNDERFLOW;
-    cause->sentence = cause->kind != CAUSE_PRECISION ? describe_range(need) : describe_rounding(need);
+    cause->sentence = cause->kind != CAUSE_PRECISION ? describe_overflow(need) : describe_rounding(need);
     cause->nodes = need->names;
-    cause->mend = (struct mend){.what = investigation_text(investigation, "%s in float32", layers),
-                                .options = layer_options(need, "float32")};
+    cause->fix = (struct cause_fix){.what = study_text(study, "%s in float32", layers),
+                                    .options = layer_options(need, "float32")};
 }
 
 /* ---- The smallest case ---- */
 
 /* One node that fails alone, or these nodes with their neighbours. */
-static int find_part(struct need *need, struct bitset *part, bool *ret_found, struct error *err)
+static bool find_failing_part(struct precision_need *need, struct bitset *part)
 {
-    struct words tolerance = need->parts.investigation->part_tolerance;
-    struct lone_run run;
+    struct study *study = need->study;
     size_t tried = 0;
-    int rc;
 
-    *ret_found = false;
-    for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size && tried < NODES_ALONE && !*ret_found;
+    for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size && tried < MOST_LONE_NODES;
          i = bitset_next(&need->nodes, i + 1)) {
         uint32_t value;
 
-        if (look_at_node(need, (uint32_t)i, &value) < need->misfit)
+        if (error_at_node(need, (uint32_t)i, &value) < need->error)
             continue;
         tried++;
-        bitset_clear(part);
-        bitset_add(part, i);
-        rc = part_run_alone(&need->parts, part, tolerance, &run, err);
-        if (rc < 0)
-            return rc;
-        *ret_found = run.agreement == DIFFERS;
+        bitset_assign(part, study_node(study, (uint32_t)i));
+        if (study_run_nodes(study, part, study->part_tolerance).agreement == DIFFERS)
+            return true;
     }
-    if (*ret_found || bitset_count(&need->nodes) > NODES_GROWN)
-        return 0;
     bitset_assign(part, &need->nodes);
-    rc = part_grow(&need->parts, part, tolerance, &run, err);
-    *ret_found = rc == 0 && run.agreement == DIFFERS;
-    return rc;
+    return bitset_count(&need->nodes) <= MOST_GROWN_SET &&
+           study_grow_nodes(study, part, study->part_tolerance).agreement == DIFFERS;
 }
 
 /* The minimal case, which passes in float32. Without one nothing is lost. */
-static int make_minimal(struct need *need, struct error *err)
+static void make_lowered_minimal(struct precision_need *need)
 {
-    struct investigation *investigation = need->parts.investigation;
-    struct experiment *experiment;
-    enum agreement agreement = REFUSES;
-    struct bitset part;
-    struct call call;
-    bool found;
-    int rc;
+    struct study *study = need->study;
+    struct study_step *step;
+    SCOPED_BITSET(part);
 
     bitset_init(&part, need->nodes.size);
-    rc = find_part(need, &part, &found, err);
-    if (rc < 0 || !found)
-        goto done;
-    rc = part_make_minimal(&need->parts, &part, investigation->part_tolerance, err);
-    if (rc < 0 || investigation->minimal.model == NULL)
-        goto done;
-    call_begin_comparison(&call, investigation, &investigation->minimal, "minimal-float32", "The same in float32");
-    call_add_words(&call, investigation->settings->suspect_in_float);
-    rc = part_judge(&call, &experiment, &agreement, err);
-    if (rc == 0 && agreement == AGREES)
-        cause_add_proof(investigation, "%s: alone wrong in %s, and right in float32",
-                        parts_describe(&need->parts, &part), investigation->settings->precision);
+    if (!find_failing_part(need, &part))
+        return;
+    study_make_minimal(study, &part, study->part_tolerance);
+    if (study_has_failed(study) || study->minimal.model == NULL)
+        return;
+    step = step_begin_comparison(study, &study->minimal, "minimal-float32", "The same in float32");
+    step_add_words(step, study->settings->suspect_in_float);
+    if (step_try(step) == AGREES)
+        study_add_evidence(study, "%s: alone wrong in %s, and right in float32", describe_nodes(study, &part),
+                           study->settings->precision);
     else
-        investigation->minimal = (struct failing_case){0};
-done:
-    bitset_release(&part);
-    return rc;
+        study->minimal = (struct failing_case){0};
 }
 
-/* ---- The way ---- */
+/* ---- The hypothesis ---- */
 
-/* Whether values of the reference are beyond what the type of lower precision holds. */
-static bool some_are_too_large(const struct need *need)
+static void find_worst_error(struct precision_need *need)
 {
-    for (uint32_t i = 0; i < need->parts.model->nodes.count; i++) {
-        uint32_t value = VALUE_NONE;
-
-        if (look_at_node(need, i, &value) == IS_TOO_LARGE)
-            return true;
-    }
-    return false;
-}
-
-/* `if_too_large`: whether there are such values decides whether it is worth a search. */
-static int ask(struct need *need, bool if_too_large, struct error *err)
-{
-    struct investigation *investigation = need->parts.investigation;
-    struct experiment *experiment;
-    bool may_be_bfloat16;
-    int rc = ranges_read(investigation, need->parts.model, &need->ranges, err);
-
-    if (rc < 0)
-        return rc;
-    tell_hints(need);
-    if (if_too_large && !some_are_too_large(need))
-        return 0;
-    rc = search_layers(need, &experiment, err);
-    if (rc < 0)
-        return rc;
-    if (!take_layers(need, experiment)) {
-        experiment->outcome = experiment->complaint != NULL ? experiment->complaint : "there is no such set";
-        log_message(investigation->log, LOG_INFO, "    %s", experiment->outcome);
-        return 0;
-    }
     for (size_t i = bitset_next(&need->nodes, 0); i < need->nodes.size; i = bitset_next(&need->nodes, i + 1)) {
         uint32_t value = VALUE_NONE;
-        enum misfit misfit = look_at_node(need, (uint32_t)i, &value);
+        enum range_error error = error_at_node(need, (uint32_t)i, &value);
 
-        if (misfit > need->misfit) {
-            need->misfit = misfit;
+        if (error > need->error) {
+            need->error = error;
             need->value = value;
             need->node = (uint32_t)i;
         }
     }
-    rc = try_bfloat16(need, &may_be_bfloat16, err);
-    if (rc < 0)
-        return rc;
-    conclude(need, may_be_bfloat16);
-    return bitset_count(&need->nodes) > 0 ? make_minimal(need, err) : 0;
 }
 
-static int ask_precision(struct investigation *investigation, bool if_too_large, struct error *err)
+/* `if_too_large`: values beyond the range decide whether it is worth a search. */
+static void find_layers(struct precision_need *need, bool if_too_large)
 {
-    struct need need = {0};
-    enum agreement agreement;
-    int rc;
+    struct study *study = need->study;
+    struct study_step *step;
+    bool passes_in_bfloat16;
 
-    investigation_begin_step(investigation, "Is it the lower precision?");
-    rc = run_in_float(investigation, &agreement, err);
-    if (rc < 0)
-        return rc;
-    if (agreement != AGREES) {
-        log_message(investigation->log, LOG_INFO, "    It fails in float32 as well: the precision is not it");
-        return 0;
+    if (!log_hints(need) && if_too_large)
+        return;
+    step = search_layers(need);
+    if (!read_layers(need, step)) {
+        step->outcome = step->complaint != NULL ? step->complaint : "there is no such set";
+        study_log(study, "%s", step->outcome);
+        return;
     }
-    if (strcmp(investigation->settings->precision, format_float16.name) == 0)
+    find_worst_error(need);
+    passes_in_bfloat16 = try_bfloat16(need);
+    if (study_has_failed(study))
+        return;
+    conclude_precision(need, passes_in_bfloat16);
+    if (bitset_count(&need->nodes) > 0)
+        make_lowered_minimal(need);
+}
+
+static void test_lower_precision(struct study *study, bool if_too_large)
+{
+    struct precision_need need = {.study = study};
+    enum agreement agreement = run_in_float(study);
+
+    if (agreement != AGREES)
+        study_log(study, "It fails in float32 as well: the precision is not it");
+    if (agreement != AGREES || !study_open_model(study))
+        return;
+    if (strcmp(study->settings->precision, format_float16.name) == 0)
         need.format = &format_float16;
-    else if (strcmp(investigation->settings->precision, format_bfloat16.name) == 0)
+    else if (strcmp(study->settings->precision, format_bfloat16.name) == 0)
         need.format = &format_bfloat16;
-    rc = parts_open(&need.parts, investigation, err);
-    if (rc < 0)
-        return rc;
-    bitset_init(&need.nodes, need.parts.model->nodes.count);
-    rc = ask(&need, if_too_large, err);
+    need.ranges = study_read_ranges(study);
+    if (need.ranges == NULL)
+        return;
+    bitset_init(&need.nodes, study->model->nodes.count);
+    find_layers(&need, if_too_large);
     bitset_release(&need.nodes);
     free(need.ranges);
-    parts_close(&need.parts);
-    return rc;
 }
 
-int accuracy_ask_precision(struct investigation *investigation, struct error *err)
+void accuracy_test_precision(struct study *study)
 {
-    return ask_precision(investigation, false, err);
+    test_lower_precision(study, false);
 }
 
-int accuracy_ask_range(struct investigation *investigation, struct error *err)
+void accuracy_test_range(struct study *study)
 {
-    return ask_precision(investigation, true, err);
+    test_lower_precision(study, true);
 }

@@ -1,15 +1,15 @@
-/* debug/accuracy/tactics.c: which tactic is it? Builds of the built-in engine draw their tactics by lot; what
- * distinguishes those that fail is tried, on the case where it was found from both sides, and on the whole model by
- * leaving the kernel out.
+/* debug/accuracy/tactics.c: which tactic is it? The built-in engine is built with random tactics; what distinguishes
+ * builds that fail is isolated, and confirmed on the case where it was found from both sides, and on the whole model by
+ * excluding the kernel.
  */
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/text/shell_line.h"
-#include "base/text/string_builder.h"
-#include "debug/accuracy/exploration.h"
-#include "debug/accuracy/questions.h"
-#include "debug/accuracy/repetition.h"
+#include "debug/accuracy/hypotheses.h"
+#include "format/trtexec/layer_info.h"
 
-/* So many kernels at fault are found one after the other, in as many rounds of builds. */
+/* At most this many kernels at fault are found one after the other, in as many rounds of builds. */
 #define MOST_KERNELS 4
 
 /* For --explore-within: all tactics that there are. */
@@ -18,229 +18,294 @@
 /* Of layers and tactics the names alone are listed. */
 static const struct words no_operators;
 
-/* Widens the choice until builds of both kinds are there. */
-static int explore_until_both(struct investigation *investigation, struct exploration *exploration, struct error *err)
-{
-    static const char *const factors[] = {NULL, "8", ALL_TACTICS};
-    int rc = 0;
+/* ---- Builds ---- */
 
-    for (size_t i = 0; i < ARRAY_LEN(factors) && rc == 0; i++) {
-        exploration->within = factors[i];
-        rc = accuracy_explore(investigation, exploration, err);
-        if (rc < 0 || (exploration->passed > 0 && exploration->failed > 0))
-            return rc;
-    }
-    return rc;
+static void add_excluded_tactics(struct study_step *step, struct words excluded)
+{
+    if (excluded.count > 0)
+        step_add(step, "--exclude-tactics", NULL);
+    step_add_words(step, excluded);
 }
 
-/* ---- Leaving kernels out ---- */
+/* The engine against the golden outputs of its model. */
+static void add_engine_check(struct study_step *step, const struct failing_case *subject, const char *engine)
+{
+    step_add(step, "--hide-fail-output", "--check", "polygraphy", "run", engine, "--trt", NULL);
+    step_add_words(step, step->study->settings->serving);
+    step_add_case(step, subject);
+}
 
-struct cure {
-    struct words excluded; /* with the suspect's own */
-    int64_t builds, runs;  /* that were seen to pass without them; 0: it is no cure */
+void study_explore_tactics(struct study *study, struct tactic_exploration *exploration)
+{
+    const struct accuracy_settings *settings = study->settings;
+    const struct failing_case *subject = exploration->subject;
+    struct words excluded = exploration->excluded;
+    const char *cache = study_path(study, "timing.cache"), *engine, *replay;
+    struct study_step *step = step_begin(
+        study, "explore",
+        excluded.count > settings->excluded.count
+            ? study_text(study, "Builds with tactics drawn by lot, without '%s'", excluded.items[excluded.count - 1])
+            : "Builds with tactics drawn by lot");
+
+    engine = step_path(step, "candidate.engine");
+    replay = step_path(step, "replay.json");
+    exploration->replays = step_path(step, "replays");
+    exploration->layers = step_path(step, "layers.json");
+    step_add(step, "debug", "build", subject->model, NULL);
+    step_add_words(step, settings->loading);
+    step_add_words(step, settings->explored);
+    add_excluded_tactics(step, excluded);
+    /* Tactics are timed once, whatever builds come later: only what is random differs then. */
+    if (!has_word(settings->explored, "--load-timing-cache"))
+        step_add(step, "--load-timing-cache", cache, "--save-timing-cache", cache, NULL);
+    step_add(step, "--load-inputs", subject->inputs, "--explore", NULL);
+    if (exploration->within != NULL)
+        step_add(step, "--explore-within", exploration->within, NULL);
+    step_add(step, "--until", study_text(study, "%lld", (long long)exploration->builds), "--iter-artifact", engine,
+             "--save-tactics", replay, "--save-layer-info", exploration->layers, "--artifacts", replay,
+             "--artifacts-dir", exploration->replays, NULL);
+    add_engine_check(step, subject, engine);
+    step_run(step);
+    exploration->passed = step_count(step, "passed");
+    exploration->failed = step_count(step, "failed");
+    step->builds = exploration->passed + exploration->failed;
+    step->checks = step->builds * failing_case_runs(subject);
+    step->outcome =
+        study_text(study, "%lld of %lld builds fail", (long long)exploration->failed, (long long)step->builds);
+    study_log(study, "    %s", step->outcome);
+    if (step->builds == 0 && step->complaint != NULL)
+        study_log(study, "    %s", step->complaint);
+}
+
+/* ---- What distinguishes them ---- */
+
+struct tactic_culprits {
+    struct words layers;    /* whose tactics turn the verdict; empty: none were found */
+    struct words bad, good; /* names of their tactics */
+    struct words faulty;    /* layers where the bad kernel is at fault */
+    struct words nodes;     /* of the model, in `faulty` */
+    const char *kernel;     /* for --exclude-tactics; NULL: it is not one kernel */
+    const char *mended;     /* a replay with the good tactics; NULL: there is none */
 };
 
-/* What always fails needs one run to be seen to pass. What comes and goes needs many, of builds that are as different
- * as those that failed. `ret` keeps the builds, for the next round, where some of them fail. */
-static int try_without(struct investigation *investigation, const struct failing_case *whole, struct cure *cure,
-                       struct exploration *ret, struct error *err)
+/* Names of the nodes that layers are made of, according to a file of layer information. */
+static struct words find_nodes_of_layers(struct study *study, const char *layer_info, struct words layers)
 {
-    int rc;
+    struct word_list nodes = {0};
+    struct layer_info info;
 
-    *ret = (struct exploration){
-        .subject = whole, .excluded = cure->excluded, .builds = investigation->settings->explored_builds};
-    if (investigation->occurrence == OCCURS_ALWAYS) {
-        struct experiment *experiment;
-        struct call call;
-
-        call_begin_comparison(&call, investigation, whole, "without",
-                              investigation_text(investigation, "The whole model without '%s'",
-                                                 cure->excluded.items[cure->excluded.count - 1]));
-        call_add_words(&call, investigation->settings->suspect);
-        call_add_excluded(&call, cure->excluded);
-        rc = call_judge(&call, &experiment, err);
-        if (rc < 0)
-            return rc;
-        cure->builds = cure->runs = experiment->agreement == AGREES;
-        if (cure->builds > 0 || experiment->agreement == REFUSES)
-            return 0;
-    }
-    rc = accuracy_explore(investigation, ret, err);
-    if (rc == 0 && ret->failed == 0) {
-        cure->builds = ret->passed;
-        cure->runs = ret->passed * failing_case_runs(whole);
-    }
-    return rc;
+    if (layer_info_open(&info, layer_info, &study->error) < 0)
+        return (struct words){0};
+    for (size_t i = 0; i < info.layers.count; i++)
+        for (size_t k = 0; has_word(layers, info.layers.items[i].name) && k < info.layers.items[i].nodes.count; k++)
+            *VECTOR_APPEND(&nodes) = arena_strdup(&study->arena, info.layers.items[i].nodes.items[k]);
+    layer_info_release(&info);
+    return study_keep(study, &nodes);
 }
 
-/* Leaves out one kernel after the other until the whole model passes. */
-static int find_cure(struct investigation *investigation, const struct tactic_culprits *first, struct cure *ret,
-                     struct error *err)
+static void read_culprits(struct study_step *step, const char *mended, struct tactic_culprits *ret)
 {
-    struct failing_case whole = accuracy_repeated_whole(investigation);
+    const json_t *tactics = result_find(step->result.root, "tactics");
+    const char *excluded = step_text(step, "mend/exclude_tactics");
+
+    ret->layers = ret->faulty = result_words(step, tactics, "layer");
+    ret->bad = result_words(step, tactics, "bad/name");
+    ret->good = result_words(step, tactics, "good/name");
+    /* One kernel may be at fault in more layers than the one that was found. */
+    if (ret->layers.count > 0 && step_says(step, "kernel/proven") && step_says(step, "kernel/exact"))
+        ret->faulty = result_words(step, result_find(step->result.root, "kernel/layers"), "");
+    ret->kernel = *excluded != '\0' ? excluded : NULL;
+    ret->mended = *step_text(step, "mend/load_tactics") != '\0' ? mended : NULL;
+}
+
+/* Isolates the tactics that distinguish the good and bad builds of an exploration. False: there are none. */
+static bool isolate_tactics(struct study *study, const struct tactic_exploration *exploration,
+                            struct tactic_culprits *ret)
+{
+    const struct failing_case *subject = exploration->subject;
+    struct study_step *step = step_begin(study, "tactics", "The one of their tactics that turns the verdict");
+    const char *engine = step_path(step, "candidate.engine"), *mended = step_path(step, "mended_tactics.json");
+
+    *ret = (struct tactic_culprits){0};
+    step_add(step, "debug", "tactics", subject->model, "--dir", exploration->replays, NULL);
+    step_add_words(step, study->settings->loading);
+    step_add_words(step, study->settings->explored);
+    step_add(step, "--load-inputs", subject->inputs, "--iter-artifact", engine, "--save-debug-replay",
+             step_path(step, "replay.json"), "--save-mended-tactics", mended, NULL);
+    add_engine_check(step, subject, engine);
+    step_run(step);
+    step->builds = step_count(step, "builds");
+    step->checks = step->builds * failing_case_runs(subject);
+    step->outcome = step_text(step, "outcome");
+    if (step->exit_status == 0 && strcmp(step->outcome, "found") == 0)
+        read_culprits(step, mended, ret);
+    if (ret->layers.count > 0)
+        ret->nodes = find_nodes_of_layers(study, exploration->layers, ret->faulty);
+    return ret->layers.count > 0 && !study_has_failed(study);
+}
+
+/* ---- Excluding kernels ---- */
+
+struct kernel_exclusion {
+    struct words excluded; /* with the suspect's own */
+    int64_t builds, runs;  /* that have passed without them; 0: it fails still */
+};
+
+/* What always fails needs one run that passes. What comes and goes needs many, of builds that are as different as those
+ * that failed. `ret` keeps the builds, for the next round, where some of them fail. */
+static void run_without_kernels(struct study *study, const struct failing_case *whole,
+                                struct kernel_exclusion *exclusion, struct tactic_exploration *ret)
+{
+    *ret = (struct tactic_exploration){
+        .subject = whole, .excluded = exclusion->excluded, .builds = study->settings->explored_builds};
+    if (study->pattern == FAILS_ALWAYS) {
+        const char *kernel = exclusion->excluded.items[exclusion->excluded.count - 1];
+        struct study_step *step =
+            step_begin_suspect(study, whole, "without", study_text(study, "The whole model without '%s'", kernel));
+
+        add_excluded_tactics(step, exclusion->excluded);
+        exclusion->builds = exclusion->runs = step_judge(step) == AGREES;
+        if (step->agreement != DIFFERS)
+            return;
+    }
+    study_explore_tactics(study, ret);
+    if (!study_has_failed(study) && ret->failed == 0) {
+        exclusion->builds = ret->passed;
+        exclusion->runs = ret->passed * failing_case_runs(whole);
+    }
+}
+
+/* Excludes one kernel after the other until the whole model passes. */
+static struct kernel_exclusion exclude_kernels(struct study *study, const struct tactic_culprits *first)
+{
+    struct kernel_exclusion ret = {.excluded = study->settings->excluded};
+    struct failing_case whole = study_repeated_whole(study);
     struct tactic_culprits culprits = *first;
 
-    *ret = (struct cure){.excluded = investigation->settings->excluded};
     for (int round = 0; round < MOST_KERNELS && culprits.kernel != NULL; round++) {
-        size_t count = ret->excluded.count;
-        struct exploration exploration;
-        int rc;
+        struct tactic_exploration exploration;
 
-        ret->excluded = accuracy_add_word(investigation, ret->excluded, culprits.kernel);
-        if (ret->excluded.count == count)
-            return 0;
-        rc = try_without(investigation, &whole, ret, &exploration, err);
-        if (rc < 0 || ret->builds > 0 || exploration.passed == 0 || exploration.failed == 0)
-            return rc;
-        rc = accuracy_isolate_tactics(investigation, &exploration, &culprits, err);
-        if (rc < 0)
-            return rc;
+        if (has_word(ret.excluded, culprits.kernel))
+            break;
+        ret.excluded = study_add_words(study, ret.excluded, study_words(study, culprits.kernel, NULL));
+        run_without_kernels(study, &whole, &ret, &exploration);
+        if (ret.builds > 0 || exploration.passed == 0 || exploration.failed == 0)
+            break;
+        isolate_tactics(study, &exploration, &culprits);
     }
-    return 0;
+    return ret;
 }
 
-/* ---- What is known then ---- */
-
-static void take_cure(struct investigation *investigation, const struct cure *cure)
+static void set_exclusion_as_fix(struct study *study, const struct kernel_exclusion *exclusion)
 {
     const struct shell_quotes outside = {0};
-    struct cause *cause = &investigation->cause;
-    struct string_builder words;
-    struct call call;
+    struct cause_fix *fix = &study->cause.fix;
+    SCOPED_STRING(line);
 
-    call_begin_words(&call, investigation);
-    call_add_excluded(&call, cure->excluded);
-    cause->mend.options = call_keep(&call);
-    string_init(&words);
-    for (size_t i = 0; i < cause->mend.options.count; i++) {
-        string_add(&words, i > 0 ? " " : "");
-        shell_add_word(&words, cause->mend.options.items[i], &outside);
+    fix->options = study_add_words(study, study_words(study, "--exclude-tactics", NULL), exclusion->excluded);
+    for (size_t i = 0; i < fix->options.count; i++) {
+        string_add(&line, i > 0 ? " " : "");
+        shell_add_word(&line, fix->options.items[i], &outside);
     }
-    cause->mend.what = investigation_text(investigation, "%s", words.data);
-    string_release(&words);
-    cause->mend.comparisons = cure->builds;
-    if (cure->runs > 1)
-        cause_add_proof(investigation,
-                        "without it no run fails: %lld runs of %lld builds with tactics drawn by lot; a failure in "
-                        "more than %.2g %% of runs would have been seen with 95 %% confidence",
-                        (long long)cure->runs, (long long)cure->builds, 100 * accuracy_rate_excluded(cure->runs));
+    fix->what = study_text(study, "%s", line.data);
+    fix->comparisons = exclusion->builds;
+    if (exclusion->runs > 1)
+        study_add_evidence(study,
+                           "without it no run fails: %lld runs of %lld builds with tactics drawn by lot; a failure in "
+                           "more than %.2g %% of runs would have been seen with 95 %% confidence",
+                           (long long)exclusion->runs, (long long)exclusion->builds,
+                           100 * rate_excluded(exclusion->runs));
 }
 
-static void add_proof_of_isolation(struct investigation *investigation, const char *what,
-                                   const struct tactic_culprits *culprits)
+static void add_evidence_of_isolation(struct study *study, const char *what, const struct tactic_culprits *culprits)
 {
-    cause_add_proof(investigation, "%s fails with the tactic%s %s in %s, and passes with %s there", what,
-                    culprits->bad.count == 1 ? "" : "s", investigation_list(investigation, culprits->bad, no_operators),
-                    investigation_list(investigation, culprits->layers, no_operators),
-                    investigation_list(investigation, culprits->good, no_operators));
+    study_add_evidence(study, "%s fails with the tactic%s %s in %s, and passes with %s there", what,
+                       culprits->bad.count == 1 ? "" : "s", study_list(study, culprits->bad, no_operators),
+                       study_list(study, culprits->layers, no_operators),
+                       study_list(study, culprits->good, no_operators));
 }
 
 /* ---- Some builds fail ---- */
 
-static int blame_tactics(struct investigation *investigation, const struct tactic_culprits *culprits, struct error *err)
+static void blame_tactics(struct study *study, const struct tactic_culprits *culprits)
 {
-    struct cause *cause = &investigation->cause;
-    struct cure cure;
-    int rc;
+    struct cause *cause = &study->cause;
+    struct kernel_exclusion exclusion;
 
     cause->kind = CAUSE_TACTIC;
     cause->tactic = culprits->bad.items[0];
     cause->nodes = culprits->nodes;
-    cause->sentence =
-        culprits->bad.count == 1
-            ? investigation_text(investigation, "the tactic '%s' is wrong in %s, where '%s' is right", cause->tactic,
-                                 investigation_list(investigation, culprits->faulty, no_operators),
-                                 culprits->good.items[0])
-            : investigation_text(investigation, "the tactics %s are wrong together, in %s",
-                                 investigation_list(investigation, culprits->bad, no_operators),
-                                 investigation_list(investigation, culprits->layers, no_operators));
-    add_proof_of_isolation(investigation, "a build of the whole model", culprits);
-    rc = find_cure(investigation, culprits, &cure, err);
-    if (rc < 0)
-        return rc;
-    if (cure.builds > 0)
-        take_cure(investigation, &cure);
+    cause->sentence = culprits->bad.count == 1
+                          ? study_text(study, "the tactic '%s' is wrong in %s, where '%s' is right", cause->tactic,
+                                       study_list(study, culprits->faulty, no_operators), culprits->good.items[0])
+                          : study_text(study, "the tactics %s are wrong together, in %s",
+                                       study_list(study, culprits->bad, no_operators),
+                                       study_list(study, culprits->layers, no_operators));
+    add_evidence_of_isolation(study, "a build of the whole model", culprits);
+    exclusion = exclude_kernels(study, culprits);
+    if (study_has_failed(study))
+        return;
+    if (exclusion.builds > 0)
+        set_exclusion_as_fix(study, &exclusion);
     else if (culprits->mended != NULL)
-        cause->mend =
-            (struct mend){.what = investigation_text(investigation, "--load-tactics %s", culprits->mended),
-                          .options = accuracy_add_word(
-                              investigation, accuracy_add_word(investigation, (struct words){0}, "--load-tactics"),
-                              culprits->mended)};
-    return 0;
+        cause->fix = (struct cause_fix){.what = study_text(study, "--load-tactics %s", culprits->mended),
+                                        .options = study_words(study, "--load-tactics", culprits->mended, NULL)};
 }
 
-int accuracy_ask_tactics(struct investigation *investigation, struct error *err)
+void accuracy_test_tactics(struct study *study)
 {
-    struct exploration exploration = {.subject = &investigation->whole,
-                                      .excluded = investigation->settings->excluded,
-                                      .builds = investigation->settings->explored_builds};
+    static const char *const widths[] = {NULL, "8", ALL_TACTICS};
+    struct tactic_exploration exploration = {
+        .subject = &study->whole, .excluded = study->settings->excluded, .builds = study->settings->explored_builds};
     struct tactic_culprits culprits;
-    int rc;
 
-    investigation_begin_step(investigation, "Which tactic is it?");
-    rc = explore_until_both(investigation, &exploration, err);
-    if (rc < 0)
-        return rc;
-    if (exploration.passed == 0 || exploration.failed == 0) {
-        log_message(investigation->log, LOG_INFO, "    Builds that pass and builds that fail are needed to compare");
-        return 0;
+    /* The choice is widened until there are builds of both kinds. */
+    for (size_t i = 0; i < ARRAY_LEN(widths) && (exploration.passed == 0 || exploration.failed == 0); i++) {
+        exploration.within = widths[i];
+        study_explore_tactics(study, &exploration);
     }
-    rc = accuracy_isolate_tactics(investigation, &exploration, &culprits, err);
-    if (rc < 0)
-        return rc;
-    if (culprits.layers.count > 0)
-        return blame_tactics(investigation, &culprits, err);
-    log_message(investigation->log, LOG_INFO, "    It is not the choice of tactics alone");
-    return 0;
+    if (exploration.passed == 0 || exploration.failed == 0)
+        study_log(study, "Builds that pass and builds that fail are needed to compare");
+    else if (isolate_tactics(study, &exploration, &culprits))
+        blame_tactics(study, &culprits);
+    else
+        study_log(study, "It is not the choice of tactics alone");
 }
 
 /* ---- A minimal case fails ---- */
 
 /* What was blamed stays so unless the whole model passes without the kernel. */
-static int blame_kernel(struct investigation *investigation, const struct tactic_culprits *culprits, struct error *err)
+static void blame_kernel(struct study *study, const struct tactic_culprits *culprits)
 {
-    struct cause *cause = &investigation->cause;
-    struct cure cure;
-    int rc;
+    struct cause *cause = &study->cause;
+    struct kernel_exclusion exclusion;
+    bool is_race = cause->kind == CAUSE_RACE;
 
-    add_proof_of_isolation(investigation, "the minimal case", culprits);
-    rc = find_cure(investigation, culprits, &cure, err);
-    if (rc < 0 || cure.builds == 0)
-        return rc;
-    take_cure(investigation, &cure);
+    add_evidence_of_isolation(study, "the minimal case", culprits);
+    exclusion = exclude_kernels(study, culprits);
+    if (study_has_failed(study) || exclusion.builds == 0)
+        return;
+    set_exclusion_as_fix(study, &exclusion);
     cause->tactic = culprits->bad.items[0];
-    if (cause->kind == CAUSE_RACE) {
-        cause->sentence =
-            investigation_text(investigation, "the kernel '%s' computes %s otherwise from run to run", cause->tactic,
-                               investigation_list(investigation, cause->nodes, no_operators));
-        return 0;
-    }
-    cause->kind = CAUSE_TACTIC;
-    cause->sentence = investigation_text(investigation, "the kernel '%s' computes %s wrongly", cause->tactic,
-                                         investigation_list(investigation, cause->nodes, no_operators));
-    return 0;
+    cause->sentence =
+        study_text(study, "the kernel '%s' computes %s %s", cause->tactic,
+                   study_list(study, cause->nodes, no_operators), is_race ? "otherwise from run to run" : "wrongly");
+    cause->kind = is_race ? CAUSE_RACE : CAUSE_TACTIC;
 }
 
-int accuracy_ask_kernel(struct investigation *investigation, struct error *err)
+void accuracy_test_kernel(struct study *study)
 {
-    struct exploration exploration = {.subject = &investigation->minimal,
-                                      .excluded = investigation->settings->excluded,
-                                      .within = ALL_TACTICS,
-                                      .builds = investigation->settings->explored_builds};
+    struct tactic_exploration exploration = {.subject = &study->minimal,
+                                             .excluded = study->settings->excluded,
+                                             .within = ALL_TACTICS,
+                                             .builds = study->settings->explored_builds};
     struct tactic_culprits culprits;
-    int rc = 0;
 
-    investigation_begin_step(investigation, "Which kernel is it?");
-    if (investigation->occurrence == OCCURS_BY_RUN)
-        rc = accuracy_repeat_minimal(investigation, err);
-    if (rc == 0)
-        rc = accuracy_explore(investigation, &exploration, err);
-    if (rc < 0)
-        return rc;
+    if (study->pattern == FAILS_BY_RUN)
+        study_repeat_minimal(study);
+    study_explore_tactics(study, &exploration);
     if (exploration.passed == 0)
-        log_message(investigation->log, LOG_INFO, "    It fails with all tactics that there are: it is not the kernel");
-    if (exploration.passed == 0 || exploration.failed == 0)
-        return 0;
-    rc = accuracy_isolate_tactics(investigation, &exploration, &culprits, err);
-    return rc < 0 || culprits.layers.count == 0 ? rc : blame_kernel(investigation, &culprits, err);
+        study_log(study, "It fails with all tactics that there are: it is not the kernel");
+    else if (exploration.failed > 0 && isolate_tactics(study, &exploration, &culprits))
+        blame_kernel(study, &culprits);
 }

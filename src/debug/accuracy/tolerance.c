@@ -1,5 +1,5 @@
-/* debug/accuracy/tolerance.c: see tolerance.h. */
-#include "debug/accuracy/tolerance.h"
+/* debug/accuracy/tolerance.c: see hypotheses.h. */
+#include "debug/accuracy/hypotheses.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* test_saturation.c: the question of an investigation about products that saturate. Its experiments have ended before,
+/* test_saturation.c: the hypothesis of a study that products that saturate. Its experiments have ended before,
  * in an earlier session, so that no process is started. */
 #include "support/captured_log.h"
 #include "support/made_model.h"
@@ -9,7 +9,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "debug/accuracy/questions.h"
+#include "debug/accuracy/hypotheses.h"
 #include "debug/quantization/saturation.h"
 
 #define CASE "polygraphy run model.onnx --load-inputs inputs.json --load-outputs golden.json"
@@ -50,24 +50,24 @@ static void write_experiment(const char *name, const char *command, int exit_sta
 /* Asks the question; how many experiments it took. */
 static size_t ask(const struct accuracy_settings *settings, struct cause *ret)
 {
-    struct investigation *investigation = memory_alloc_zero(1, sizeof(*investigation));
+    struct study *study = memory_alloc_zero(1, sizeof(*study));
     struct captured_log captured;
-    struct error err = {0};
     size_t count;
 
     captured_log_init(&captured);
-    *investigation = (struct investigation){.settings = settings,
-                                            .log = &captured.log,
-                                            .lock = {.fd = -1},
-                                            .family_lock = -1,
-                                            .occurrence = OCCURS_ALWAYS,
-                                            .whole = {"model.onnx", "inputs.json", "golden.json", {0}, 0}};
-    arena_init(&investigation->arena);
-    if (accuracy_ask_saturation(investigation, &err) < 0)
-        fail_msg("%s", err.message);
-    *ret = investigation->cause;
-    count = investigation->experiments.count;
-    investigation_free(investigation);
+    *study = (struct study){.settings = settings,
+                            .log = &captured.log,
+                            .lock = {.fd = -1},
+                            .family_lock = -1,
+                            .pattern = FAILS_ALWAYS,
+                            .whole = {"model.onnx", "inputs.json", "golden.json", {0}, 0}};
+    arena_init(&study->arena);
+    accuracy_test_saturation(study);
+    if (study_has_failed(study))
+        fail_msg("%s", study->error.message);
+    *ret = study->cause;
+    count = study->steps.count;
+    study_free(study);
     captured_log_release(&captured);
     return count;
 }
@@ -95,9 +95,9 @@ static void cause_of_a_suspect_that_agrees_with_the_setting(void **state)
     assert_int_equal(ask(&settings, &cause), 1);
     assert_int_equal(cause.kind, CAUSE_SATURATION);
     assert_string_equal(cause.sentence, SATURATION_SENTENCE);
-    assert_string_equal(cause.mend.what, SATURATION_SETTING);
-    assert_int_equal(cause.mend.options.count, 2);
-    assert_string_equal(cause.mend.options.items[1], SATURATION_SETTING);
+    assert_string_equal(cause.fix.what, SATURATION_SETTING);
+    assert_int_equal(cause.fix.options.count, 2);
+    assert_string_equal(cause.fix.options.items[1], SATURATION_SETTING);
     assert_false(cause.whole_agrees); /* that is seen anew */
     write_experiment("01-saturation", CASE " --onnxrt --session-config " SATURATION_SETTING, 1);
     assert_int_equal(ask(&settings, &cause), 1);
@@ -128,7 +128,7 @@ static void cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees(voi
         assert_int_equal(ask(&settings, &cause), cases[i].experiments);
         assert_int_equal(cause.kind, cases[i].is_cause ? CAUSE_SATURATION : CAUSE_UNKNOWN);
         assert_int_equal(cause.whole_agrees, cases[i].is_cause);
-        assert_null(cause.mend.what);
+        assert_null(cause.fix.what);
     }
 }
 

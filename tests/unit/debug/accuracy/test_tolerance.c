@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-#include "debug/accuracy/tolerance.h"
+#include "debug/accuracy/hypotheses.h"
 #include "support/made_model.h"
 
 static struct rounding_paths paths_of(struct made_model *made)

@@ -1,4 +1,4 @@
-/* test_bundle.c: the script that an investigation leaves. */
+/* test_result.c: the script that a study leaves. */
 #include "support/unit_test.h"
 
 #include <stdlib.h>
@@ -6,36 +6,35 @@
 #include <sys/stat.h>
 
 #include "base/file/file.h"
-#include "debug/accuracy/bundle.h"
+#include "debug/accuracy/accuracy.h"
 #include "support/captured_log.h"
 #include "support/scratch_folder.h"
 
 /* What has not even run is not measured, so no process is started. */
 static const struct accuracy_settings settings = {.model = "model.onnx", .folder = "why"};
 
-/* The script of a cause of which this is said, with a mend that has one option. */
+/* The script of a cause of which this is said, with a fix that has one option. */
 static char *make_script(const char *verdict, const char *proof, const char *option)
 {
-    struct investigation investigation = {
-        .settings = &settings, .outcome = OUTCOME_CAUSE, .verdict = verdict, .refused = true};
+    struct study study = {.settings = &settings, .outcome = OUTCOME_CAUSE, .verdict = verdict, .refused = true};
     struct captured_log captured;
     struct error error = {0};
     char *script;
     size_t size;
 
     captured_log_init(&captured);
-    arena_init(&investigation.arena);
-    investigation.log = &captured.log;
-    investigation.whole = (struct failing_case){.model = "model.onnx", .inputs = "why/inputs.json", .golden = "why/g"};
-    investigation.cause.kind = CAUSE_NODE;
-    cause_add_proof(&investigation, "%s", proof);
-    investigation.cause.mend = (struct mend){
+    arena_init(&study.arena);
+    study.log = &captured.log;
+    study.whole = (struct failing_case){.model = "model.onnx", .inputs = "why/inputs.json", .golden = "why/g"};
+    study.cause.kind = CAUSE_NODE;
+    study_add_evidence(&study, "%s", proof);
+    study.cause.fix = (struct cause_fix){
         .what = "another option", .options = {.items = &option, .count = 1}, .model = "why/mixed.onnx", .holds = true};
     assert_int_equal(file_make_folders("why", &error), 0);
-    assert_int_equal(accuracy_make_bundle(&investigation, &error), 0);
+    assert_int_equal(accuracy_write_bundle(&study, &error), 0);
     assert_int_equal(file_read("why/reproduce.sh", 1 << 20, &script, &size, &error), 0);
-    free(investigation.cause.proof.items);
-    arena_release(&investigation.arena);
+    free(study.cause.evidence.items);
+    arena_release(&study.arena);
     captured_log_release(&captured);
     return script;
 }

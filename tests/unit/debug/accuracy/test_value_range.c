@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "debug/accuracy/misfit.h"
+#include "debug/accuracy/hypotheses.h"
 
 /* A node that multiplies `a` with the constant `tiny`. */
 struct product {
@@ -48,11 +48,12 @@ static void set_range(struct product *product, uint32_t value, double smallest, 
     product->ranges[value] = (struct known_range){.is_known = true, .smallest = smallest, .largest = largest};
 }
 
-/* The misfit, and whose it is. */
-static enum misfit misfit_in(const struct product *product, const struct format *format, uint32_t *ret_value)
+/* The error, and whose it is. */
+static enum range_error range_error_in(const struct product *product, const struct float_format *format,
+                                       uint32_t *ret_value)
 {
     *ret_value = VALUE_NONE;
-    return misfit_at_node(format, product->model, product->ranges, product->node, ret_value);
+    return range_error_at_node(format, product->model, product->ranges, product->node, ret_value);
 }
 
 static void limits_are_those_of_the_type(void **state)
@@ -61,7 +62,7 @@ static void limits_are_those_of_the_type(void **state)
     uint32_t value;
     static const struct {
         double smallest, largest;
-        enum misfit in_float16, in_bfloat16;
+        enum range_error in_float16, in_bfloat16;
     } cases[] = {
         {1, 65504, FITS, FITS},
         {1, 65505, IS_TOO_LARGE, FITS},
@@ -75,9 +76,9 @@ static void limits_are_those_of_the_type(void **state)
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
         set_range(product, product->output, cases[i].smallest, cases[i].largest);
-        assert_int_equal(misfit_in(product, &format_float16, &value), cases[i].in_float16);
-        assert_int_equal(misfit_in(product, &format_bfloat16, &value), cases[i].in_bfloat16);
-        assert_int_equal(misfit_in(product, NULL, &value), FITS);
+        assert_int_equal(range_error_in(product, &format_float16, &value), cases[i].in_float16);
+        assert_int_equal(range_error_in(product, &format_bfloat16, &value), cases[i].in_bfloat16);
+        assert_int_equal(range_error_in(product, NULL, &value), FITS);
     }
 }
 
@@ -86,16 +87,16 @@ static void worst_of_what_a_node_touches_counts(void **state)
     struct product *product = *state;
     uint32_t value;
 
-    assert_int_equal(misfit_in(product, &format_float16, &value), FITS);
+    assert_int_equal(range_error_in(product, &format_float16, &value), FITS);
     set_range(product, product->constant, 1e-12, 1e-12);
     set_range(product, product->output, 1e-12, 1);
-    assert_int_equal(misfit_in(product, &format_float16, &value), IS_FLUSHED);
+    assert_int_equal(range_error_in(product, &format_float16, &value), IS_FLUSHED);
     assert_int_equal(value, product->constant);
     set_range(product, product->input, 1, 1e6);
-    assert_int_equal(misfit_in(product, &format_float16, &value), IS_TOO_LARGE);
+    assert_int_equal(range_error_in(product, &format_float16, &value), IS_TOO_LARGE);
     assert_int_equal(value, product->input);
     set_range(product, product->output, 1, 1e5);
-    assert_int_equal(misfit_in(product, &format_float16, &value), IS_TOO_LARGE);
+    assert_int_equal(range_error_in(product, &format_float16, &value), IS_TOO_LARGE);
     assert_int_equal(value, product->output);
 }
 

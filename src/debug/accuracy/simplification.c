@@ -1,0 +1,192 @@
+/* debug/accuracy/simplification.c: is it what somebody makes of the model? The reference's own optimizations are
+ * disabled, ONNX Runtime is kept from products that saturate, and constants are folded beforehand.
+ */
+#include <string.h>
+
+#include "debug/accuracy/hypotheses.h"
+#include "debug/accuracy/subgraph.h"
+#include "debug/quantization/saturation.h"
+
+#define LEVEL "--onnxrt-optimization-level"
+
+/* ---- Another reference ---- */
+
+/* A reference with one more option. */
+struct changed_reference {
+    const char *name, *why, *suspect_name; /* of the two experiments */
+    struct words options;
+    const char *golden; /* name of a file for its outputs */
+    const char *with;   /* "with" or "without" what, for the evidence */
+};
+
+/* Whether the option changes the outputs of the reference (`*ret_changes`), and the suspect agrees with these. */
+static bool change_reference(struct study *study, const struct changed_reference *changed, bool *ret_changes)
+{
+    struct failing_case other = study->whole;
+    struct study_step *step = step_begin_control(study, &study->whole, changed->name, changed->why);
+
+    other.golden = study_path(study, changed->golden);
+    step_add_words(step, changed->options);
+    step_add(step, "--save-outputs", other.golden, NULL);
+    *ret_changes = step_judge(step) == DIFFERS;
+    if (!*ret_changes)
+        return false;
+    step = step_begin_suspect(study, &other, changed->suspect_name, "The suspect against that");
+    if (step_judge(step) != AGREES)
+        return false;
+    study_add_evidence(study, "%s the reference gives other outputs", changed->with);
+    study_add_evidence(study, "the suspect agrees with these");
+    return true;
+}
+
+void accuracy_test_optimizations(struct study *study)
+{
+    const struct changed_reference plain = {.name = "plain-reference",
+                                            .why = "The reference without its optimizations",
+                                            .suspect_name = "plain",
+                                            .options = study_words(study, LEVEL, "none", NULL),
+                                            .golden = "golden_plain.json",
+                                            .with = "without its optimizations (" LEVEL " none)"};
+    struct cause *cause = &study->cause;
+    bool changes;
+
+    if (change_reference(study, &plain, &changes)) {
+        cause->kind = CAUSE_REFERENCE;
+        cause->sentence =
+            "the reference's own optimizations change its outputs; without them the suspect agrees with it";
+    } else if (changes && !study_has_failed(study)) {
+        log_message(study->log, LOG_WARNING,
+                    "The reference itself says something else without its optimizations, and the suspect agrees with "
+                    "neither: what follows believes in it with them");
+    }
+}
+
+/* ---- Products that saturate ---- */
+
+static bool test_saturating_suspect(struct study *study, struct words options)
+{
+    struct study_step *step =
+        step_begin_suspect(study, &study->whole, "saturation", "The suspect with " SATURATION_SETTING);
+
+    step_add_words(step, options);
+    if (step_judge(step) != AGREES)
+        return false;
+    study_add_evidence(study, "with " SATURATION_SETTING " the suspect agrees with the reference");
+    study->cause.fix = (struct cause_fix){.what = SATURATION_SETTING, .options = options};
+    return true;
+}
+
+static bool test_saturating_reference(struct study *study, struct words options)
+{
+    const struct changed_reference unsaturated = {.name = "saturation-reference",
+                                                  .why = "The reference with " SATURATION_SETTING,
+                                                  .suspect_name = "saturation",
+                                                  .options = options,
+                                                  .golden = "golden_unsaturated.json",
+                                                  .with = "with " SATURATION_SETTING};
+    bool changes;
+
+    return study->cause.whole_agrees = change_reference(study, &unsaturated, &changes);
+}
+
+static bool may_saturate(struct study *study)
+{
+    const struct accuracy_settings *settings = study->settings;
+    struct model *model;
+    bool ret;
+
+    if (!settings->products_saturate || (!settings->suspect_is_onnxrt && !settings->reference_is_onnxrt) ||
+        model_open(study->whole.model, NULL, &model, &study->error) < 0)
+        return false;
+    ret = saturation_is_possible(model);
+    model_free(model);
+    return ret;
+}
+
+void accuracy_test_saturation(struct study *study)
+{
+    const struct words options = study_words(study, "--session-config", SATURATION_SETTING, NULL);
+
+    if (!may_saturate(study))
+        return;
+    study_begin_hypothesis(study, "Do uint8 x int8 products saturate?");
+    if (study->settings->suspect_is_onnxrt ? test_saturating_suspect(study, options)
+                                           : test_saturating_reference(study, options)) {
+        study->cause.kind = CAUSE_SATURATION;
+        study->cause.sentence = SATURATION_SENTENCE;
+    }
+}
+
+/* ---- Constants ---- */
+
+/* Makes FOLDER/folded.onnx; NULL where that fails. */
+static const char *fold_constants(struct study *study)
+{
+    const char *path = study_path(study, "folded.onnx");
+    struct study_step *step = step_begin(study, "fold", "The model with its constants folded");
+
+    step->has_no_result = true;
+    step_add(step, "surgeon", "sanitize", study->settings->model, "--fold-constants", "-o", path, NULL);
+    step_add_words(step, study->settings->loading);
+    step_run(step);
+    step->outcome = step->exit_status == 0 ? "done" : "that is not possible";
+    return step->exit_status == 0 ? path : NULL;
+}
+
+/* The nodes that are left out of the folded model. */
+static void find_folded_nodes(struct study *study, const char *path, struct bitset *ret)
+{
+    const struct model *model = study->model;
+    struct model *folded;
+
+    if (model_open(path, NULL, &folded, &study->error) < 0)
+        return;
+    for (uint32_t i = 0; i < model->nodes.count; i++) {
+        const struct node *node = &model->nodes.items[i];
+        bool is_left = false;
+
+        for (size_t k = 0; !is_left && k < node->outputs.count; k++) {
+            uint32_t value = model_edge(model, node->outputs, k), other;
+
+            if (value == VALUE_NONE)
+                continue;
+            other = model_find_tensor(folded, model->values.items[value].name);
+            is_left = other != VALUE_NONE && folded->values.items[other].producer != NODE_NONE;
+        }
+        if (!is_left)
+            bitset_add(ret, i);
+    }
+    model_free(folded);
+}
+
+static void conclude_folding(struct study *study, const char *path, const struct bitset *nodes)
+{
+    struct cause *cause = &study->cause;
+
+    cause->fix = (struct cause_fix){.what = "constants folded beforehand", .model = path};
+    if (cause->kind != CAUSE_UNKNOWN)
+        return;
+    cause->kind = study->refused ? CAUSE_REFUSED : CAUSE_PART;
+    cause->nodes = node_labels(study, nodes);
+    cause->sentence = study_text(study, "it fails because of nodes that can be folded into constants: %s",
+                                 describe_nodes(study, nodes));
+    study_add_evidence(study, "with nothing changed but these nodes being constants the suspect agrees");
+}
+
+void accuracy_test_folding(struct study *study)
+{
+    struct failing_case subject = study->whole;
+    SCOPED_BITSET(nodes);
+
+    if (!study_open_model(study))
+        return;
+    subject.model = fold_constants(study);
+    if (subject.model == NULL)
+        return;
+    bitset_init(&nodes, study->model->nodes.count);
+    find_folded_nodes(study, subject.model, &nodes);
+    if (bitset_count(&nodes) == 0)
+        study_log(study, "There was nothing to fold");
+    else if (step_try(step_begin_suspect(study, &subject, "folded", "The suspect on that")) == AGREES)
+        conclude_folding(study, subject.model, &nodes);
+}

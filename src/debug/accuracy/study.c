@@ -1,0 +1,698 @@
+/* debug/accuracy/study.c: experiments are run and kept, and what is known. See study.h. */
+#include "debug/accuracy/study.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/process/error_file.h"
+#include "base/process/fork_server.h"
+#include "base/process/guard.h"
+#include "base/process/process.h"
+#include "base/system.h"
+#include "base/text/shell_line.h"
+#include "debug/check/report.h"
+#include "format/json/writer.h"
+#include "onnx/edit/model.h"
+
+#define MOST_COMMAND (64 << 20) /* bytes of a command line that is read again */
+#define MOST_COUNTED 0x1p53     /* beyond that a double has no odd numbers */
+#define MOST_LISTED 5           /* names in a sentence */
+
+/* ---- Words ---- */
+
+static const char *format_text(struct study *study, const char *format, va_list args)
+{
+    SCOPED_STRING(text);
+
+    string_add_format_list(&text, format, args);
+    return arena_strdup(&study->arena, text.data);
+}
+
+const char *study_text(struct study *study, const char *format, ...)
+{
+    const char *ret;
+    va_list args;
+
+    va_start(args, format);
+    ret = format_text(study, format, args);
+    va_end(args);
+    return ret;
+}
+
+const char *study_path(struct study *study, const char *name)
+{
+    return arena_printf(&study->arena, "%s/%s", study->settings->folder, name);
+}
+
+const char *study_list(struct study *study, struct words names, struct words operators)
+{
+    SCOPED_STRING(text);
+
+    for (size_t i = 0; i < names.count && i < MOST_LISTED; i++) {
+        string_add(&text, i == 0 ? "" : i + 1 == names.count ? " and " : ", ");
+        string_add_quoted(&text, names.items[i]);
+        if (i < operators.count)
+            string_add_format(&text, " (%s)", operators.items[i]);
+    }
+    if (names.count > MOST_LISTED)
+        string_add_format(&text, " and %zu more", names.count - MOST_LISTED);
+    return arena_strdup(&study->arena, text.data);
+}
+
+struct words study_keep(struct study *study, struct word_list *list)
+{
+    const char **items = arena_alloc_zero(&study->arena, list->count + 1, sizeof(*items));
+    size_t count = list->count;
+
+    for (size_t i = 0; i < count; i++)
+        items[i] = list->items[i];
+    free(list->items);
+    *list = (struct word_list){0};
+    return (struct words){.items = items, .count = count};
+}
+
+static void add_words(struct study *study, struct word_list *list, const char *first, va_list rest)
+{
+    for (const char *word = first; word != NULL; word = va_arg(rest, const char *))
+        *VECTOR_APPEND(list) = arena_strdup(&study->arena, word);
+}
+
+struct words study_words(struct study *study, const char *first, ...)
+{
+    struct word_list list = {0};
+    va_list rest;
+
+    va_start(rest, first);
+    add_words(study, &list, first, rest);
+    va_end(rest);
+    return study_keep(study, &list);
+}
+
+struct words study_add_words(struct study *study, struct words words, struct words more)
+{
+    struct word_list list = {0};
+
+    for (size_t i = 0; i < words.count; i++)
+        *VECTOR_APPEND(&list) = words.items[i];
+    for (size_t i = 0; i < more.count; i++)
+        *VECTOR_APPEND(&list) = more.items[i];
+    return study_keep(study, &list);
+}
+
+bool has_word(struct words words, const char *word)
+{
+    for (size_t i = 0; i < words.count; i++)
+        if (strcmp(words.items[i], word) == 0)
+            return true;
+    return false;
+}
+
+/* ---- The study ---- */
+
+bool study_has_failed(const struct study *study)
+{
+    return study->error.code != 0;
+}
+
+bool study_open_model(struct study *study)
+{
+    if (study_has_failed(study) || study->model != NULL)
+        return !study_has_failed(study);
+    if (model_open(study->settings->model, NULL, &study->model, &study->error) < 0 ||
+        model_lower_constants(study->model, &study->error) < 0)
+        return false;
+    subgraph_init_whole(&study->graph, study->model);
+    bitset_init(&study->node, study->model->nodes.count);
+    return true;
+}
+
+void study_begin_hypothesis(struct study *study, const char *title)
+{
+    study->hypothesis = title;
+    log_message(study->log, LOG_START, "%s", title);
+}
+
+void study_log(struct study *study, const char *format, ...)
+{
+    va_list args;
+
+    if (study_has_failed(study))
+        return;
+    va_start(args, format);
+    log_message(study->log, LOG_INFO, "    %s", format_text(study, format, args));
+    va_end(args);
+}
+
+int64_t study_checks(const struct study *study)
+{
+    int64_t ret = 0;
+
+    for (size_t i = 0; i < study->steps.count; i++)
+        ret += study->steps.items[i]->checks;
+    return ret;
+}
+
+int64_t study_builds(const struct study *study)
+{
+    int64_t ret = 0;
+
+    for (size_t i = 0; i < study->steps.count; i++)
+        ret += study->steps.items[i]->builds;
+    return ret;
+}
+
+void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
+{
+    va_list args;
+
+    if (study_has_failed(study))
+        return;
+    va_start(args, format);
+    study->verdict = format_text(study, format, args);
+    va_end(args);
+    study->outcome = outcome;
+}
+
+void study_add_evidence(struct study *study, const char *format, ...)
+{
+    const char *evidence;
+    va_list args;
+
+    if (study_has_failed(study))
+        return;
+    va_start(args, format);
+    evidence = format_text(study, format, args);
+    va_end(args);
+    *VECTOR_APPEND(&study->cause.evidence) = evidence;
+    log_message(study->log, LOG_VERBOSE, "    Seen: %s", evidence);
+}
+
+const char *cause_kind_name(enum cause_kind kind)
+{
+    static const char *const names[] = {
+        [CAUSE_UNKNOWN] = "unknown",
+        [CAUSE_NAN] = "nan",
+        [CAUSE_NODE] = "node",
+        [CAUSE_OVERFLOW] = "overflow",
+        [CAUSE_UNDERFLOW] = "underflow",
+        [CAUSE_PRECISION] = "precision",
+        [CAUSE_TACTIC] = "tactic",
+        [CAUSE_FUSION] = "fusion",
+        [CAUSE_RACE] = "race",
+        [CAUSE_REFUSED] = "refused",
+        [CAUSE_PART] = "part",
+        [CAUSE_REFERENCE] = "reference",
+        [CAUSE_SATURATION] = "saturation",
+    };
+
+    return names[kind];
+}
+
+void study_free(struct study *study)
+{
+    if (study == NULL)
+        return;
+    for (size_t i = 0; i < study->steps.count; i++)
+        json_reader_release(&study->steps.items[i]->result);
+    free(study->steps.items);
+    free(study->cause.evidence.items);
+    if (study->model != NULL) {
+        bitset_release(&study->node);
+        subgraph_release(&study->graph);
+        model_free(study->model);
+    }
+    fork_server_stop(study->server);
+    process_guard_stop();
+    session_lock_release(&study->lock);
+    if (study->family_lock >= 0)
+        close(study->family_lock);
+    arena_release(&study->arena);
+    free(study);
+}
+
+/* ---- Commands ---- */
+
+struct study_step *step_begin(struct study *study, const char *name, const char *why)
+{
+    struct study_step *ret = arena_alloc_zero(&study->arena, 1, sizeof(*ret));
+    const char *folder = study_text(study, "%s/steps/%02zu-%s", study->settings->folder, study->steps.count + 1, name);
+
+    if (!study_has_failed(study))
+        file_make_folders(folder, NULL); /* who writes there reports what is wrong */
+    *ret = (struct study_step){.study = study,
+                               .folder = folder,
+                               .name = strrchr(folder, '/') + 1,
+                               .hypothesis = study->hypothesis,
+                               .why = why,
+                               .exit_status = -1};
+    return ret;
+}
+
+struct study_step *step_begin_model(struct study *study, const char *name, const char *why, struct words runner)
+{
+    struct study_step *ret = step_begin(study, name, why);
+
+    step_add(ret, "run", study->settings->model, NULL);
+    step_add_words(ret, study->settings->loading);
+    step_add_words(ret, runner);
+    return ret;
+}
+
+struct study_step *step_begin_comparison(struct study *study, const struct failing_case *subject, const char *name,
+                                         const char *why)
+{
+    struct study_step *ret = step_begin(study, name, why);
+
+    step_add(ret, "run", subject->model, NULL);
+    step_add_words(ret, study->settings->loading);
+    step_add_case(ret, subject);
+    return ret;
+}
+
+struct study_step *step_begin_suspect(struct study *study, const struct failing_case *subject, const char *name,
+                                      const char *why)
+{
+    struct study_step *ret = step_begin_comparison(study, subject, name, why);
+
+    step_add_words(ret, study->settings->suspect);
+    return ret;
+}
+
+struct study_step *step_begin_control(struct study *study, const struct failing_case *subject, const char *name,
+                                      const char *why)
+{
+    struct study_step *ret = step_begin_comparison(study, subject, name, why);
+
+    ret->is_control = true;
+    step_add_words(ret, study->settings->reference);
+    return ret;
+}
+
+void step_add(struct study_step *step, const char *first, ...)
+{
+    va_list rest;
+
+    va_start(rest, first);
+    add_words(step->study, &step->words, first, rest);
+    va_end(rest);
+}
+
+void step_add_words(struct study_step *step, struct words more)
+{
+    for (size_t i = 0; i < more.count; i++)
+        *VECTOR_APPEND(&step->words) = more.items[i];
+}
+
+void step_add_blamed_runner(struct study_step *step)
+{
+    const struct accuracy_settings *settings = step->study->settings;
+    bool is_the_model = step->study->cause.kind == CAUSE_NAN;
+
+    step_add_words(step, is_the_model ? settings->reference : settings->suspect);
+    if (is_the_model)
+        step_add(step, "--validate", NULL);
+}
+
+int64_t failing_case_runs(const struct failing_case *subject)
+{
+    return subject->runs > 0 ? subject->runs : 1;
+}
+
+void step_add_case(struct study_step *step, const struct failing_case *subject)
+{
+    step_add_inputs(step, subject->inputs, failing_case_runs(subject));
+    step_add(step, "--load-outputs", subject->golden, NULL);
+    step_add_words(step, subject->tolerance);
+}
+
+void step_add_inputs(struct study_step *step, const char *inputs, int64_t times)
+{
+    step_add(step, "--load-inputs", NULL);
+    for (int64_t i = 0; i < times; i++)
+        step_add(step, inputs, NULL);
+}
+
+const char *step_path(struct study_step *step, const char *name)
+{
+    return study_text(step->study, "%s/%s", step->folder, name);
+}
+
+/* Behind --check everything is the check's. */
+static void add_own_option(struct study_step *step, const char *option, const char *value)
+{
+    struct word_list *words = &step->words;
+    size_t at = 0;
+
+    while (at < words->count && strcmp(words->items[at], "--check") != 0)
+        at++;
+    step_add(step, option, value, NULL);
+    memmove(&words->items[at + 2], &words->items[at], (words->count - at - 2) * sizeof(*words->items));
+    words->items[at] = option;
+    words->items[at + 1] = value;
+}
+
+/* The line of the shell that does the same. */
+static const char *command_line(const struct study_step *step)
+{
+    SCOPED_STRING(line);
+
+    string_add(&line, "polygraphy");
+    for (size_t i = 0; i < step->words.count; i++)
+        shell_add_argument(&line, step->words.items[i]);
+    return arena_strdup(&step->study->arena, line.data);
+}
+
+/* ---- What is kept of an experiment ---- */
+
+static int save_log(struct study_step *step, const struct process_result *result, struct error *err)
+{
+    SCOPED_STRING(text);
+
+    string_add_format(&text, "$ %s\n", step->command);
+    check_output_render(&result->out, &text);
+    check_output_render(&result->error_out, &text);
+    return file_write(step_path(step, "log.txt"), text.data, text.size, FILE_INTERMEDIATE, err);
+}
+
+/* From here on the experiment is not run again. */
+static int save_done(struct study_step *step, struct error *err)
+{
+    struct json_writer writer;
+    int rc = json_writer_open(&writer, step_path(step, "done.json"), err);
+
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_add_string(&writer, "command", step->command);
+    json_writer_add_integer(&writer, "exit_status", step->exit_status);
+    json_writer_add_number(&writer, "seconds", step->seconds);
+    json_writer_add_string(&writer, "complaint", step->complaint != NULL ? step->complaint : "");
+    json_writer_add_strings(&writer, "warnings", step->warnings.items, step->warnings.count);
+    json_writer_end_object(&writer);
+    rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    json_writer_release(&writer);
+    return rc;
+}
+
+/* Whether this very command has ended here before; then what is kept of it is filled in. */
+static bool find_done(struct study_step *step)
+{
+    const char *path = step_path(step, "done.json");
+    struct study_step kept = {.study = step->study};
+    bool ret = file_exists(path) && json_reader_open(&kept.result, path, NULL) == 0 &&
+               json_is_object(kept.result.root) && strcmp(step_text(&kept, "command"), step->command) == 0 &&
+               json_is_integer(result_find(kept.result.root, "exit_status"));
+
+    if (ret) {
+        const char *complaint = step_text(&kept, "complaint");
+
+        step->exit_status = (int)(step_count(&kept, "exit_status") % 256);
+        step->seconds = result_number(&kept, kept.result.root, "seconds", 0);
+        step->complaint = *complaint != '\0' ? arena_strdup(&step->study->arena, complaint) : NULL;
+        step->warnings = result_words(&kept, result_find(kept.result.root, "warnings"), "");
+    }
+    json_reader_release(&kept.result);
+    return ret;
+}
+
+/* Whether this very command was begun in the folder before. */
+static bool was_begun(const struct study_step *step, const char *path)
+{
+    char *before = NULL;
+    size_t size = 0;
+    bool ret = file_exists(path) && file_read(path, MOST_COMMAND, &before, &size, NULL) == 0 &&
+               size == strlen(step->command) && memcmp(before, step->command, size) == 0;
+
+    free(before);
+    return ret;
+}
+
+/* ---- Running ---- */
+
+static double seconds_left(const struct study *study)
+{
+    double deadline = study->settings->deadline;
+
+    return deadline > 0 ? deadline - (stopwatch_now() - study->start) : INFINITY;
+}
+
+static int check_budget(struct study *study, struct error *err)
+{
+    int64_t most = study->settings->max_checks;
+
+    study->out_of_budget = seconds_left(study) <= 0 || (most > 0 && study_checks(study) >= most);
+    if (!study->out_of_budget)
+        return 0;
+    return error_set(err, ERR_UNSUPPORTED, "the budget (--deadline, --max-checks) is used up");
+}
+
+/* The budget that is left depends on the moment, and is not part of what the experiment is. */
+static void add_budget(struct study_step *step)
+{
+    struct study *study = step->study;
+    int64_t most = study->settings->max_checks;
+    double left = seconds_left(study);
+
+    if (most > 0)
+        add_own_option(step, "--max-checks", study_text(study, "%lld", (long long)(most - study_checks(study))));
+    if (isfinite(left))
+        add_own_option(step, "--deadline", study_text(study, "%.0f", fmax(1, left)));
+}
+
+/* Removes what is left of another command, and has one that was interrupted reuse its verdicts. */
+static int prepare_folder(struct study_step *step, const char *result, struct error *err)
+{
+    const char *path = step_path(step, "command.txt");
+    bool is_resumed = was_begun(step, path);
+
+    remove(result);
+    if (step->replay != NULL && !is_resumed)
+        remove(step->replay);
+    if (step->replay != NULL && file_exists(step->replay)) {
+        log_message(step->study->log, LOG_INFO, "        Going on with '%s'", step->replay);
+        add_own_option(step, "--load-debug-replay", step->replay);
+    }
+    if (step->has_budget)
+        add_budget(step);
+    return is_resumed ? 0 : file_write(path, step->command, strlen(step->command), FILE_INTERMEDIATE, err);
+}
+
+/* The first line of a message, as a log shows it. */
+static const char *first_line(struct study *study, const char *message)
+{
+    SCOPED_STRING(line);
+
+    string_add_visible(&line, (struct text){message, strcspn(message, "\n")});
+    return arena_strdup(&study->arena, line.data);
+}
+
+/* Reads what the command itself has passed, not what the commands that it runs have. */
+static void read_errors(const struct error_file *file, pid_t process, struct study_step *step)
+{
+    struct word_list warnings = {0};
+    struct error_record record;
+
+    for (size_t i = 0; error_file_read(file, i, &record); i++) {
+        const char *line = first_line(step->study, record.error.message);
+
+        if (record.process == process && record.kind == RECORD_ERROR)
+            step->complaint = line;
+        else if (record.process == process)
+            *VECTOR_APPEND(&warnings) = line;
+    }
+    step->warnings = study_keep(step->study, &warnings);
+}
+
+static int execute_command(struct study_step *step, struct error *err)
+{
+    struct study *study = step->study;
+    struct error_file errors;
+    /* As in the check of a debug tool the exit status says what kind of failure it was (docs/verdicts.md). */
+    const char *const environment[] = {"POLYGRAPHY_ITERATION=0", error_file_open(&errors) ? errors.variable : NULL,
+                                       NULL};
+    const char **arguments = arena_alloc_zero(&study->arena, step->words.count + 2, sizeof(*arguments));
+    const struct process_request request = {.arguments = arguments,
+                                            .program = study->settings->program,
+                                            .server = step->is_fresh ? NULL : study->server,
+                                            .server_arguments = arguments,
+                                            .environment = environment,
+                                            .without_input = true};
+    struct process_result result;
+    int rc;
+
+    arguments[0] = "polygraphy";
+    for (size_t i = 0; i < step->words.count; i++)
+        arguments[i + 1] = step->words.items[i];
+    rc = process_run(&request, &result, err);
+    if (rc < 0)
+        goto done;
+    step->exit_status = result.end == PROCESS_EXITED ? result.code : 128 + result.code;
+    step->seconds = result.seconds;
+    read_errors(&errors, result.process, step);
+    rc = save_log(step, &result, err);
+    process_result_release(&result);
+done:
+    error_file_close(&errors);
+    return rc;
+}
+
+static int perform_step(struct study_step *step, const char *result, struct error *err)
+{
+    int rc = check_budget(step->study, err);
+
+    if (rc < 0)
+        return rc;
+    rc = prepare_folder(step, result, err);
+    if (rc < 0)
+        return rc;
+    rc = execute_command(step, err);
+    return rc < 0 ? rc : save_done(step, err);
+}
+
+/* An experiment that has been run becomes one of the study. */
+static void add_step(struct study_step *step, const char *result)
+{
+    *VECTOR_APPEND(&step->study->steps) = step;
+    if (!step->has_no_result && file_exists(result) &&
+        json_reader_open(&step->result, result, &step->study->error) == 0)
+        step->has_result = json_is_object(step->result.root);
+}
+
+bool step_run(struct study_step *step)
+{
+    struct study *study = step->study;
+    const char *result = step_path(step, "result.json");
+
+    if (!step->has_no_result)
+        add_own_option(step, "--json", result);
+    step->command = command_line(step);
+    if (!study_has_failed(study)) {
+        log_message(study->log, LOG_INFO, "    %s", step->why);
+        log_message(study->log, LOG_VERBOSE, "    $ %s", step->command);
+        if (find_done(step) || perform_step(step, result, &study->error) == 0)
+            add_step(step, result);
+    }
+    free(step->words.items);
+    step->words = (struct word_list){0};
+    return !study_has_failed(study);
+}
+
+static void refuse_exit_status(const struct study_step *step)
+{
+    error_set(&step->study->error, ERR_BACKEND, "`%s` ends with %d: %s", step->command, step->exit_status,
+              step->complaint != NULL ? step->complaint : "it does not say why");
+}
+
+/* Whether the exit status is one of a comparison. */
+static bool has_agreement(const struct study_step *step)
+{
+    return (step->exit_status <= 1 && step->has_result) || step->exit_status == 3 || step->exit_status > 128;
+}
+
+enum agreement step_try(struct study_step *step)
+{
+    static const char *const outcomes[] = {[AGREES] = "agrees", [DIFFERS] = "differs", [REFUSES] = "does not run"};
+
+    if (!step_run(step))
+        return UNKNOWN;
+    step->agreement = REFUSES;
+    if (step->exit_status <= 1 && step->has_result)
+        step->agreement = step->exit_status == 0 ? AGREES : DIFFERS;
+    if (has_agreement(step)) {
+        step->checks = !step->is_control;
+        step->builds = !step->is_control && step->study->settings->suspect_is_built;
+        step->outcome = outcomes[step->agreement];
+    }
+    return step->agreement;
+}
+
+enum agreement step_judge(struct study_step *step)
+{
+    enum agreement ret = step_try(step);
+
+    if (ret == UNKNOWN || has_agreement(step))
+        return ret;
+    refuse_exit_status(step);
+    return step->agreement = UNKNOWN;
+}
+
+bool step_require(struct study_step *step)
+{
+    if (!step_run(step))
+        return false;
+    if (step->exit_status == 0)
+        step->outcome = "done";
+    else
+        refuse_exit_status(step);
+    return step->exit_status == 0;
+}
+
+/* ---- Results ---- */
+
+json_t *result_find(const json_t *object, const char *path)
+{
+    const json_t *ret = object;
+
+    while (ret != NULL && *path != '\0') {
+        size_t size = strcspn(path, "/");
+
+        ret = json_object_getn(ret, path, size);
+        path += size + (path[size] == '/');
+    }
+    return (json_t *)ret;
+}
+
+double result_number(struct study_step *step, const json_t *object, const char *path, double otherwise)
+{
+    double ret;
+
+    return json_reader_number(&step->result, result_find(object, path), &ret) ? ret : otherwise;
+}
+
+int64_t result_count(struct study_step *step, const json_t *object, const char *path)
+{
+    double ret = result_number(step, object, path, 0);
+
+    return ret >= 0 && ret <= MOST_COUNTED ? (int64_t)ret : 0;
+}
+
+const char *result_text(struct study_step *step, const json_t *object, const char *path)
+{
+    struct text text;
+    json_t *value = result_find(object, path);
+
+    if (!json_is_string(value) || json_reader_text(&step->result, value, &text, NULL) < 0)
+        return "";
+    return text.data;
+}
+
+struct words result_words(struct study_step *step, const json_t *array, const char *path)
+{
+    struct word_list list = {0};
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (array, i, item)
+        *VECTOR_APPEND(&list) = arena_strdup(&step->study->arena, result_text(step, item, path));
+    return study_keep(step->study, &list);
+}
+
+bool step_says(const struct study_step *step, const char *path)
+{
+    return json_is_true(result_find(step->result.root, path));
+}
+
+int64_t step_count(struct study_step *step, const char *path)
+{
+    return result_count(step, step->result.root, path);
+}
+
+const char *step_text(struct study_step *step, const char *path)
+{
+    return result_text(step, step->result.root, path);
+}

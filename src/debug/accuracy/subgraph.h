@@ -1,0 +1,89 @@
+/* debug/accuracy/subgraph.h: subgraphs of the model, each a model of its own that is run on the reference's values, or
+ * replaced by them in the whole model.
+ *
+ *   if (!study_open_model(study))
+ *       return;
+ *   bitset_add(&nodes, 17);
+ *   run = study_run_nodes(study, &nodes, tolerance);
+ *   if (run.agreement == DIFFERS)
+ *       ...
+ *
+ * A subgraph that cannot be extracted or run is inconclusive: it REFUSES. All but study_make_values() and
+ * study_make_case() need the model to be open, and the reference's values.
+ */
+#ifndef DEBUG_ACCURACY_SUBGRAPH_H
+#define DEBUG_ACCURACY_SUBGRAPH_H
+
+#include "debug/accuracy/study.h"
+
+/* ---- Values of the reference ---- */
+
+/* Has the reference give out all tensors, once: `values` of the study is for --load-outputs then, and `layerwise`,
+ * which contains the model's inputs as well, for --load-inputs of any subgraph. Both are safetensors, or JSON where a
+ * tensor is of a type that these do not have. ERR_BACKEND when the model does not run like that. */
+bool study_make_values(struct study *study);
+
+/* Gives a model that was cut out data of its own: its inputs from `layerwise`, its golden outputs by the reference. The
+ * files are called FOLDER/NAME_inputs.json and FOLDER/NAME_golden.json. */
+struct failing_case study_make_case(struct study *study, const char *model, const char *name);
+
+/* Compares a model, the whole or a subgraph, with the reference's values. */
+struct failing_case study_values_case(const struct study *study, const char *model, struct words tolerance);
+
+/* ---- Names ---- */
+
+const char *tensor_label(struct study *study, uint32_t value);
+
+/* The name of a node, or that of its first output where it has none, or shares it with another node. */
+const char *node_label(struct study *study, uint32_t node);
+
+/* "'a' (Conv), 'b' (Add) and 3 more". */
+const char *describe_nodes(struct study *study, const struct bitset *nodes);
+struct words node_labels(struct study *study, const struct bitset *nodes);
+
+/* A set with this node alone: valid until the next call. */
+const struct bitset *study_node(struct study *study, uint32_t node);
+
+/* ---- Nodes alone ---- */
+
+/* What became of nodes that were run alone. */
+struct lone_run {
+    enum agreement agreement;
+    const char *model;       /* the extracted nodes; NULL: they cannot be extracted */
+    struct study_step *step; /* the comparison of the suspect; NULL: none was made */
+    const char *outputs;     /* of the suspect, from the reference's values */
+};
+
+/* Extracts the nodes, and has the suspect compute them from the reference's values. They DIFFER only if the reference
+ * itself agrees with what it had in the whole model. */
+struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes, struct words tolerance);
+
+/* Adds neighbours to `nodes` until they fail together, and removes what they fail without. Returns the last run that
+ * failed: that of what is left, which is 1-minimal; else, they do not DIFFER. */
+struct lone_run study_grow_nodes(struct study *study, struct bitset *nodes, struct words tolerance);
+
+/* Makes these nodes FOLDER/minimal.onnx, with its inputs and golden outputs, the study's minimal case, if they can be
+ * extracted. */
+void study_make_minimal(struct study *study, const struct bitset *nodes, struct words tolerance);
+
+/* ---- The whole model with one change: outputs of some nodes come from elsewhere ---- */
+
+/* The nodes with these labels; false unless each is the label of one node. */
+bool find_labelled_nodes(const struct study *study, struct words labels, struct bitset *ret);
+
+/* Compares values with the model's own golden outputs; no model is run. */
+enum agreement compare_with_golden(struct study *study, const char *values, const char *why);
+
+/* Whether the suspect agrees when the reference's values replace the outputs of these nodes. `*ret_model` is what was
+ * run, and `ret_rest` (may be NULL; to be released) its nodes; NULL: nothing is left of it, or it cannot be extracted.
+ */
+enum agreement study_replace_nodes(struct study *study, const struct bitset *nodes, struct subgraph *ret_rest,
+                                   const char **ret_model);
+
+/* Control of a replacement: the same model with the suspect's own values, of `suspect_values`. */
+enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values);
+
+/* Whether the reference still agrees when the outputs of one node come from the file `made`. */
+enum agreement study_inject_outputs(struct study *study, uint32_t node, const char *made);
+
+#endif
