@@ -25,7 +25,7 @@
 #include "engine/network/layers.h"
 #include "onnx/edit/model.h"
 #include "onnx/external/tensor.h"
-#include "onnx/half/costs.h"
+#include "onnx/half/mixed_precision.h"
 #include "onnx/half/half_operators.h"
 #include "onnx/half/rounded_nodes.h"
 #include "onnx/write/model.h"

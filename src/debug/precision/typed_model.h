@@ -9,7 +9,7 @@
 
 #include "engine/network/network.h"
 #include "engine/precision/precision.h"
-#include "onnx/half/costs.h"
+#include "onnx/half/mixed_precision.h"
 
 struct typed_models {
     const struct network *network;

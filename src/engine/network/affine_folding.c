@@ -58,13 +58,9 @@ static uint32_t node_input_of(const struct model *model, uint32_t node, size_t i
 static const struct initializer *find_constant_operand(const struct model *model, uint32_t value,
                                                        struct tensor_header *ret)
 {
-    const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
-    const struct initializer *initializer;
+    const struct initializer *initializer = model_dense_initializer(model, value);
 
-    if (v == NULL || v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE)
-        return NULL;
-    initializer = &model->initializers.items[v->initializer];
-    if (initializer->sparse || initializer->narrowed.size > 0 ||
+    if (initializer == NULL || model_producer(model, value) != NULL || initializer->narrowed.size > 0 ||
         tensor_proto_read(initializer->message, ret, NULL) < 0 || ret->type != DATA_FLOAT32)
         return NULL;
     return initializer;

@@ -66,8 +66,8 @@ static bool node_is_control(const struct model *model, uint32_t value)
     bitset_init(&seen, model->values.count);
     value_list_add(&pending, value);
     while (control && pending.count > 0) {
-        uint32_t next = pending.items[--pending.count], producer = model->values.items[next].producer;
-        const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
+        uint32_t next = pending.items[--pending.count];
+        const struct node *node = model_producer(model, next);
 
         if (node == NULL) {
             control = value_is_initializer(model, next) || value_is_control_input(model, next);

@@ -73,10 +73,8 @@ static void index_value_uses(struct fusion *fusion)
 void fusion_init(struct fusion *fusion, const struct model *model, const struct bitset *own_outputs)
 {
     *fusion = (struct fusion){.model = model};
-    bitset_init(&fusion->kept, model->values.count);
+    value_list_to_set(&model->outputs, model->values.count, &fusion->kept);
     bitset_init(&fusion->taken, model->nodes.count);
-    for (size_t i = 0; i < model->outputs.count; i++)
-        bitset_add(&fusion->kept, model->outputs.items[i]);
     bitset_init_copy(&fusion->marked, &fusion->kept);
     for (size_t i = 0; i < model->outputs.count; i++) {
         uint32_t value = model->outputs.items[i];

@@ -184,13 +184,12 @@ static bool attribute_is_text(struct span node, const char *name, const char *ex
 
 bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape)
 {
-    const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
+    const struct initializer *initializer = model_dense_initializer(model, value);
     struct tensor tensor SCOPED(tensor_release) = {0};
     bool is_scalar;
 
-    if (v == NULL || v->initializer == INITIALIZER_NONE || v->producer != NODE_NONE ||
-        model->initializers.items[v->initializer].sparse || value_element(model, value) != DATA_FLOAT32 ||
-        external_tensor_read_constant(model, &model->initializers.items[v->initializer], &tensor, NULL) < 0)
+    if (initializer == NULL || model_producer(model, value) != NULL || value_element(model, value) != DATA_FLOAT32 ||
+        external_tensor_read_constant(model, initializer, &tensor, NULL) < 0)
         return false;
     is_scalar = tensor_elements(&tensor) == 1;
     if (is_scalar) {

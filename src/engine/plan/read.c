@@ -27,85 +27,89 @@ struct plan_description {
     struct node_group *groups;                   /* one for each layer */
     uint32_t *nodes;                             /* what they point to */
     int threads;
+    int rc; /* of the first failure, which `err` describes; what is read after it is empty */
+    struct error *err;
 };
 
 /* --- values of JSON --- */
 
-static int refuse_damaged_description(struct error *err, const char *what)
+static void note_damage(struct plan_description *description, const char *what)
 {
-    return error_set(err, ERR_CORRUPT, "its description is damaged: %s", what);
+    if (description->rc == 0)
+        description->rc = error_set(description->err, ERR_CORRUPT, "its description is damaged: %s", what);
 }
 
 /* The array of that name; `count` elements unless that is SIZE_MAX. */
-static int read_json_array(const json_t *object, const char *key, size_t count, const json_t **ret, struct error *err)
+static const json_t *read_json_array(struct plan_description *description, const json_t *object, const char *key,
+                                     size_t count)
 {
     const json_t *array = json_object_get(object, key);
 
-    if (!json_is_array(array) || (count != SIZE_MAX && json_array_size(array) != count))
-        return refuse_damaged_description(err, key);
-    *ret = array;
-    return 0;
+    if (json_is_array(array) && (count == SIZE_MAX || json_array_size(array) == count))
+        return array;
+    note_damage(description, key);
+    return NULL;
 }
 
-static int read_json_integer(const json_t *value, int64_t minimum, int64_t maximum, const char *what, int64_t *ret,
-                             struct error *err)
+static int64_t read_json_integer(struct plan_description *description, const json_t *value, int64_t minimum,
+                                 int64_t maximum, const char *what)
 {
-    if (!json_is_integer(value) || json_integer_value(value) < minimum || json_integer_value(value) > maximum)
-        return refuse_damaged_description(err, what);
-    *ret = json_integer_value(value);
+    if (json_is_integer(value) && json_integer_value(value) >= minimum && json_integer_value(value) <= maximum)
+        return json_integer_value(value);
+    note_damage(description, what);
     return 0;
 }
 
 /* A finite number, 0 or more. */
-static int read_json_amount(const struct plan_description *description, const json_t *value, const char *what,
-                            double *ret, struct error *err)
+static double read_json_amount(struct plan_description *description, const json_t *value, const char *what)
 {
     double number;
 
-    if (!json_reader_number(&description->json, value, &number) || !isfinite(number) || number < 0)
-        return refuse_damaged_description(err, what);
-    *ret = number;
+    if (json_reader_number(&description->json, value, &number) && isfinite(number) && number >= 0)
+        return number;
+    note_damage(description, what);
     return 0;
 }
 
-static int read_json_text(struct plan_description *description, const json_t *value, const char *what, struct text *ret,
-                          struct error *err)
+static struct text read_json_text(struct plan_description *description, const json_t *value, const char *what)
 {
-    return json_reader_text(&description->json, value, ret, NULL) < 0 ? refuse_damaged_description(err, what) : 0;
+    struct text text;
+
+    if (json_reader_text(&description->json, value, &text, NULL) == 0)
+        return text;
+    note_damage(description, what);
+    return TEXT("");
 }
 
-static int read_json_shape(const json_t *value, const char *what, struct shape *ret, struct error *err)
+static struct shape read_json_shape(struct plan_description *description, const json_t *value, const char *what)
 {
-    int rc = 0;
+    struct shape shape = {0};
 
     if (!json_is_array(value) || json_array_size(value) > TENSOR_MAX_RANK)
-        return refuse_damaged_description(err, what);
-    ret->rank = json_array_size(value);
-    for (size_t i = 0; i < ret->rank && rc == 0; i++)
-        rc = read_json_integer(json_array_get(value, i), 0, INT64_MAX, what, &ret->dims[i], err);
-    return rc;
+        note_damage(description, what);
+    else
+        shape.rank = json_array_size(value);
+    for (size_t i = 0; i < shape.rank; i++)
+        shape.dims[i] = read_json_integer(description, json_array_get(value, i), 0, INT64_MAX, what);
+    return shape;
 }
 
-/* `count` shapes under a key that may be missing: then NULL. malloc'd, also after an error. */
-static int read_json_shapes(const json_t *object, const char *key, size_t count, struct shape **ret, struct error *err)
+/* `count` shapes, malloc'd, under a key that may be missing: then NULL. */
+static struct shape *read_json_shapes(struct plan_description *description, const json_t *object, const char *key,
+                                      size_t count)
 {
-    const json_t *array;
-    int rc = 0;
+    const json_t *array =
+        json_object_get(object, key) != NULL ? read_json_array(description, object, key, count) : NULL;
+    struct shape *shapes = array != NULL ? memory_alloc_zero(count, sizeof(*shapes)) : NULL;
 
-    if (json_object_get(object, key) == NULL)
-        return 0;
-    rc = read_json_array(object, key, count, &array, err);
-    if (rc < 0)
-        return rc;
-    *ret = memory_alloc_zero(count, sizeof(**ret));
-    for (size_t i = 0; i < count && rc == 0; i++)
-        rc = read_json_shape(json_array_get(array, i), key, &(*ret)[i], err);
-    return rc;
+    for (size_t i = 0; array != NULL && i < count; i++)
+        shapes[i] = read_json_shape(description, json_array_get(array, i), key);
+    return shapes;
 }
 
 /* --- what needs no network --- */
 
-static int read_node_groups(struct plan_description *description, struct error *err)
+static void read_node_groups(struct plan_description *description)
 {
     size_t layers = json_array_size(description->layers), count = 0;
     uint32_t *next;
@@ -115,27 +119,18 @@ static int read_node_groups(struct plan_description *description, struct error *
     description->groups = memory_alloc_zero(layers, sizeof(*description->groups));
     description->nodes = next = memory_alloc_zero(count, sizeof(*description->nodes));
     for (size_t i = 0; i < layers; i++) {
-        const json_t *layer = json_array_get(description->layers, i), *nodes = NULL;
-        struct node_group *group = &description->groups[i];
-        int rc = read_json_array(layer, "nodes", SIZE_MAX, &nodes, err);
+        const json_t *layer = json_array_get(description->layers, i);
+        const json_t *nodes = read_json_array(description, layer, "nodes", SIZE_MAX);
 
-        if (rc < 0)
-            return rc;
-        rc = read_json_text(description, json_object_get(layer, "name"), "the name of a layer", &group->name, err);
-        if (rc < 0)
-            return rc;
-        group->nodes = next;
-        group->count = json_array_size(nodes);
-        for (size_t k = 0; k < group->count; k++) {
-            int64_t node;
-
-            rc = read_json_integer(json_array_get(nodes, k), 0, UINT32_MAX - 1, "the nodes of a layer", &node, err);
-            if (rc < 0)
-                return rc;
-            *next++ = (uint32_t)node;
-        }
+        description->groups[i] = (struct node_group){
+            .name = read_json_text(description, json_object_get(layer, "name"), "the name of a layer"),
+            .nodes = next,
+            .count = json_array_size(nodes),
+        };
+        for (size_t k = 0; k < description->groups[i].count; k++)
+            *next++ = (uint32_t)read_json_integer(description, json_array_get(nodes, k), 0, UINT32_MAX - 1,
+                                                  "the nodes of a layer");
     }
-    return 0;
 }
 
 /* harmless on a zeroed struct */
@@ -151,30 +146,18 @@ static void release_plan_description(struct plan_description *description)
 static int open_plan_description(struct plan_description *ret, const char *data, size_t size, struct error *err)
 {
     struct error why = {0};
-    int64_t threads = 0;
-    int rc;
 
-    *ret = (struct plan_description){0};
-    if (json_reader_open_memory(&ret->json, data, size, "the description", &why) < 0)
-        return refuse_damaged_description(err, why.message);
-    rc = read_json_integer(json_object_get(ret->json.root, "threads"), 0, INT_MAX, "threads", &threads, err);
-    if (rc < 0)
-        goto done;
-    ret->threads = (int)threads;
-    rc = read_json_array(ret->json.root, "providers", SIZE_MAX, &ret->providers, err);
-    if (rc < 0)
-        goto done;
-    rc = read_json_array(ret->json.root, "profiles", SIZE_MAX, &ret->profiles, err);
-    if (rc < 0)
-        goto done;
-    rc = read_json_array(ret->json.root, "layers", SIZE_MAX, &ret->layers, err);
-    if (rc < 0)
-        goto done;
-    rc = read_node_groups(ret, err);
-done:
-    if (rc < 0)
-        release_plan_description(ret);
-    return rc;
+    *ret = (struct plan_description){.err = err};
+    if (json_reader_open_memory(&ret->json, data, size, "the description", &why) < 0) {
+        note_damage(ret, why.message);
+        return ret->rc;
+    }
+    ret->threads = (int)read_json_integer(ret, json_object_get(ret->json.root, "threads"), 0, INT_MAX, "threads");
+    ret->providers = read_json_array(ret, ret->json.root, "providers", SIZE_MAX);
+    ret->profiles = read_json_array(ret, ret->json.root, "profiles", SIZE_MAX);
+    ret->layers = read_json_array(ret, ret->json.root, "layers", SIZE_MAX);
+    read_node_groups(ret);
+    return ret->rc;
 }
 
 static size_t count_plan_providers(const struct plan_description *description)
@@ -184,202 +167,147 @@ static size_t count_plan_providers(const struct plan_description *description)
 
 /* The name and version of a provider, which live as long as the description. */
 static int read_plan_provider(struct plan_description *description, size_t i, struct text *ret_name,
-                              struct text *ret_version, struct error *err)
+                              struct text *ret_version)
 {
     const json_t *provider = json_array_get(description->providers, i);
-    int rc = read_json_text(description, json_object_get(provider, "name"), "the name of a provider", ret_name, err);
 
-    if (rc < 0)
-        return rc;
-    return read_json_text(description, json_object_get(provider, "version"), "the version of a provider", ret_version,
-                          err);
+    *ret_name = read_json_text(description, json_object_get(provider, "name"), "the name of a provider");
+    *ret_version = read_json_text(description, json_object_get(provider, "version"), "the version of a provider");
+    return description->rc;
 }
 
 /* --- layers --- */
 
-static int read_tactic_layouts(struct plan_description *description, const json_t *layer, const char *key, size_t count,
-                               struct layout **ret, struct error *err)
+/* malloc'd */
+static struct layout *read_tactic_layouts(struct plan_description *description, const json_t *layer, const char *key,
+                                          size_t count)
 {
-    const json_t *array;
-    int rc = read_json_array(layer, key, count, &array, err);
+    const json_t *array = read_json_array(description, layer, key, count);
+    struct layout *layouts = memory_alloc_zero(count, sizeof(*layouts));
 
-    if (rc < 0)
-        return rc;
-    *ret = memory_alloc_zero(count, sizeof(**ret));
-    for (size_t i = 0; i < count; i++) {
-        struct text text;
+    for (size_t i = 0; i < json_array_size(array); i++) {
+        struct text text = read_json_text(description, json_array_get(array, i), key);
 
-        rc = read_json_text(description, json_array_get(array, i), key, &text, err);
-        if (rc < 0)
-            return rc;
         if (text.size >= LAYOUT_TEXT_SIZE)
-            return refuse_damaged_description(err, key);
-        memcpy((*ret)[i].text, text.data, text.size);
+            note_damage(description, key);
+        else
+            memcpy(layouts[i].text, text.data, text.size);
     }
-    return 0;
+    return layouts;
 }
 
-static int read_layer_tactic(struct plan_description *description, const json_t *json, const struct layer *layer,
-                             const struct provider_list *providers, struct tactic *ret, struct error *err)
+static void read_layer_tactic(struct plan_description *description, const json_t *json, const struct layer *layer,
+                              const struct provider_list *providers, struct tactic *ret)
 {
-    struct text provider, name;
-    int rc = read_json_text(description, json_object_get(json, "provider"), "the provider of a layer", &provider, err);
+    struct text provider = read_json_text(description, json_object_get(json, "provider"), "the provider of a layer");
+    struct text name = read_json_text(description, json_object_get(json, "tactic"), "the tactic of a layer");
 
-    if (rc < 0)
-        return rc;
-    rc = read_json_text(description, json_object_get(json, "tactic"), "the tactic of a layer", &name, err);
-    if (rc < 0)
-        return rc;
     if (name.size == 0 || name.size >= TACTIC_NAME_SIZE)
-        return refuse_damaged_description(err, "the tactic of a layer");
-    memcpy(ret->name, name.data, name.size);
+        note_damage(description, "the tactic of a layer");
+    else
+        memcpy(ret->name, name.data, name.size);
     ret->provider = providers_find(providers, provider);
-    if (ret->provider == NULL)
-        return error_set(err, ERR_MISSING,
-                         "layer '%s' needs a tactic of the provider '" TEXT_FORMAT "', which is not there or was not "
-                         "asked for (--tactic-sources, --plugins)",
-                         layer->name, TEXT_ARGS(provider));
-    rc = read_json_integer(json_object_get(json, "implementation"), INT64_MIN, INT64_MAX, "an implementation",
-                           &ret->implementation, err);
-    if (rc < 0)
-        return rc;
-    rc = read_json_integer(json_object_get(json, "number"), INT64_MIN, INT64_MAX, "the number of a tactic",
-                           &ret->number, err);
-    if (rc < 0)
-        return rc;
-    rc = read_tactic_layouts(description, json, "input_layouts", layer->inputs.count, &ret->input_layouts, err);
-    if (rc < 0)
-        return rc;
-    return read_tactic_layouts(description, json, "output_layouts", layer->outputs.count, &ret->output_layouts, err);
+    if (ret->provider == NULL && description->rc == 0)
+        description->rc =
+            error_set(description->err, ERR_MISSING,
+                      "layer '%s' needs a tactic of the provider '" TEXT_FORMAT "', which is not there or was not "
+                      "asked for (--tactic-sources, --plugins)",
+                      layer->name, TEXT_ARGS(provider));
+    ret->implementation = read_json_integer(description, json_object_get(json, "implementation"), INT64_MIN, INT64_MAX,
+                                            "an implementation");
+    ret->number =
+        read_json_integer(description, json_object_get(json, "number"), INT64_MIN, INT64_MAX, "the number of a tactic");
+    ret->input_layouts = read_tactic_layouts(description, json, "input_layouts", layer->inputs.count);
+    ret->output_layouts = read_tactic_layouts(description, json, "output_layouts", layer->outputs.count);
 }
 
-static int read_precision_name(struct plan_description *description, const json_t *value, enum precision *ret,
-                               struct error *err)
+static enum precision read_precision_name(struct plan_description *description, const json_t *value)
 {
-    struct text name;
-    int rc = read_json_text(description, value, "a precision", &name, err);
+    struct text name = read_json_text(description, value, "a precision");
 
-    for (int i = 0; i < PRECISION_COUNT && rc == 0; i++)
-        if (text_equal_string(name, precision_name((enum precision)i))) {
-            *ret = (enum precision)i;
-            return 0;
-        }
-    return refuse_damaged_description(err, "a precision");
+    for (int i = 0; i < PRECISION_COUNT; i++)
+        if (text_equal_string(name, precision_name((enum precision)i)))
+            return (enum precision)i;
+    note_damage(description, "a precision");
+    return PRECISION_FLOAT32;
 }
 
-static int read_input_scales(struct plan_description *description, const json_t *json, size_t count, float **ret,
-                             struct error *err)
+/* malloc'd; NULL without scales. */
+static float *read_input_scales(struct plan_description *description, const json_t *json, size_t count)
 {
-    const json_t *array;
-    int rc;
+    const json_t *array = json_object_get(json, "input_scales") != NULL
+                              ? read_json_array(description, json, "input_scales", count)
+                              : NULL;
+    float *scales = array != NULL ? memory_alloc_zero(count, sizeof(*scales)) : NULL;
 
-    if (json_object_get(json, "input_scales") == NULL)
-        return 0;
-    rc = read_json_array(json, "input_scales", count, &array, err);
-    if (rc < 0)
-        return rc;
-    *ret = memory_alloc_zero(count, sizeof(**ret));
-    for (size_t i = 0; i < count && rc == 0; i++) {
-        double scale = 0;
-
-        rc = read_json_amount(description, json_array_get(array, i), "input_scales", &scale, err);
-        (*ret)[i] = (float)scale;
-        if (rc == 0 && !isfinite((*ret)[i]))
-            rc = refuse_damaged_description(err, "input_scales");
+    for (size_t i = 0; array != NULL && i < count; i++) {
+        scales[i] = (float)read_json_amount(description, json_array_get(array, i), "input_scales");
+        if (!isfinite(scales[i]))
+            note_damage(description, "input_scales");
     }
-    return rc;
+    return scales;
 }
 
-static int read_layer_precision(struct plan_description *description, const json_t *json, const struct layer *layer,
-                                struct engine_layer *ret, struct error *err)
+static void read_layer_precision(struct plan_description *description, const json_t *json, const struct layer *layer,
+                                 struct engine_layer *ret)
 {
     const json_t *constrained = json_object_get(json, "constrained"), *outputs;
-    int rc = read_precision_name(description, json_object_get(json, "precision"), &ret->precision.precision, err);
 
-    if (rc < 0)
-        return rc;
+    ret->precision.precision = read_precision_name(description, json_object_get(json, "precision"));
     if (!json_is_boolean(constrained))
-        return refuse_damaged_description(err, "constrained");
-    rc = read_json_array(json, "output_precisions", layer->outputs.count, &outputs, err);
-    if (rc < 0)
-        return rc;
+        note_damage(description, "constrained");
     ret->precision.constrained = json_is_true(constrained);
+    outputs = read_json_array(description, json, "output_precisions", layer->outputs.count);
     ret->precision.outputs = memory_alloc_zero(layer->outputs.count, sizeof(*ret->precision.outputs));
-    for (size_t i = 0; i < layer->outputs.count && rc == 0; i++)
-        rc = read_precision_name(description, json_array_get(outputs, i), &ret->precision.outputs[i], err);
-    return rc == 0 ? read_input_scales(description, json, layer->inputs.count, &ret->input_scales, err) : rc;
+    for (size_t i = 0; i < json_array_size(outputs); i++)
+        ret->precision.outputs[i] = read_precision_name(description, json_array_get(outputs, i));
+    ret->input_scales = read_input_scales(description, json, layer->inputs.count);
 }
 
-static int read_plan_layer(struct plan_description *description, const json_t *json, const struct layer *layer,
-                           const struct provider_list *providers, struct engine_layer *ret, struct error *err)
+static void read_plan_layer(struct plan_description *description, const json_t *json, const struct layer *layer,
+                            const struct provider_list *providers, struct engine_layer *ret)
 {
-    int64_t tactics = 0;
-    int rc = read_layer_tactic(description, json, layer, providers, &ret->tactic, err);
-
-    if (rc < 0)
-        return rc;
-    rc = read_layer_precision(description, json, layer, ret, err);
-    if (rc < 0)
-        return rc;
-    rc = read_json_amount(description, json_object_get(json, "seconds"), "seconds", &ret->seconds, err);
-    if (rc < 0)
-        return rc;
-    rc = read_json_amount(description, json_object_get(json, "share_of_fastest"), "share_of_fastest",
-                          &ret->share_of_fastest, err);
-    if (rc < 0)
-        return rc;
-    rc = read_json_integer(json_object_get(json, "tactics"), 0, INT64_MAX, "tactics", &tactics, err);
-    if (rc < 0)
-        return rc;
-    ret->tactic_count = (size_t)tactics;
-    rc = read_json_shapes(json, "input_shapes", layer->inputs.count, &ret->input_shapes, err);
-    if (rc < 0)
-        return rc;
-    return read_json_shapes(json, "output_shapes", layer->outputs.count, &ret->output_shapes, err);
+    read_layer_tactic(description, json, layer, providers, &ret->tactic);
+    read_layer_precision(description, json, layer, ret);
+    ret->seconds = read_json_amount(description, json_object_get(json, "seconds"), "seconds");
+    ret->share_of_fastest =
+        read_json_amount(description, json_object_get(json, "share_of_fastest"), "share_of_fastest");
+    ret->tactic_count =
+        (size_t)read_json_integer(description, json_object_get(json, "tactics"), 0, INT64_MAX, "tactics");
+    ret->input_shapes = read_json_shapes(description, json, "input_shapes", layer->inputs.count);
+    ret->output_shapes = read_json_shapes(description, json, "output_shapes", layer->outputs.count);
 }
 
 /* Fills engine->layers and engine->profiles: engine->network and engine->providers are there. ERR_MISSING for a
  * provider that is not among them. */
-static int read_plan_layers(struct plan_description *description, struct engine *engine, struct error *err)
+static int read_plan_layers(struct plan_description *description, struct engine *engine)
 {
     const struct network *network = engine->network;
-    int rc = 0;
 
     engine->layers = memory_alloc_zero(network->layers.count, sizeof(*engine->layers));
-    for (size_t i = 0; i < network->layers.count && rc == 0; i++)
-        rc = read_plan_layer(description, json_array_get(description->layers, i), &network->layers.items[i],
-                             &engine->providers, &engine->layers[i], err);
-    return rc;
+    for (size_t i = 0; i < network->layers.count && description->rc == 0; i++)
+        read_plan_layer(description, json_array_get(description->layers, i), &network->layers.items[i],
+                        &engine->providers, &engine->layers[i]);
+    return description->rc;
 }
 
-/* --- profiles --- */
-
-static int read_plan_profiles(struct plan_description *description, struct engine *engine, struct error *err)
+static int read_plan_profiles(struct plan_description *description, struct engine *engine)
 {
     size_t inputs = engine->network->inputs.count;
 
     if (json_array_size(description->profiles) == 0)
-        return refuse_damaged_description(err, "profiles");
-    for (size_t i = 0; i < json_array_size(description->profiles); i++) {
+        note_damage(description, "profiles");
+    for (size_t i = 0; i < json_array_size(description->profiles) && description->rc == 0; i++) {
         const json_t *json = json_array_get(description->profiles, i);
         struct engine_profile *profile = VECTOR_APPEND(&engine->profiles);
 
-        int rc;
-
-        *profile = (struct engine_profile){0};
-        rc = read_json_shapes(json, "minimum", inputs, &profile->minimum, err);
-        if (rc < 0)
-            return rc;
-        rc = read_json_shapes(json, "optimum", inputs, &profile->optimum, err);
-        if (rc < 0)
-            return rc;
-        rc = read_json_shapes(json, "maximum", inputs, &profile->maximum, err);
-        if (rc < 0)
-            return rc;
+        *profile = (struct engine_profile){.minimum = read_json_shapes(description, json, "minimum", inputs),
+                                           .optimum = read_json_shapes(description, json, "optimum", inputs),
+                                           .maximum = read_json_shapes(description, json, "maximum", inputs)};
         if (profile->minimum == NULL || profile->optimum == NULL || profile->maximum == NULL)
-            return refuse_damaged_description(err, "profiles");
+            note_damage(description, "profiles");
     }
-    return 0;
+    return description->rc;
 }
 
 /* --- the parts of the file --- */
@@ -471,12 +399,12 @@ static void free_stand_in(struct tactic_provider *provider)
     free(stand_in);
 }
 
-static int make_stand_ins(struct plan_description *description, struct provider_list *ret, struct error *err)
+static int make_stand_ins(struct plan_description *description, struct provider_list *ret)
 {
     for (size_t i = 0; i < count_plan_providers(description); i++) {
         struct text name, version;
         struct stand_in *stand_in;
-        int rc = read_plan_provider(description, i, &name, &version, err);
+        int rc = read_plan_provider(description, i, &name, &version);
 
         if (rc < 0)
             return rc;
@@ -495,12 +423,12 @@ static int make_stand_ins(struct plan_description *description, struct provider_
 
 /* Another version may have other kernels of the same name. */
 static int compare_provider_versions(struct plan_description *description, const struct provider_list *providers,
-                                     const char *display_name, struct log *log, struct error *err)
+                                     const char *display_name, struct log *log)
 {
     for (size_t i = 0; i < count_plan_providers(description); i++) {
         const struct tactic_provider *provider;
         struct text name, version;
-        int rc = read_plan_provider(description, i, &name, &version, err);
+        int rc = read_plan_provider(description, i, &name, &version);
 
         if (rc < 0)
             return rc;
@@ -573,18 +501,17 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
         goto done;
     /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
     engine->threads = description.threads < usable ? description.threads : usable;
-    rc = settings != NULL
-             ? compare_provider_versions(&description, &engine->providers, display_name, settings->log, err)
-             : make_stand_ins(&description, &engine->providers, err);
+    rc = settings != NULL ? compare_provider_versions(&description, &engine->providers, display_name, settings->log)
+                          : make_stand_ins(&description, &engine->providers);
     if (rc < 0)
         goto done;
     rc = restore_plan_network(&description, parts.model, display_name, engine, err);
     if (rc < 0)
         goto done;
-    rc = read_plan_layers(&description, engine, err);
+    rc = read_plan_layers(&description, engine);
     if (rc < 0)
         goto done;
-    rc = read_plan_profiles(&description, engine, err);
+    rc = read_plan_profiles(&description, engine);
 done:
     release_plan_description(&description);
     if (rc == 0) {

@@ -42,14 +42,14 @@ static bool node_is_bounding(const struct model *model, const struct node *node)
 static uint32_t find_size_inputs(const struct model *model, const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
-        uint32_t value, producer;
+        const struct node *producer;
+        uint32_t value;
 
         if (!text_equal_string(node->op_type, operators[i].op_type) || node->inputs.count <= operators[i].input)
             continue;
         value = model_edge(model, node->inputs, operators[i].input);
-        producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-        if (producer == NODE_NONE || value_is_constant(model, value) ||
-            node_is_bounding(model, &model->nodes.items[producer]))
+        producer = model_producer(model, value);
+        if (producer == NULL || value_is_constant(model, value) || node_is_bounding(model, producer))
             return VALUE_NONE;
         return value;
     }
@@ -82,7 +82,7 @@ static bool input_has_symbol(const struct model *model, const struct node *node,
 /* Whether the result has a dimension that is not known, or known by a name that is new. */
 static bool makes_dimension(const struct model *model, const struct node *node)
 {
-    uint32_t output = node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
+    uint32_t output = node_output(model, node, 0);
     struct value_type type;
 
     if (output == VALUE_NONE)

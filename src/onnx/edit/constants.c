@@ -12,22 +12,17 @@
 
 bool constant_integers(const struct model *model, uint32_t value, size_t limit, int64_t *ret, struct shape *ret_shape)
 {
-    const struct value *v = value != VALUE_NONE ? &model->values.items[value] : NULL;
-    const struct initializer *initializer;
+    const struct initializer *initializer = model_dense_initializer(model, value);
     struct tensor tensor SCOPED(tensor_release) = {0};
     size_t count;
     bool fits;
 
-    if (v == NULL || v->initializer == INITIALIZER_NONE)
-        return false;
-    initializer = &model->initializers.items[v->initializer];
-    if (initializer->sparse || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
+    if (initializer == NULL || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
         return false;
     count = tensor_elements(&tensor);
     fits = data_type_is_integer(tensor.type) && count <= limit;
     for (size_t first = 0; fits && first < count; first += ELEMENTS_RUN)
-        elements_to_integers(&tensor, first, count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN,
-                             (uint64_t *)ret + first);
+        elements_to_integers(&tensor, first, elements_in_run(count, first), (uint64_t *)ret + first);
     *ret_shape = tensor.shape;
     return fits;
 }

@@ -29,15 +29,12 @@ struct inlining {
 
 static bool read_branch_condition(const struct model *model, const struct node *node, bool *ret)
 {
-    uint32_t value = node->inputs.count == 1 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
-    const struct initializer *initializer;
+    const struct initializer *initializer =
+        node->inputs.count == 1 ? model_dense_initializer(model, node_input(model, node, 0)) : NULL;
     struct tensor tensor SCOPED(tensor_release) = {0};
     bool known;
 
-    if (value == VALUE_NONE || model->values.items[value].initializer == INITIALIZER_NONE)
-        return false;
-    initializer = &model->initializers.items[model->values.items[value].initializer];
-    if (initializer->sparse || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
+    if (initializer == NULL || tensor_proto_decode(initializer->message, &tensor, NULL) < 0)
         return false;
     known = tensor.type == DATA_BOOL && tensor_elements(&tensor) == 1;
     if (known)

@@ -88,7 +88,7 @@ int model_lower_constants(struct model *model, struct error *err)
         struct node node = model->nodes.items[i];
         struct span tensor =
             node_is_constant_operator(&node) ? node_attribute_tensor(node.message, "value") : (struct span){NULL, 0};
-        uint32_t output = node.outputs.count > 0 ? model_edge(model, node.outputs, 0) : VALUE_NONE;
+        uint32_t output = node_output(model, &node, 0);
 
         if (tensor.data != NULL && output != VALUE_NONE) {
             int rc = add_model_constant(model, output, tensor, err);
@@ -138,9 +138,7 @@ void model_forget_shapes(struct model *model)
 {
     SCOPED_BITSET(inputs);
 
-    bitset_init(&inputs, model->values.count);
-    for (size_t i = 0; i < model->inputs.count; i++)
-        bitset_add(&inputs, model->inputs.items[i]);
+    value_list_to_set(&model->inputs, model->values.count, &inputs);
     for (uint32_t i = 0; i < model->values.count; i++) {
         struct value_type type;
 

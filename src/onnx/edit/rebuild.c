@@ -119,12 +119,9 @@ static uint32_t find_next_producer(struct sort *sort)
     const struct model *model = sort->model;
     struct step *step = &sort->path.items[sort->path.count - 1];
     const struct node *node = &model->nodes.items[step->node];
-    size_t count = (size_t)node->inputs.count + node->captures.count;
 
-    while (step->next < count) {
-        size_t i = step->next++;
-        uint32_t value = i < node->inputs.count ? model_edge(model, node->inputs, i)
-                                                : model_edge(model, node->captures, i - node->inputs.count);
+    while (step->next < node_read_count(node)) {
+        uint32_t value = node_read(model, node, step->next++);
 
         if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE)
             return model->values.items[value].producer;

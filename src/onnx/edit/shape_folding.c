@@ -20,18 +20,6 @@
 /* Integers up to here are the same in float32. */
 #define EXACT_INTEGER 16777216.0
 
-static uint32_t single_output(const struct model *model, const struct node *node)
-{
-    return node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
-}
-
-static const struct node *find_value_producer(const struct model *model, uint32_t value)
-{
-    uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-
-    return producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
-}
-
 /* ---- Shapes ---- */
 
 /* The dimensions that a Shape node gives; -1 for those that are not known. */
@@ -42,16 +30,15 @@ struct known_shape {
 
 static bool read_static_shape(const struct model *model, uint32_t value, struct shape *ret)
 {
-    const struct value *v = &model->values.items[value];
+    const struct initializer *initializer = model_dense_initializer(model, value);
     struct tensor_header header;
     struct value_type type;
 
-    if (v->initializer != INITIALIZER_NONE && !model->initializers.items[v->initializer].sparse &&
-        tensor_proto_read(model->initializers.items[v->initializer].message, &header, NULL) == 0) {
+    if (initializer != NULL && tensor_proto_read(initializer->message, &header, NULL) == 0) {
         *ret = header.shape;
         return true;
     }
-    value_info_decode(v->info, &type);
+    value_info_decode(model->values.items[value].info, &type);
     *ret = type.shape;
     return type.not_a_tensor == NULL && type.has_shape;
 }
@@ -145,7 +132,7 @@ static bool pick_sliced_dimensions(const struct model *model, const struct node 
 
 static bool pick_dimensions(const struct model *model, const struct node *node, struct picked *ret)
 {
-    const struct node *before = find_value_producer(model, node_input(model, node, 0));
+    const struct node *before = model_producer(model, node_input(model, node, 0));
     struct known_shape known;
 
     if (read_shape_node(model, node, &known))
@@ -161,7 +148,7 @@ int model_fold_shapes(struct model *model, size_t *count, struct error *err)
 {
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        uint32_t output = single_output(model, node);
+        uint32_t output = node_output(model, node, 0);
         struct picked picked;
         struct tensor tensor;
         bool known;
@@ -223,7 +210,7 @@ static void count_value_uses(const struct model *model, struct value_uses *uses)
 static bool value_comes_from_shapes(const struct model *model, uint32_t value, unsigned steps)
 {
     static const char *const moving[] = {"Gather", "Slice", "Squeeze", "Unsqueeze", "Identity", "Reshape"};
-    const struct node *node = find_value_producer(model, value);
+    const struct node *node = model_producer(model, value);
 
     if (node == NULL || steps == 0)
         return false;
@@ -245,12 +232,11 @@ static enum data_type value_element_type(const struct model *model, uint32_t val
 
 static bool value_is_float_constant(const struct model *model, uint32_t value, struct tensor *ret)
 {
-    const struct value *v = &model->values.items[value];
+    const struct initializer *initializer = model_dense_initializer(model, value);
     size_t count;
     double items[ELEMENTS_RUN];
 
-    if (v->initializer == INITIALIZER_NONE || model->initializers.items[v->initializer].sparse ||
-        tensor_proto_decode(model->initializers.items[v->initializer].message, ret, NULL) < 0)
+    if (initializer == NULL || tensor_proto_decode(initializer->message, ret, NULL) < 0)
         return false;
     count = tensor_elements(ret);
     if (data_type_is_float(ret->type) && count <= ELEMENTS_RUN) {
@@ -269,7 +255,7 @@ static bool value_is_float_constant(const struct model *model, uint32_t value, s
 /* An operand: a cast from integers that come from shapes, or a constant of whole numbers. */
 static bool read_elided_operand(const struct model *model, uint32_t value, struct elision *ret, size_t i)
 {
-    const struct node *cast = find_value_producer(model, value);
+    const struct node *cast = model_producer(model, value);
     struct tensor constant;
     uint32_t source;
 
@@ -293,14 +279,14 @@ static bool read_elided_operand(const struct model *model, uint32_t value, struc
 static bool find_cast_elision(const struct model *model, const struct node *node, const struct value_uses *uses,
                               struct elision *ret)
 {
-    uint32_t output = single_output(model, node);
+    uint32_t output = node_output(model, node, 0);
 
     if ((!node_is(node, "Add") && !node_is(node, "Sub") && !node_is(node, "Mul")) || node->inputs.count != 2 ||
         output == VALUE_NONE || uses->count[output] != 1)
         return false;
     ret->cast = uses->node[output];
     if (!node_is(&model->nodes.items[ret->cast], "Cast") ||
-        single_output(model, &model->nodes.items[ret->cast]) == VALUE_NONE)
+        node_output(model, &model->nodes.items[ret->cast], 0) == VALUE_NONE)
         return false;
     ret->type = (enum data_type)node_attribute_integer(model->nodes.items[ret->cast].message, "to", DATA_UNDEFINED);
     if (ret->type != DATA_INT64 && ret->type != DATA_INT32)
@@ -357,7 +343,7 @@ static int elide_node_casts(struct model *model, uint32_t node, struct elision *
         return rc;
     for (size_t i = 0; i < 2; i++)
         inputs[i] = model->values.items[elision->operands[i]].name;
-    output = model->values.items[single_output(model, &model->nodes.items[elision->cast])].name;
+    output = model->values.items[node_output(model, &model->nodes.items[elision->cast], 0)].name;
     recipe.inputs = inputs;
     recipe.outputs = &output;
     fields[node] = node_build(&model->arena, &recipe);

@@ -158,9 +158,7 @@ static void list_captured_values(const struct model *outer, struct model *body, 
 {
     SCOPED_BITSET(inputs);
 
-    bitset_init(&inputs, body->values.count);
-    for (size_t i = 0; i < body->inputs.count; i++)
-        bitset_add(&inputs, body->inputs.items[i]);
+    value_list_to_set(&body->inputs, body->values.count, &inputs);
     for (uint32_t i = 0; i < body->values.count; i++) {
         const struct value *value = &body->values.items[i];
         uint32_t known = model_find_value(outer, value->name);

@@ -17,6 +17,7 @@
 #include "onnx/proto/wire.h"
 #include "onnx/edit/node.h"
 #include "tensor/values/elements.h"
+#include "onnx/half/half_operators.h"
 
 /* Pages of a mapped file are given back each time that so many elements were looked at. */
 #define FORGET_STEP ((size_t)1 << 20)
@@ -91,8 +92,7 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
 
         for (size_t k = 0; k < node->inputs.count + node->captures.count; k++) {
             bool captured = k >= node->inputs.count;
-            uint32_t value = captured ? model_edge(model, node->captures, k - node->inputs.count)
-                                      : model_edge(model, node->inputs, k);
+            uint32_t value = node_read(model, node, k);
 
             if (value != VALUE_NONE && (captured || !node_is_low(rebuild, i) || !node_narrows_input(node, k)))
                 bitset_add(ret, value);
@@ -144,8 +144,7 @@ static void name_low_inputs(struct rebuild *rebuild, uint32_t index, struct rena
 
     for (size_t k = 0; k < node->inputs.count + node->captures.count; k++) {
         bool captured = k >= node->inputs.count;
-        uint32_t value =
-            captured ? model_edge(model, node->captures, k - node->inputs.count) : model_edge(model, node->inputs, k);
+        uint32_t value = node_read(model, node, k);
         bool narrowed = !captured && node_is_low(rebuild, index) && node_narrows_input(node, k);
 
         if (value == VALUE_NONE || !rebuild->twins[value].is_float)
@@ -265,7 +264,7 @@ static void survey_narrowed_weight(const struct model *model, const struct tenso
 
     *ret = (struct narrowing){.elements = count};
     for (size_t first = 0; first < count; first += ELEMENTS_RUN) {
-        size_t length = count - first < ELEMENTS_RUN ? count - first : ELEMENTS_RUN;
+        size_t length = elements_in_run(count, first);
 
         elements_to_float32(tensor, first, length, run);
         for (size_t i = 0; i < length; i++) {
@@ -364,9 +363,7 @@ int mixed_precision_apply(struct model *model, const struct bitset *low, enum da
     int rc;
 
     rebuild.twins = memory_alloc_zero(model->values.count + 1, sizeof(*rebuild.twins));
-    bitset_init(&rebuild.outputs, model->values.count);
-    for (size_t i = 0; i < model->outputs.count; i++)
-        bitset_add(&rebuild.outputs, model->outputs.items[i]);
+    value_list_to_set(&model->outputs, model->values.count, &rebuild.outputs);
     settle_value_names(&rebuild);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         rc = rebuild_low_node(&rebuild, i, err);
@@ -386,4 +383,86 @@ done:
     free(rebuild.fields.items);
     bitset_release(&rebuild.outputs);
     return rc;
+}
+
+/* ---- Costs ---- */
+
+#define WIDE 4   /* bytes of an element in float32 */
+#define NARROW 2 /* in float16 and bfloat16 */
+
+/* In which types a value is read. */
+struct type_uses {
+    bool wide, narrow;
+};
+
+void mixed_precision_elements(const struct model *model, uint64_t *ret)
+{
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        const struct value *value = &model->values.items[i];
+        struct tensor_header header;
+
+        if (value_element(model, i) != DATA_FLOAT32)
+            ret[i] = 0;
+        else if (value->initializer == INITIALIZER_NONE)
+            ret[i] = value_info_bytes(value->info) / WIDE;
+        else if (tensor_proto_read(model->initializers.items[value->initializer].message, &header, NULL) == 0)
+            ret[i] = (uint64_t)shape_elements(&header.shape);
+        else
+            ret[i] = 0;
+    }
+}
+
+static bool value_is_wide(const struct model *model, uint32_t value)
+{
+    return value != VALUE_NONE && value_element(model, value) == DATA_FLOAT32;
+}
+
+/* What the node reads and writes, but for what asks for a shape, which reads no element. */
+static void add_node_costs(const struct model *model, const struct bitset *low, uint32_t index,
+                           const uint64_t *elements, struct type_uses *uses, struct mixed_precision_costs *ret)
+{
+    const struct node *node = &model->nodes.items[index];
+    bool is_low = bitset_has(low, index);
+
+    for (size_t k = 0; k < node_read_count(node); k++) {
+        uint32_t value = node_read(model, node, k);
+        bool captured = k >= node->inputs.count, narrow = is_low && !captured && node_narrows_input(node, k);
+
+        if (!value_is_wide(model, value) || (!captured && node_takes_any_type(node)))
+            continue;
+        *(narrow ? &uses[value].narrow : &uses[value].wide) = true;
+        if (!captured)
+            ret->node_bytes += elements[value] * (narrow ? NARROW : WIDE);
+    }
+    for (size_t k = 0; k < node->outputs.count; k++) {
+        uint32_t value = model_edge(model, node->outputs, k);
+
+        if (value_is_wide(model, value))
+            ret->node_bytes += elements[value] * (is_low ? NARROW : WIDE);
+    }
+}
+
+void mixed_precision_costs(const struct model *model, const struct bitset *low, const uint64_t *elements,
+                           struct mixed_precision_costs *ret)
+{
+    struct type_uses *uses SCOPED_FREE = memory_alloc_zero(model->values.count, sizeof(*uses));
+
+    *ret = (struct mixed_precision_costs){0};
+    for (uint32_t i = 0; i < model->nodes.count; i++)
+        add_node_costs(model, low, i, elements, uses, ret);
+    for (size_t i = 0; i < model->outputs.count; i++)
+        if (value_is_wide(model, model->outputs.items[i]))
+            uses[model->outputs.items[i]].wide = true;
+    for (uint32_t i = 0; i < model->values.count; i++) {
+        const struct value *value = &model->values.items[i];
+        bool made_low = value->producer != NODE_NONE && bitset_has(low, value->producer);
+
+        if (!value_is_wide(model, i) || (!uses[i].wide && !uses[i].narrow))
+            continue;
+        ret->unknown += elements[i] == 0;
+        if (value->initializer == INITIALIZER_NONE && (made_low ? uses[i].wide : uses[i].narrow)) {
+            ret->casts++;
+            ret->cast_bytes += elements[i] * (WIDE + NARROW);
+        }
+    }
 }

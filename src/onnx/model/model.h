@@ -194,6 +194,28 @@ static inline uint32_t node_input(const struct model *model, const struct node *
     return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
 }
 
+static inline uint32_t node_output(const struct model *model, const struct node *node, size_t i)
+{
+    return i < node->outputs.count ? model_edge(model, node->outputs, i) : VALUE_NONE;
+}
+
+/* The node that makes a value; NULL when none does, and for VALUE_NONE. */
+static inline const struct node *model_producer(const struct model *model, uint32_t value)
+{
+    uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
+
+    return producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
+}
+
+/* The initializer that a value is; NULL when it is none or a sparse one, and for VALUE_NONE. */
+static inline const struct initializer *model_dense_initializer(const struct model *model, uint32_t value)
+{
+    uint32_t number = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
+
+    return number != INITIALIZER_NONE && !model->initializers.items[number].sparse ? &model->initializers.items[number]
+                                                                                   : NULL;
+}
+
 /* What a node reads: its inputs, then what its subgraphs capture. */
 static inline size_t node_read_count(const struct node *node)
 {

@@ -249,11 +249,9 @@ void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, s
     struct reach reach = {
         .subgraph = subgraph, .constants = constants, .ret_constants = ret_constants, .ret_missing = ret_missing};
 
-    bitset_init(&reach.sources, model->values.count);
+    value_list_to_set(&subgraph->inputs, model->values.count, &reach.sources);
     bitset_init(&reach.seen, model->values.count);
     bitset_init(&reach.nodes, model->nodes.count);
-    for (size_t i = 0; i < subgraph->inputs.count; i++)
-        bitset_add(&reach.sources, subgraph->inputs.items[i]);
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(&reach.sources, subgraph->frozen.items[i].value);
     for (size_t i = 0; i < subgraph->outputs.count; i++)
@@ -329,9 +327,7 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
 
     for (size_t i = 0; i < subgraph->frozen.count; i++)
         bitset_add(constants, subgraph->frozen.items[i].value);
-    bitset_init(&fold.inputs, subgraph->model->values.count);
-    for (size_t i = 0; i < subgraph->inputs.count; i++)
-        bitset_add(&fold.inputs, subgraph->inputs.items[i]);
+    value_list_to_set(&subgraph->inputs, subgraph->model->values.count, &fold.inputs);
     bitset_init(&fold.known, subgraph->model->nodes.count);
     while (changed) { /* once more than needed for a sorted graph */
         changed = false;

@@ -61,8 +61,7 @@ static void init_matching_side(struct side *side, struct model *model)
     }
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        uint32_t from = node->inputs.count > 0 ? model_edge(model, node->inputs, 0) : VALUE_NONE;
-        uint32_t to = node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
+        uint32_t from = node_input(model, node, 0), to = node_output(model, node, 0);
 
         side->node_partner[i] = NODE_NONE;
         if (node_is_passed_through(node) && from != VALUE_NONE && to != VALUE_NONE)
@@ -77,13 +76,6 @@ static void release_matching_side(struct side *side)
     free(side->partner);
     free(side->node_partner);
     value_readers_release(&side->readers);
-}
-
-static const struct node *find_side_producer(const struct side *side, uint32_t value)
-{
-    uint32_t producer = side->model->values.items[value].producer;
-
-    return producer != NODE_NONE ? &side->model->nodes.items[producer] : NULL;
 }
 
 static uint32_t side_operand(const struct side *side, const struct node *node, size_t i)
@@ -146,8 +138,8 @@ static void pair_values(struct twin_matching *matching, uint32_t quantized, uint
 
 static bool producers_are_alike(const struct twin_matching *matching, uint32_t quantized, uint32_t plain)
 {
-    const struct node *a = quantized != VALUE_NONE ? find_side_producer(&matching->quantized, quantized) : NULL;
-    const struct node *b = plain != VALUE_NONE ? find_side_producer(&matching->plain, plain) : NULL;
+    const struct node *a = model_producer(matching->quantized.model, quantized);
+    const struct node *b = model_producer(matching->plain.model, plain);
 
     if (a == NULL || b == NULL)
         return a == b;
@@ -203,7 +195,7 @@ static bool nodes_are_unpaired(const struct twin_matching *matching, const struc
 /* A bound of a Clip, as attribute or constant; `fallback` when it has none. */
 static float read_clip_bound(struct model *model, const struct node *clip, size_t input, float fallback)
 {
-    uint32_t value = input < clip->inputs.count ? model_edge(model, clip->inputs, input) : VALUE_NONE;
+    uint32_t value = node_input(model, clip, input);
     uint32_t initializer = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
     struct tensor tensor SCOPED(tensor_release) = {0};
     float bound = NAN;
@@ -222,7 +214,7 @@ static float read_clip_bound(struct model *model, const struct node *clip, size_
 static bool step_over_activation(struct twin_matching *matching, uint32_t *plain, struct bound *ret)
 {
     struct side *side = &matching->plain;
-    const struct node *node = find_side_producer(side, *plain);
+    const struct node *node = model_producer(side->model, *plain);
     uint32_t before = node != NULL ? side_operand(side, node, 0) : VALUE_NONE;
 
     if (before == VALUE_NONE || value_read_count(&side->readers, before) != 1)
@@ -242,10 +234,10 @@ static bool step_over_activation(struct twin_matching *matching, uint32_t *plain
 static bool pair_in_front_of_normalization(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
-    const struct node *node = find_side_producer(side, plain), *before;
+    const struct node *node = model_producer(side->model, plain), *before;
     uint32_t value = node != NULL && node_is(node, "BatchNormalization") ? side_operand(side, node, 0) : VALUE_NONE;
 
-    before = value != VALUE_NONE ? find_side_producer(side, value) : NULL;
+    before = model_producer(side->model, value);
     if (before == NULL || !text_equal(node_float_operator(quantized), before->op_type) ||
         !nodes_are_unpaired(matching, quantized, before))
         return false;
@@ -266,7 +258,7 @@ static bool pair_in_front_of_normalization(struct twin_matching *matching, const
 static bool pair_product_and_sum(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
-    const struct node *sum = find_side_producer(side, plain), *product = NULL;
+    const struct node *sum = model_producer(side->model, plain), *product = NULL;
     uint32_t addend = VALUE_NONE;
 
     if (!text_equal_string(node_float_operator(quantized), "Gemm") || sum == NULL || !node_is(sum, "Add") ||
@@ -275,7 +267,7 @@ static bool pair_product_and_sum(struct twin_matching *matching, const struct no
     for (size_t i = 0; i < 2 && product == NULL; i++) {
         uint32_t value = side_operand(side, sum, i);
 
-        product = value != VALUE_NONE ? find_side_producer(side, value) : NULL;
+        product = model_producer(side->model, value);
         if (product != NULL && !node_is(product, "MatMul"))
             product = NULL;
         addend = side_operand(side, sum, 1 - i);
@@ -315,8 +307,8 @@ static void note_difference(struct twin_matching *matching, const struct node *q
 static void pair_backward(struct twin_matching *matching, uint32_t quantized)
 {
     uint32_t plain = matching->quantized.partner[quantized], before = plain;
-    const struct node *a = find_side_producer(&matching->quantized, quantized),
-                      *b = find_side_producer(&matching->plain, plain);
+    const struct node *a = model_producer(matching->quantized.model, quantized),
+                      *b = model_producer(matching->plain.model, plain);
     struct bound bound;
 
     if (a == NULL || (b != NULL && !nodes_are_unpaired(matching, a, b)))
@@ -326,7 +318,7 @@ static void pair_backward(struct twin_matching *matching, uint32_t quantized)
         return;
     }
     if (step_over_activation(matching, &before, &bound)) {
-        const struct node *c = find_side_producer(&matching->plain, before);
+        const struct node *c = model_producer(matching->plain.model, before);
 
         if (c != NULL && nodes_are_unpaired(matching, a, c) &&
             nodes_are_alike(matching->quantized.model, a, matching->plain.model, c)) {

@@ -34,8 +34,7 @@ static uint32_t find_weight_tensor(const struct model *model, uint32_t value, st
 {
     ret->count = 0;
     while (value != VALUE_NONE && model->values.items[value].initializer == INITIALIZER_NONE) {
-        uint32_t producer = model->values.items[value].producer;
-        const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
+        const struct node *node = model_producer(model, value);
 
         if (node == NULL || ret->count == LONGEST_CHAIN || !passes_weights_on(node))
             return INITIALIZER_NONE;

@@ -15,6 +15,7 @@
 #include "onnx/proto/wire.h"
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/statistics/statistics.h"
+#include "tensor/values/elements.h"
 
 /* ---- Which ---- */
 
@@ -161,19 +162,6 @@ size_t weights_count_inside(const struct model *model)
 
 /* ---- With what ---- */
 
-static void store_noise_number(enum data_type type, double value, size_t element, void *data)
-{
-    float single = (float)value;
-    uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
-
-    if (type == DATA_FLOAT64)
-        memcpy((char *)data + element * 8, &value, 8);
-    else if (type == DATA_FLOAT32)
-        memcpy((char *)data + element * 4, &single, 4);
-    else
-        memcpy((char *)data + element * 2, &half, 2);
-}
-
 /* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are
  * put there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were
  * 0 and 1. */
@@ -190,7 +178,7 @@ static void fill_weight_with_noise(const struct weight *weight, struct text name
     for (size_t i = 0; i < elements; i++) {
         double number = mean + sqrt(3) * deviation * (2 * mersenne_twister_next_fraction(&random) - 1);
 
-        store_noise_number(type, fmin(fmax(number, minimum), maximum), i, data);
+        element_store_float(type, fmin(fmax(number, minimum), maximum), i, data);
     }
 }
 
@@ -217,6 +205,6 @@ int weight_replace(struct model *model, const struct weight *weight, enum stand_
         fill_weight_with_noise(weight, name, header.type, elements, data);
     else
         for (size_t i = 0; i < elements; i++)
-            store_noise_number(header.type, 1, i, data);
+            element_store_float(header.type, 1, i, data);
     return 0;
 }

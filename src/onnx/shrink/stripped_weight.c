@@ -14,6 +14,7 @@
 #include "onnx/proto/wire.h"
 #include "onnx/shrink/sparsity.h"
 #include "tensor/generate/mersenne_twister.h"
+#include "tensor/values/elements.h"
 
 enum { LONGEST_CHAIN = 16 }; /* nodes between a weight and what multiplies by it; real ones have three */
 
@@ -44,15 +45,15 @@ static bool initializer_is_strippable(const struct tensor_header *header)
 static int add_strippable_weight(const struct model *model, uint32_t value, size_t smallest, struct bitset *ret,
                                  struct error *err)
 {
-    uint32_t initializer = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
+    const struct initializer *initializer = model_dense_initializer(model, value);
     struct tensor_header header;
 
-    if (initializer == INITIALIZER_NONE || model->initializers.items[initializer].sparse)
+    if (initializer == NULL)
         return 0;
-    if (tensor_proto_read(model->initializers.items[initializer].message, &header, err) < 0)
+    if (tensor_proto_read(initializer->message, &header, err) < 0)
         return error_context(err, "%s", model->display_name);
     if (initializer_is_strippable(&header) && shape_elements(&header.shape) >= smallest)
-        bitset_add(ret, initializer);
+        bitset_add(ret, model->values.items[value].initializer);
     return 0;
 }
 
@@ -62,8 +63,7 @@ static uint32_t find_weight_origin(const struct model *model, uint32_t value)
     static const char *const carriers[] = {"QuantizeLinear", "DequantizeLinear", "Transpose"};
 
     for (size_t step = 0; value != VALUE_NONE && step < LONGEST_CHAIN; step++) {
-        uint32_t producer = model->values.items[value].producer;
-        const struct node *node = producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
+        const struct node *node = model_producer(model, value);
 
         if (node == NULL || node->inputs.count == 0 ||
             !operator_is_one_of(node->op_type, carriers, ARRAY_LEN(carriers)))
@@ -284,19 +284,6 @@ static void store_index_number(enum data_type type, bool last, size_t element, v
     memcpy((char *)data + element * size, &value, size);
 }
 
-static void store_random_number(enum data_type type, double value, size_t element, void *data)
-{
-    float single = (float)value;
-    uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
-
-    if (type == DATA_FLOAT64)
-        memcpy((char *)data + element * 8, &value, 8);
-    else if (type == DATA_FLOAT32)
-        memcpy((char *)data + element * 4, &single, 4);
-    else
-        memcpy((char *)data + element * 2, &half, 2);
-}
-
 /* Random bits, for types of a byte and less. Without the highest bit of the exponent an 8-bit float is finite; 0x80 is
  * the NaN of some. */
 static void fill_weight_with_bytes(struct mersenne_twister *random, enum data_type type, size_t size, uint8_t *data)
@@ -328,7 +315,7 @@ void stripped_weight_fill(const struct stripped_weight *weight, struct text name
             store_index_number(weight->type, mersenne_twister_next(&random) & 1, i, data);
     else
         for (size_t i = 0; i < elements; i++)
-            store_random_number(weight->type, spread.low + spread.width * mersenne_twister_next_fraction(&random), i,
+            element_store_float(weight->type, spread.low + spread.width * mersenne_twister_next_fraction(&random), i,
                                 data);
     for (unsigned axis = 0; axis < weight->shape.rank; axis++)
         if (weight->sparse_axes >> axis & 1)

@@ -182,3 +182,16 @@ void elements_to_float64(const struct tensor *tensor, size_t first, size_t count
         break;
     }
 }
+
+void element_store_float(enum data_type type, double value, size_t element, void *data)
+{
+    float single = (float)value;
+    uint16_t half = type == DATA_FLOAT16 ? float64_to_float16(value) : float32_to_bfloat16(single);
+
+    if (type == DATA_FLOAT64)
+        memcpy((char *)data + element * 8, &value, 8);
+    else if (type == DATA_FLOAT32)
+        memcpy((char *)data + element * 4, &single, 4);
+    else
+        memcpy((char *)data + element * 2, &half, 2);
+}

@@ -36,4 +36,7 @@ void elements_to_float32(const struct tensor *tensor, size_t first, size_t count
 /* Every type that has an arithmetic. 64-bit integers are rounded to nearest. */
 void elements_to_float64(const struct tensor *tensor, size_t first, size_t count, double *ret);
 
+/* Stores a number, rounded to nearest, as an element of data of type float64, float32, float16 or bfloat16. */
+void element_store_float(enum data_type type, double value, size_t element, void *data);
+
 #endif

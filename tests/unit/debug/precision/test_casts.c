@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "debug/precision/casts.h"
 #include "onnx/edit/model.h"
-#include "onnx/half/costs.h"
+#include "onnx/half/mixed_precision.h"
 #include "onnx/half/half_operators.h"
 #include "tensor/generate/mersenne_twister.h"
 

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
-#include "onnx/half/costs.h"
 #include "onnx/half/mixed_precision.h"
 
 static size_t count_casts(const struct model *model)
