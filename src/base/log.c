@@ -19,7 +19,7 @@ bool log_shows(const struct log *log, enum log_level level)
     return log && log->write && !log->muted && level >= log->threshold;
 }
 
-static void keep_line(struct log *log, enum log_level level, bool once, struct text message)
+static void pass_line(struct log *log, enum log_level level, bool once, struct text message)
 {
     struct kept_line *line = VECTOR_APPEND(log->kept);
     char *copy = memory_alloc(message.size + 1);
@@ -34,7 +34,7 @@ void log_text(struct log *log, enum log_level level, struct text message)
     if (!log_shows(log, level))
         return;
     if (log->kept != NULL)
-        keep_line(log, level, false, message);
+        pass_line(log, level, false, message);
     else
         log->write(log->data, level, log->depth, message);
 }
@@ -79,7 +79,7 @@ void log_once(struct log *log, enum log_level level, const char *format, ...)
     va_end(args);
     struct text message = {builder.data, builder.size};
     if (log->kept != NULL)
-        keep_line(log, level, true, message);
+        pass_line(log, level, true, message);
     else if (is_new(log, message))
         log_text(log, level, message);
 }

@@ -171,7 +171,7 @@ static void add_invocation(struct json_writer *json, const struct sarif_run *run
     json_writer_end_array(json);
 }
 
-static void add_run(struct json_writer *json, const struct sarif_run *run)
+static void write_sarif_run(struct json_writer *json, const struct sarif_run *run)
 {
     struct fingerprints fingerprints;
 
@@ -209,7 +209,7 @@ int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
         json_writer_add_string(&json, "$schema", SCHEMA);
         json_writer_add_string(&json, "version", "2.1.0");
         json_writer_begin_array_member(&json, "runs");
-        add_run(&json, run);
+        write_sarif_run(&json, run);
         json_writer_end_array(&json);
         json_writer_end_object(&json);
         rc = json_writer_commit(&json, FILE_DURABLE, err);

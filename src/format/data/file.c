@@ -282,7 +282,7 @@ void data_file_release(struct data_file *file)
 /* ---- Input data ---- */
 
 /* Whether an array that a word has named belongs to the last iteration. */
-static bool joins(const struct feed_dicts *feeds, struct text name)
+static bool name_joins_feeds(const struct feed_dicts *feeds, struct text name)
 {
     return feeds->takes_more && name.size > 0 && feeds->count > 0 &&
            tensor_list_find(&feeds->items[feeds->count - 1], name) == NULL;
@@ -303,7 +303,7 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
                        word);
     if (rc < 0)
         goto done;
-    if (joins(feeds, parts.name)) {
+    if (name_joins_feeds(feeds, parts.name)) {
         struct named_tensor *item = &file.feeds.items[0].items[0];
         struct tensor_list *last = &feeds->items[feeds->count - 1];
 

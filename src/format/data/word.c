@@ -105,7 +105,7 @@ static int take_raw(struct text *rest, struct data_word *word, struct error *err
     return 0;
 }
 
-static int part(const char *word, const char *rest, struct data_word *ret, struct error *err)
+static int split_data_word(const char *word, const char *rest, struct data_word *ret, struct error *err)
 {
     const char *colon = NULL;
     size_t count;
@@ -147,7 +147,7 @@ int data_word_parse(const char *word, struct data_word *ret, struct error *err)
     if (rc < 0)
         return error_context(err, "'%s'", word);
     copy = memory_copy(rest.data, rest.size);
-    rc = part(word, copy, ret, err);
+    rc = split_data_word(word, copy, ret, err);
     free(copy);
     return rc;
 }

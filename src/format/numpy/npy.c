@@ -132,7 +132,7 @@ static bool add_utf8(uint32_t character, struct string_builder *text)
 }
 
 /* Appends one text, without the NUL characters that fill it up. */
-static bool add_text(const struct npy_header *header, const uint8_t *item, struct string_builder *text)
+static bool add_item_text(const struct npy_header *header, const uint8_t *item, struct string_builder *text)
 {
     size_t unit = header->text == NPY_UTF32 ? 4 : 1;
     size_t size = header->item_size;
@@ -171,7 +171,7 @@ static int convert_texts(const struct npy_header *header, const uint8_t *data, s
     for (size_t i = 0; i < header->elements; i++, walk_step(&walk)) {
         size_t before = bytes.size;
 
-        if (!add_text(header, data + walk.element * header->item_size, &bytes)) {
+        if (!add_item_text(header, data + walk.element * header->item_size, &bytes)) {
             rc = error_set(err, ERR_CORRUPT, "text %zu holds a character that Unicode does not have", i);
             goto done;
         }

@@ -27,17 +27,17 @@ static const struct {
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
 /* A place in the dict. The functions below take what they name, with the blanks in front of it, or say no. */
-struct cursor {
+struct header_cursor {
     const char *at, *end;
 };
 
-static void skip_blanks(struct cursor *cursor)
+static void skip_blanks(struct header_cursor *cursor)
 {
     while (cursor->at < cursor->end && (*cursor->at == ' ' || *cursor->at == '\t' || *cursor->at == '\n'))
         cursor->at++;
 }
 
-static bool take_char(struct cursor *cursor, char wanted)
+static bool take_char(struct header_cursor *cursor, char wanted)
 {
     skip_blanks(cursor);
     if (cursor->at == cursor->end || *cursor->at != wanted)
@@ -46,7 +46,7 @@ static bool take_char(struct cursor *cursor, char wanted)
     return true;
 }
 
-static bool take_word(struct cursor *cursor, const char *word)
+static bool take_word(struct header_cursor *cursor, const char *word)
 {
     size_t length = strlen(word);
 
@@ -57,7 +57,7 @@ static bool take_word(struct cursor *cursor, const char *word)
     return true;
 }
 
-static bool take_string(struct cursor *cursor, struct text *ret)
+static bool take_string(struct header_cursor *cursor, struct text *ret)
 {
     char quote = take_char(cursor, '\'') ? '\'' : take_char(cursor, '"') ? '"' : '\0';
     const char *close = quote ? memchr(cursor->at, quote, (size_t)(cursor->end - cursor->at)) : NULL;
@@ -70,7 +70,7 @@ static bool take_string(struct cursor *cursor, struct text *ret)
 }
 
 /* A decimal number; Python 2 wrote an 'L' behind long ones. */
-static bool take_dimension(struct cursor *cursor, int64_t *ret)
+static bool take_dimension(struct header_cursor *cursor, int64_t *ret)
 {
     const char *start;
 
@@ -86,7 +86,7 @@ static bool take_dimension(struct cursor *cursor, int64_t *ret)
 }
 
 /* "()", "(3,)", "(2, 3)", "(2, 3,)"; "(3)" is no tuple. */
-static bool take_shape(struct cursor *cursor, struct shape *ret)
+static bool take_shape(struct header_cursor *cursor, struct shape *ret)
 {
     bool comma = true;
 
@@ -108,7 +108,7 @@ struct fields {
     bool has_descr, has_order, has_shape;
 };
 
-static bool take_field(struct cursor *cursor, struct fields *fields, struct npy_header *header)
+static bool take_field(struct header_cursor *cursor, struct fields *fields, struct npy_header *header)
 {
     struct text key;
 
@@ -125,7 +125,7 @@ static bool take_field(struct cursor *cursor, struct fields *fields, struct npy_
 }
 
 /* Members in any order; behind the dict there are only blanks. */
-static bool take_dict(struct cursor *cursor, struct fields *fields, struct npy_header *header)
+static bool take_dict(struct header_cursor *cursor, struct fields *fields, struct npy_header *header)
 {
     bool comma = true;
 
@@ -169,7 +169,7 @@ static int read_descr(struct text descr, struct npy_header *header, struct error
 }
 
 /* Finds the dict: magic number, version, and a length of 2 bytes (version 1) or 4 (versions 2 and 3). */
-static int find_dict(struct span file, struct cursor *ret, struct error *err)
+static int find_dict(struct span file, struct header_cursor *ret, struct error *err)
 {
     const uint8_t *data = file.data;
     size_t length, start;
@@ -186,7 +186,7 @@ static int find_dict(struct span file, struct cursor *ret, struct error *err)
     if (start > file.size || length > file.size - start)
         return error_set(err, ERR_CORRUPT, "the .npy header of %zu bytes is cut off after %zu", length,
                          start > file.size ? 0 : file.size - start);
-    *ret = (struct cursor){(const char *)data + start, (const char *)data + start + length};
+    *ret = (struct header_cursor){(const char *)data + start, (const char *)data + start + length};
     return 0;
 }
 
@@ -194,7 +194,7 @@ int npy_header_read(struct span file, struct npy_header *ret, struct error *err)
 {
     struct npy_header header = {0};
     struct fields fields = {0};
-    struct cursor cursor = {0};
+    struct header_cursor cursor = {0};
     int rc = find_dict(file, &cursor, err);
 
     if (rc < 0)

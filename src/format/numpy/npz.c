@@ -23,7 +23,7 @@ struct member {
     uint32_t checksum;
     uint64_t packed_size, size; /* bytes */
     uint64_t header;            /* where its local header begins */
-    struct span packed;         /* found by locate() */
+    struct span packed;         /* found by locate_member() */
 };
 
 struct archive {
@@ -45,7 +45,7 @@ static uint64_t number_at(const uint8_t *at, size_t size)
     return number;
 }
 
-static int damaged(const char *what, struct error *err)
+static int refuse_damaged_member(const char *what, struct error *err)
 {
     return error_set(err, ERR_CORRUPT, "it is a .npz file that cannot be opened: %s", what);
 }
@@ -76,19 +76,19 @@ static int find_directory(struct span file, struct directory *ret, struct error 
     uint64_t offset;
 
     if (!find_end(file, &end))
-        return damaged("its end is missing", err);
+        return refuse_damaged_member("its end is missing", err);
     at = file.data + end;
     *ret = (struct directory){number_at(at + 16, 4), number_at(at + 12, 4), number_at(at + 10, 2)};
     if (end >= ZIP_LOCATOR64_SIZE && number_at(at - ZIP_LOCATOR64_SIZE, 4) == ZIP_LOCATOR64_MAGIC) {
         offset = number_at(at - ZIP_LOCATOR64_SIZE + 8, 8);
         if (end < ZIP_END64_SIZE || offset > end - ZIP_END64_SIZE ||
             number_at(file.data + offset, 4) != ZIP_END64_MAGIC)
-            return damaged("its 64-bit end is missing", err);
+            return refuse_damaged_member("its 64-bit end is missing", err);
         at = file.data + offset;
         *ret = (struct directory){number_at(at + 48, 8), number_at(at + 40, 8), number_at(at + 32, 8)};
     }
     if (ret->offset > end || ret->size > end - ret->offset || ret->count > ret->size / ZIP_ENTRY_SIZE)
-        return damaged("its directory does not lie in it", err);
+        return refuse_damaged_member("its directory does not lie in it", err);
     return 0;
 }
 
@@ -155,7 +155,7 @@ static bool take_entry(const uint8_t **at, const uint8_t *end, struct member *re
 }
 
 /* Finds the member's bytes: its local header has a name and extra fields of its own. */
-static bool locate(struct span file, struct member *member)
+static bool locate_member(struct span file, struct member *member)
 {
     uint64_t begin;
 
@@ -178,7 +178,7 @@ static int check_member(struct span file, struct member *member, struct error *e
     if ((member->method != ZIP_STORED && member->method != ZIP_DEFLATED) || member->flags & ZIP_FLAG_ENCRYPTED)
         return error_set(err, ERR_UNSUPPORTED, "'" TEXT_FORMAT "' in the .npz file is neither stored nor deflated",
                          TEXT_ARGS(member->name));
-    if (!locate(file, member))
+    if (!locate_member(file, member))
         return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' does not lie in the .npz file", TEXT_ARGS(member->name));
     if (member->method == ZIP_DEFLATED)
         most = member->packed_size * DEFLATE_MAX_RATIO + DEFLATE_SLACK;
@@ -204,7 +204,7 @@ static int list_members(struct archive *archive, struct error *err)
         struct member member;
 
         if (!take_entry(&at, end, &member))
-            return damaged("its directory is not understood", err);
+            return refuse_damaged_member("its directory is not understood", err);
         if (!is_npy_name(member.name))
             continue;
         rc = check_member(archive->file, &member, err);
@@ -212,7 +212,7 @@ static int list_members(struct archive *archive, struct error *err)
             return rc;
         packed += member.packed_size;
         if (packed > archive->file.size)
-            return damaged("its members overlap", err);
+            return refuse_damaged_member("its members overlap", err);
         *VECTOR_APPEND(&archive->members) = member;
     }
     return archive->members.count > 0 ? 0 : error_set(err, ERR_CORRUPT, "it is a .npz file without an array");
@@ -265,7 +265,7 @@ static bool inflate_to(const struct member *member, uint8_t *data)
     return status == Z_STREAM_END && written == member->size;
 }
 
-static int unpack(const struct member *member, uint8_t **ret, struct error *err)
+static int unpack_member(const struct member *member, uint8_t **ret, struct error *err)
 {
     size_t size = (size_t)member->size;
     uint8_t *data = memory_limit_allows(size) ? malloc(size + 1) : NULL;
@@ -291,7 +291,7 @@ static int unpack(const struct member *member, uint8_t **ret, struct error *err)
 static int read_unpacked(const struct member *member, struct tensor *ret, struct error *err)
 {
     uint8_t *data = NULL;
-    int rc = unpack(member, &data, err);
+    int rc = unpack_member(member, &data, err);
 
     return rc < 0 ? rc : npy_read_owned(data, (size_t)member->size, ret, err);
 }

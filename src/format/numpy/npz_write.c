@@ -14,7 +14,7 @@ enum {
     PADDING_HEADER = 6, /* of the extra field that aligns: kind, size, alignment */
 };
 
-static void add_number(struct string_builder *to, uint64_t number, unsigned size)
+static void add_little_endian(struct string_builder *to, uint64_t number, unsigned size)
 {
     for (unsigned i = 0; i < size; i++)
         string_add_char(to, (char)(number >> 8 * i & 0xFF));
@@ -23,16 +23,16 @@ static void add_number(struct string_builder *to, uint64_t number, unsigned size
 /* What both headers of a member say: from the version that is needed to the lengths of name and extra fields. */
 static void add_common(struct string_builder *to, uint32_t checksum, uint32_t size, size_t name, size_t extra)
 {
-    add_number(to, VERSION, 2);
-    add_number(to, ZIP_FLAG_UTF8, 2);
-    add_number(to, ZIP_STORED, 2);
-    add_number(to, 0, 2); /* midnight */
-    add_number(to, DATE, 2);
-    add_number(to, checksum, 4);
-    add_number(to, size, 4); /* packed */
-    add_number(to, size, 4);
-    add_number(to, name, 2);
-    add_number(to, extra, 2);
+    add_little_endian(to, VERSION, 2);
+    add_little_endian(to, ZIP_FLAG_UTF8, 2);
+    add_little_endian(to, ZIP_STORED, 2);
+    add_little_endian(to, 0, 2); /* midnight */
+    add_little_endian(to, DATE, 2);
+    add_little_endian(to, checksum, 4);
+    add_little_endian(to, size, 4); /* packed */
+    add_little_endian(to, size, 4);
+    add_little_endian(to, name, 2);
+    add_little_endian(to, extra, 2);
 }
 
 static void add_local_header(struct string_builder *to, struct text name, uint64_t offset, uint32_t checksum,
@@ -41,16 +41,16 @@ static void add_local_header(struct string_builder *to, struct text name, uint64
     size_t bytes = ZIP_LOCAL_SIZE + name.size + LARGE_SIZES + PADDING_HEADER;
     size_t padding = (ALIGNMENT - (offset + bytes) % ALIGNMENT) % ALIGNMENT;
 
-    add_number(to, ZIP_LOCAL_MAGIC, 4);
+    add_little_endian(to, ZIP_LOCAL_MAGIC, 4);
     add_common(to, checksum, ZIP_ELSEWHERE, name.size, LARGE_SIZES + PADDING_HEADER + padding);
     string_add_text(to, name);
-    add_number(to, ZIP_EXTRA_64, 2);
-    add_number(to, LARGE_SIZES - 4, 2);
-    add_number(to, size, 8);
-    add_number(to, size, 8);
-    add_number(to, ZIP_EXTRA_ALIGNMENT, 2);
-    add_number(to, PADDING_HEADER - 4 + padding, 2);
-    add_number(to, ALIGNMENT, 2);
+    add_little_endian(to, ZIP_EXTRA_64, 2);
+    add_little_endian(to, LARGE_SIZES - 4, 2);
+    add_little_endian(to, size, 8);
+    add_little_endian(to, size, 8);
+    add_little_endian(to, ZIP_EXTRA_ALIGNMENT, 2);
+    add_little_endian(to, PADDING_HEADER - 4 + padding, 2);
+    add_little_endian(to, ALIGNMENT, 2);
     for (size_t i = 0; i < padding; i++)
         string_add_char(to, '\0');
 }
@@ -59,20 +59,20 @@ static void add_entry(struct string_builder *to, struct text name, uint64_t offs
 {
     const unsigned extra = 4 + 3 * 8; /* both sizes and the offset */
 
-    add_number(to, ZIP_ENTRY_MAGIC, 4);
-    add_number(to, VERSION, 2);
+    add_little_endian(to, ZIP_ENTRY_MAGIC, 4);
+    add_little_endian(to, VERSION, 2);
     add_common(to, checksum, ZIP_ELSEWHERE, name.size, extra);
-    add_number(to, 0, 2); /* comment */
-    add_number(to, 0, 2); /* volume */
-    add_number(to, 0, 2); /* attributes */
-    add_number(to, 0, 4);
-    add_number(to, ZIP_ELSEWHERE, 4);
+    add_little_endian(to, 0, 2); /* comment */
+    add_little_endian(to, 0, 2); /* volume */
+    add_little_endian(to, 0, 2); /* attributes */
+    add_little_endian(to, 0, 4);
+    add_little_endian(to, ZIP_ELSEWHERE, 4);
     string_add_text(to, name);
-    add_number(to, ZIP_EXTRA_64, 2);
-    add_number(to, extra - 4, 2);
-    add_number(to, size, 8);
-    add_number(to, size, 8);
-    add_number(to, offset, 8);
+    add_little_endian(to, ZIP_EXTRA_64, 2);
+    add_little_endian(to, extra - 4, 2);
+    add_little_endian(to, size, 8);
+    add_little_endian(to, size, 8);
+    add_little_endian(to, offset, 8);
 }
 
 /* The bytes of a member on their way to the file. */
@@ -132,26 +132,26 @@ int npz_writer_commit(struct npz_writer *writer, enum file_durability durability
     struct string_builder *end = &writer->directory;
     int rc;
 
-    add_number(end, ZIP_END64_MAGIC, 4);
-    add_number(end, ZIP_END64_SIZE - 12, 8);
-    add_number(end, VERSION, 2);
-    add_number(end, VERSION, 2);
-    add_number(end, 0, 8); /* volumes */
-    add_number(end, writer->count, 8);
-    add_number(end, writer->count, 8);
-    add_number(end, size, 8);
-    add_number(end, begin, 8);
-    add_number(end, ZIP_LOCATOR64_MAGIC, 4);
-    add_number(end, 0, 4);
-    add_number(end, begin + size, 8);
-    add_number(end, 1, 4); /* volumes */
-    add_number(end, ZIP_END_MAGIC, 4);
-    add_number(end, 0, 4); /* volumes */
-    add_number(end, UINT16_MAX, 2);
-    add_number(end, UINT16_MAX, 2);
-    add_number(end, ZIP_ELSEWHERE, 4);
-    add_number(end, ZIP_ELSEWHERE, 4);
-    add_number(end, 0, 2); /* comment */
+    add_little_endian(end, ZIP_END64_MAGIC, 4);
+    add_little_endian(end, ZIP_END64_SIZE - 12, 8);
+    add_little_endian(end, VERSION, 2);
+    add_little_endian(end, VERSION, 2);
+    add_little_endian(end, 0, 8); /* volumes */
+    add_little_endian(end, writer->count, 8);
+    add_little_endian(end, writer->count, 8);
+    add_little_endian(end, size, 8);
+    add_little_endian(end, begin, 8);
+    add_little_endian(end, ZIP_LOCATOR64_MAGIC, 4);
+    add_little_endian(end, 0, 4);
+    add_little_endian(end, begin + size, 8);
+    add_little_endian(end, 1, 4); /* volumes */
+    add_little_endian(end, ZIP_END_MAGIC, 4);
+    add_little_endian(end, 0, 4); /* volumes */
+    add_little_endian(end, UINT16_MAX, 2);
+    add_little_endian(end, UINT16_MAX, 2);
+    add_little_endian(end, ZIP_ELSEWHERE, 4);
+    add_little_endian(end, ZIP_ELSEWHERE, 4);
+    add_little_endian(end, 0, 2); /* comment */
     rc = file_writer_add(&writer->file, end->data, end->size, err);
     return rc < 0 ? rc : file_writer_commit(&writer->file, durability, err);
 }

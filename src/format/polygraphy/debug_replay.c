@@ -30,7 +30,7 @@ void debug_replay_release(struct debug_replay *replay)
 }
 
 /* From the back: what is looked for is mostly what came last. */
-static struct replay_entry *find(const struct debug_replay *replay, const char *key)
+static struct replay_entry *find_replay_entry(const struct debug_replay *replay, const char *key)
 {
     for (size_t i = replay->count; i-- > 0;)
         if (strcmp(replay->items[i].key, key) == 0)
@@ -40,7 +40,7 @@ static struct replay_entry *find(const struct debug_replay *replay, const char *
 
 const struct replay_entry *debug_replay_find(const struct debug_replay *replay, const char *key)
 {
-    return find(replay, key);
+    return find_replay_entry(replay, key);
 }
 
 /* --- the text of entries ------------------------------------------------------------------------------------------ */
@@ -108,7 +108,7 @@ static void replace_text(struct debug_replay *replay, struct replay_entry *entry
 
 void debug_replay_set(struct debug_replay *replay, const char *key, const struct replay_entry *verdict)
 {
-    struct replay_entry *entry = find(replay, key);
+    struct replay_entry *entry = find_replay_entry(replay, key);
     struct json_writer writer;
     struct text text;
 
@@ -257,7 +257,7 @@ static int read_members(struct json_reader *reader, struct debug_replay *ret, st
 }
 
 /* Closes the reader and puts what it holds in place of `replay` when all is well. `rc` is what opening it gave. */
-static int read_and_close(struct debug_replay *replay, struct json_reader *reader, int rc, struct error *err)
+static int read_debug_replay(struct debug_replay *replay, struct json_reader *reader, int rc, struct error *err)
 {
     struct debug_replay loaded;
 
@@ -280,7 +280,7 @@ int debug_replay_load(struct debug_replay *replay, const char *path, struct erro
     struct json_reader reader;
     int rc = json_reader_open(&reader, path, err);
 
-    return read_and_close(replay, &reader, rc, err);
+    return read_debug_replay(replay, &reader, rc, err);
 }
 
 int debug_replay_parse(struct debug_replay *replay, const void *data, size_t size, const char *name, struct error *err)
@@ -288,7 +288,7 @@ int debug_replay_parse(struct debug_replay *replay, const void *data, size_t siz
     struct json_reader reader;
     int rc = json_reader_open_memory(&reader, data, size, name, err);
 
-    return read_and_close(replay, &reader, rc, err);
+    return read_debug_replay(replay, &reader, rc, err);
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

@@ -50,7 +50,7 @@ static int read_feed(struct json_reader *reader, json_t *object, struct feed_dic
 }
 
 /* Lists in lists, and no objects: one array, of which nobody says what it is called. */
-static int read_list(struct json_reader *reader, struct feed_dicts *ret, struct error *err)
+static int read_feed_list(struct json_reader *reader, struct feed_dicts *ret, struct error *err)
 {
     char *name = file_basename(reader->name);
     struct tensor_list *feed = VECTOR_APPEND(ret);
@@ -68,7 +68,7 @@ static int read_list(struct json_reader *reader, struct feed_dicts *ret, struct 
 }
 
 /* Says why a file is no list of feed dicts. */
-static int refuse(struct json_reader *reader, struct error *err)
+static int refuse_feed_dicts(struct json_reader *reader, struct error *err)
 {
     const char *name = reader->name;
 
@@ -93,9 +93,9 @@ int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct e
         return rc < 0 ? error_context(err, "'%s'", reader->name) : 0;
     }
     if (!json_is_array(reader->root))
-        return refuse(reader, err);
+        return refuse_feed_dicts(reader, err);
     if (json_array_size(reader->root) > 0 && !json_is_object(json_array_get(reader->root, 0)))
-        return read_list(reader, ret, err);
+        return read_feed_list(reader, ret, err);
     json_array_foreach (reader->root, index, object) {
         if (read_feed(reader, object, ret, err) < 0)
             return error_context(err, "'%s': iteration %zu", reader->name, index);

@@ -221,7 +221,7 @@ static int hand_over(struct run_results *loaded, struct run_results *results, in
 }
 
 /* `rc` is what opening the reader gave. */
-static int read_and_close(struct run_results *results, struct json_reader *reader, int rc, struct error *err)
+static int read_results_and_close(struct run_results *results, struct json_reader *reader, int rc, struct error *err)
 {
     struct run_results loaded = {0};
 
@@ -253,7 +253,7 @@ int run_results_load(struct run_results *results, const char *path, struct error
     if (safetensors_recognize(path))
         return load_safetensors(results, path, err);
     rc = json_reader_open(&reader, path, err);
-    return read_and_close(results, &reader, rc, err);
+    return read_results_and_close(results, &reader, rc, err);
 }
 
 int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err)
@@ -261,5 +261,5 @@ int run_results_parse(struct run_results *results, const void *data, size_t size
     struct json_reader reader;
     int rc = json_reader_open_memory(&reader, data, size, name, err);
 
-    return read_and_close(results, &reader, rc, err);
+    return read_results_and_close(results, &reader, rc, err);
 }

@@ -83,7 +83,7 @@ void tactic_options_text(const struct tactic_options *options, struct string_bui
 
 /* --- choices ------------------------------------------------------------------------------------------------------ */
 
-static struct tactic_choice *find(const struct tactic_replay *replay, const char *layer)
+static struct tactic_choice *find_tactic_choice(const struct tactic_replay *replay, const char *layer)
 {
     uint32_t place = name_map_find(&replay->places, text_of(layer));
 
@@ -116,12 +116,12 @@ char *tactic_replay_cache_path(const struct tactic_replay *replay, const char *p
 
 const struct tactic_algorithm *tactic_replay_find(const struct tactic_replay *replay, const char *layer)
 {
-    const struct tactic_choice *choice = find(replay, layer);
+    const struct tactic_choice *choice = find_tactic_choice(replay, layer);
 
     return choice ? &choice->algorithm : NULL;
 }
 
-static struct tactic_algorithm *append(struct tactic_replay *replay, const char *layer)
+static struct tactic_algorithm *append_tactic_choice(struct tactic_replay *replay, const char *layer)
 {
     struct tactic_choice *choice = VECTOR_APPEND(replay);
 
@@ -132,10 +132,10 @@ static struct tactic_algorithm *append(struct tactic_replay *replay, const char 
 
 struct tactic_algorithm *tactic_replay_set(struct tactic_replay *replay, const char *layer)
 {
-    struct tactic_choice *choice = find(replay, layer);
+    struct tactic_choice *choice = find_tactic_choice(replay, layer);
 
     if (!choice)
-        return append(replay, layer);
+        return append_tactic_choice(replay, layer);
     algorithm_release(&choice->algorithm);
     choice->algorithm = (struct tactic_algorithm){0};
     return &choice->algorithm;
@@ -195,7 +195,7 @@ static const char *tuple_separator(size_t index, size_t count)
     return count == 1 ? "," : "";
 }
 
-static void add_number(struct string_builder *text, struct tactic_number number)
+static void add_tactic_number(struct string_builder *text, struct tactic_number number)
 {
     if (number.known)
         string_add_format(text, "%" PRId64, number.value);
@@ -203,23 +203,23 @@ static void add_number(struct string_builder *text, struct tactic_number number)
         string_add(text, "None");
 }
 
-static void add_tensor(struct string_builder *text, const struct tactic_tensor *tensor)
+static void add_tactic_tensor(struct string_builder *text, const struct tactic_tensor *tensor)
 {
     string_add_format(text, "TensorInfo(%s, (", tensor->dtype);
     for (size_t i = 0; i < tensor->rank; i++)
         string_add_format(text, "%" PRId64 "%s", tensor->strides[i], tuple_separator(i, tensor->rank));
     string_add(text, "), ");
-    add_number(text, tensor->vectorized_dim);
+    add_tactic_number(text, tensor->vectorized_dim);
     string_add(text, ", ");
-    add_number(text, tensor->components_per_element);
+    add_tactic_number(text, tensor->components_per_element);
     string_add(text, ")");
 }
 
-static void add_tensors(struct string_builder *text, const char *title, const struct tactic_tensors *tensors)
+static void add_tactic_tensors(struct string_builder *text, const char *title, const struct tactic_tensors *tensors)
 {
     string_add_format(text, " | %s: (", title);
     for (size_t i = 0; i < tensors->count; i++) {
-        add_tensor(text, &tensors->items[i]);
+        add_tactic_tensor(text, &tensors->items[i]);
         string_add(text, tuple_separator(i, tensors->count));
     }
     string_add(text, ")");
@@ -237,8 +237,8 @@ void tactic_algorithm_text(const struct tactic_algorithm *algorithm, struct stri
 {
     string_add_format(ret, "(Implementation: %" PRId64 ", Tactic: %" PRId64 ")", algorithm->implementation,
                       algorithm->tactic);
-    add_tensors(ret, "Inputs", &algorithm->inputs);
-    add_tensors(ret, "Outputs", &algorithm->outputs);
+    add_tactic_tensors(ret, "Inputs", &algorithm->inputs);
+    add_tactic_tensors(ret, "Outputs", &algorithm->outputs);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -383,7 +383,7 @@ static int read_replay(struct json_reader *reader, struct tactic_replay *ret, st
     if (!json_is_object(choices))
         return error_set(err, ERR_CORRUPT, "'%s': the object 'replay' is missing", reader->name);
     json_object_foreach (choices, layer, algorithm) {
-        if (read_algorithm(reader, algorithm, append(ret, layer), err) < 0)
+        if (read_algorithm(reader, algorithm, append_tactic_choice(ret, layer), err) < 0)
             return error_context(err, "'%s': layer '%s'", reader->name, layer);
     }
     read_options(reader, json_object_get(reader->root, "precision"), &ret->precision);
@@ -392,7 +392,7 @@ static int read_replay(struct json_reader *reader, struct tactic_replay *ret, st
 }
 
 /* Closes the reader and puts what it holds in place of `replay` when all is well. `rc` is what opening it gave. */
-static int read_and_close(struct tactic_replay *replay, struct json_reader *reader, int rc, struct error *err)
+static int read_replay_and_close(struct tactic_replay *replay, struct json_reader *reader, int rc, struct error *err)
 {
     struct tactic_replay loaded;
 
@@ -415,7 +415,7 @@ int tactic_replay_load(struct tactic_replay *replay, const char *path, struct er
     struct json_reader reader;
     int rc = json_reader_open(&reader, path, err);
 
-    return read_and_close(replay, &reader, rc, err);
+    return read_replay_and_close(replay, &reader, rc, err);
 }
 
 int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t size, const char *name,
@@ -424,7 +424,7 @@ int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t s
     struct json_reader reader;
     int rc = json_reader_open_memory(&reader, data, size, name, err);
 
-    return read_and_close(replay, &reader, rc, err);
+    return read_replay_and_close(replay, &reader, rc, err);
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

@@ -134,7 +134,7 @@ static int read_type(struct json_reader *reader, json_t *member, enum data_type 
     return error_set(err, ERR_UNSUPPORTED, "dtype '" TEXT_FORMAT "' is not known", TEXT_ARGS(name));
 }
 
-static int read_shape(json_t *member, struct shape *ret, struct error *err)
+static int read_member_shape(json_t *member, struct shape *ret, struct error *err)
 {
     size_t rank = json_array_size(member);
 
@@ -179,7 +179,7 @@ static int read_entry(struct json_reader *reader, json_t *object, uint64_t data_
         return error_set(err, ERR_CORRUPT, "an object with dtype, shape and data_offsets is expected");
     rc = read_type(reader, json_object_get(object, "dtype"), &ret->type, err);
     if (rc == 0)
-        rc = read_shape(json_object_get(object, "shape"), &ret->shape, err);
+        rc = read_member_shape(json_object_get(object, "shape"), &ret->shape, err);
     if (rc == 0)
         rc = read_offsets(json_object_get(object, "data_offsets"), data_size, ret, err);
     if (rc < 0)
@@ -223,8 +223,8 @@ static int check_places(const struct entry_list *entries, uint64_t data_size, st
     return 0;
 }
 
-static void add_tensors(const struct entry_list *entries, const uint8_t *data, struct shared_map *shared,
-                        struct safetensors *ret)
+static void add_entry_tensors(const struct entry_list *entries, const uint8_t *data, struct shared_map *shared,
+                              struct safetensors *ret)
 {
     for (size_t i = 0; i < entries->count; i++) {
         const struct entry *entry = &entries->items[i];
@@ -267,7 +267,7 @@ static int read_header(struct json_reader *reader, struct span data, struct shar
         qsort(entries.items, entries.count, sizeof(*entries.items), by_place);
     rc = check_places(&entries, data.size, err);
     if (rc == 0)
-        add_tensors(&entries, data.data, shared, ret);
+        add_entry_tensors(&entries, data.data, shared, ret);
 done:
     free(entries.items);
     return rc;

@@ -62,7 +62,7 @@ static void add_quoted(struct string_builder *text, const char *string)
     json_writer_release(&quoted);
 }
 
-static int add_blanks(struct file_writer *file, uint64_t count, struct error *err)
+static int write_blanks(struct file_writer *file, uint64_t count, struct error *err)
 {
     char blanks[4096];
     int rc = 0;
@@ -82,7 +82,7 @@ static int begin_data(struct safetensors_writer *writer, struct error *err)
     if (writer->has_begun)
         return 0;
     writer->has_begun = true;
-    return add_blanks(&writer->file, LENGTH_SIZE + writer->room, err);
+    return write_blanks(&writer->file, LENGTH_SIZE + writer->room, err);
 }
 
 int safetensors_writer_add(struct safetensors_writer *writer, const char *name, const struct tensor *tensor,

@@ -86,7 +86,7 @@ static bool read_knob(struct build_knobs *knobs, struct json_reader *reader, con
     return ret->standard != NULL;
 }
 
-static int read_list(struct build_knobs *knobs, struct json_reader *reader, struct error *err)
+static int read_knob_list(struct build_knobs *knobs, struct json_reader *reader, struct error *err)
 {
     const json_t *list = json_object_get(reader->root, "tuner_options");
     SCOPED_NAME_MAP(names);
@@ -120,7 +120,7 @@ int build_knobs_parse(struct build_knobs *ret, struct text output, struct error 
         return error_set(err, ERR_CORRUPT, "trtexec --helpBuildRoute has written no JSON object");
     rc = json_reader_open_memory(&reader, output.data + begin, end + 1 - begin, "trtexec --helpBuildRoute", err);
     if (rc == 0)
-        rc = read_list(&knobs, &reader, err);
+        rc = read_knob_list(&knobs, &reader, err);
     json_reader_release(&reader);
     if (rc < 0)
         build_knobs_release(&knobs);

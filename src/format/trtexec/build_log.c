@@ -18,25 +18,25 @@ static bool ends_with(struct text text, const char *end)
     return text.size >= size && memcmp(text.data + text.size - size, end, size) == 0;
 }
 
-static struct text from(struct text text, size_t at)
+static struct text text_from(struct text text, size_t at)
 {
     return (struct text){text.data + at, text.size - at};
 }
 
-static struct text before(struct text text, size_t at)
+static struct text text_before(struct text text, size_t at)
 {
     return (struct text){text.data, at};
 }
 
 /* Takes the text in front of `separator` off `rest`, and the separator. False when it is not there. */
-static bool take(struct text *rest, const char *separator, struct text *ret)
+static bool take_part(struct text *rest, const char *separator, struct text *ret)
 {
     size_t at = text_find(*rest, text_of(separator));
 
     if (at == SIZE_MAX)
         return false;
-    *ret = before(*rest, at);
-    *rest = from(*rest, at + strlen(separator));
+    *ret = text_before(*rest, at);
+    *rest = text_from(*rest, at + strlen(separator));
     return true;
 }
 
@@ -67,7 +67,7 @@ static struct text skip_prefix(struct text line)
 
         if (end == SIZE_MAX || end > 40)
             return line;
-        line = from(line, end + 2);
+        line = text_from(line, end + 2);
     }
     return line;
 }
@@ -102,9 +102,9 @@ static void read_runner(struct log_reader *reader, struct text rest)
     reader->layer = reader->runner = (struct text){0};
     if (at == SIZE_MAX || !ends_with(rest, "])"))
         return;
-    number = from(rest, at + 2);
-    if (take(&number, "[", &reader->runner))
-        reader->layer = before(rest, at);
+    number = text_from(rest, at + 2);
+    if (take_part(&number, "[", &reader->runner))
+        reader->layer = text_before(rest, at);
 }
 
 /* "0x5b8bf1b8028629d9 Time: 0.00534603" */
@@ -114,7 +114,7 @@ static void read_time(struct log_reader *reader, struct text tactic_name, struct
         .layer = reader->layer, .runner = reader->runner, .formats = reader->formats, .tactic_name = tactic_name};
     struct text tactic;
 
-    if (reader->layer.size > 0 && take(&rest, " Time: ", &tactic) && parse_tactic(tactic, &timing.tactic) &&
+    if (reader->layer.size > 0 && take_part(&rest, " Time: ", &tactic) && parse_tactic(tactic, &timing.tactic) &&
         number_parse_float(rest, &timing.milliseconds))
         add_timing(reader, timing);
 }
@@ -122,16 +122,16 @@ static void read_time(struct log_reader *reader, struct text tactic_name, struct
 /* "node [Float(1) -> Float(1)] got cached result: CaskPooling, tactic 0xdd39499496c9cc38, 0.00294885 ms" */
 static void read_cached(struct log_reader *reader, struct text line, size_t at)
 {
-    struct text head = before(line, at), rest = from(line, at + strlen("] got cached result: ")), tactic;
+    struct text head = text_before(line, at), rest = text_from(line, at + strlen("] got cached result: ")), tactic;
     struct build_timing timing = {.cached = true};
     size_t formats = text_find_last(head, TEXT(" ["));
 
-    if (formats == SIZE_MAX || !take(&rest, ", tactic ", &timing.runner) || !take(&rest, ", ", &tactic) ||
+    if (formats == SIZE_MAX || !take_part(&rest, ", tactic ", &timing.runner) || !take_part(&rest, ", ", &tactic) ||
         !ends_with(rest, " ms") || !parse_tactic(tactic, &timing.tactic) ||
-        !number_parse_float(before(rest, rest.size - strlen(" ms")), &timing.milliseconds))
+        !number_parse_float(text_before(rest, rest.size - strlen(" ms")), &timing.milliseconds))
         return;
-    timing.layer = before(head, formats);
-    timing.formats = from(head, formats + 2);
+    timing.layer = text_before(head, formats);
+    timing.formats = text_from(head, formats + 2);
     add_timing(reader, timing);
 }
 
@@ -149,19 +149,19 @@ static void read_line(struct log_reader *reader, struct text line)
     reader->in_layers = false;
     line = skip_prefix(line);
     if (text_begins_with(line, combination)) {
-        struct text rest = from(line, sizeof(combination) - 1);
+        struct text rest = text_from(line, sizeof(combination) - 1);
 
         reader->layer = (struct text){0};
-        take(&rest, " ***", &reader->formats);
+        take_part(&rest, " ***", &reader->formats);
     } else if (text_begins_with(line, runner)) {
-        read_runner(reader, from(line, sizeof(runner) - 1));
+        read_runner(reader, text_from(line, sizeof(runner) - 1));
     } else if (text_begins_with(line, named)) {
-        struct text name, rest = from(line, sizeof(named) - 1);
+        struct text name, rest = text_from(line, sizeof(named) - 1);
 
-        if (take(&rest, " Tactic: ", &name))
+        if (take_part(&rest, " Tactic: ", &name))
             read_time(reader, name, rest);
     } else if (text_begins_with(line, unnamed)) {
-        read_time(reader, (struct text){0}, from(line, sizeof(unnamed) - 1));
+        read_time(reader, (struct text){0}, text_from(line, sizeof(unnamed) - 1));
     } else if (text_begins_with(line, "Engine Layer Information:")) {
         reader->log->layers.count = 0;
         reader->in_layers = true;
@@ -232,13 +232,13 @@ static bool read_dims(struct layer_info *info, struct text list, struct layer_in
     bool good = true;
 
     for (size_t at = 0; good && at < list.size;) {
-        struct text rest = from(list, at), dim = rest, vector;
+        struct text rest = text_from(list, at), dim = rest, vector;
         int64_t value;
 
-        take(&rest, ",", &dim);
+        take_part(&rest, ",", &dim);
         at += dim.size + 1;
         rest = dim;
-        if (take(&rest, ":", &vector)) {
+        if (take_part(&rest, ":", &vector)) {
             good = number_parse_integer(rest, &components);
             dim = vector;
         }
@@ -263,10 +263,10 @@ static bool read_tensor(struct layer_info *info, struct text text, struct layer_
 
     if (at == SIZE_MAX || !ends_with(text, "])"))
         return false;
-    dims = before(from(text, at + 2), text.size - at - 2 - strlen("])"));
-    if (!take(&dims, "[", &type))
+    dims = text_before(text_from(text, at + 2), text.size - at - 2 - strlen("])"));
+    if (!take_part(&dims, "[", &type))
         return false;
-    tensor = layer_info_add_tensor(info, ret, before(text, at));
+    tensor = layer_info_add_tensor(info, ret, text_before(text, at));
     tensor->type = layer_info_type_find(type);
     tensor->format = arena_text(&info->arena, type);
     return read_dims(info, dims, tensor);
@@ -282,14 +282,14 @@ static void read_tensors(struct layer_info *info, struct text rest, struct layer
 
         if (text_begins_with(rest, "-> ") || text_begins_with(rest, " -> ")) {
             side = &layer->outputs;
-            rest = from(rest, text_find(rest, TEXT("-> ")) + strlen("-> "));
+            rest = text_from(rest, text_find(rest, TEXT("-> ")) + strlen("-> "));
             continue;
         }
-        if (end == SIZE_MAX || !read_tensor(info, before(rest, end + 2), side))
+        if (end == SIZE_MAX || !read_tensor(info, text_before(rest, end + 2), side))
             return;
-        rest = from(rest, end + 2);
+        rest = text_from(rest, end + 2);
         if (text_begins_with(rest, ", "))
-            rest = from(rest, 2);
+            rest = text_from(rest, 2);
     }
 }
 
@@ -297,10 +297,11 @@ void build_log_layers(const struct build_log *log, struct layer_info *ret)
 {
     layer_info_init(ret);
     for (size_t i = 0; i < log->layers.count; i++) {
-        struct text rest = from(log->layers.items[i], strlen("Layer(")), type, name, tactic;
+        struct text rest = text_from(log->layers.items[i], strlen("Layer(")), type, name, tactic;
         struct layer_info_layer *layer;
 
-        if (!take(&rest, "): ", &type) || !take(&rest, ", Tactic: ", &name) || !take(&rest, ", ", &tactic))
+        if (!take_part(&rest, "): ", &type) || !take_part(&rest, ", Tactic: ", &name) ||
+            !take_part(&rest, ", ", &tactic))
             continue;
         layer = layer_info_add_layer(ret, name);
         layer->type = arena_text(&ret->arena, type);

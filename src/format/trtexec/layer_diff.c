@@ -33,7 +33,7 @@ static size_t root_of(struct matching *matching, size_t index)
 }
 
 /* The smaller number becomes the root: groups are known by their first layer. */
-static void join(struct matching *matching, size_t x, size_t y)
+static void join_layers(struct matching *matching, size_t x, size_t y)
 {
     x = root_of(matching, x);
     y = root_of(matching, y);
@@ -80,7 +80,7 @@ static void make_groups(struct matching *matching)
         matching->group[i] = i;
         matching->signature[i] = signature_of(layer);
         for (size_t k = 0; k < layer->nodes.count; k++)
-            join(matching, i, name_map_add(&nodes, text_of(layer->nodes.items[k]), (uint32_t)i));
+            join_layers(matching, i, name_map_add(&nodes, text_of(layer->nodes.items[k]), (uint32_t)i));
     }
 }
 

@@ -375,7 +375,7 @@ static int read_root(struct layer_info_reader *reader, struct error *err)
 }
 
 /* `rc` is what opening the reader gave. */
-static int read_and_close(struct layer_info *ret, struct layer_info_reader *reader, int rc, struct error *err)
+static int read_info_and_close(struct layer_info *ret, struct layer_info_reader *reader, int rc, struct error *err)
 {
     struct layer_info info;
 
@@ -397,7 +397,7 @@ int layer_info_open(struct layer_info *ret, const char *path, struct error *err)
     struct layer_info_reader reader;
     int rc = json_reader_open(&reader.json, path, err);
 
-    return read_and_close(ret, &reader, rc, err);
+    return read_info_and_close(ret, &reader, rc, err);
 }
 
 int layer_info_parse(struct layer_info *ret, const void *data, size_t size, const char *name, struct error *err)
@@ -405,5 +405,5 @@ int layer_info_parse(struct layer_info *ret, const void *data, size_t size, cons
     struct layer_info_reader reader;
     int rc = json_reader_open_memory(&reader.json, data, size, name, err);
 
-    return read_and_close(ret, &reader, rc, err);
+    return read_info_and_close(ret, &reader, rc, err);
 }

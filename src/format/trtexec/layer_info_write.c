@@ -44,7 +44,8 @@ static void add_format(struct layer_info_writer *writer, const char *indent, con
     add_member(writer, indent, "Datatype", word);
 }
 
-static void add_tensors(struct layer_info_writer *writer, const char *key, const struct layer_info_tensors *tensors)
+static void write_layer_tensors(struct layer_info_writer *writer, const char *key,
+                                const struct layer_info_tensors *tensors)
 {
     string_add_format(&writer->json.text, ",\n  \"%s\": [", key);
     for (size_t i = 0; i < tensors->count; i++) {
@@ -73,7 +74,7 @@ static void add_metadata(struct layer_info_writer *writer, const struct layer_in
     add_member(writer, "  ", "Metadata", metadata.data);
 }
 
-static void add_layer(struct layer_info_writer *writer, const struct layer_info_layer *layer)
+static void write_info_layer(struct layer_info_writer *writer, const struct layer_info_layer *layer)
 {
     if (!layer->type) {
         json_writer_string(&writer->json, layer->name);
@@ -83,8 +84,8 @@ static void add_layer(struct layer_info_writer *writer, const struct layer_info_
     add_raw(writer, "{\n  \"Name\": ");
     json_writer_string(&writer->json, layer->name);
     add_member(writer, "  ", "LayerType", layer->type);
-    add_tensors(writer, "Inputs", &layer->inputs);
-    add_tensors(writer, "Outputs", &layer->outputs);
+    write_layer_tensors(writer, "Inputs", &layer->inputs);
+    write_layer_tensors(writer, "Outputs", &layer->outputs);
     if (layer->tactic_name)
         add_member(writer, "  ", "TacticName", layer->tactic_name);
     if (layer->has_tactic)
@@ -136,7 +137,7 @@ void layer_info_write(const struct layer_info *info, enum layer_info_schema sche
     add_raw(&writer, "{\"Layers\": [");
     for (size_t i = 0; i < info->layers.count; i++) {
         add_raw(&writer, i > 0 ? "," : "");
-        add_layer(&writer, &info->layers.items[i]);
+        write_info_layer(&writer, &info->layers.items[i]);
     }
     if (schema == LAYER_INFO_SCHEMA_11)
         add_io_tensors(&writer, info);

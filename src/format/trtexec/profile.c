@@ -36,7 +36,7 @@ static size_t read_times(struct text text, size_t at, struct layer_time *time)
     return at;
 }
 
-static int parse(struct layer_profile *profile, struct text text, struct error *err)
+static int parse_profile(struct layer_profile *profile, struct text text, struct error *err)
 {
     for (size_t at = 0; at < text.size; at++) {
         size_t value = unescaped_value_of(text, at, "count");
@@ -66,7 +66,7 @@ int layer_profile_parse(struct layer_profile *ret, struct text text, const char 
 {
     struct layer_profile profile = {0};
 
-    if (parse(&profile, text, err) < 0) {
+    if (parse_profile(&profile, text, err) < 0) {
         layer_profile_release(&profile);
         return error_context(err, "'%s'", name);
     }

@@ -39,12 +39,12 @@ static int64_t implementation_of(const struct layer_info_layer *layer)
 
 enum layout_kind { LAYOUT_UNKNOWN, LAYOUT_LINEAR, LAYOUT_CHANNEL_LAST, LAYOUT_CHANNEL_PACKED };
 
-struct layout {
+struct replay_layout {
     enum layout_kind kind;
     int64_t components; /* channels of one element */
 };
 
-static struct layout layout_of(const char *format)
+static struct replay_layout layout_of(const char *format)
 {
     static const struct {
         const char *words;
@@ -59,21 +59,21 @@ static struct layout layout_of(const char *format)
     int64_t components;
 
     if (!strchr(format, ' ') || strstr(format, "Row major linear"))
-        return (struct layout){LAYOUT_LINEAR, 1};
+        return (struct replay_layout){LAYOUT_LINEAR, 1};
     for (size_t i = 0; i < ARRAY_LEN(packed); i++)
         if (strncmp(format, packed[i].words, strlen(packed[i].words)) == 0)
-            return (struct layout){LAYOUT_CHANNEL_PACKED, packed[i].components};
+            return (struct replay_layout){LAYOUT_CHANNEL_PACKED, packed[i].components};
     if (strncmp(format, "Channel major", strlen("Channel major")) != 0)
-        return (struct layout){LAYOUT_UNKNOWN, 0};
+        return (struct replay_layout){LAYOUT_UNKNOWN, 0};
     if (!found)
-        return (struct layout){LAYOUT_CHANNEL_LAST, 1};
+        return (struct replay_layout){LAYOUT_CHANNEL_LAST, 1};
     components = strtoll(found + strlen(modulo), NULL, 10);
-    return components > 1 && components <= LARGEST_VECTOR ? (struct layout){LAYOUT_CHANNEL_LAST, components}
-                                                          : (struct layout){LAYOUT_UNKNOWN, 0};
+    return components > 1 && components <= LARGEST_VECTOR ? (struct replay_layout){LAYOUT_CHANNEL_LAST, components}
+                                                          : (struct replay_layout){LAYOUT_UNKNOWN, 0};
 }
 
 /* Steps from one element to the next along each dimension; channels are dimension 1. False when they would not fit. */
-static bool strides_of(const struct layer_info_tensor *tensor, struct layout layout, int64_t *ret)
+static bool strides_of(const struct layer_info_tensor *tensor, struct replay_layout layout, int64_t *ret)
 {
     size_t rank = tensor->rank;
     int64_t step = 1;
@@ -125,9 +125,9 @@ static bool is_fixed(const struct layer_info_tensor *tensor)
 }
 
 /* A shape that is not fixed has no strides: a format that people know by its words is told by them. */
-static void add_tensor(struct tactic_tensors *ret, const struct layer_info_tensor *tensor)
+static void add_layer_tensor(struct tactic_tensors *ret, const struct layer_info_tensor *tensor)
 {
-    struct layout layout = layout_of(tensor->format);
+    struct replay_layout layout = layout_of(tensor->format);
     int64_t *strides = memory_resize(NULL, tensor->rank, sizeof(*strides));
 
     if (layout.kind != LAYOUT_UNKNOWN && is_fixed(tensor) && strides_of(tensor, layout, strides)) {
@@ -143,10 +143,10 @@ static void add_tensor(struct tactic_tensors *ret, const struct layer_info_tenso
     free(strides);
 }
 
-static void add_tensors(struct tactic_tensors *ret, const struct layer_info_tensors *tensors)
+static void add_layer_info_tensors(struct tactic_tensors *ret, const struct layer_info_tensors *tensors)
 {
     for (size_t i = 0; i < tensors->count; i++)
-        add_tensor(ret, &tensors->items[i]);
+        add_layer_tensor(ret, &tensors->items[i]);
 }
 
 /* ---- Layers ---- */
@@ -181,8 +181,8 @@ int layer_info_to_replay(const struct layer_info *info, struct tactic_replay *re
         algorithm = place_for(replay, &numbers, layer->name);
         algorithm->implementation = implementation_of(layer);
         algorithm->tactic = layer->has_tactic ? layer->tactic : number_of(layer->tactic_name);
-        add_tensors(&algorithm->inputs, &layer->inputs);
-        add_tensors(&algorithm->outputs, &layer->outputs);
+        add_layer_info_tensors(&algorithm->inputs, &layer->inputs);
+        add_layer_info_tensors(&algorithm->outputs, &layer->outputs);
         algorithm->name = layer->tactic_name ? memory_strdup(layer->tactic_name) : NULL;
         told++;
     }

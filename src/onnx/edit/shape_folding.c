@@ -181,12 +181,12 @@ struct elision {
     bool floating[2];     /* operand is such a constant */
 };
 
-struct value_uses {
+struct read_counts {
     uint32_t *count; /* how often each value is read: by nodes, by bodies, or as an output */
     uint32_t *node;  /* one that reads it */
 };
 
-static void count_value_uses(const struct model *model, struct value_uses *uses)
+static void count_value_uses(const struct model *model, struct read_counts *uses)
 {
     uses->count = memory_alloc_zero(model->values.count + 1, sizeof(*uses->count));
     uses->node = memory_alloc_zero(model->values.count + 1, sizeof(*uses->node));
@@ -276,7 +276,7 @@ static bool read_elided_operand(const struct model *model, uint32_t value, struc
     return true;
 }
 
-static bool find_cast_elision(const struct model *model, const struct node *node, const struct value_uses *uses,
+static bool find_cast_elision(const struct model *model, const struct node *node, const struct read_counts *uses,
                               struct elision *ret)
 {
     uint32_t output = node_output(model, node, 0);
@@ -356,7 +356,7 @@ int model_elide_casts(struct model *model, size_t *count, struct error *err)
     size_t nodes = model->nodes.count, elided = 0;
     struct span *fields SCOPED_FREE = memory_alloc_zero(nodes + 1, sizeof(*fields));
     struct span_list kept = {0};
-    struct value_uses uses;
+    struct read_counts uses;
     int rc = 0;
 
     count_value_uses(model, &uses);

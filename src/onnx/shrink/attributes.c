@@ -78,13 +78,13 @@ void attributes_list_optional(const struct model *model, struct optional_attribu
 }
 
 /* Attributes of one node, which stand side by side in a list. */
-struct node_attributes {
+struct dropped_attributes {
     const struct optional_attribute_list *list;
     const uint8_t *dropped;
     size_t first, end;
 };
 
-static bool attribute_is_dropped(const struct node_attributes *part, struct span message)
+static bool attribute_is_dropped(const struct dropped_attributes *part, struct span message)
 {
     struct attribute attribute;
 
@@ -96,7 +96,7 @@ static bool attribute_is_dropped(const struct node_attributes *part, struct span
 }
 
 /* Only the place of the node's bytes changes: what the index says of names and edges is the same. */
-static void rewrite_without_attribute(struct model *model, struct node *node, const struct node_attributes *part)
+static void rewrite_without_attribute(struct model *model, struct node *node, const struct dropped_attributes *part)
 {
     struct wire_reader reader = wire_reader_of(node->message);
     SCOPED_STRING(message);
@@ -111,7 +111,7 @@ static void rewrite_without_attribute(struct model *model, struct node *node, co
 
 void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped)
 {
-    struct node_attributes part = {.list = list, .dropped = dropped};
+    struct dropped_attributes part = {.list = list, .dropped = dropped};
 
     for (; part.first < list->count; part.first = part.end) {
         uint32_t node = list->items[part.first].node;
