@@ -23,7 +23,8 @@ static int name_nodes(struct model *model, struct error *err)
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
-        struct string_builder message, field;
+        SCOPED_STRING(message);
+        SCOPED_STRING(field);
         struct text made = {"nothing", strlen("nothing")};
 
         if (node->name.size > 0 || node->message.size > LARGE_NODE) {
@@ -33,15 +34,11 @@ static int name_nodes(struct model *model, struct error *err)
         for (size_t j = node->outputs.count; j-- > 0;)
             if (model_edge(model, node->outputs, j) != VALUE_NONE)
                 made = model->values.items[model_edge(model, node->outputs, j)].name;
-        string_init(&message);
-        string_init(&field);
         string_add_bytes(&message, node->message.data, node->message.size);
         wire_write_text(&message, NODE_NAME,
                         text_of(arena_printf(&model->arena, "which makes '" TEXT_FORMAT "'", TEXT_ARGS(made))));
         wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
         *VECTOR_APPEND(&fields) = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
-        string_release(&message);
-        string_release(&field);
     }
     rc = model_set_nodes(model, &fields, err);
     free(fields.items);
@@ -69,7 +66,7 @@ int model_loading(const struct subgraph *subgraph, const struct backend *backend
 {
     struct model *model = model_copy(subgraph->model);
     struct known_types known;
-    struct subgraph copy;
+    struct subgraph copy SCOPED(subgraph_release) = {0};
     int rc;
 
     *ret = LOADING_UNKNOWN;
@@ -93,7 +90,6 @@ int model_loading(const struct subgraph *subgraph, const struct backend *backend
             *ret_why = why;
     }
 done:
-    subgraph_release(&copy);
     known_types_release(&known);
     model_free(model);
     return rc;

@@ -341,8 +341,7 @@ static int take_string_tensor(struct message_reader *reader, const struct shape 
                               struct error *err)
 {
     size_t count = shape_elements(shape);
-    struct text *texts;
-    int rc;
+    struct text *texts SCOPED_FREE = NULL;
 
     reader->damaged |= count > (reader->size - reader->at) / sizeof(uint64_t);
     if (reader->damaged)
@@ -350,9 +349,7 @@ static int take_string_tensor(struct message_reader *reader, const struct shape 
     texts = memory_alloc_zero(count + 1, sizeof(*texts));
     for (size_t i = 0; i < count; i++)
         texts[i] = message_take_text(reader);
-    rc = tensor_set_strings(shape, texts, ret, err);
-    free(texts);
-    return rc;
+    return tensor_set_strings(shape, texts, ret, err);
 }
 
 /* What tensor_fields put; the name lies in the message. */

@@ -89,7 +89,7 @@ static bool takes(enum data_type type)
 
 int exported_output_read(struct text file, const char *name, enum data_type type, struct tensor *ret, struct error *err)
 {
-    struct string_builder beginning;
+    SCOPED_STRING(beginning);
     struct text text = file, dimensions, values;
     struct shape shape;
     size_t count;
@@ -103,11 +103,9 @@ int exported_output_read(struct text file, const char *name, enum data_type type
             "which is not enough to compare type %s; leave the output out (--trt-exclude-outputs), or take "
             "one in front of it (--trt-outputs)",
             name, data_type_name(type));
-    string_init(&beginning);
     string_add_format(&beginning, "{ \"name\" : \"%s\"\n  , \"dimensions\" : \"", name);
     found = take_until(&text, (struct text){beginning.data, beginning.size}, &values) &&
             take_until(&text, TEXT("\"\n  , \"values\" : ["), &dimensions) && take_until(&text, TEXT("]"), &values);
-    string_release(&beginning);
     if (found)
         values = without_blanks(values);
     if (found && text_find(values, TEXT("Final shape is ")) == 0) {

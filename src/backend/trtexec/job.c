@@ -56,12 +56,11 @@ int trtexec_job_check(const struct trtexec_job *job, const struct trtexec *progr
 {
     const struct process_result *result = &job->result;
     const struct trtexec_report *report = &job->report;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     if (result->end == PROCESS_EXITED && result->code == 0 && report->passed)
         return 0;
-    string_init(&text);
     trtexec_describe(program, &text);
     if (result->end == PROCESS_SIGNALED)
         string_add_format(&text, " was ended by signal %d", result->code);
@@ -73,6 +72,5 @@ int trtexec_job_check(const struct trtexec_job *job, const struct trtexec *progr
                    report->errors.data, advice(report));
     if (err != NULL)
         err->foreign_code = result->end == PROCESS_SIGNALED ? -result->code : result->code;
-    string_release(&text);
     return rc;
 }

@@ -154,8 +154,7 @@ int trtexec_require(const struct trtexec *program, const char *option, const cha
                     struct error *err)
 {
     const char *since = NULL, *until = NULL;
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
     if (trtexec_has(program, option))
         return 0;
@@ -164,7 +163,6 @@ int trtexec_require(const struct trtexec *program, const char *option, const cha
             since = lifetimes[i].since;
             until = lifetimes[i].until;
         }
-    string_init(&text);
     string_add_format(&text, "%s: ", wish);
     trtexec_describe(program, &text);
     string_add_format(&text, " has no %s", option);
@@ -174,9 +172,7 @@ int trtexec_require(const struct trtexec *program, const char *option, const cha
         string_add_format(&text, "%s until TensorRT %s", since != NULL ? " and" : ", which was there", until);
     if (instead != NULL)
         string_add_format(&text, "; %s", instead);
-    rc = error_set(err, ERR_UNSUPPORTED, "%s", text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_UNSUPPORTED, "%s", text.data);
 }
 
 void trtexec_describe(const struct trtexec *program, struct string_builder *ret)

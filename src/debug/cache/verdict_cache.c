@@ -203,7 +203,7 @@ static int read_entry(const struct verdict_cache *cache, struct hash content, st
                       struct error *err)
 {
     struct place place = place_of(cache, content);
-    char *text = memory_alloc(VERDICT_ENTRY_LARGEST + 1);
+    char *text SCOPED_FREE = memory_alloc(VERDICT_ENTRY_LARGEST + 1);
     struct verdict_entry expected, entry;
     int folder = -1, fd = -1, rc;
     size_t size = 0;
@@ -226,7 +226,6 @@ done:
         close(fd);
     if (folder >= 0)
         close(folder);
-    free(text);
     place_release(&place);
     return rc;
 }
@@ -326,11 +325,10 @@ int verdict_cache_add(struct verdict_cache *cache, struct hash content, const st
 {
     struct verdict_entry entry;
     struct cached_verdict earlier = {0};
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct error why = {0};
     int fd = verdict->runs > 0 ? lock(cache) : -1, rc;
 
-    string_init(&text);
     describe(cache, content, &entry);
     entry.verdict = *verdict;
     rc = verdict->runs > 0 ? read_entry(cache, content, &earlier, &why) : 0;
@@ -348,7 +346,6 @@ int verdict_cache_add(struct verdict_cache *cache, struct hash content, const st
 done:
     if (rc < 0)
         error_set(err, rc, "verdict cache: %s", why.message);
-    string_release(&text);
     if (fd >= 0)
         close(fd);
     return rc;

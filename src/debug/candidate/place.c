@@ -17,10 +17,9 @@ static char *path_of(const char *usual, const char *folder, size_t number)
 {
     char *own_folder = file_folder(usual), *name = file_basename(usual);
     const char *extension = file_extension(name);
-    struct string_builder numbered;
+    SCOPED_STRING(numbered);
     char *ret;
 
-    string_init(&numbered);
     string_add_bytes(&numbered, name, (size_t)(extension - name));
     if (number > 0)
         string_add_format(&numbered, ".j%zu", number);
@@ -29,7 +28,6 @@ static char *path_of(const char *usual, const char *folder, size_t number)
         ret = string_take(&numbered);
     else
         ret = file_join(folder != NULL ? folder : own_folder, numbered.data);
-    string_release(&numbered);
     free(own_folder);
     free(name);
     return ret;

@@ -53,14 +53,12 @@ static char *path_with_self(const char *self)
 {
     const char *path = getenv("PATH");
     struct string_builder entry;
-    char *name = file_basename(self);
-    char *folder = file_folder(self);
+    char *name SCOPED_FREE = file_basename(self);
+    char *folder SCOPED_FREE = file_folder(self);
 
     string_init(&entry);
     if (path && strcmp(name, "polygraphy") == 0)
         string_add_format(&entry, "PATH=%s:%s", path, folder);
-    free(folder);
-    free(name);
     return entry.size > 0 ? string_take(&entry) : NULL;
 }
 
@@ -68,11 +66,10 @@ static int resolve_program(struct check *check, struct error *err)
 {
     const struct check_settings *settings = &check->settings;
     const char *name = settings->command.count > 0 ? settings->command.items[0] : "", *option = "--check";
-    char *installed = process_find("polygraphy");
+    char *installed SCOPED_FREE = process_find("polygraphy");
 
     if (!installed && settings->self)
         check->search_path = path_with_self(settings->self);
-    free(installed);
 
     if (name[strspn(name, " \t\r\n")] == '\0')
         return error_set(err, ERR_INVALID, "--check needs a command; leave it out to be asked after each iteration");
@@ -124,13 +121,10 @@ static bool is_plain(const char *line)
 /* Whether `word` stands for this very program. */
 static bool is_self(const char *word, const char *self)
 {
-    char *program = process_find(word);
-    char *path = program != NULL ? realpath(program, NULL) : NULL;
-    bool ret = program == NULL ? strcmp(word, "polygraphy") == 0 : path != NULL && strcmp(path, self) == 0;
+    char *program SCOPED_FREE = process_find(word);
+    char *path SCOPED_FREE = program != NULL ? realpath(program, NULL) : NULL;
 
-    free(path);
-    free(program);
-    return ret;
+    return program == NULL ? strcmp(word, "polygraphy") == 0 : path != NULL && strcmp(path, self) == 0;
 }
 
 /* When the check is this program, loading libraries would take most of its time. */
@@ -248,7 +242,7 @@ static int read_list(const struct check *check, const char *path, char **ret, st
         return 0;
     rc = file_read(path, CHECK_LONGEST_LIST, ret, &size, err);
     if (rc == 0 && size > LONGEST_LIST_IN_WORDS) {
-        char *place = file_real_path(path);
+        char *place SCOPED_FREE = file_real_path(path);
         struct string_builder line;
 
         free(*ret);
@@ -257,7 +251,6 @@ static int read_list(const struct check *check, const char *path, char **ret, st
             return error_set(err, ERR_IO, "'%s' has gone since it was written", path);
         string_init(&line);
         string_add_format(&line, "@%s", place);
-        free(place);
         *ret = string_take(&line);
         return 0;
     }
@@ -342,11 +335,10 @@ int check_execute(const struct check *check, const struct check_run *run, struct
 
 int check_ask(const struct check *check, const char *subject, enum verdict *ret, struct error *err)
 {
-    struct string_builder question, answer;
+    SCOPED_STRING(question);
+    SCOPED_STRING(answer);
     int rc;
 
-    string_init(&question);
-    string_init(&answer);
     string_add_format(&question, ">>> Did '%s' [p]ass or [f]ail? ", subject ? subject : "this iteration");
     for (;;) {
         string_clear(&answer);
@@ -361,8 +353,6 @@ int check_ask(const struct check *check, const char *subject, enum verdict *ret,
         string_clear(&question);
         string_add(&question, ">>> Please choose either: 'p' or 'f': ");
     }
-    string_release(&answer);
-    string_release(&question);
     return rc;
 }
 
@@ -394,9 +384,8 @@ struct hash check_hash(const struct check *check)
 {
     const struct check_settings *settings = &check->settings;
     const struct check_rules *rules = &settings->rules;
-    struct string_builder builder;
+    SCOPED_STRING(builder);
 
-    string_init(&builder);
     string_add(&builder, settings->command.items == NULL ? "interactive" : settings->shell ? "shell" : "words");
     for (size_t i = 0; settings->command.items != NULL && i < settings->command.count; i++)
         add_piece(&builder, settings->command.items[i]);
@@ -418,7 +407,5 @@ struct hash check_hash(const struct check *check)
     for (size_t i = 0; i < rules->fail_patterns.count; i++)
         add_piece(&builder, rules->fail_patterns.items[i]);
 
-    struct hash hash = hash_bytes(builder.data, builder.size);
-    string_release(&builder);
-    return hash;
+    return hash_bytes(builder.data, builder.size);
 }

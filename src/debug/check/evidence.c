@@ -82,16 +82,12 @@ static void add_without_times(struct text text, struct string_builder *ret)
 
 static struct hash hash_without_times(int code, struct text out, struct text error_out)
 {
-    struct string_builder text;
-    struct hash ret;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "%d:", code);
     add_without_times(out, &text);
     add_without_times(error_out, &text);
-    ret = hash_bytes(text.data, text.size);
-    string_release(&text);
-    return ret;
+    return hash_bytes(text.data, text.size);
 }
 
 /* ---- The line that says most ---- */

@@ -118,11 +118,10 @@ static void show_stream(const char *name, const struct process_output *output, b
                         struct log *log)
 {
     size_t last = whole ? 0 : find_last_lines(output);
-    struct string_builder message;
+    SCOPED_STRING(message);
 
     if (!log_shows(log, level))
         return;
-    string_init(&message);
     string_add_format(&message, "========== CAPTURED %s ==========\n", name);
     if (last > 0) {
         string_add_format(&message, "[... %s%zu lines before these: --show-output ...]\n",
@@ -133,7 +132,6 @@ static void show_stream(const char *name, const struct process_output *output, b
         check_output_render(output, &message);
     }
     log_text(log, level, (struct text){message.data, message.size});
-    string_release(&message);
 }
 
 static bool is_shown_whole(const struct check_display *display, const struct log *log)

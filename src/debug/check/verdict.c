@@ -124,18 +124,15 @@ static void add_signature(struct string_builder *text, const struct check_rules 
 static void log_other_failure(const struct judge *judge, const struct outcome *outcome)
 {
     const struct check_rules *rules = &judge->rules;
-    struct string_builder now, first;
+    SCOPED_STRING(now);
+    SCOPED_STRING(first);
 
-    string_init(&now);
-    string_init(&first);
     add_signature(&now, rules, outcome->signature, outcome->reason);
     add_signature(&first, rules, judge->failure_code, judge->failure_reason);
     log_message(judge->log, LOG_WARNING,
                 "Another failure: %s; in the first failure %s. It says nothing about that one "
                 "(--signature off makes failures of all)",
                 now.data, first.data);
-    string_release(&first);
-    string_release(&now);
 }
 
 void judge_expect_failure(struct judge *judge, int code, const char *reason)
@@ -264,11 +261,10 @@ static void add_count(struct string_builder *line, const char *separator, int64_
 
 void check_counts_log(const struct check_counts *counts, struct log *log)
 {
-    struct string_builder line;
+    SCOPED_STRING(line);
 
     if (counts->other_failure + counts->skipped + counts->timed_out + counts->signaled == 0)
         return;
-    string_init(&line);
     string_add_format(&line, "Checks: %" PRId64 " with the failure, %" PRId64 " passed", counts->failed,
                       counts->passed);
     add_count(&line, ", ", counts->other_failure, "with another failure");
@@ -276,5 +272,4 @@ void check_counts_log(const struct check_counts *counts, struct log *log)
     add_count(&line, "; of them ", counts->timed_out, "timed out");
     add_count(&line, counts->timed_out > 0 ? ", " : "; of them ", counts->signaled, "ended by a signal");
     log_message(log, LOG_INFO, "%s", line.data);
-    string_release(&line);
 }

@@ -110,12 +110,11 @@ bool check_words_name(const struct check_words *words, enum candidate_file file)
 
 bool check_words_name_path(const struct check_words *words, const char *path)
 {
-    char *name = file_basename(path);
+    char *name SCOPED_FREE = file_basename(path);
     bool ret = false;
 
     for (size_t i = 0; !ret && i < words->count; i++)
         ret = strstr(words->items[i], name) != NULL;
-    free(name);
     return ret;
 }
 
@@ -183,7 +182,7 @@ void check_words_free(char **words)
 /* Whether `path` is a script in which the candidate's path, or the variable that holds it, occurs. */
 static bool script_tells_of_artifact(const struct check_words *words, const char *path)
 {
-    char *name = file_basename(words->usual.items[CANDIDATE_ARTIFACT]);
+    char *name SCOPED_FREE = file_basename(words->usual.items[CANDIDATE_ARTIFACT]);
     struct file_map map;
     struct error ignored;
     bool ret = false;
@@ -196,7 +195,6 @@ static bool script_tells_of_artifact(const struct check_words *words, const char
               (text_contains(content, text_of(name)) || text_contains(content, TEXT(CHECK_ARTIFACT_VARIABLE)));
         file_map_release(&map);
     }
-    free(name);
     return ret;
 }
 

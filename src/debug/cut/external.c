@@ -83,20 +83,17 @@ static bool is_same_folder(const char *a, const char *b)
 void candidate_files_leave_for(struct candidate_files *files, const struct subgraph *result, const char *path)
 {
     struct text_list locations = {0};
-    char *folder = file_folder(path);
+    char *folder SCOPED_FREE = file_folder(path);
 
     if (files->made.count > 0 && is_same_folder(folder, files->folder) &&
         external_data_locations(result, &locations, NULL) == 0)
         for (size_t i = 0; i < locations.count; i++) {
-            char *name = memory_copy(locations.items[i].data, locations.items[i].size);
-            char *made = file_join(files->folder, name);
+            char *name SCOPED_FREE = memory_copy(locations.items[i].data, locations.items[i].size);
+            char *made SCOPED_FREE = file_join(files->folder, name);
 
             leave(files, made);
-            free(made);
-            free(name);
         }
     free(locations.items);
-    free(folder);
 }
 
 void candidate_files_release(struct candidate_files *files)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "base/text/string_builder.h"
 #include "format/polygraphy/tactic_replay.h"
 
@@ -18,15 +19,13 @@ static const char *const verdict_folders[] = {
 /* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
 static size_t namesake_number(const struct artifact_settings *settings, size_t index)
 {
-    char *basename = file_basename(settings->paths.items[index]);
+    char *basename SCOPED_FREE = file_basename(settings->paths.items[index]);
     size_t number = 1;
 
     for (size_t i = 0; i < index; i++) {
-        char *other = file_basename(settings->paths.items[i]);
+        char *other SCOPED_FREE = file_basename(settings->paths.items[i]);
         number += strcmp(other, basename) == 0;
-        free(other);
     }
-    free(basename);
     return number;
 }
 
@@ -34,9 +33,9 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
 static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
                          size_t number)
 {
-    char *basename = file_basename(settings->paths.items[index]);
+    char *basename SCOPED_FREE = file_basename(settings->paths.items[index]);
     const char *extension = file_extension(basename);
-    char *folder = file_join(settings->folder, verdict_folders[verdict]);
+    char *folder SCOPED_FREE = file_join(settings->folder, verdict_folders[verdict]);
     struct string_builder path;
     struct tm started;
     char moment[sizeof("MM-DD-YY_HH-MM-SS")] = "";
@@ -49,8 +48,6 @@ static char *destination(const struct artifact_settings *settings, size_t index,
     if (number > 1)
         string_add_format(&path, "_%zu", number);
     string_add_format(&path, "%s%s", key, extension);
-    free(folder);
-    free(basename);
     return string_take(&path);
 }
 
@@ -66,17 +63,12 @@ static const char *actual_path(const struct artifact_settings *settings, const c
 /* The timing cache that pins the build of a tactic replay is beside it, wherever that is. */
 static int move_cache(const char *from, const char *to, struct error *err)
 {
-    struct string_builder cache, cache_to;
-    int rc;
+    SCOPED_STRING(cache);
+    SCOPED_STRING(cache_to);
 
-    string_init(&cache);
-    string_init(&cache_to);
     string_add_format(&cache, "%s" TACTIC_REPLAY_CACHE_SUFFIX, from);
     string_add_format(&cache_to, "%s" TACTIC_REPLAY_CACHE_SUFFIX, to);
-    rc = file_exists(cache.data) ? file_move(cache.data, cache_to.data, err) : 0;
-    string_release(&cache);
-    string_release(&cache_to);
-    return rc;
+    return file_exists(cache.data) ? file_move(cache.data, cache_to.data, err) : 0;
 }
 
 /* Moves each artifact to its own name, or to the next number of it that nobody has taken: another session that began in
@@ -95,7 +87,7 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
             continue;
         }
         do {
-            char *to = destination(settings, i, verdict, key, number++);
+            char *to SCOPED_FREE = destination(settings, i, verdict, key, number++);
 
             rc = file_make_parent_folders(to, err);
             if (rc == 0)
@@ -104,7 +96,6 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
                 log_message(log, LOG_INFO, "Moving %s to %s", path, to);
                 moved = move_cache(from, to, err);
             }
-            free(to);
         } while (rc == ERR_EXISTS);
         if (rc < 0 || moved < 0)
             return err->code;

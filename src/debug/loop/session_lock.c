@@ -98,20 +98,18 @@ static void add_command(long process, struct string_builder *ret)
 
 static int refuse(long holder, const char *path, const char *what, const char *option, struct error *err)
 {
-    struct string_builder who;
+    SCOPED_STRING(who);
 
-    string_init(&who);
     if (holder > 0) {
         string_add_format(&who, "process %ld", holder);
         add_command(holder, &who);
     } else {
         string_add(&who, "a process in another container or on another machine");
     }
-    error_set(err, ERR_EXISTS,
-              "%s %s '%s', too: wait until it has ended, begin in another folder, or choose another path with %s",
-              who.data, what, path, option);
-    string_release(&who);
-    return ERR_EXISTS;
+    return error_set(
+        err, ERR_EXISTS,
+        "%s %s '%s', too: wait until it has ended, begin in another folder, or choose another path with %s", who.data,
+        what, path, option);
 }
 
 /* The lock is one of the process (POSIX), not of the open file: copies of it that are forked off do not hold it. */

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/file/file.h"
+#include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "base/text/string_builder.h"
 
@@ -123,8 +124,8 @@ static bool is_loaded(const struct session_replay *replay, const struct stat *sa
 static int keep_old(struct session_replay *replay, struct error *err)
 {
     struct stat status;
-    struct string_builder old;
-    char *target;
+    SCOPED_STRING(old);
+    char *target SCOPED_FREE = NULL;
     int rc = 0;
 
     if (replay->kept_old)
@@ -134,14 +135,11 @@ static int keep_old(struct session_replay *replay, struct error *err)
         is_loaded(replay, &status))
         return 0;
     target = file_follow_links(replay->save_path);
-    string_init(&old);
     string_add_format(&old, "%s.old", target);
     if (rename(target, old.data) != 0)
         rc = error_set_errno(err, ERR_IO, "cannot keep the debug replay '%s' as '%s'", replay->save_path, old.data);
     else
         log_message(replay->log, LOG_INFO, "The debug replay of an earlier session is kept as %s", old.data);
-    free(target);
-    string_release(&old);
     return rc;
 }
 

@@ -36,13 +36,10 @@ static void add_signature(const struct model *model, uint32_t index, struct stri
 static void list_others(struct model *model, const struct model *other, struct arena *texts, struct rewritten_list *ret,
                         struct value_list *indices)
 {
-    struct string_builder signature;
-    struct arena arena;
-    struct name_map map;
+    SCOPED_STRING(signature);
+    SCOPED_ARENA(arena);
+    SCOPED_NAME_MAP(map);
 
-    arena_init(&arena);
-    name_map_init(&map);
-    string_init(&signature);
     for (uint32_t i = 0; i < other->nodes.count; i++) {
         string_clear(&signature);
         add_signature(other, i, &signature);
@@ -58,9 +55,6 @@ static void list_others(struct model *model, const struct model *other, struct a
         ret->items[ret->count - 1].op_type = arena_text(texts, model->nodes.items[i].op_type);
         *VECTOR_APPEND(indices) = i;
     }
-    string_release(&signature);
-    name_map_release(&map);
-    arena_release(&arena);
 }
 
 /* ---- Regions ---- */
@@ -118,7 +112,7 @@ static void join(struct regions *regions, const struct model *model, const struc
 /* Numbers them in the order of their first nodes. */
 static void number_regions(struct regions *regions, struct rewritten_nodes *ret)
 {
-    uint32_t *numbers = memory_alloc_zero(regions->count, sizeof(*numbers));
+    uint32_t *numbers SCOPED_FREE = memory_alloc_zero(regions->count, sizeof(*numbers));
 
     for (uint32_t i = 0; i < regions->count; i++)
         numbers[i] = UINT32_MAX;
@@ -132,13 +126,13 @@ static void number_regions(struct regions *regions, struct rewritten_nodes *ret)
         else
             ret->after.items[i - ret->before.count].region = *number;
     }
-    free(numbers);
 }
 
 void rewritten_nodes_find(struct model *without, struct model *with, struct rewritten_nodes *ret)
 {
     struct value_list before = {0}, after = {0};
-    struct name_map makers_before, makers_after;
+    SCOPED_NAME_MAP(makers_before);
+    SCOPED_NAME_MAP(makers_after);
     struct regions regions;
 
     *ret = (struct rewritten_nodes){0};
@@ -149,13 +143,9 @@ void rewritten_nodes_find(struct model *without, struct model *with, struct rewr
     regions.parents = memory_alloc_zero(regions.count, sizeof(*regions.parents));
     for (uint32_t i = 0; i < regions.count; i++)
         regions.parents[i] = i;
-    name_map_init(&makers_before);
-    name_map_init(&makers_after);
     join(&regions, without, &before, 0, NULL, &makers_before);
     join(&regions, with, &after, (uint32_t)before.count, &makers_before, &makers_after);
     number_regions(&regions, ret);
-    name_map_release(&makers_before);
-    name_map_release(&makers_after);
     free(regions.parents);
     free(before.items);
     free(after.items);

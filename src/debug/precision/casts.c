@@ -136,8 +136,8 @@ void casts_find_unworthy(const struct cast_question *question, struct bitset *re
     struct cut cut = {.question = question,
                       .places = memory_alloc_zero(model->nodes.count, sizeof(*cut.places)),
                       .next = MINIMUM_CUT_SINK + 1};
-    struct tensor_uses *uses = memory_alloc_zero(model->values.count, sizeof(*uses));
-    struct bitset high;
+    struct tensor_uses *uses SCOPED_FREE = memory_alloc_zero(model->values.count, sizeof(*uses));
+    SCOPED_BITSET(high);
 
     for (size_t i = bitset_next(question->low, 0); i < model->nodes.count; i = bitset_next(question->low, i + 1))
         cut.places[i] = cut.next++;
@@ -152,9 +152,7 @@ void casts_find_unworthy(const struct cast_question *question, struct bitset *re
     for (size_t i = bitset_next(question->low, 0); i < model->nodes.count; i = bitset_next(question->low, i + 1))
         if (bitset_has(&high, cut.places[i]))
             bitset_add(ret, i);
-    bitset_release(&high);
     flow_network_release(&cut.network);
-    free(uses);
     free(cut.places);
 }
 
@@ -191,9 +189,9 @@ static uint32_t *join_nodes_and_tensors(const struct model *model, const struct 
 
 uint32_t *casts_find_pieces(const struct model *model, const struct bitset *nodes, uint32_t *ret_count)
 {
-    uint32_t *parents = join_nodes_and_tensors(model, nodes);
+    uint32_t *parents SCOPED_FREE = join_nodes_and_tensors(model, nodes);
     uint32_t *ret = memory_alloc_zero(model->nodes.count + 1, sizeof(*ret));
-    uint32_t *numbers = memory_alloc_zero(model->nodes.count + model->values.count, sizeof(*numbers));
+    uint32_t *numbers SCOPED_FREE = memory_alloc_zero(model->nodes.count + model->values.count, sizeof(*numbers));
 
     *ret_count = 0;
     for (size_t i = bitset_next(nodes, 0); i < model->nodes.count; i = bitset_next(nodes, i + 1)) {
@@ -203,7 +201,5 @@ uint32_t *casts_find_pieces(const struct model *model, const struct bitset *node
             numbers[root] = ++*ret_count;
         ret[i] = numbers[root];
     }
-    free(numbers);
-    free(parents);
     return ret;
 }

@@ -63,12 +63,11 @@ typedef void take_outputs(void *data, size_t sample, struct tensor_list *outputs
 static int run_sample(const struct output_measuring *measuring, struct backend_session *session, size_t sample,
                       struct tensor_list *ret, struct error *err)
 {
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     int rc = builder_feed(measuring->network, measuring->builder, (int64_t)sample, &feed, err);
 
     if (rc == 0)
         rc = onnxrt_backend.run(session, &feed, NULL, ret, NULL, err);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -83,12 +82,11 @@ static int run_file(const struct output_measuring *measuring, const char *path, 
     request.log = NULL; /* three sessions for one answer */
     rc = onnxrt_backend.open(&request, &session, err);
     for (size_t i = 0; rc == 0 && i < (size_t)measuring->builder->sample.iterations; i++) {
-        struct tensor_list outputs = {0};
+        struct tensor_list outputs SCOPED(tensor_list_release) = {0};
 
         rc = run_sample(measuring, session, i, &outputs, err);
         if (rc == 0)
             take(data, i, &outputs);
-        tensor_list_release(&outputs);
     }
     onnxrt_backend.close(session);
     return rc;
@@ -108,14 +106,13 @@ static int run_model(const struct output_measuring *measuring, struct model *mod
                      struct error *err)
 {
     struct candidate_files files;
-    struct string_builder path;
-    struct subgraph whole;
-    char *folder;
+    SCOPED_STRING(path);
+    struct subgraph whole SCOPED(subgraph_release) = {0};
+    char *folder SCOPED_FREE = NULL;
     int rc = file_make_temporary_folder("precision", &folder, err);
 
     if (rc < 0)
         return rc;
-    string_init(&path);
     string_add_format(&path, "%s/model.onnx", folder);
     subgraph_init_whole(&whole, model);
     rc = write_model(&whole, path.data, &files, err);
@@ -123,9 +120,6 @@ static int run_model(const struct output_measuring *measuring, struct model *mod
         rc = run_file(measuring, path.data, take, data, err);
     candidate_files_release(&files);
     file_remove_tree(folder, NULL);
-    subgraph_release(&whole);
-    string_release(&path);
-    free(folder);
     return rc;
 }
 

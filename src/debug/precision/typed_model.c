@@ -65,16 +65,14 @@ int typed_model_make(const struct typed_models *models, const struct bitset *cho
                      struct model **ret, struct error *err)
 {
     struct model *model = model_copy(models->network->model);
-    struct unused_names names;
-    struct bitset nodes;
+    struct unused_names names SCOPED(unused_names_release) = {0};
+    SCOPED_BITSET(nodes);
     int rc;
 
     typed_model_find_low(models, chosen, rounds, &nodes);
     unused_names_init(&names, model, &model->arena);
     rc = rounds ? model_round_nodes(model, &nodes, models->half, &names, err)
                 : mixed_precision_apply(model, &nodes, models->half, &names, log, err);
-    unused_names_release(&names);
-    bitset_release(&nodes);
     if (rc < 0)
         model_free(model);
     else
@@ -116,8 +114,9 @@ static void count_nodes(const struct typed_models *models, const struct layer *l
 void typed_model_costs(const struct typed_models *models, const struct bitset *chosen, struct precision_costs *ret)
 {
     const struct network *network = models->network;
-    uint64_t *elements = known_elements(models);
-    struct bitset low, none;
+    uint64_t *elements SCOPED_FREE = known_elements(models);
+    SCOPED_BITSET(low);
+    SCOPED_BITSET(none);
 
     typed_model_find_low(models, chosen, false, &low);
     bitset_init(&none, network->model->nodes.count);
@@ -126,9 +125,6 @@ void typed_model_costs(const struct typed_models *models, const struct bitset *c
     mixed_precision_costs(network->model, &none, elements, &ret->float32);
     for (size_t i = 0; i < network->layers.count; i++)
         count_nodes(models, &network->layers.items[i], &low, ret);
-    bitset_release(&low);
-    bitset_release(&none);
-    free(elements);
 }
 
 /* ---- What is not worth its Casts ---- */
@@ -144,7 +140,9 @@ static bool is_cheaper(const struct precision_costs *costs, const struct precisi
 static uint32_t *find_pieces(const struct typed_models *models, const struct bitset *chosen, uint32_t *ret_count)
 {
     const struct network *network = models->network;
-    struct bitset low, moving, raised;
+    SCOPED_BITSET(low);
+    SCOPED_BITSET(moving);
+    SCOPED_BITSET(raised);
     struct cast_question question = {.model = network->model, .low = &low, .moving = &moving};
     uint64_t *elements = known_elements(models);
     uint32_t *ret;
@@ -158,9 +156,6 @@ static uint32_t *find_pieces(const struct typed_models *models, const struct bit
     question.elements = elements;
     casts_find_unworthy(&question, &raised);
     ret = casts_find_pieces(network->model, &raised, ret_count);
-    bitset_release(&low);
-    bitset_release(&moving);
-    bitset_release(&raised);
     free(elements);
     return ret;
 }
@@ -170,7 +165,7 @@ static bool take_piece(const struct typed_models *models, const struct bitset *c
                        uint32_t piece, uint32_t number, uint32_t *ret)
 {
     struct precision_costs before, after;
-    struct bitset with;
+    SCOPED_BITSET(with);
     bool cheaper;
 
     bitset_init_copy(&with, chosen);
@@ -183,17 +178,15 @@ static bool take_piece(const struct typed_models *models, const struct bitset *c
     bitset_subtract(&with, chosen);
     for (size_t i = bitset_next(&with, 0); cheaper && i < with.size; i = bitset_next(&with, i + 1))
         ret[i] = number;
-    bitset_release(&with);
     return cheaper;
 }
 
 uint32_t typed_model_savings(const struct typed_models *models, const struct bitset *chosen, uint32_t *ret)
 {
     uint32_t count, taken = 0;
-    uint32_t *pieces = find_pieces(models, chosen, &count);
+    uint32_t *pieces SCOPED_FREE = find_pieces(models, chosen, &count);
 
     for (uint32_t piece = 1; piece <= count; piece++)
         taken += take_piece(models, chosen, pieces, piece, taken + 1, ret);
-    free(pieces);
     return taken;
 }

@@ -72,7 +72,7 @@ static struct bitset mark_quantizer_nodes(const struct quantization_subject *sub
 static void add_readers(const struct quantization_subject *subject, struct requests *requests)
 {
     const struct model *model = subject->model;
-    uint32_t *results = map_results(subject);
+    uint32_t *results SCOPED_FREE = map_results(subject);
 
     for (size_t i = 0; i < model->nodes.count; i++)
         for (size_t k = 0; k < node_read_count(&model->nodes.items[i]); k++) {
@@ -81,7 +81,6 @@ static void add_readers(const struct quantization_subject *subject, struct reque
             if (value != VALUE_NONE && results[value] != NO_QUANTIZER)
                 *VECTOR_APPEND(requests) = (struct request){results[value], (uint32_t)i};
         }
-    free(results);
 }
 
 static struct requests find_requests(const struct quantization_subject *subject, enum exclusion_style style)
@@ -152,7 +151,7 @@ void quantizer_exclusion_find(const struct quantization_subject *subject, const 
                               enum exclusion_style style, struct quantizer_exclusion *ret)
 {
     struct requests requests = find_requests(subject, style);
-    struct bitset nodes;
+    SCOPED_BITSET(nodes);
 
     *ret = (struct quantizer_exclusion){.proof = EXCLUSION_EXACT};
     bitset_init(&nodes, subject->model->nodes.count);
@@ -166,7 +165,6 @@ void quantizer_exclusion_find(const struct quantization_subject *subject, const 
         add_activations(subject, off, ret);
     find_left_out(&requests, &nodes, &ret->left_out);
     ret->leaves_out_enough = bitset_count_common(&ret->left_out, off) == bitset_count(off);
-    bitset_release(&nodes);
     free(requests.items);
 }
 

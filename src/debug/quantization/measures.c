@@ -82,16 +82,13 @@ void tensor_measuring_bound(struct tensor_measuring *measuring, float least, flo
 static int lay_out(const struct tensor_measuring *measuring, const struct shape *shape, struct scale_layout *ret,
                    struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (scale_layout_of(measuring->quantizer, shape, ret))
         return 0;
-    string_init(&text);
     shape_to_text(shape, &text);
-    error_set(err, ERR_INVALID, "the %zu scales of '%s' do not fit its shape %s", measuring->scale_count,
-              measuring->quantizer->name, text.data);
-    string_release(&text);
-    return ERR_INVALID;
+    return error_set(err, ERR_INVALID, "the %zu scales of '%s' do not fit its shape %s", measuring->scale_count,
+                     measuring->quantizer->name, text.data);
 }
 
 /* ---- Values ---- */
@@ -270,7 +267,7 @@ static bool is_dead(const struct share *share)
 
 static void measure_scales(const struct tensor_measuring *measuring, struct tensor_measures *ret)
 {
-    float *alive = memory_alloc_zero(measuring->scale_count + 1, sizeof(*alive));
+    float *alive SCOPED_FREE = memory_alloc_zero(measuring->scale_count + 1, sizeof(*alive));
     size_t count = 0;
 
     for (size_t i = 0; i < measuring->scale_count; i++) {
@@ -292,7 +289,6 @@ static void measure_scales(const struct tensor_measuring *measuring, struct tens
     for (size_t i = 0; i < count; i++)
         ret->outlying_scales +=
             alive[i] > OUTLYING_SCALE * alive[count / 2] || alive[i] * OUTLYING_SCALE < alive[count / 2];
-    free(alive);
 }
 
 void tensor_measuring_finish(const struct tensor_measuring *measuring, struct tensor_measures *ret)

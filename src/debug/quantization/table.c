@@ -63,7 +63,7 @@ struct effect {
 static int measure_run(struct measuring *measuring, size_t sample, const struct bitset *on, const struct effect *ret,
                        struct error *err)
 {
-    struct tensor_list outputs = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     struct error why = {0};
     int rc;
 
@@ -72,7 +72,6 @@ static int measure_run(struct measuring *measuring, size_t sample, const struct 
     rc = study_runs_switched(&measuring->runs, sample, on, NULL, &outputs, &why);
     if (rc == 0)
         add_noise(measuring, ret->sums, &outputs, ret->expected);
-    tensor_list_release(&outputs);
     return note_crash(measuring, rc, &why, ret->crash, err);
 }
 
@@ -84,32 +83,28 @@ static int measure_effect(struct measuring *measuring, size_t index, size_t samp
     size_t at = index * measuring->table->output_count;
     const struct effect alone = {off, &measuring->alone[at], &row->alone_crash};
     const struct effect left_out = {reference, &measuring->left_out[at], &row->left_out_crash};
-    struct bitset on;
+    SCOPED_BITSET(on);
     int rc;
 
     bitset_init(&on, measuring->subject->quantizers.count);
     bitset_add(&on, index);
     rc = measure_run(measuring, sample, &on, &alone, err);
     if (rc < 0)
-        goto done;
+        return rc;
     bitset_fill(&on);
     bitset_remove(&on, index);
-    rc = measure_run(measuring, sample, &on, &left_out, err);
-done:
-    bitset_release(&on);
-    return rc;
+    return measure_run(measuring, sample, &on, &left_out, err);
 }
 
 /* What differs from run to run is no quantizer's doing. */
 static int measure_again(struct measuring *measuring, const struct bitset *none, const struct tensor_list *off,
                          struct error *err)
 {
-    struct tensor_list again = {0};
+    struct tensor_list again SCOPED(tensor_list_release) = {0};
     int rc = study_runs_switched(&measuring->runs, 0, none, NULL, &again, err);
 
     if (rc == 0)
         add_noise(measuring, measuring->again, &again, off);
-    tensor_list_release(&again);
     return rc;
 }
 
@@ -118,9 +113,9 @@ static int measure_all_on(struct measuring *measuring, size_t sample, const stru
                           struct error *err)
 {
     const struct tensor_list *as_run = measuring->runs.as_run != NULL ? &measuring->runs.as_run[sample] : NULL;
-    struct tensor_list on = {0};
+    struct tensor_list on SCOPED(tensor_list_release) = {0};
     struct error why = {0};
-    struct bitset all;
+    SCOPED_BITSET(all);
     int rc = 0;
 
     if (as_run != NULL)
@@ -135,16 +130,14 @@ static int measure_all_on(struct measuring *measuring, size_t sample, const stru
         if (as_run != NULL)
             add_noise(measuring, measuring->simulation, &on, as_run);
     }
-    tensor_list_release(&on);
-    bitset_release(&all);
     return note_crash(measuring, rc, &why, &measuring->table->all_on_crash, err);
 }
 
 static int measure_sample(struct measuring *measuring, size_t sample, struct error *err)
 {
-    struct tensor_list off = {0};
+    struct tensor_list off SCOPED(tensor_list_release) = {0};
     const struct tensor_list *reference = &off;
-    struct bitset none;
+    SCOPED_BITSET(none);
     int rc;
 
     bitset_init(&none, measuring->subject->quantizers.count);
@@ -154,7 +147,7 @@ static int measure_sample(struct measuring *measuring, size_t sample, struct err
     if (rc < 0 && bounded_process_is_end(err))
         rc = study_runs_refuse_crash(err, "the model with all quantizers off");
     if (rc < 0)
-        goto done;
+        return rc;
     if (measuring->runs.of_float != NULL) {
         reference = &measuring->runs.of_float[sample];
         add_noise(measuring, measuring->all_off, &off, reference);
@@ -163,9 +156,6 @@ static int measure_sample(struct measuring *measuring, size_t sample, struct err
     for (size_t i = 0; rc == 0 && i < measuring->table->count; i++)
         if (measuring->table->rows[i].why_not == NULL)
             rc = measure_effect(measuring, i, sample, &off, reference, err);
-done:
-    bitset_release(&none);
-    tensor_list_release(&off);
     return rc;
 }
 

@@ -65,10 +65,9 @@ struct search {
 static bool set_sizes(const struct search *search, struct model *copy, int64_t size, bool batch_too)
 {
     const struct subgraph *subgraph = search->subgraph;
-    struct name_map batches;
+    SCOPED_NAME_MAP(batches);
     bool fits = true;
 
-    name_map_init(&batches);
     list_batches(subgraph, &batches);
     search->sizes->count = 0;
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
@@ -84,7 +83,6 @@ static bool set_sizes(const struct search *search, struct model *copy, int64_t s
         *VECTOR_APPEND(search->sizes) = (struct data_loader_shape){
             arena_text(search->names, subgraph->model->values.items[value].name), type.shape};
     }
-    name_map_release(&batches);
     return fits;
 }
 

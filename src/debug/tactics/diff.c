@@ -24,14 +24,13 @@ static int read_replay(const char *path, struct tactic_replay *ret, struct log *
 
 static int read_layer_info(const char *path, struct tactic_replay *ret, struct log *log, struct error *err)
 {
-    struct layer_info info;
+    struct layer_info info SCOPED(layer_info_release) = {0};
     int rc = layer_info_open(&info, path, err);
 
     if (rc < 0)
         return rc;
     log_message(log, LOG_VERBOSE, "Loading layer information from %s", path);
     rc = layer_info_to_replay(&info, ret, err);
-    layer_info_release(&info);
     if (rc < 0)
         log_message(log, LOG_WARNING, "%s: %s", path, err->message);
     return rc;
@@ -200,7 +199,7 @@ static struct tactic_pool gather_pool(const struct tactic_diff *diff, size_t fir
                                       bool *taken)
 {
     struct tactic_pool pool = {.scope = scope};
-    struct bitset layers;
+    SCOPED_BITSET(layers);
 
     bitset_init(&layers, diff->layers.count);
     for (size_t i = first; i < diff->tactics.count; i++) {
@@ -214,14 +213,13 @@ static struct tactic_pool gather_pool(const struct tactic_diff *diff, size_t fir
     }
     for (size_t i = bitset_next(&layers, 0); i < layers.size; i = bitset_next(&layers, i + 1))
         *VECTOR_APPEND(&pool.layers) = i;
-    bitset_release(&layers);
     return pool;
 }
 
 static void pool_tactics(struct tactic_diff *diff)
 {
     for (int scope = POOL_IMPLEMENTATION; scope <= POOL_TENSORS; scope++) {
-        bool *taken = memory_alloc_zero(diff->tactics.count, sizeof(*taken));
+        bool *taken SCOPED_FREE = memory_alloc_zero(diff->tactics.count, sizeof(*taken));
 
         for (size_t i = 0; i < diff->tactics.count; i++)
             if (!taken[i]) {
@@ -229,7 +227,6 @@ static void pool_tactics(struct tactic_diff *diff)
 
                 keep_pool(diff, &pool);
             }
-        free(taken);
     }
     for (size_t i = 0; i < diff->pools.count; i++) {
         const struct tactic_indices *tactics = &diff->pools.items[i].tactics;
@@ -248,9 +245,8 @@ const struct tactic_pool *tactic_diff_pool(const struct tactic_diff *diff, size_
 void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *pool, struct string_builder *ret)
 {
     const struct tactic_algorithm *first = diff->tactics.items[pool->tactics.items[0]].algorithm;
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     if (pool->scope == POOL_IMPLEMENTATION || !first->name)
         tactic_algorithm_kernel_text(first, &name);
     else
@@ -267,20 +263,17 @@ void tactic_pool_name(const struct tactic_diff *diff, const struct tactic_pool *
     string_add_text(ret, (struct text){name.data, name.size});
     if (!first->name && pool->scope != POOL_IMPLEMENTATION)
         string_add_format(ret, " (Tactic: %lld)", (long long)first->tactic);
-    string_release(&name);
 }
 
 void tactic_diff_compare(struct tactic_diff *diff)
 {
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
 
     blame_table_init(&diff->table, diff->bad.count + diff->good.count);
     for (size_t i = 0; i < diff->bad.count; i++)
         bitset_add(&diff->table.failed, i);
-    name_map_init(&names);
     tabulate(diff, &names, &diff->bad, 0);
     tabulate(diff, &names, &diff->good, diff->bad.count);
-    name_map_release(&names);
     pool_tactics(diff);
     blame_rank(&diff->blame, &diff->table);
 }

@@ -36,17 +36,13 @@ static int refuse_empty(const char *kind, struct error *err)
 
 static int refuse_unlike(const struct tactic_build *good, const struct tactic_build *bad, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "'%s' is of a build with ", good->path);
     tactic_options_text(&good->replay.precision, &text);
     string_add_format(&text, ", '%s' of one with ", bad->path);
     tactic_options_text(&bad->replay.precision, &text);
-    rc = error_set(err, ERR_INVALID, "no good and no bad replay are of builds in the same precision: %s", text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "no good and no bad replay are of builds in the same precision: %s", text.data);
 }
 
 static bool is_better(const struct tactic_pair *pair, size_t differences)

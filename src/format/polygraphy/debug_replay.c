@@ -94,12 +94,11 @@ static void replace_text(struct debug_replay *replay, struct replay_entry *entry
 {
     size_t end = entry->text_offset + entry->text_size;
     size_t tail_size = replay->text.size - end;
-    char *tail = memory_copy(replay->text.data + end, tail_size);
+    char *tail SCOPED_FREE = memory_copy(replay->text.data + end, tail_size);
 
     string_truncate(&replay->text, entry->text_offset);
     string_add_text(&replay->text, text);
     string_add_bytes(&replay->text, tail, tail_size);
-    free(tail);
     for (size_t i = 0; i < replay->count; i++)
         if (replay->items[i].text_offset >= end)
             replay->items[i].text_offset += text.size - entry->text_size;
@@ -378,14 +377,12 @@ bool iteration_info_may_replace(const char *path)
     struct stat status;
     long long index;
     size_t size;
-    char *text;
+    char *text SCOPED_FREE = NULL;
     int end = 0;
 
     if (stat(path, &status) != 0 || !S_ISREG(status.st_mode) || status.st_size == 0)
         return true;
     if (file_read(path, 4096, &text, &size, NULL) < 0)
         return false;
-    bool ret = sscanf(text, " { \"iteration\" : %lld } %n", &index, &end) == 1 && end > 0 && (size_t)end == size;
-    free(text);
-    return ret;
+    return sscanf(text, " { \"iteration\" : %lld } %n", &index, &end) == 1 && end > 0 && (size_t)end == size;
 }

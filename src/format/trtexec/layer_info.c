@@ -163,7 +163,7 @@ static void read_format(struct layer_info_reader *reader, json_t *object, struct
 
 static int read_dims(struct layer_info *info, json_t *list, struct layer_info_tensor *tensor, struct error *err)
 {
-    int64_t *dims;
+    int64_t *dims SCOPED_FREE = NULL;
     json_t *dim;
     size_t index;
     int rc = 0;
@@ -174,15 +174,11 @@ static int read_dims(struct layer_info *info, json_t *list, struct layer_info_te
         return error_set(err, ERR_CORRUPT, "'Dimensions' is no list");
     dims = memory_resize(NULL, json_array_size(list), sizeof(*dims));
     json_array_foreach (list, index, dim) {
-        if (!json_is_integer(dim)) {
-            rc = error_set(err, ERR_CORRUPT, "dimension %zu is not an integer", index);
-            goto done;
-        }
+        if (!json_is_integer(dim))
+            return error_set(err, ERR_CORRUPT, "dimension %zu is not an integer", index);
         dims[index] = json_integer_value(dim);
     }
     layer_info_set_dims(info, tensor, dims, json_array_size(list));
-done:
-    free(dims);
     return rc;
 }
 
