@@ -147,7 +147,7 @@ static int load_and_lint(const struct command_context *context, const struct che
     return rc;
 }
 
-static int save(struct log *log, const struct lint_report *report, const char *path, struct error *err)
+static int save_lint_report(struct log *log, const struct lint_report *report, const char *path, struct error *err)
 {
     if (path == NULL)
         return 0;
@@ -158,11 +158,11 @@ static int save(struct log *log, const struct lint_report *report, const char *p
 static int write_all(const struct command_context *context, const struct check_lint_settings *values,
                      const struct lint_report *report, struct error *err)
 {
-    int rc = save(context->log, report, values->output, err);
+    int rc = save_lint_report(context->log, report, values->output, err);
 
     if (rc < 0)
         return rc;
-    rc = save(context->log, report, values->json.path, err);
+    rc = save_lint_report(context->log, report, values->json.path, err);
     if (rc < 0)
         return rc;
     lint_results_add_tests(context, report);

@@ -72,10 +72,9 @@ static int refuse_building(const struct parse *parse, const char *output, struct
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &engine_cache_options, &tensorrt_convert_options};
-    struct string_builder idle;
+    SCOPED_STRING(idle);
     int rc = 0;
 
-    string_init(&idle);
     for (size_t i = 0; i < ARRAY_LEN(of_engines); i++)
         parse_list_given_of_group(parse, of_engines[i], &idle);
     if (idle.size > 0)
@@ -87,7 +86,6 @@ static int refuse_building(const struct parse *parse, const char *output, struct
             parse_given(parse, "--decide-branches")
                 ? "; `polygraphy surgeon sanitize --fold-constants` decides branches that constants decide"
                 : "");
-    string_release(&idle);
     return rc;
 }
 
@@ -179,7 +177,7 @@ static void list_operators(struct settling *settling, const struct model *model)
 }
 
 /* Whether the runtime takes the model with these in float32. */
-static int try(struct settling *settling, const struct words *keep, bool *ret, struct error *err)
+static int try_in_float32(struct settling *settling, const struct words *keep, bool *ret, struct error *err)
 {
     struct log *log = settling->context->log;
     bool muted = log->muted;
@@ -211,7 +209,7 @@ static int find_refused(struct settling *settling, size_t first, size_t count, s
     for (size_t i = 0; i < settling->count; i++)
         if (i < first || i >= first + count)
             others[keep.count++] = settling->operators[i];
-    rc = try(settling, &keep, &taken, err);
+    rc = try_in_float32(settling, &keep, &taken, err);
     free(others);
     if (rc < 0 || taken)
         return rc;
@@ -224,24 +222,23 @@ static int find_refused(struct settling *settling, size_t first, size_t count, s
 }
 
 /* The model with the refused operators in float32; where that is not all, everything. */
-static int replace(struct settling *settling, struct model **model, struct error *err)
+static int replace_by_settled(struct settling *settling, struct model **model, struct error *err)
 {
     static const char *const everything[] = {"*"};
     const char **refused = memory_alloc_zero(settling->count + 1, sizeof(*refused));
     struct words keep = {.items = refused}, all = {.items = everything, .count = 1};
     struct float16_outcome outcome;
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct model *settled;
     bool taken;
     int rc;
 
-    string_init(&names);
     for (size_t i = 0; i < settling->count; i++)
         if (settling->refused[i]) {
             string_add_format(&names, "%s%s", keep.count > 0 ? ", " : "", settling->operators[i]);
             refused[keep.count++] = settling->operators[i];
         }
-    rc = try(settling, &keep, &taken, err);
+    rc = try_in_float32(settling, &keep, &taken, err);
     if (rc == 0)
         rc = model_file_load_keeping(settling->context, settling->file, taken ? &keep : &all, &outcome, &settled, err);
     if (rc == 0) {
@@ -253,7 +250,6 @@ static int replace(struct settling *settling, struct model **model, struct error
         float16_outcome_release(&settling->outcome);
         settling->outcome = outcome;
     }
-    string_release(&names);
     free(refused);
     return rc;
 }
@@ -275,7 +271,7 @@ static int settle_float16(struct settling *settling, struct model **model, struc
     subgraph_release(&whole);
     if (rc < 0 || taken)
         return rc;
-    rc = try(settling, &all, &taken, err);
+    rc = try_in_float32(settling, &all, &taken, err);
     if (rc < 0 || !taken) /* the conversion is not to blame */
         return rc;
     rc = model_file_open(context, settling->file, &original, err);
@@ -284,7 +280,7 @@ static int settle_float16(struct settling *settling, struct model **model, struc
     list_operators(settling, original);
     model_free(original);
     rc = find_refused(settling, 0, settling->count, err);
-    return rc == 0 ? replace(settling, model, err) : rc;
+    return rc == 0 ? replace_by_settled(settling, model, err) : rc;
 }
 
 static void settling_release(struct settling *settling)
@@ -357,7 +353,7 @@ done:
     return rc;
 }
 
-static void add_layers(struct result_file *result, const struct layer_info *info)
+static void add_built_layers(struct result_file *result, const struct layer_info *info)
 {
     struct json_writer *json = &result->json;
 
@@ -384,7 +380,7 @@ static int save_engine_result(const struct convert_settings *settings, struct re
     struct json_writer *json = &result->json;
 
     json_writer_add_string(&result->json, "builder", builder);
-    add_layers(result, info);
+    add_built_layers(result, info);
     json_writer_begin_object_member(json, "written");
     result_file_add_path(result, settings->output);
     json_writer_add_string(&result->json, "tactics", files->save_tactics);
@@ -510,8 +506,8 @@ static int keep_model(const char *model_path, const char *output, struct error *
                      output);
 }
 
-static int convert(const struct command_context *context, const struct convert_settings *wish,
-                   struct result_file *result, struct error *err)
+static int convert_model(const struct command_context *context, const struct convert_settings *wish,
+                         struct result_file *result, struct error *err)
 {
     const struct model_values *values = &wish->file.model;
     const struct trtexec *program;
@@ -540,7 +536,7 @@ static int convert_run(const struct command_context *context, const void *given,
 
     if (rc < 0)
         return rc;
-    rc = convert(context, settings, &result, err);
+    rc = convert_model(context, settings, &result, err);
     result_file_close(&result);
     return rc;
 }

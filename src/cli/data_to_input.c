@@ -54,7 +54,7 @@ static const struct option_group to_input_options = {
 };
 
 /* Moves the arrays of `from` to `to`; those that `to` has already are replaced where they stand. */
-static void merge(struct tensor_list *to, struct tensor_list *from)
+static void merge_tensors(struct tensor_list *to, struct tensor_list *from)
 {
     for (size_t i = 0; i < from->count; i++) {
         struct named_tensor *item = &from->items[i];
@@ -74,7 +74,7 @@ static void merge_iteration(struct feed_dicts *merged, size_t iteration, struct 
 {
     while (merged->count <= iteration)
         *VECTOR_APPEND(merged) = (struct tensor_list){0};
-    merge(&merged->items[iteration], from);
+    merge_tensors(&merged->items[iteration], from);
 }
 
 /* Iterations of one runner, or of a list of feed dicts. */

@@ -43,20 +43,18 @@ static void say_which(struct log *log)
             "this is wanted)");
 }
 
-static int tell(const struct command_context *context, struct error *err)
+static int report_builtin_engine(const struct command_context *context, struct error *err)
 {
-    struct string_builder ignored;
+    SCOPED_STRING(ignored);
 
     if (parse_given(context->parse, "--fp8"))
         return error_set(err, ERR_UNSUPPORTED,
                          "--fp8: the built-in engine has no 8-bit floating point, and leaving it out would change "
                          "results; use --fp16, --bf16 or --int8; see " FROM_POLYGRAPHY("parts-of-tensorrt"));
     say_which(context->log);
-    string_init(&ignored);
     tensorrt_options_given(context->parse, &ignored);
     if (ignored.size > 0)
         log_message(context->log, LOG_WARNING, "Without effect on the built-in engine: %s", ignored.data);
-    string_release(&ignored);
     return 0;
 }
 
@@ -297,7 +295,7 @@ static int complete_request(struct engine_file *file, struct error *err)
 int engine_file_network(const struct command_context *context, const struct model_file_settings *file,
                         const struct model *model, struct network_settings *ret, struct error *err)
 {
-    int rc = tell(context, err);
+    int rc = report_builtin_engine(context, err);
 
     if (rc < 0)
         return rc;
@@ -317,7 +315,7 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
     int rc = trt_choose(context->log, NULL, &program, err);
 
     if (rc == 0)
-        rc = tell(context, err);
+        rc = report_builtin_engine(context, err);
 
     if (rc < 0)
         return rc;
@@ -345,7 +343,7 @@ int engine_file_init(struct engine_file *file, const struct command_context *con
         .request = values->request,
         .shows_progress = context->progress && log_shows(context->log, LOG_INFO),
     };
-    rc = tell(context, err);
+    rc = report_builtin_engine(context, err);
     if (rc < 0)
         return rc;
     rc = complete_request(file, err);

@@ -36,8 +36,8 @@ static bool is_named(const struct command_file *file, const char *name)
 
 /* ---- What there is ---- */
 
-static struct command_file *add(struct command_files *files, const struct option *option, const char *name,
-                                const char *path)
+static struct command_file *add_file(struct command_files *files, const struct option *option, const char *name,
+                                     const char *path)
 {
     struct command_file *file = VECTOR_APPEND(files);
     char *target = file_follow_links(path);
@@ -62,7 +62,7 @@ static const char *model_path(struct parse *parse, const char *word)
     return colon != NULL ? arena_text(parse_arena(parse), (struct text){word, (size_t)(colon - word)}) : word;
 }
 
-static const struct command_file *find(const struct command_files *files, const char *name)
+static const struct command_file *find_file(const struct command_files *files, const char *name)
 {
     for (size_t i = 0; i < files->count; i++)
         if (is_named(&files->items[i], name) && !files->items[i].is_data)
@@ -86,11 +86,11 @@ static void add_data(struct command_files *files, const struct option *option, c
 
     data_word_list_files(word, &paths);
     for (size_t i = 0; i < paths.count; i++)
-        add(files, option, name, arena_strdup(parse_arena(files->parse), paths.items[i]));
+        add_file(files, option, name, arena_strdup(parse_arena(files->parse), paths.items[i]));
     file_list_release(&paths);
 }
 
-static void add_words(struct command_files *files, const struct option *option, const struct option_state *state)
+static void add_option_files(struct command_files *files, const struct option *option, const struct option_state *state)
 {
     struct parse *parse = files->parse;
     const char *const *words = state->name != NULL ? state->words : &option->fallback;
@@ -107,7 +107,7 @@ static void add_words(struct command_files *files, const struct option *option, 
         if (option->file == OPTION_READS_DATA)
             add_data(files, option, name, path);
         else if (path[0] != '\0')
-            add(files, option, name, path);
+            add_file(files, option, name, path);
     }
 }
 
@@ -125,7 +125,7 @@ static void add_numbered(struct command_files *files, const struct option *optio
 
         if (strncmp(entry->d_name, base, length) == 0 && end[0] == '.' && end[1] != '\0' &&
             end[1 + strspn(end + 1, "0123456789")] == '\0')
-            add(files, option, name, arena_printf(parse_arena(files->parse), "%s%s", path, end));
+            add_file(files, option, name, arena_printf(parse_arena(files->parse), "%s%s", path, end));
     }
     if (stream != NULL)
         closedir(stream);
@@ -138,12 +138,12 @@ static void add_new_external_data(struct command_files *files, const struct opti
                                   const struct option_state *state)
 {
     struct arena *arena = parse_arena(files->parse);
-    const struct command_file *model = find(files, "-o");
+    const struct command_file *model = find_file(files, "-o");
     const char *path;
     char *folder;
 
     if (model == NULL)
-        model = find(files, "--save-onnx");
+        model = find_file(files, "--save-onnx");
     if (state->name == NULL || model == NULL)
         return;
     folder = model->use == OPTION_WRITES_FOLDER ? memory_strdup(model->path) : file_folder(model->path);
@@ -152,7 +152,7 @@ static void add_new_external_data(struct command_files *files, const struct opti
     else
         path = state->words[0][0] == '/' ? state->words[0] : arena_printf(arena, "%s/%s", folder, state->words[0]);
     free(folder);
-    add(files, option, state->name, path);
+    add_file(files, option, state->name, path);
     if (parse_given(files->parse, "--no-save-all-tensors-to-one-file") != NULL)
         add_numbered(files, option, state->name, path);
 }
@@ -162,7 +162,7 @@ static void add_new_external_data(struct command_files *files, const struct opti
 static void add_beside_replay(struct command_files *files)
 {
     struct arena *arena = parse_arena(files->parse);
-    const struct command_file *replay = find(files, "--save-debug-replay");
+    const struct command_file *replay = find_file(files, "--save-debug-replay");
     const struct option *option;
     const char *name, *path;
     char *skip_current;
@@ -175,13 +175,13 @@ static void add_beside_replay(struct command_files *files)
     path = replay->path;
     replaces = replay->is_there && S_ISREG(replay->status.st_mode);
     skip_current = debug_replay_skip_current_path(path);
-    add(files, option, name, arena_strdup(arena, skip_current));
+    add_file(files, option, name, arena_strdup(arena, skip_current));
     if (replaces)
-        add(files, option, name, arena_printf(arena, "%s.old", path));
+        add_file(files, option, name, arena_printf(arena, "%s.old", path));
     free(skip_current);
 }
 
-static void collect(struct command_files *files, enum option_file first, enum option_file last)
+static void collect_files(struct command_files *files, enum option_file first, enum option_file last)
 {
     struct parse *parse = files->parse;
 
@@ -196,7 +196,7 @@ static void collect(struct command_files *files, enum option_file first, enum op
             if (option->file == OPTION_WRITES_BESIDE)
                 add_new_external_data(files, option, &state->options[k]);
             else
-                add_words(files, option, &state->options[k]);
+                add_option_files(files, option, &state->options[k]);
         }
     }
 }
@@ -205,7 +205,7 @@ static void collect(struct command_files *files, enum option_file first, enum op
  * who load it. */
 static void add_external_data(struct command_files *files)
 {
-    const struct command_file *given = find(files, "model_file");
+    const struct command_file *given = find_file(files, "model_file");
     const struct option *option;
     const char *name;
     struct model *model;
@@ -228,7 +228,7 @@ static void add_external_data(struct command_files *files)
             char *location = memory_copy(locations.items[i].data, locations.items[i].size);
             char *path = file_join(model->folder, location);
 
-            add(files, option, name, arena_strdup(parse_arena(files->parse), path))->is_data = true;
+            add_file(files, option, name, arena_strdup(parse_arena(files->parse), path))->is_data = true;
             free(path);
             free(location);
         }
@@ -248,7 +248,7 @@ static bool is_same_file(const struct command_file *a, const struct command_file
     return a->status.st_dev == b->status.st_dev && a->status.st_ino == b->status.st_ino;
 }
 
-static bool shares(const struct command_file *a, const struct command_file *b)
+static bool shares_file(const struct command_file *a, const struct command_file *b)
 {
     return a->option->shares != NULL && is_named(b, a->option->shares) && !b->is_data;
 }
@@ -256,9 +256,9 @@ static bool shares(const struct command_file *a, const struct command_file *b)
 /* A model that is written over itself takes its data along; whether that can be is seen when they are written. */
 static bool is_written_in_place(const struct command_files *files, const struct command_file *written)
 {
-    const struct command_file *model = find(files, "model_file"), *output = find(files, "-o");
+    const struct command_file *model = find_file(files, "model_file"), *output = find_file(files, "-o");
 
-    return written->use == OPTION_WRITES_BESIDE && model != NULL && output != NULL && shares(output, model) &&
+    return written->use == OPTION_WRITES_BESIDE && model != NULL && output != NULL && shares_file(output, model) &&
            is_same_file(model, output);
 }
 
@@ -282,11 +282,11 @@ static int check_pair(const struct command_files *files, const struct command_fi
 {
     bool reads = other->use <= OPTION_READS;
 
-    if (written->option == other->option || !is_same_file(written, other) || shares(written, other))
+    if (written->option == other->option || !is_same_file(written, other) || shares_file(written, other))
         return 0;
     if (reads)
         return other->is_data && is_written_in_place(files, written) ? 0 : refuse_input(written, other, err);
-    if (shares(other, written) || written->use == OPTION_MOVES || other->use == OPTION_MOVES ||
+    if (shares_file(other, written) || written->use == OPTION_MOVES || other->use == OPTION_MOVES ||
         (written->use == OPTION_WRITES_FOLDER && other->use == OPTION_WRITES_FOLDER) ||
         (written->is_there && (S_ISCHR(written->status.st_mode) || S_ISFIFO(written->status.st_mode))))
         return 0;
@@ -313,7 +313,7 @@ static int check_kind(const struct command_file *file, struct error *err)
     return 0;
 }
 
-static int check(const struct command_files *files, struct error *err)
+static int check_files(const struct command_files *files, struct error *err)
 {
     int rc = 0;
 
@@ -335,11 +335,11 @@ int command_files_check(struct parse *parse, struct error *err)
     struct command_files files = {.parse = parse};
     int rc;
 
-    collect(&files, OPTION_READS_MODEL, OPTION_WRITES_FOLDER);
-    collect(&files, OPTION_WRITES_BESIDE, OPTION_WRITES_BESIDE);
+    collect_files(&files, OPTION_READS_MODEL, OPTION_WRITES_FOLDER);
+    collect_files(&files, OPTION_WRITES_BESIDE, OPTION_WRITES_BESIDE);
     add_beside_replay(&files);
     add_external_data(&files);
-    rc = check(&files, err);
+    rc = check_files(&files, err);
     for (size_t i = 0; i < files.count; i++)
         free(files.items[i].place);
     free(files.items);

@@ -38,14 +38,12 @@ int exit_status_of_refusal(int usual)
 
 static void log_command(const struct command_frame *frame, enum log_level level, const char *what)
 {
-    struct string_builder line;
+    SCOPED_STRING(line);
 
-    string_init(&line);
     string_add_format(&line, "%s | Command:", what);
     for (size_t i = 0; frame->command_line[i]; i++)
         string_add_format(&line, " %s", frame->command_line[i]);
     log_text(frame->log, level, (struct text){line.data, line.size});
-    string_release(&line);
 }
 
 void command_frame_begin(struct command_frame *frame, struct log *log, const char *const *command_line, bool shown)

@@ -101,19 +101,16 @@ static int manual_date(char *ret, size_t size, struct error *err)
 static int write_manual(struct parse *parse, const struct help_settings *values, const char *date, struct error *err)
 {
     const struct manual_format *format = formats[values->format];
-    struct string_builder page, name;
+    SCOPED_STRING(page);
+    SCOPED_STRING(name);
     char *path;
     int rc;
 
-    string_init(&page);
-    string_init(&name);
     string_add_format(&name, "%s%s", manual_page_name(parse), format->extension);
     path = file_join(values->folder, name.data);
     manual_render(parse, format, date, &page);
     rc = file_write(path, page.data, page.size, FILE_INTERMEDIATE, err);
     free(path);
-    string_release(&name);
-    string_release(&page);
     return rc;
 }
 
@@ -144,16 +141,14 @@ done:
 /* What --help shows of the program, and --help-all of a command. */
 static int show_help(const struct command *root, struct words words, struct log_sink *sink, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct parse parse;
     int rc = enter_command(&parse, root, words, err);
 
-    string_init(&text);
     if (rc == 0) {
         help_render(&parse, words.count > 0 ? HELP_ALL : HELP_PAGE, help_width(), &text);
         log_sink_print(sink, (struct text){text.data, text.size});
     }
-    string_release(&text);
     parse_release(&parse);
     return rc;
 }

@@ -25,10 +25,9 @@ static bool was_applied(const struct lint_report *report, const struct lint_rule
 static void add_test(struct junit *junit, const struct lint_report *report, const struct lint_rule *rule)
 {
     struct junit_case item = {.name = rule->id, .message = rule->summary, .seconds = NAN};
-    struct string_builder lines;
+    SCOPED_STRING(lines);
     size_t count = 0;
 
-    string_init(&lines);
     for (size_t i = 0; i < report->entries.count; i++) {
         const struct lint_entry *entry = &report->entries.items[i];
 
@@ -47,7 +46,6 @@ static void add_test(struct junit *junit, const struct lint_report *report, cons
     if (item.outcome == JUNIT_SKIPPED)
         item.message = "not applied: what comes before it has failed, or the model was not run";
     junit_add_case(junit, &item);
-    string_release(&lines);
 }
 
 void lint_results_add_tests(const struct command_context *context, const struct lint_report *report)
@@ -59,7 +57,7 @@ void lint_results_add_tests(const struct command_context *context, const struct 
 int lint_results_save_sarif(const struct command_context *context, const struct lint_report *report, const char *model,
                             const char *path, struct error *err)
 {
-    struct string_builder command;
+    SCOPED_STRING(command);
     struct sarif_run run = {.version = POLYGRAPHY_VERSION,
                             .path = model,
                             .rules = lint_rules,
@@ -71,13 +69,11 @@ int lint_results_save_sarif(const struct command_context *context, const struct 
     if (path == NULL)
         return 0;
     folder = getcwd(NULL, 0);
-    string_init(&command);
     command_line_add(context, &command);
     run.command = command.data;
     run.folder = folder != NULL ? folder : "";
     log_message(context->log, LOG_INFO, "Saving findings to %s", path);
     rc = sarif_save(&run, path, err);
-    string_release(&command);
     free(folder);
     return rc;
 }

@@ -73,36 +73,30 @@ static void note_failed_write(int signal_number)
 
 static void print_version(struct log_sink *sink, const char *program)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "Polygraphy | Version: %s (compatible with %s) | Path: ['%s']\n", POLYGRAPHY_VERSION,
                       COMPATIBLE_WITH, program ? program : "");
     log_sink_print(sink, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 static void print_help(struct parse *parse, struct log_sink *sink)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     help_render(parse, help_extent_wanted(parse), help_width(), &text);
     log_sink_print(sink, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 static void print_refusal(struct parse *parse, const struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     help_usage(parse, &text);
     string_add_format(&text, "%s: error: ", parse_command_name(parse));
     string_add_visible(&text, text_of(err->message));
     string_add_char(&text, '\n');
     fputs(text.data, stderr);
-    string_release(&text);
 }
 
 /* What tells of everything else: the log, and the file of --junit. Nothing is written before it is known what would be
@@ -152,7 +146,8 @@ static int run_command(struct parse *parse, struct log_sink *sink, struct comman
     return command_frame_end(&frame, rc, &err);
 }
 
-static int dispatch(struct parse *parse, struct log_sink *sink, struct command_context *context, size_t word_count)
+static int dispatch_command(struct parse *parse, struct log_sink *sink, struct command_context *context,
+                            size_t word_count)
 {
     struct error err = {0};
 
@@ -181,7 +176,7 @@ static int dispatch(struct parse *parse, struct log_sink *sink, struct command_c
 
 /* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process
  * anyway. */
-static int leave(int status)
+static int leave_program(int status)
 {
 #if !SANITIZED /* leaks are looked for by a function that exit() calls */
     interrupt_remove_registered();
@@ -240,7 +235,7 @@ int main(int argc, char **argv)
         .progress = &progress,
         .main = main,
     };
-    status = dispatch(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
+    status = dispatch_command(&parse, &sink, &context, argc > 0 ? (size_t)argc - 1 : 0);
     if (sink.write_errno && status == 0) {
         dprintf(STDERR_FILENO, "[!] cannot write the output: %s\n", strerror(sink.write_errno));
         status = exit_status_of(ERR_IO);
@@ -250,5 +245,5 @@ int main(int argc, char **argv)
     free(program);
     if (interrupt_pending())
         interrupt_die();
-    return leave(status);
+    return leave_program(status);
 }

@@ -108,16 +108,14 @@ int model_file_infer(const struct command_context *context, const struct model_f
 
 static void report_skipped(const struct model *model, const struct value_list *skipped, struct log *log)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (skipped->count == 0)
         return;
-    string_init(&names);
     for (size_t i = 0; i < skipped->count; i++)
         string_add_format(&names, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(model->values.items[skipped->items[i]].name));
     log_message(log, LOG_WARNING, "Not marked as outputs, because they are no tensors: [%s]", names.data);
-    string_release(&names);
 }
 
 int model_file_mark_outputs(const struct command_context *context, const struct model_file_settings *file,
@@ -235,14 +233,12 @@ int model_file_load(const struct command_context *context, const struct model_fi
     return model_file_load_keeping(context, file, NULL, NULL, ret, err);
 }
 
-static void show(const struct command_context *context, const char *title, const struct subgraph *subgraph)
+static void show_summary(const struct command_context *context, const char *title, const struct subgraph *subgraph)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     subgraph_summary(&text, subgraph);
     log_message(context->log, LOG_INFO, "%s\n%s\n", title, text.data);
-    string_release(&text);
 }
 
 int model_file_load_original(const struct command_context *context, const struct model_file_settings *file,
@@ -254,7 +250,7 @@ int model_file_load_original(const struct command_context *context, const struct
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, *ret);
-    show(context, "Original Model:", &whole);
+    show_summary(context, "Original Model:", &whole);
     subgraph_release(&whole);
     return 0;
 }
@@ -296,7 +292,7 @@ int model_file_save_new(const struct command_context *context, const struct mode
     int rc = model_file_save(context, file, subgraph, err);
 
     if (rc == 0)
-        show(context, "New Model:", subgraph);
+        show_summary(context, "New Model:", subgraph);
     return rc;
 }
 

@@ -28,11 +28,6 @@ void result_file_add_path(struct result_file *result, const char *path)
     add_bytes(result, path);
 }
 
-static void begin_list(struct result_file *result, const char *key)
-{
-    json_writer_begin_array_member(&result->json, key);
-}
-
 /* ---- A model ---- */
 
 static void add_external_data(struct result_file *result, struct model *model)
@@ -40,7 +35,7 @@ static void add_external_data(struct result_file *result, struct model *model)
     struct text_list locations = {0};
     struct subgraph whole;
 
-    begin_list(result, "external_data");
+    json_writer_begin_array_member(&result->json, "external_data");
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)
         for (size_t i = 0; i < locations.count; i++) {
@@ -58,10 +53,10 @@ static void add_external_data(struct result_file *result, struct model *model)
     free(locations.items);
 }
 
-static void add_tensors(struct result_file *result, const char *key, const struct model *model,
-                        const struct value_list *values)
+static void add_tensor_types(struct result_file *result, const char *key, const struct model *model,
+                             const struct value_list *values)
 {
-    begin_list(result, key);
+    json_writer_begin_array_member(&result->json, key);
     for (size_t i = 0; i < values->count; i++) {
         const struct value *value = &model->values.items[values->items[i]];
         struct value_type type;
@@ -83,8 +78,8 @@ static void add_description(struct result_file *result, const char *key, struct 
     add_external_data(result, model);
     json_writer_add_count(&result->json, "ir_version", (uint64_t)model->ir_version);
     json_writer_add_count(&result->json, "opset", (uint64_t)model_opset(model));
-    add_tensors(result, "inputs", model, &model->inputs);
-    add_tensors(result, "outputs", model, &model->outputs);
+    add_tensor_types(result, "inputs", model, &model->inputs);
+    add_tensor_types(result, "outputs", model, &model->outputs);
     json_writer_add_count(&result->json, "nodes", model->nodes.count);
     json_writer_add_count(&result->json, "initializers", model->initializers.count);
     json_writer_end_object(&result->json);
@@ -124,7 +119,7 @@ static const struct node *same_node(const struct model *model, const struct mode
 static void list_nodes(struct result_file *result, const char *key, struct model *model, const struct model *other,
                        bool rewritten)
 {
-    begin_list(result, key);
+    json_writer_begin_array_member(&result->json, key);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i], *same = same_node(other, model, node);
 
@@ -142,7 +137,7 @@ static void list_nodes(struct result_file *result, const char *key, struct model
 static void list_initializers(struct result_file *result, const char *key, const struct model *model,
                               const struct model *other, bool rewritten)
 {
-    begin_list(result, key);
+    json_writer_begin_array_member(&result->json, key);
     for (size_t i = 0; i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
         struct text name = model->values.items[initializer->value].name;
@@ -173,7 +168,7 @@ static bool has_fixed_shape(const struct model *model, uint32_t value)
 
 static void list_fixed_shapes(struct result_file *result, const struct model *written)
 {
-    begin_list(result, "shapes_fixed");
+    json_writer_begin_array_member(&result->json, "shapes_fixed");
     for (uint32_t i = 0; i < written->values.count; i++) {
         const struct value *value = &written->values.items[i];
 
@@ -213,7 +208,7 @@ int result_file_open(struct result_file *result, const struct command_context *c
             return error_context(err, "--json");
     }
     json_writer_begin_object(&result->json);
-    begin_list(result, "command");
+    json_writer_begin_array_member(&result->json, "command");
     for (size_t i = 0; context->command_line[i] != NULL; i++)
         json_writer_string(&result->json, context->command_line[i]);
     json_writer_end_array(&result->json);

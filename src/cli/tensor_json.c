@@ -72,15 +72,13 @@ static void write_floats(struct json_writer *writer, const struct tensor *tensor
 /* Strings and complex numbers as they look in the text. */
 static void write_texts(struct json_writer *writer, const struct tensor *tensor)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     for (size_t i = 0; i < tensor_elements(tensor); i++) {
         string_clear(&text);
         element_to_text_alone(tensor, i, &text);
         json_writer_string(writer, text.data);
     }
-    string_release(&text);
 }
 
 void tensor_json_values(struct json_writer *writer, const struct tensor *tensor)

@@ -96,13 +96,11 @@ static void warn_of_idle_options(const struct command_context *context)
 {
     static const char *const idle[] = {"--precision-policy", "--calibration-base-class", "--quantile",
                                        "--deterministic",    "--decide-branches",        NULL};
-    struct string_builder names;
+    SCOPED_STRING(names);
 
-    string_init(&names);
     parse_list_given(context->parse, idle, &names);
     if (names.size > 0)
         log_message(context->log, LOG_WARNING, "Without effect on TensorRT: %s", names.data);
-    string_release(&names);
 }
 
 /* The mend of a faulty kernel, which is not there where it is left out. */

@@ -115,11 +115,10 @@ int trt_replay_check(const struct tactic_replay *replay, const char *path, const
                      struct log *log, struct error *err)
 {
     struct tactic_replay built;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     tactic_replay_init(&built);
-    string_init(&text);
     rc = read_choices(products, &built, err);
     if (rc < 0)
         goto done;
@@ -132,7 +131,6 @@ int trt_replay_check(const struct tactic_replay *replay, const char *path, const
     else
         log_message(log, LOG_INFO, "All %zu layers have the tactics of '%s'", built.count, path);
 done:
-    string_release(&text);
     tactic_replay_release(&built);
     return rc;
 }

@@ -5,13 +5,13 @@ load debug_helper
 setup_file()
 {
     file_requires_onnxruntime || return 0
-    [ -x "$(dirname "$POLYGRAPHY")/bench/quantize_model" ] || { skip_file "programs that measure are not there"; return; }
-    export POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$(dirname "$POLYGRAPHY")}
+    [ -x "$POLYGRAPHY_TEST_PROGRAMS/../bench/quantize_model" ] || { skip_file "programs that measure are not there"; return; }
+    export POLYGRAPHY_ONNXRUNTIME=${POLYGRAPHY_ONNXRUNTIME:-$POLYGRAPHY_TEST_PROGRAMS/..}
 }
 
 quantize()
 {
-    "$(dirname "$POLYGRAPHY")/bench/quantize_model" "$@"
+    "$POLYGRAPHY_TEST_PROGRAMS/../bench/quantize_model" "$@"
 }
 
 models()

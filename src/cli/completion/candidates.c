@@ -13,7 +13,7 @@
 
 #define DATA_EXTENSIONS "json npz npy safetensors"
 
-struct request {
+struct completion_request {
     struct candidates *ret;
     const struct parse *line; /* of all words but the one that is completed */
     const char *outer_model;  /* of the line that this one is a part of; NULL: none */
@@ -28,7 +28,7 @@ static bool begins_with(const char *word, const char *beginning)
     return strncmp(word, beginning, strlen(beginning)) == 0;
 }
 
-static void add(struct request *request, const char *word, const char *description)
+static void add_candidate(struct completion_request *request, const char *word, const char *description)
 {
     struct arena *arena = &request->ret->arena;
 
@@ -38,15 +38,15 @@ static void add(struct request *request, const char *word, const char *descripti
 
 /* ---- Commands and options ---- */
 
-static void add_subcommands(struct request *request, const struct command *command)
+static void add_subcommands(struct completion_request *request, const struct command *command)
 {
     for (size_t i = 0; i < command->subcommand_count; i++)
         if (begins_with(command->subcommands[i]->name, request->typed))
-            add(request, command->subcommands[i]->name, command->subcommands[i]->summary);
+            add_candidate(request, command->subcommands[i]->name, command->subcommands[i]->summary);
 }
 
 /* False for what would be refused, and for what would take the place of what was said before. */
-static bool is_open(const struct group_state *state, size_t index)
+static bool may_be_given(const struct group_state *state, size_t index)
 {
     const struct option *option = &state->group->options[index];
 
@@ -61,7 +61,7 @@ static bool is_open(const struct group_state *state, size_t index)
 }
 
 /* Of an option's names the first short one and the first long one that fit: further ones are for old habits. */
-static void add_names(struct request *request, const struct option *option)
+static void add_name_candidates(struct completion_request *request, const struct option *option)
 {
     char *description = memory_copy(option->help, help_summary_length(option->help));
     bool has[2] = {false, false};
@@ -71,13 +71,13 @@ static void add_names(struct request *request, const struct option *option)
 
         if (has[is_long] || !begins_with(option->names[i], request->typed))
             continue;
-        add(request, option->names[i], description);
+        add_candidate(request, option->names[i], description);
         has[is_long] = true;
     }
     free(description);
 }
 
-static void add_options(struct request *request)
+static void add_options(struct completion_request *request)
 {
     const struct parse *line = request->line;
 
@@ -85,14 +85,14 @@ static void add_options(struct request *request)
         const struct group_state *state = line->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++)
-            if (!option_is_positional(&state->group->options[k]) && is_open(state, k))
-                add_names(request, &state->group->options[k]);
+            if (!option_is_positional(&state->group->options[k]) && may_be_given(state, k))
+                add_name_candidates(request, &state->group->options[k]);
     }
 }
 
 /* ---- Values ---- */
 
-static bool is_given(const struct request *request, const char *word)
+static bool is_given(const struct completion_request *request, const char *word)
 {
     for (size_t i = 0; i < request->given->count; i++)
         if (strcmp(request->given->words[i], word) == 0)
@@ -100,11 +100,11 @@ static bool is_given(const struct request *request, const char *word)
     return false;
 }
 
-static void add_words(struct request *request, const char *const *words)
+static void add_word_candidates(struct completion_request *request, const char *const *words)
 {
     for (; words != NULL && *words != NULL; words++)
         if (begins_with(*words, request->typed) && !is_given(request, *words))
-            add(request, *words, "");
+            add_candidate(request, *words, "");
 }
 
 /* The path of the model that the line names; NULL: it names none. */
@@ -136,7 +136,7 @@ static bool is_file(const char *path)
 }
 
 /* Behind NAME: comes the shape of the tensor, or one of the hints. */
-static void add_behind_name(struct request *request, const struct model_name *name, const char *value_name)
+static void add_behind_name(struct completion_request *request, const struct model_name *name, const char *value_name)
 {
     struct arena *arena = &request->ret->arena;
 
@@ -144,34 +144,34 @@ static void add_behind_name(struct request *request, const struct model_name *na
         const char *word = arena_printf(arena, "%s:%s", name->name, name->shape);
 
         if (begins_with(word, request->typed))
-            add(request, word, name->description);
+            add_candidate(request, word, name->description);
     }
     for (const char *const *hint = request->option->hints; hint != NULL && *hint != NULL; hint++) {
         const char *word = arena_printf(arena, "%s:%s", name->name, *hint);
 
         if (begins_with(word, request->typed))
-            add(request, word, "");
+            add_candidate(request, word, "");
     }
 }
 
 static void add_model_name(void *data, const struct model_name *name)
 {
-    struct request *request = data;
+    struct completion_request *request = data;
     const char *value_name = request->option->value_name;
     const char *colon = value_name != NULL ? strchr(value_name, ':') : NULL;
     size_t length = strlen(name->name);
 
     if (colon == NULL) {
         if (begins_with(name->name, request->typed) && !is_given(request, name->name))
-            add(request, name->name, name->description);
+            add_candidate(request, name->name, name->description);
     } else if (begins_with(request->typed, name->name) && request->typed[length] == ':') {
         add_behind_name(request, name, colon + 1 + (colon[1] == ']'));
     } else if (begins_with(name->name, request->typed)) {
-        add(request, arena_printf(&request->ret->arena, "%s:", name->name), name->description);
+        add_candidate(request, arena_printf(&request->ret->arena, "%s:", name->name), name->description);
     }
 }
 
-static void add_paths(struct request *request)
+static void add_paths(struct completion_request *request)
 {
     const struct option *option = request->option;
 
@@ -187,7 +187,7 @@ static void add_paths(struct request *request)
 }
 
 /* Below the command that the words before name. */
-static void add_commands(struct request *request)
+static void add_commands(struct completion_request *request)
 {
     const struct command *command = request->line->path[0];
 
@@ -205,7 +205,7 @@ static void add_commands(struct request *request)
 }
 
 /* Of the model on the line; where there is none, of the one on the line around it. */
-static void add_model_names(struct request *request)
+static void add_model_names(struct completion_request *request)
 {
     const char *path = find_model(request->line);
 
@@ -216,7 +216,7 @@ static void add_model_names(struct request *request)
         model_names_each(path, request->option->naming, add_model_name, request);
 }
 
-static void add_values(struct request *request)
+static void add_value_candidates(struct completion_request *request)
 {
     const struct option *option = request->option;
     bool hints_follow_names = option->naming != OPTION_NO_NAMES && option->value_name != NULL &&
@@ -224,9 +224,9 @@ static void add_values(struct request *request)
 
     if (option->refusal != NULL)
         return;
-    add_words(request, option->choices);
+    add_word_candidates(request, option->choices);
     if (!hints_follow_names)
-        add_words(request, option->hints);
+        add_word_candidates(request, option->hints);
     if (option->naming == OPTION_COMMAND_NAMES)
         add_commands(request);
     else if (option->naming != OPTION_NO_NAMES)
@@ -236,13 +236,13 @@ static void add_values(struct request *request)
 
 /* ---- Which of them ---- */
 
-static void find(const struct command *root, struct words words, size_t index, const char *outer_model,
-                 struct candidates *ret);
+static void find_candidates(const struct command *root, struct words words, size_t index, const char *outer_model,
+                            struct candidates *ret);
 
 /* What stands behind --check is a line of its own: if it is one of this program's, the model that it runs may only be
  * there while it is checked, and is like the one that is cut. */
 static void find_in_command(const struct command *root, struct words words, size_t index, size_t first,
-                            const struct request *outer)
+                            const struct completion_request *outer)
 {
     const char *slash = strrchr(words.items[first], '/');
     const char *model = find_model(outer->line);
@@ -251,11 +251,11 @@ static void find_in_command(const struct command *root, struct words words, size
     if (first == index || strcmp(slash != NULL ? slash + 1 : words.items[first], root->name) != 0)
         return;
     outer->ret->command = SIZE_MAX;
-    find(root, (struct words){words.items + first, words.count - first}, index - first,
-         model != NULL ? expand_home(&outer->ret->arena, model) : NULL, outer->ret);
+    find_candidates(root, (struct words){words.items + first, words.count - first}, index - first,
+                    model != NULL ? expand_home(&outer->ret->arena, model) : NULL, outer->ret);
 }
 
-static void find_option(struct request *request, const struct parse *before)
+static void find_option(struct completion_request *request, const struct parse *before)
 {
     const char *equals = strchr(request->typed, '=');
     struct option_match match;
@@ -270,11 +270,11 @@ static void find_option(struct request *request, const struct parse *before)
         request->typed = equals + 1;
         request->option = option_of(&match);
         request->given = &match.state->options[match.index];
-        add_values(request);
+        add_value_candidates(request);
     }
 }
 
-static void find_at(struct request *request, const struct parse *before, const struct parse_place *place)
+static void find_at(struct completion_request *request, const struct parse *before, const struct parse_place *place)
 {
     const char *word = request->typed;
 
@@ -283,7 +283,7 @@ static void find_at(struct request *request, const struct parse *before, const s
     } else if (place->option.state != NULL) {
         request->option = option_of(&place->option);
         request->given = &place->option.state->options[place->option.index];
-        add_values(request);
+        add_value_candidates(request);
     } else {
         add_subcommands(request, parse_command(before));
     }
@@ -292,14 +292,14 @@ static void find_at(struct request *request, const struct parse *before, const s
         add_options(request);
 }
 
-static void find(const struct command *root, struct words words, size_t index, const char *outer_model,
-                 struct candidates *ret)
+static void find_candidates(const struct command *root, struct words words, size_t index, const char *outer_model,
+                            struct candidates *ret)
 {
     const char **others = memory_alloc_zero(words.count + 1, sizeof(*others));
     struct parse before, line;
     struct parse_place place, ignored;
     size_t count = 0;
-    struct request request = {
+    struct completion_request request = {
         .ret = ret, .line = &line, .outer_model = outer_model, .attached = "", .typed = words.items[index]};
 
     /* A value holds its place; what looks like an option may be none. */
@@ -324,7 +324,7 @@ void candidates_find(const struct command *root, struct words words, size_t inde
     *ret = (struct candidates){.command = SIZE_MAX};
     arena_init(&ret->arena);
     if (index > 0 && index < words.count)
-        find(root, words, index, NULL, ret);
+        find_candidates(root, words, index, NULL, ret);
 }
 
 void candidates_release(struct candidates *candidates)

@@ -162,10 +162,9 @@ static int completion_run(const struct command_context *context, const void *giv
     static const char *const scripts[] = {completion_bash, completion_zsh, completion_fish};
     const struct completion_settings *values = given;
     const struct command *root = context->parse->path[0];
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc = 0;
 
-    string_init(&text);
     if (values->words.items != NULL)
         rc = answer_words(root, values->words, &text, err);
     else if (values->line.items != NULL)
@@ -176,7 +175,6 @@ static int completion_run(const struct command_context *context, const void *giv
         rc = error_set(err, ERR_INVALID, "say for which shell: bash, zsh or fish");
     if (rc == 0)
         log_sink_print(context->sink, (struct text){text.data, text.size});
-    string_release(&text);
     return rc;
 }
 

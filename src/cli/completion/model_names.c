@@ -16,20 +16,18 @@ struct listing {
 /* Everything in it is shown as it is, and on one line. */
 static bool is_plain(struct text text)
 {
-    struct string_builder visible;
+    SCOPED_STRING(visible);
     bool plain = text.size > 0;
 
     for (size_t i = 0; plain && i < text.size; i++)
         plain = (unsigned char)text.data[i] >= ' ';
-    string_init(&visible);
     if (plain)
         string_add_visible(&visible, text);
     plain = plain && text_equal(text, (struct text){visible.data, visible.size});
-    string_release(&visible);
     return plain;
 }
 
-static void visit(struct listing *listing, struct text name, bool has_shape)
+static void visit_plain_name(struct listing *listing, struct text name, bool has_shape)
 {
     struct model_name found;
 
@@ -48,7 +46,7 @@ static void visit_node(struct listing *listing, const struct node *node)
     string_clear(&listing->description);
     if (is_plain(node->op_type))
         string_add_text(&listing->description, node->op_type);
-    visit(listing, node->name, false);
+    visit_plain_name(listing, node->name, false);
 }
 
 /* "float32 [N,3]" to be read, "[1,3]" to be typed. */
@@ -88,7 +86,7 @@ static void visit_value(struct listing *listing, const struct value *value)
         describe_type(listing, &type);
     else if (value->producer != NODE_NONE && is_plain(listing->model->nodes.items[value->producer].op_type))
         string_add_text(&listing->description, listing->model->nodes.items[value->producer].op_type);
-    visit(listing, value->name, listing->shape.size > 0);
+    visit_plain_name(listing, value->name, listing->shape.size > 0);
 }
 
 static void visit_values(struct listing *listing, const struct value_list *values)

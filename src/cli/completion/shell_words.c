@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-struct reader {
+struct shell_word_reader {
     const char *at;
     const char *breaks;
     struct arena *arena;
@@ -26,13 +26,12 @@ static size_t redirection_length(const char *word)
 }
 
 /* Reads a word without its quotes; says in `ret` where it was left, should it end the line. */
-static const char *read_word(struct reader *reader, struct shell_words *ret)
+static const char *read_word(struct shell_word_reader *reader, struct shell_words *ret)
 {
-    struct string_builder word;
+    SCOPED_STRING(word);
     struct shell_quotes quotes = {0};
     const char *text;
 
-    string_init(&word);
     ret->kept = 0;
     for (; *reader->at != '\0' && (!is_blank(*reader->at) || quotes.escaped || quotes.quotes != '\0'); reader->at++) {
         struct shell_quotes old = quotes;
@@ -51,7 +50,6 @@ static const char *read_word(struct reader *reader, struct shell_words *ret)
     }
     ret->quotes = quotes;
     text = arena_text(reader->arena, (struct text){word.data, word.size});
-    string_release(&word);
     return text;
 }
 
@@ -61,7 +59,7 @@ static void add_word(struct shell_words *ret, const char *word, const char *star
     *VECTOR_APPEND(&ret->starts) = start;
 }
 
-static void split_before(struct reader *reader, struct shell_words *ret)
+static void split_before(struct shell_word_reader *reader, struct shell_words *ret)
 {
     bool in_word = false;
 
@@ -91,7 +89,7 @@ static void split_before(struct reader *reader, struct shell_words *ret)
 void shell_words_split(const char *before, const char *behind, const char *breaks, struct arena *arena,
                        struct shell_words *ret)
 {
-    struct reader reader = {before, breaks, arena};
+    struct shell_word_reader reader = {before, breaks, arena};
     struct shell_words ignored = {.index = 0};
 
     *ret = (struct shell_words){.index = 0};

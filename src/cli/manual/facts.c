@@ -82,6 +82,7 @@ static const struct manual_fact files[] = {
     {"~/.cache/polygraphy/trtexec-*", NULL, "--fp16", "what the installed trtexec said that it can do"},
 };
 
-const struct manual_facts manual_exit_statuses = {exit_statuses, ARRAY_LEN(exit_statuses)};
-const struct manual_facts manual_variables = {variables, ARRAY_LEN(variables)};
-const struct manual_facts manual_files = {files, ARRAY_LEN(files)};
+const struct manual_facts manual_exit_statuses = {"EXIT STATUS", MANUAL_STATUS, exit_statuses,
+                                                  ARRAY_LEN(exit_statuses)};
+const struct manual_facts manual_variables = {"ENVIRONMENT", MANUAL_VARIABLE, variables, ARRAY_LEN(variables)};
+const struct manual_facts manual_files = {"FILES", MANUAL_FILE, files, ARRAY_LEN(files)};

@@ -4,6 +4,8 @@
 
 #include <stddef.h>
 
+#include "cli/manual/format.h"
+
 /* A row concerns the command that it names, those that have the option that it names, or all of them where it names
  * neither. */
 struct manual_fact {
@@ -14,6 +16,8 @@ struct manual_fact {
 };
 
 struct manual_facts {
+    const char *section; /* its title */
+    enum manual_term term;
     const struct manual_fact *items;
     size_t count;
 };

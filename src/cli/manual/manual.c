@@ -149,11 +149,11 @@ static void add_description(struct parse *parse, const struct manual_format *for
     format->end_list(ret);
 }
 
-static void add_option(const struct manual_format *format, const struct option *option, struct string_builder *ret)
+static void add_option_entry(const struct manual_format *format, const struct option *option,
+                             struct string_builder *ret)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, option->help);
     if (option->choices != NULL && !manual_shows_choices(option))
         for (size_t i = 0; option->choices[i] != NULL; i++)
@@ -165,7 +165,6 @@ static void add_option(const struct manual_format *format, const struct option *
     if (option->fallback != NULL && option->fallback[0] != '\0')
         string_add_format(&text, " (default: `%s`)", option->fallback);
     format->option(ret, option, text.data);
-    string_release(&text);
 }
 
 static bool has_options(const struct option_group *group)
@@ -201,7 +200,7 @@ static void add_groups(const struct parse *parse, const struct manual_format *fo
         format->begin_list(ret);
         for (size_t k = 0; k < group->count; k++)
             if (group->options[k].refusal == NULL)
-                add_option(format, &group->options[k], ret);
+                add_option_entry(format, &group->options[k], ret);
         format->end_list(ret);
         title = group->title;
     }
@@ -211,9 +210,8 @@ static void add_groups(const struct parse *parse, const struct manual_format *fo
 static void add_refused(const struct parse *parse, const struct manual_format *format, struct string_builder *ret)
 {
     const char *refusal = NULL;
-    struct string_builder names;
+    SCOPED_STRING(names);
 
-    string_init(&names);
     for (size_t i = 0; i < parse->visible_count; i++) {
         const struct option_group *group = parse->visible[i].state->group;
 
@@ -240,7 +238,6 @@ static void add_refused(const struct parse *parse, const struct manual_format *f
         format->entry(ret, MANUAL_OPTIONS, names.data, refusal);
         format->end_list(ret);
     }
-    string_release(&names);
 }
 
 /* ---- What is known besides ---- */
@@ -270,8 +267,9 @@ static bool is_wanted(struct parse *parse, const struct manual_facts *facts, con
     return facts == &manual_exit_statuses;
 }
 
-static void add_facts(struct parse *parse, const struct manual_format *format, const struct manual_facts *facts,
-                      enum manual_term term, struct string_builder *ret)
+/* Adds a section with those facts that are wanted; false: there are none. */
+static bool add_facts(struct parse *parse, const struct manual_format *format, const struct manual_facts *facts,
+                      struct string_builder *ret)
 {
     bool begun = false;
 
@@ -281,38 +279,29 @@ static void add_facts(struct parse *parse, const struct manual_format *format, c
 
         if (!is_wanted(parse, facts, fact))
             continue;
-        if (!begun)
+        if (!begun) {
+            format->section(ret, facts->section);
             format->begin_list(ret);
+        }
         begun = true;
         if (fact->command != NULL && parse->depth == 1)
             text = arena_printf(parse_arena(parse), "`%s`: %s", fact->command, text);
-        format->entry(ret, term, fact->name, text);
+        format->entry(ret, facts->term, fact->name, text);
     }
     if (begun)
         format->end_list(ret);
-}
-
-static bool has_files(struct parse *parse)
-{
-    for (size_t i = 0; i < manual_files.count; i++)
-        if (is_wanted(parse, &manual_files, &manual_files.items[i]))
-            return true;
-    return false;
+    return begun;
 }
 
 static void add_all_facts(struct parse *parse, const struct manual_format *format, struct string_builder *ret)
 {
-    format->section(ret, "ENVIRONMENT");
-    add_facts(parse, format, &manual_variables, MANUAL_VARIABLE, ret);
+    if (!add_facts(parse, format, &manual_variables, ret))
+        format->section(ret, manual_variables.section);
     if (parse->depth > 1)
         format->paragraph(ret, arena_printf(parse_arena(parse), "Variables that concern all commands are in %s(1).",
                                             parse->path[0]->name));
-    if (has_files(parse)) {
-        format->section(ret, "FILES");
-        add_facts(parse, format, &manual_files, MANUAL_FILE, ret);
-    }
-    format->section(ret, "EXIT STATUS");
-    add_facts(parse, format, &manual_exit_statuses, MANUAL_STATUS, ret);
+    add_facts(parse, format, &manual_files, ret);
+    add_facts(parse, format, &manual_exit_statuses, ret);
 }
 
 /* ---- Examples and other pages ---- */
@@ -320,16 +309,14 @@ static void add_all_facts(struct parse *parse, const struct manual_format *forma
 /* Comments become sentences between the command lines: "# builds that fail" is "Builds that fail:". */
 static void add_comment(const struct manual_format *format, struct text comment, struct string_builder *ret)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_text(&text, comment);
     if (text.data[0] >= 'a' && text.data[0] <= 'z')
         text.data[0] = (char)(text.data[0] - 'a' + 'A');
     if (strchr("?.:", text.data[text.size - 1]) == NULL)
         string_add_char(&text, ':');
     format->paragraph(ret, text.data);
-    string_release(&text);
 }
 
 static void add_examples(const struct manual_format *format, const char *line, struct string_builder *ret)

@@ -11,7 +11,7 @@
 #include "cli/parse/help.h"
 #include "cli/parse/parse.h"
 
-static void add_escaped(struct string_builder *ret, struct text text)
+static void add_escaped_markdown(struct string_builder *ret, struct text text)
 {
     for (size_t i = 0; i < text.size; i++) {
         if (text.data[i] != '\0' && strchr("\\`*_{}[]<>#|~$&^!", text.data[i]) != NULL)
@@ -31,7 +31,7 @@ static void add_linked(struct string_builder *ret, struct text text)
 
         if (before == SIZE_MAX)
             break;
-        add_escaped(ret, (struct text){text.data, before});
+        add_escaped_markdown(ret, (struct text){text.data, before});
         name = text.data + before;
         while (before + length < text.size && (isalnum((unsigned char)name[length]) || name[length] == '-'))
             length++;
@@ -44,10 +44,10 @@ static void add_linked(struct string_builder *ret, struct text text)
         }
         text = (struct text){name + length, text.size - before - length};
     }
-    add_escaped(ret, text);
+    add_escaped_markdown(ret, text);
 }
 
-static void add_text(struct string_builder *ret, const char *text)
+static void add_marked_text(struct string_builder *ret, const char *text)
 {
     struct text rest = text_of(text), span;
     bool literal;
@@ -65,15 +65,15 @@ static void add_text(struct string_builder *ret, const char *text)
 
 /* ---- The parts of a page ---- */
 
-static void title(struct string_builder *ret, const struct manual_title *title)
+static void write_title(struct string_builder *ret, const struct manual_title *title)
 {
     string_add_format(ret, "# %s\n\n", title->command);
-    add_text(ret, title->summary);
+    add_marked_text(ret, title->summary);
     string_add_format(ret, "\n```{program} %s\n```\n", title->command);
 }
 
 /* "EXIT STATUS" is how a manual writes it. */
-static void section(struct string_builder *ret, const char *title)
+static void write_section(struct string_builder *ret, const char *title)
 {
     string_add_format(ret, "\n## %c", title[0]);
     for (title++; *title != '\0'; title++)
@@ -81,13 +81,13 @@ static void section(struct string_builder *ret, const char *title)
     string_add_char(ret, '\n');
 }
 
-static void subsection(struct string_builder *ret, const char *title)
+static void write_subsection(struct string_builder *ret, const char *title)
 {
     string_add(ret, "\n### ");
-    add_text(ret, title);
+    add_marked_text(ret, title);
 }
 
-static void add_values(struct string_builder *ret, const struct option *option)
+static void add_value_names(struct string_builder *ret, const struct option *option)
 {
     bool optional = option->kind == OPTION_MAYBE || option->kind == OPTION_ANY;
     bool several = option->kind == OPTION_MANY || option->kind == OPTION_ANY || option->kind == OPTION_REST;
@@ -101,25 +101,25 @@ static void add_values(struct string_builder *ret, const struct option *option)
     string_add(ret, optional ? "]" : "");
 }
 
-static void synopsis(struct string_builder *ret, const char *command, const struct option *const *options, size_t count,
-                     bool has_subcommands)
+static void write_synopsis(struct string_builder *ret, const char *command, const struct option *const *options,
+                           size_t count, bool has_subcommands)
 {
     string_add_format(ret, "\n```text\n%s [options]", command);
     for (size_t i = 0; i < count; i++) {
         if (!option_is_positional(options[i]))
             string_add_format(ret, " %s", options[i]->names[0]);
-        add_values(ret, options[i]);
+        add_value_names(ret, options[i]);
     }
     string_add_format(ret, "%s\n```\n", has_subcommands ? " command ..." : "");
 }
 
-static void paragraph(struct string_builder *ret, const char *text)
+static void write_paragraph(struct string_builder *ret, const char *text)
 {
     string_add_char(ret, '\n');
-    add_text(ret, text);
+    add_marked_text(ret, text);
 }
 
-static void example(struct string_builder *ret, struct text lines)
+static void write_example(struct string_builder *ret, struct text lines)
 {
     string_add(ret, "\n```sh\n");
     string_add_text(ret, lines);
@@ -128,17 +128,17 @@ static void example(struct string_builder *ret, struct text lines)
     string_add(ret, "```\n");
 }
 
-static void begin_list(struct string_builder *ret)
+static void open_list(struct string_builder *ret)
 {
     string_add_char(ret, '\n');
 }
 
-static void end_list(struct string_builder *ret)
+static void close_list(struct string_builder *ret)
 {
     string_add_char(ret, '\n');
 }
 
-static void option(struct string_builder *ret, const struct option *option, const char *text)
+static void write_option(struct string_builder *ret, const struct option *option, const char *text)
 {
     string_add(ret, "```{option} ");
     if (option_is_positional(option))
@@ -148,19 +148,19 @@ static void option(struct string_builder *ret, const struct option *option, cons
     if (option_is_positional(option))
         string_add(ret, option->kind == OPTION_MANY || option->kind == OPTION_ANY ? " ..." : "");
     else if (option_takes_values(option))
-        add_values(ret, option);
+        add_value_names(ret, option);
     string_add(ret, "\n\n");
-    add_text(ret, text);
+    add_marked_text(ret, text);
     string_add(ret, "```\n");
 }
 
-static void command(struct string_builder *ret, const char *page, const char *command, const char *summary)
+static void write_command(struct string_builder *ret, const char *page, const char *command, const char *summary)
 {
     string_add_format(ret, "- [%s](%s.md): ", command, page);
-    add_text(ret, summary);
+    add_marked_text(ret, summary);
 }
 
-static void entry(struct string_builder *ret, enum manual_term term, const char *name, const char *text)
+static void write_term_entry(struct string_builder *ret, enum manual_term term, const char *name, const char *text)
 {
     (void)term;
     string_add(ret, "- ");
@@ -168,10 +168,10 @@ static void entry(struct string_builder *ret, enum manual_term term, const char 
         length = strcspn(name, ", ");
         string_add_format(ret, "`%.*s`%s", (int)length, name, name[length] != '\0' ? ", " : ": ");
     }
-    add_text(ret, text);
+    add_marked_text(ret, text);
 }
 
-static void references(struct string_builder *ret, const char *const *pages, size_t count)
+static void write_references(struct string_builder *ret, const char *const *pages, size_t count)
 {
     string_add_char(ret, '\n');
     for (size_t i = 0; i < count; i++)
@@ -181,16 +181,16 @@ static void references(struct string_builder *ret, const char *const *pages, siz
 
 const struct manual_format manual_markdown = {
     .extension = ".md",
-    .title = title,
-    .synopsis = synopsis,
-    .section = section,
-    .subsection = subsection,
-    .paragraph = paragraph,
-    .example = example,
-    .begin_list = begin_list,
-    .option = option,
-    .command = command,
-    .entry = entry,
-    .end_list = end_list,
-    .references = references,
+    .title = write_title,
+    .synopsis = write_synopsis,
+    .section = write_section,
+    .subsection = write_subsection,
+    .paragraph = write_paragraph,
+    .example = write_example,
+    .begin_list = open_list,
+    .option = write_option,
+    .command = write_command,
+    .entry = write_term_entry,
+    .end_list = close_list,
+    .references = write_references,
 };

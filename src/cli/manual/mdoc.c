@@ -18,7 +18,7 @@
 
 /* What stands for the characters that formatters take for something else, or set as others: hyphens and quotes of type
  * instead of those that can be copied to a command line. */
-static const char *escape(char c)
+static const char *escape_of(char c)
 {
     switch (c) {
     case '\\':
@@ -40,10 +40,10 @@ static const char *escape(char c)
     }
 }
 
-static void add_escaped(struct string_builder *ret, struct text text)
+static void add_escaped_roff(struct string_builder *ret, struct text text)
 {
     for (size_t i = 0; i < text.size; i++) {
-        const char *instead = escape(text.data[i]);
+        const char *instead = escape_of(text.data[i]);
 
         if (instead != NULL)
             string_add(ret, instead);
@@ -69,7 +69,7 @@ static void add_argument(struct string_builder *ret, const char *word)
 
     string_add(ret, has_blank ? " \"" : " ");
     string_add(ret, is_special(word) ? "\\&" : "");
-    add_escaped(ret, text_of(word));
+    add_escaped_roff(ret, text_of(word));
     string_add(ret, has_blank ? "\"" : "");
 }
 
@@ -82,7 +82,7 @@ static void add_marked(struct string_builder *ret, const char *text)
 
     while (manual_next_span(&rest, &span, &literal)) {
         string_add(ret, literal ? "\\fB" : "");
-        add_escaped(ret, span);
+        add_escaped_roff(ret, span);
         string_add(ret, literal ? "\\fR" : "");
     }
 }
@@ -130,20 +130,18 @@ static void add_filled(struct string_builder *ret, const char *text)
     string_add_char(ret, '\n');
 }
 
-static void add_text(struct string_builder *ret, const char *text)
+static void add_sentences(struct string_builder *ret, const char *text)
 {
-    struct string_builder marked;
+    SCOPED_STRING(marked);
 
-    string_init(&marked);
     add_marked(&marked, text);
     add_filled(ret, marked.data);
-    string_release(&marked);
 }
 
 /* ---- The parts of a page ---- */
 
 /* The string AD has newer groffs leave lines as they come: names that cannot be broken leave no blank to widen. */
-static void title(struct string_builder *ret, const struct manual_title *title)
+static void write_title(struct string_builder *ret, const struct manual_title *title)
 {
     string_add_format(ret, ".Dd %s\n.Dt ", title->date);
     for (const char *at = title->page; *at != '\0'; at++)
@@ -151,15 +149,15 @@ static void title(struct string_builder *ret, const struct manual_title *title)
     string_add(ret, " 1\n.Os polygraphy " POLYGRAPHY_VERSION "\n.ds AD l\n.Sh NAME\n.Nm");
     add_argument(ret, title->page);
     string_add(ret, "\n.Nd ");
-    add_text(ret, title->summary);
+    add_sentences(ret, title->summary);
 }
 
-static void section(struct string_builder *ret, const char *title)
+static void write_section(struct string_builder *ret, const char *title)
 {
     string_add_format(ret, ".Sh %s\n", title);
 }
 
-static void subsection(struct string_builder *ret, const char *title)
+static void write_subsection(struct string_builder *ret, const char *title)
 {
     string_add(ret, ".Ss");
     for (; *title != '\0'; title += strspn(title, " ")) {
@@ -173,11 +171,10 @@ static void subsection(struct string_builder *ret, const char *title)
 }
 
 /* " Ar PATH ...", " Op Ar PATH", " Cm bisect | linear" */
-static void add_values(struct string_builder *ret, const struct option *option)
+static void add_value_names(struct string_builder *ret, const struct option *option)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     if (option->kind == OPTION_MAYBE || option->kind == OPTION_ANY)
         string_add(ret, " Op");
     if (manual_shows_choices(option)) {
@@ -193,7 +190,6 @@ static void add_values(struct string_builder *ret, const struct option *option)
     }
     if (option->kind == OPTION_MANY || option->kind == OPTION_ANY || option->kind == OPTION_REST)
         string_add(ret, " ...");
-    string_release(&name);
 }
 
 static void add_option_names(struct string_builder *ret, const struct option *option, size_t count)
@@ -211,19 +207,12 @@ static void add_positional(struct string_builder *ret, const struct option *opti
     string_add(ret, option->kind == OPTION_MANY || option->kind == OPTION_ANY ? " ..." : "");
 }
 
-/* Adds a macro line of what begins with a macro's name and a blank, without that blank. */
-static void add_macro_line(struct string_builder *ret, const struct string_builder *words)
-{
-    string_add_format(ret, ".%s\n", words->data + 1);
-}
-
-static void synopsis(struct string_builder *ret, const char *command, const struct option *const *options, size_t count,
-                     bool has_subcommands)
+static void write_synopsis(struct string_builder *ret, const char *command, const struct option *const *options,
+                           size_t count, bool has_subcommands)
 {
     size_t length = strcspn(command, " ");
-    struct string_builder words;
+    SCOPED_STRING(words);
 
-    string_init(&words);
     string_add_format(ret, ".Nm %.*s\n", (int)length, command);
     if (command[length] != '\0')
         string_add_format(ret, ".Cm%s\n", command + length);
@@ -234,25 +223,24 @@ static void synopsis(struct string_builder *ret, const char *command, const stru
             add_positional(&words, options[i]);
         } else {
             add_option_names(&words, options[i], 1);
-            add_values(&words, options[i]);
+            add_value_names(&words, options[i]);
         }
-        add_macro_line(ret, &words);
+        string_add_format(ret, ".%s\n", words.data + 1); /* without the blank in front of the macro */
     }
     string_add(ret, has_subcommands ? ".Ar command ...\n" : "");
-    string_release(&words);
 }
 
-static void paragraph(struct string_builder *ret, const char *text)
+static void write_paragraph(struct string_builder *ret, const char *text)
 {
     size_t before = ret->size > 0 ? text_find_last((struct text){ret->data, ret->size - 1}, TEXT("\n")) : SIZE_MAX;
 
     /* Behind a heading there is room already. */
     if (before != SIZE_MAX && strncmp(ret->data + before, "\n.S", 3) != 0)
         string_add(ret, ".Pp\n");
-    add_text(ret, text);
+    add_sentences(ret, text);
 }
 
-static void example(struct string_builder *ret, struct text lines)
+static void write_example(struct string_builder *ret, struct text lines)
 {
     string_add(ret, ".Bd -literal -offset 2n\n");
     while (lines.size > 0) {
@@ -261,7 +249,7 @@ static void example(struct string_builder *ret, struct text lines)
 
         if (lines.data[0] == '.')
             string_add(ret, "\\&");
-        add_escaped(ret, (struct text){lines.data, length});
+        add_escaped_roff(ret, (struct text){lines.data, length});
         string_add_char(ret, '\n');
         length += end != NULL;
         lines = (struct text){lines.data + length, lines.size - length};
@@ -269,17 +257,17 @@ static void example(struct string_builder *ret, struct text lines)
     string_add(ret, ".Ed\n");
 }
 
-static void begin_list(struct string_builder *ret)
+static void open_list(struct string_builder *ret)
 {
     string_add(ret, ".Bl -tag -width 6n\n");
 }
 
-static void end_list(struct string_builder *ret)
+static void close_list(struct string_builder *ret)
 {
     string_add(ret, ".El\n");
 }
 
-static void option(struct string_builder *ret, const struct option *option, const char *text)
+static void write_option(struct string_builder *ret, const struct option *option, const char *text)
 {
     string_add(ret, ".It");
     if (option_is_positional(option)) {
@@ -287,20 +275,20 @@ static void option(struct string_builder *ret, const struct option *option, cons
     } else {
         add_option_names(ret, option, ARRAY_LEN(option->names));
         if (option_takes_values(option))
-            add_values(ret, option);
+            add_value_names(ret, option);
     }
     string_add_char(ret, '\n');
-    add_text(ret, text);
+    add_sentences(ret, text);
 }
 
-static void command(struct string_builder *ret, const char *page, const char *command, const char *summary)
+static void write_command(struct string_builder *ret, const char *page, const char *command, const char *summary)
 {
     (void)command;
     string_add_format(ret, ".It Xr %s 1\n", page);
-    add_text(ret, summary);
+    add_sentences(ret, summary);
 }
 
-static void entry(struct string_builder *ret, enum manual_term term, const char *name, const char *text)
+static void write_term_entry(struct string_builder *ret, enum manual_term term, const char *name, const char *text)
 {
     static const char *const macros[] = {
         [MANUAL_STATUS] = "", [MANUAL_VARIABLE] = " Ev", [MANUAL_FILE] = " Pa", [MANUAL_OPTIONS] = " Cm"};
@@ -314,10 +302,10 @@ static void entry(struct string_builder *ret, enum manual_term term, const char 
         free(word);
     }
     string_add_char(ret, '\n');
-    add_text(ret, text);
+    add_sentences(ret, text);
 }
 
-static void references(struct string_builder *ret, const char *const *pages, size_t count)
+static void write_references(struct string_builder *ret, const char *const *pages, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         string_add_format(ret, ".Xr %s 1%s\n", pages[i], i + 1 < count ? " ," : "");
@@ -325,16 +313,16 @@ static void references(struct string_builder *ret, const char *const *pages, siz
 
 const struct manual_format manual_mdoc = {
     .extension = ".1",
-    .title = title,
-    .synopsis = synopsis,
-    .section = section,
-    .subsection = subsection,
-    .paragraph = paragraph,
-    .example = example,
-    .begin_list = begin_list,
-    .option = option,
-    .command = command,
-    .entry = entry,
-    .end_list = end_list,
-    .references = references,
+    .title = write_title,
+    .synopsis = write_synopsis,
+    .section = write_section,
+    .subsection = write_subsection,
+    .paragraph = write_paragraph,
+    .example = write_example,
+    .begin_list = open_list,
+    .option = write_option,
+    .command = write_command,
+    .entry = write_term_entry,
+    .end_list = close_list,
+    .references = write_references,
 };

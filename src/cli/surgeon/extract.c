@@ -4,9 +4,8 @@
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
 #include "cli/model_trial.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "debug/cut/candidate.h"
 #include "onnx/edit/model.h"
 #include "onnx/model/text.h"
@@ -38,7 +37,7 @@ static int find_values(const struct model *model, const struct tensor_metadata_l
 }
 
 /* What the model says, overruled by the user. */
-static void merge(const struct tensor_metadata *metadata, struct value_type *ret)
+static void overrule_type(const struct tensor_metadata *metadata, struct value_type *ret)
 {
     if (metadata->type != DATA_UNDEFINED)
         ret->element = metadata->type;
@@ -50,7 +49,7 @@ static void merge(const struct tensor_metadata *metadata, struct value_type *ret
         ret->symbols[i] = text_of(metadata->symbols[i]);
 }
 
-static int describe(struct model *model, const struct tensor_metadata *metadata, struct error *err)
+static int set_given_type(struct model *model, const struct tensor_metadata *metadata, struct error *err)
 {
     uint32_t value = model_find_tensor(model, text_of(metadata->name));
     struct value_type type;
@@ -64,24 +63,24 @@ static int describe(struct model *model, const struct tensor_metadata *metadata,
     if (metadata->type != DATA_UNDEFINED && type.element != DATA_UNDEFINED && metadata->type != type.element)
         return error_set(err, ERR_INVALID, "'%s' is %s in the model, not %s: no runtime would take that part",
                          metadata->name, data_type_name(type.element), data_type_name(metadata->type));
-    merge(metadata, &type);
+    overrule_type(metadata, &type);
     model_set_type(model, value, &type);
     return 0;
 }
 
-static int describe_all(struct model *model, const struct extract_values *values, struct error *err)
+static int set_given_types(struct model *model, const struct extract_values *values, struct error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < values->inputs.count; i++)
-        rc = describe(model, &values->inputs.items[i], err);
+        rc = set_given_type(model, &values->inputs.items[i], err);
     for (size_t i = 0; rc == 0 && i < values->outputs.count; i++)
-        rc = describe(model, &values->outputs.items[i], err);
+        rc = set_given_type(model, &values->outputs.items[i], err);
     return rc;
 }
 
 /* Whether the user gives an input a shape that the model contradicts: then shapes behind it may be wrong, too. */
-static bool contradicts(const struct model *model, const struct extract_values *values)
+static bool contradicts_shapes(const struct model *model, const struct extract_values *values)
 {
     for (size_t i = 0; i < values->inputs.count; i++) {
         const struct tensor_metadata *metadata = &values->inputs.items[i];
@@ -106,12 +105,11 @@ static int by_number(const void *a, const void *b)
 /* In the order in which the model mentions them. */
 static int refuse_missing(const struct model *model, struct value_list *missing, struct error *err)
 {
-    struct string_builder others;
+    SCOPED_STRING(others);
     struct text first;
 
     qsort(missing->items, missing->count, sizeof(*missing->items), by_number);
     first = model->values.items[missing->items[0]].name;
-    string_init(&others);
     for (size_t i = 1; i < missing->count; i++)
         string_add_format(&others, "%s" TEXT_FORMAT,
                           i > 1                ? ", "
@@ -123,7 +121,6 @@ static int refuse_missing(const struct model *model, struct value_list *missing,
               " is not produced by a node or marked as a graph input%s%s, but the outputs depend on "
               "it; add it to --inputs as NAME:auto:auto",
               TEXT_ARGS(first), others.size > 0 ? others.data : "", others.size > 0 ? ")" : "");
-    string_release(&others);
     return ERR_INVALID;
 }
 
@@ -167,8 +164,8 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
 }
 
 /* Makes `part` what lies between the inputs and outputs. */
-static int cut(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
-               struct error *err)
+static int cut_part(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
+                    struct error *err)
 {
     struct value_list inputs = {0}, missing = {0};
     int rc = find_values(model, &values->inputs, &part->inputs, err);
@@ -285,8 +282,9 @@ static void infer_anew(const struct command_context *context, const struct surge
 }
 
 /* What is found out is stated in the model. */
-static int complete(const struct command_context *context, const struct surgeon_extract_settings *settings,
-                    struct model *model, struct candidate_maker *maker, const struct subgraph *part, struct error *err)
+static int complete_types(const struct command_context *context, const struct surgeon_extract_settings *settings,
+                          struct model *model, struct candidate_maker *maker, const struct subgraph *part,
+                          struct error *err)
 {
     const struct extract_values *values = &settings->extract;
     bool is_forced = settings->file.inference.force_fallback;
@@ -305,8 +303,8 @@ static int complete(const struct command_context *context, const struct surgeon_
     if (rc < 0)
         return rc;
     known_types_state(&maker->known.types, model);
-    contradicted = contradicts(model, values);
-    rc = describe_all(model, values, err);
+    contradicted = contradicts_shapes(model, values);
+    rc = set_given_types(model, values, err);
     if (rc == 0 && contradicted)
         infer_anew(context, settings, model, part);
     return rc;
@@ -314,8 +312,8 @@ static int complete(const struct command_context *context, const struct surgeon_
 
 /* ---- The command ---- */
 
-static int extract(const struct command_context *context, const struct surgeon_extract_settings *options,
-                   struct model *model, struct data_loader *loader, struct error *err)
+static int extract_part(const struct command_context *context, const struct surgeon_extract_settings *options,
+                        struct model *model, struct data_loader *loader, struct error *err)
 {
     const struct extract_values *values = &options->extract;
     const struct shape_inference_values *inference = &options->file.inference;
@@ -331,10 +329,10 @@ static int extract(const struct command_context *context, const struct surgeon_e
 
     candidate_maker_init(&maker, model, &settings, context->log);
     subgraph_init_whole(&part, model);
-    rc = cut(model, values, context->log, &part, err);
+    rc = cut_part(model, values, context->log, &part, err);
     if (rc < 0)
         goto done;
-    rc = complete(context, options, model, &maker, &part, err);
+    rc = complete_types(context, options, model, &maker, &part, err);
     if (rc < 0)
         goto done;
     rc = model_trial_run(context, &options->file, &part, options->file.save.path, err);
@@ -347,30 +345,23 @@ done:
     return rc;
 }
 
+static int extract_with_data(const struct surgeon_job *job, struct error *err)
+{
+    struct data_loader *loader = NULL;
+    int rc = data_loader_from_options(job->context, job->file, &loader, err);
+
+    if (rc == 0)
+        rc = extract_part(job->context, job->settings, job->model, loader, err);
+    data_loader_free(loader);
+    return rc;
+}
+
 static int surgeon_extract_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct surgeon_extract_settings *settings = given;
-    struct data_loader *loader = NULL;
-    struct result_file result;
-    struct model *model = NULL;
-    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
-    if (rc < 0)
-        return rc;
-    rc = model_file_load_original(context, &settings->file, &model, err);
-    if (rc < 0)
-        goto done;
-    rc = data_loader_from_options(context, &settings->file, &loader, err);
-    if (rc == 0)
-        rc = extract(context, settings, model, loader, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(&result, settings->file.save.path, err);
-done:
-    result_file_close(&result);
-    data_loader_free(loader);
-    model_free(model);
-    return rc;
+    return surgeon_edit(job, extract_with_data, err);
 }
 
 static const struct command_group groups[] = {

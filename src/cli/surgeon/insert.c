@@ -4,8 +4,7 @@
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "onnx/edit/insert.h"
 #include "onnx/edit/model.h"
 
@@ -71,8 +70,8 @@ static void put_back(struct descriptions *descriptions)
 
 /* The new node may make another type or shape than the tensor had, and with it everything behind it. An operator that
  * ONNX Runtime does not know leaves it all as it was. */
-static void describe(const struct command_context *context, const struct surgeon_insert_settings *settings,
-                     struct model *model, uint32_t node)
+static void infer_types_behind(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                               struct model *model, uint32_t node)
 {
     struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct descriptions descriptions;
@@ -84,7 +83,7 @@ static void describe(const struct command_context *context, const struct surgeon
     put_back(&descriptions);
 }
 
-static void add_tensors(struct json_writer *json, const char *key, const struct text *names, size_t count)
+static void add_tensor_names(struct json_writer *json, const char *key, const struct text *names, size_t count)
 {
     json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < count; i++)
@@ -92,18 +91,18 @@ static void add_tensors(struct json_writer *json, const char *key, const struct 
     json_writer_end_array(json);
 }
 
-static void add_node(struct result_file *result, const struct node_recipe *node)
+static void add_inserted_node(struct result_file *result, const struct node_recipe *node)
 {
     json_writer_begin_object_member(&result->json, "inserted");
     json_writer_add_text(&result->json, "name", node->name);
     json_writer_add_text(&result->json, "op", node->op_type);
-    add_tensors(&result->json, "inputs", node->inputs, node->input_count);
-    add_tensors(&result->json, "outputs", node->outputs, node->output_count);
+    add_tensor_names(&result->json, "inputs", node->inputs, node->input_count);
+    add_tensor_names(&result->json, "outputs", node->outputs, node->output_count);
     json_writer_end_object(&result->json);
 }
 
-static int insert(const struct command_context *context, const struct surgeon_insert_settings *settings,
-                  struct model *model, struct result_file *result, struct error *err)
+static int insert_node(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                       struct model *model, struct result_file *result, struct error *err)
 {
     const struct insert_values *values = &settings->insert;
     struct arena *arena = &model->arena;
@@ -130,28 +129,29 @@ static int insert(const struct command_context *context, const struct surgeon_in
     rc = model_insert_node(model, &recipe, &node, err);
     if (rc < 0)
         return rc;
-    add_node(result, &recipe);
+    add_inserted_node(result, &recipe);
     version = model_import_operators(model);
     if (version > 0)
         log_message(
             context->log, LOG_INFO,
             "The model imports no version of ONNX's own operators, of which the new node is one: version %lld is added",
             (long long)version);
-    describe(context, settings, model, node);
+    infer_types_behind(context, settings, model, node);
     return 0;
 }
 
 /* Nodes that no output depends on go; the model keeps its inputs. */
-static int clean_and_save(const struct command_context *context, const struct surgeon_insert_settings *settings,
-                          struct model *model, struct error *err)
+static int insert_and_save(const struct surgeon_job *job, struct error *err)
 {
     struct subgraph whole;
-    int rc;
+    int rc = insert_node(job->context, job->settings, job->model, job->result, err);
 
-    subgraph_init_whole(&whole, model);
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, job->model);
     subgraph_clean(&whole, NULL, NULL, NULL);
-    value_list_assign(&whole.inputs, &model->inputs);
-    rc = model_file_save_new(context, &settings->file, &whole, err);
+    value_list_assign(&whole.inputs, &job->model->inputs);
+    rc = model_file_save_new(job->context, job->file, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
@@ -159,25 +159,9 @@ static int clean_and_save(const struct command_context *context, const struct su
 static int surgeon_insert_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct surgeon_insert_settings *settings = given;
-    struct result_file result;
-    struct model *model = NULL;
-    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
-    if (rc < 0)
-        return rc;
-    rc = model_file_load_original(context, &settings->file, &model, err);
-    if (rc < 0)
-        goto done;
-    rc = insert(context, settings, model, &result, err);
-    if (rc == 0)
-        rc = clean_and_save(context, settings, model, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(&result, settings->file.save.path, err);
-done:
-    result_file_close(&result);
-    model_free(model);
-    return rc;
+    return surgeon_edit(job, insert_and_save, err);
 }
 
 static const struct command_group groups[] = {

@@ -4,8 +4,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "cli/tensor_json.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
@@ -52,8 +51,8 @@ static void add_weight(struct result_file *result, struct text name, uint32_t ax
     json_writer_end_object(&result->json);
 }
 
-static int prune(struct model *model, const struct sparsity_candidate *candidate, struct result_file *result,
-                 struct error *err)
+static int prune_weight(struct model *model, const struct sparsity_candidate *candidate, struct result_file *result,
+                        struct error *err)
 {
     const struct initializer *initializer = &model->initializers.items[candidate->initializer];
     struct tensor weight;
@@ -72,7 +71,7 @@ static int prune(struct model *model, const struct sparsity_candidate *candidate
     return rc;
 }
 
-static int prune_all(struct model *model, struct log *log, struct result_file *result, struct error *err)
+static int prune_weights(struct model *model, struct log *log, struct result_file *result, struct error *err)
 {
     struct sparsity_candidates weights = {0};
     int rc = sparsity_find(model, &weights, err);
@@ -83,7 +82,7 @@ static int prune_all(struct model *model, struct log *log, struct result_file *r
     log_message(log, LOG_INFO, "Pruning %zu tensors.", weights.count);
     json_writer_begin_array_member(&result->json, "pruned");
     for (size_t i = 0; rc == 0 && i < weights.count; i++)
-        rc = prune(model, &weights.items[i], result, err);
+        rc = prune_weight(model, &weights.items[i], result, err);
     json_writer_end_array(&result->json);
     if (rc == 0)
         log_message(log, LOG_INFO, "Finished pruning %zu tensors.", weights.count);
@@ -91,32 +90,24 @@ static int prune_all(struct model *model, struct log *log, struct result_file *r
     return rc;
 }
 
+static int prune_model(const struct surgeon_job *job, struct error *err)
+{
+    int rc = model_lower_constants(job->model, err);
+
+    if (rc == 0)
+        rc = prune_weights(job->model, job->context->log, job->result, err);
+    if (rc < 0)
+        return rc;
+    model_set_producer(job->model, "polygraphy surgeon prune");
+    return model_file_save_new_whole(job->context, job->file, job->model, err);
+}
+
 static int surgeon_prune_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct prune_settings *settings = given;
-    struct result_file result;
-    struct model *model = NULL;
-    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
-    if (rc < 0)
-        return rc;
-    rc = model_file_load_original(context, &settings->file, &model, err);
-    if (rc < 0)
-        goto done;
-    rc = model_lower_constants(model, err);
-    if (rc == 0)
-        rc = prune_all(model, context->log, &result, err);
-    if (rc < 0)
-        goto done;
-    model_set_producer(model, "polygraphy surgeon prune");
-    rc = model_file_save_new_whole(context, &settings->file, model, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(&result, settings->file.save.path, err);
-done:
-    result_file_close(&result);
-    model_free(model);
-    return rc;
+    return surgeon_edit(job, prune_model, err);
 }
 
 static const struct command_group groups[] = {

@@ -4,10 +4,9 @@
 #include "backend/constant_folding.h"
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "comparator/reference/values.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
@@ -165,8 +164,8 @@ static int fold_constants(const struct command_context *context, const struct su
 
 /* ---- The command ---- */
 
-static int sanitize(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
-                    struct model *model, struct result_file *result, struct error *err)
+static int sanitize_model(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                          struct model *model, struct result_file *result, struct error *err)
 {
     const struct sanitize_values *values = &settings->sanitize;
     int rc = set_upper_bounds(context, settings, model, err);
@@ -193,16 +192,17 @@ static int sanitize(const struct command_context *context, const struct surgeon_
     return rc == 0 ? model_file_infer(context, &settings->file, model, err) : rc;
 }
 
-static int try_and_save(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
-                        struct model *model, struct error *err)
+static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
 {
     struct subgraph whole;
-    int rc;
+    int rc = sanitize_model(job->context, job->settings, job->model, job->result, err);
 
-    subgraph_init_whole(&whole, model);
-    rc = model_trial_run(context, &settings->file, &whole, settings->file.save.path, err);
+    if (rc < 0)
+        return rc;
+    subgraph_init_whole(&whole, job->model);
+    rc = model_trial_run(job->context, job->file, &whole, job->file->save.path, err);
     if (rc == 0)
-        rc = model_file_save_new(context, &settings->file, &whole, err);
+        rc = model_file_save_new(job->context, job->file, &whole, err);
     subgraph_release(&whole);
     return rc;
 }
@@ -210,25 +210,9 @@ static int try_and_save(const struct command_context *context, const struct surg
 static int surgeon_sanitize_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct surgeon_sanitize_settings *settings = given;
-    struct result_file result;
-    struct model *model = NULL;
-    int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
-    if (rc < 0)
-        return rc;
-    rc = model_file_load_original(context, &settings->file, &model, err);
-    if (rc < 0)
-        goto done;
-    rc = sanitize(context, settings, model, &result, err);
-    if (rc == 0)
-        rc = try_and_save(context, settings, model, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(&result, settings->file.save.path, err);
-done:
-    result_file_close(&result);
-    model_free(model);
-    return rc;
+    return surgeon_edit(job, sanitize_and_save, err);
 }
 
 static const struct command_group groups[] = {

@@ -3,8 +3,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "cli/tensor_json.h"
 #include "onnx/edit/constants.h"
 #include "onnx/shrink/sparsity.h"
@@ -19,7 +18,7 @@ struct weight_reconstruct_settings {
 struct reconstruction {
     struct model *model;
     struct log *log;
-    struct result_file result;
+    struct result_file *result;
     struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
 };
 
@@ -48,7 +47,7 @@ static void add_proxy(struct result_file *result, struct text name, const struct
 }
 
 /* Returns 1 for a weight that was stripped, else 0. */
-static int reconstruct(struct reconstruction *reconstruction, uint32_t index, struct error *err)
+static int fill_weight(struct reconstruction *reconstruction, uint32_t index, struct error *err)
 {
     struct model *model = reconstruction->model;
     const struct initializer *initializer = &model->initializers.items[index];
@@ -71,16 +70,16 @@ static int reconstruct(struct reconstruction *reconstruction, uint32_t index, st
         return rc;
     log_message(reconstruction->log, LOG_VERBOSE, "Reconstructing weights for the " TEXT_FORMAT " initializer",
                 TEXT_ARGS(name));
-    add_proxy(&reconstruction->result, name, &weight);
+    add_proxy(reconstruction->result, name, &weight);
     stripped_weight_fill(&weight, name, data);
     return 1;
 }
 
-static int reconstruct_all(struct reconstruction *reconstruction, struct error *err)
+static int fill_weights(struct reconstruction *reconstruction, struct error *err)
 {
     struct model *model = reconstruction->model;
     struct log *log = reconstruction->log;
-    struct json_writer *json = &reconstruction->result.json;
+    struct json_writer *json = &reconstruction->result->json;
     size_t count = 0;
     int rc;
 
@@ -88,7 +87,7 @@ static int reconstruct_all(struct reconstruction *reconstruction, struct error *
     rc = sparsity_find(model, &reconstruction->candidates, err);
     json_writer_begin_array_member(json, "reconstructed");
     for (uint32_t i = 0; rc >= 0 && i < model->initializers.count; i++) {
-        rc = reconstruct(reconstruction, i, err);
+        rc = fill_weight(reconstruction, i, err);
         count += rc > 0;
     }
     json_writer_end_array(json);
@@ -102,29 +101,23 @@ static int reconstruct_all(struct reconstruction *reconstruction, struct error *
     return 0;
 }
 
+static int reconstruct_model(const struct surgeon_job *job, struct error *err)
+{
+    struct reconstruction reconstruction = {.model = job->model, .log = job->context->log, .result = job->result};
+    int rc = fill_weights(&reconstruction, err);
+
+    if (rc == 0)
+        rc = model_file_save_new_whole(job->context, job->file, job->model, err);
+    free(reconstruction.candidates.items);
+    return rc;
+}
+
 static int surgeon_weight_reconstruct_run(const struct command_context *context, const void *given, struct error *err)
 {
     const struct weight_reconstruct_settings *settings = given;
-    struct reconstruction reconstruction = {.log = context->log};
-    struct result_file *result = &reconstruction.result;
-    int rc = result_file_open(result, context, &settings->json, &settings->file, err);
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
-    if (rc < 0)
-        return rc;
-    rc = model_file_load_original(context, &settings->file, &reconstruction.model, err);
-    if (rc < 0)
-        goto done;
-    rc = reconstruct_all(&reconstruction, err);
-    if (rc == 0)
-        rc = model_file_save_new_whole(context, &settings->file, reconstruction.model, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(result, settings->file.save.path, err);
-done:
-    result_file_close(result);
-    free(reconstruction.candidates.items);
-    model_free(reconstruction.model);
-    return rc;
+    return surgeon_edit(job, reconstruct_model, err);
 }
 
 static const struct command_group groups[] = {

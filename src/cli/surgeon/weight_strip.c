@@ -4,8 +4,7 @@
 
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "cli/model_file.h"
-#include "cli/result_file.h"
+#include "cli/surgeon/edit.h"
 #include "cli/tensor_json.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
@@ -26,7 +25,7 @@ struct weight_strip_settings {
 struct stripping {
     struct model *model;
     struct log *log;
-    struct result_file result;
+    struct result_file *result;
     struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
     struct bitset weights;                 /* initializers that lose their values */
     size_t stripped, sparse;
@@ -39,7 +38,7 @@ struct stripping {
 static int keep_listed(struct stripping *stripping, const char *path, struct error *err)
 {
     const struct model *model = stripping->model;
-    struct string_builder unknown;
+    SCOPED_STRING(unknown);
     char *text;
     size_t size;
 
@@ -47,7 +46,6 @@ static int keep_listed(struct stripping *stripping, const char *path, struct err
         return 0;
     if (file_read(path, LARGEST_LIST, &text, &size, err) < 0)
         return error_context(err, "--exclude-list");
-    string_init(&unknown);
     for (char *line = text; line < text + size;) {
         struct text name = {line, strcspn(line, "\r\n")};
         uint32_t value = model_find_value(model, name);
@@ -63,7 +61,6 @@ static int keep_listed(struct stripping *stripping, const char *path, struct err
         log_message(stripping->log, LOG_WARNING,
                     "The following weights provided by the user to skip stripping were not found in the model: {%s}.",
                     unknown.data);
-    string_release(&unknown);
     free(text);
     return 0;
 }
@@ -109,7 +106,7 @@ static uint64_t add_weight(struct result_file *result, struct text name, const s
     return bytes;
 }
 
-static int strip(struct stripping *stripping, uint32_t index, struct error *err)
+static int strip_weight(struct stripping *stripping, uint32_t index, struct error *err)
 {
     struct model *model = stripping->model;
     const struct initializer *initializer = &model->initializers.items[index];
@@ -130,7 +127,7 @@ static int strip(struct stripping *stripping, uint32_t index, struct error *err)
     log_message(stripping->log, LOG_VERBOSE, "Stripping initializer " TEXT_FORMAT, TEXT_ARGS(name));
     stripping->stripped++;
     stripping->sparse += weight.sparse;
-    stripping->bytes += add_weight(&stripping->result, name, &weight);
+    stripping->bytes += add_weight(stripping->result, name, &weight);
     model_set_initializer(model, initializer->value, stripped_weight_make(&model->arena, name, &weight));
     return 0;
 }
@@ -149,10 +146,10 @@ static void warn_of_what_stays(struct stripping *stripping)
                   (initializer->sparse || (tensor_proto_read(initializer->message, &header, NULL) == 0 &&
                                            data_type_is_float(header.type) && shape_elements(&header.shape) > 1));
     }
-    json_writer_begin_object_member(&stripping->result.json, "kept");
-    json_writer_add_count(&stripping->result.json, "initializers", others);
-    json_writer_add_count(&stripping->result.json, "inside", inside);
-    json_writer_end_object(&stripping->result.json);
+    json_writer_begin_object_member(&stripping->result->json, "kept");
+    json_writer_add_count(&stripping->result->json, "initializers", others);
+    json_writer_add_count(&stripping->result->json, "inside", inside);
+    json_writer_end_object(&stripping->result->json);
     if (inside + others > 0)
         log_message(stripping->log, LOG_WARNING,
                     "%zu floating-point tensor(s) keep their values: %zu that other operators read, are small, or are "
@@ -160,7 +157,7 @@ static void warn_of_what_stays(struct stripping *stripping)
                     inside + others, others, inside);
 }
 
-static int strip_all(struct stripping *stripping, const char *exclude_list, struct error *err)
+static int strip_weights(struct stripping *stripping, const char *exclude_list, struct error *err)
 {
     struct log *log = stripping->log;
     int rc;
@@ -179,16 +176,16 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     rc = sparsity_find(stripping->model, &stripping->candidates, err);
     if (rc < 0)
         return rc;
-    json_writer_begin_array_member(&stripping->result.json, "stripped");
+    json_writer_begin_array_member(&stripping->result->json, "stripped");
     for (size_t i = bitset_next(&stripping->weights, 0); i < stripping->weights.size;
          i = bitset_next(&stripping->weights, i + 1)) {
-        rc = strip(stripping, (uint32_t)i, err);
+        rc = strip_weight(stripping, (uint32_t)i, err);
         if (rc < 0)
             return rc;
     }
-    json_writer_end_array(&stripping->result.json);
-    json_writer_add_count(&stripping->result.json, "stripped_bytes", stripping->bytes);
-    json_writer_add_count(&stripping->result.json, "stripped_sparse", stripping->sparse);
+    json_writer_end_array(&stripping->result->json);
+    json_writer_add_count(&stripping->result->json, "stripped_bytes", stripping->bytes);
+    json_writer_add_count(&stripping->result->json, "stripped_sparse", stripping->sparse);
     if (stripping->stripped > 0)
         stripped_model_mark(stripping->model);
     warn_of_what_stays(stripping);
@@ -197,33 +194,29 @@ static int strip_all(struct stripping *stripping, const char *exclude_list, stru
     return 0;
 }
 
-static int surgeon_weight_strip_run(const struct command_context *context, const void *given, struct error *err)
+static int strip_model(const struct surgeon_job *job, struct error *err)
 {
-    const struct weight_strip_settings *settings = given;
-    const struct weight_strip_values *values = &settings->weight_strip;
-    struct stripping stripping = {.log = context->log};
-    int rc = result_file_open(&stripping.result, context, &settings->json, &settings->file, err);
+    const struct weight_strip_settings *settings = job->settings;
+    struct stripping stripping = {.model = job->model, .log = job->context->log, .result = job->result};
+    int rc = model_lower_constants(job->model, err);
 
     if (rc < 0)
         return rc;
-    rc = model_file_load_original(context, &settings->file, &stripping.model, err);
+    bitset_init(&stripping.weights, job->model->initializers.count);
+    rc = strip_weights(&stripping, settings->weight_strip.exclude_list, err);
     if (rc == 0)
-        rc = model_lower_constants(stripping.model, err);
-    if (rc < 0)
-        goto done;
-    bitset_init(&stripping.weights, stripping.model->initializers.count);
-    rc = strip_all(&stripping, values->exclude_list, err);
-    if (rc == 0)
-        rc = model_file_save_new_whole(context, &settings->file, stripping.model, err);
-    if (rc < 0)
-        goto done;
-    rc = result_file_save(&stripping.result, settings->file.save.path, err);
-done:
-    result_file_close(&stripping.result);
+        rc = model_file_save_new_whole(job->context, job->file, job->model, err);
     bitset_release(&stripping.weights);
     free(stripping.candidates.items);
-    model_free(stripping.model);
     return rc;
+}
+
+static int surgeon_weight_strip_run(const struct command_context *context, const void *given, struct error *err)
+{
+    const struct weight_strip_settings *settings = given;
+    const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
+
+    return surgeon_edit(job, strip_model, err);
 }
 
 static const struct command_group groups[] = {

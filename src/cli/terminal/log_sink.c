@@ -44,7 +44,7 @@ static const struct level_look *look_of(enum log_level level)
     return look;
 }
 
-static void add_blanks(struct string_builder *text, size_t count)
+static void indent_line(struct string_builder *text, size_t count)
 {
     memset(string_reserve(text, count), ' ', count);
     text->size += count;
@@ -57,7 +57,7 @@ void log_layout(enum log_level level, int depth, const char *time_of_day, struct
     size_t column;
 
     string_add_format(ret, "%s %s", look_of(level)->letter, time_of_day);
-    add_blanks(ret, (size_t)(depth > 0 ? depth : 0) * BLANKS_PER_STEP);
+    indent_line(ret, (size_t)(depth > 0 ? depth : 0) * BLANKS_PER_STEP);
     column = ret->size - start;
     for (;;) {
         const char *end = message.size > 0 ? memchr(message.data, '\n', message.size) : NULL;
@@ -68,7 +68,7 @@ void log_layout(enum log_level level, int depth, const char *time_of_day, struct
         if (!end || length + 1 == message.size)
             break;
         message = (struct text){end + 1, message.size - length - 1};
-        add_blanks(ret, column);
+        indent_line(ret, column);
     }
 }
 

@@ -117,7 +117,7 @@ static bool is_in_foreground(void)
 
 /* ---- Drawing; the mutex is held ---- */
 
-static void erase(struct progress_line *line)
+static void erase_line(struct progress_line *line)
 {
     if (!line->drawn)
         return;
@@ -126,7 +126,7 @@ static void erase(struct progress_line *line)
     interrupt_set_last_words(-1, NULL);
 }
 
-static void draw(struct progress_line *line, double now)
+static void draw_line(struct progress_line *line, double now)
 {
     size_t width = terminal_width() - 1; /* a character in the last column makes some terminals begin the next row */
 
@@ -154,7 +154,7 @@ static void draw_soon(struct progress_line *line)
     double now = stopwatch_now();
 
     if (now >= line->earliest || !line->has_thread) {
-        draw(line, now);
+        draw_line(line, now);
     } else if (line->due > line->earliest) {
         line->due = line->earliest;
         pthread_cond_signal(&line->changed);
@@ -180,7 +180,7 @@ static void *keep_drawing(void *data)
         double now = stopwatch_now();
 
         if (now >= line->due)
-            draw(line, now);
+            draw_line(line, now);
         else
             wait_until(line, line->due);
     }
@@ -191,7 +191,7 @@ static void *keep_drawing(void *data)
 /* ---- In use ---- */
 
 /* Returns whether there is a line. Without a thread, which may be refused, it is drawn in calls only. */
-static bool begin(struct progress_line *line)
+static bool begin_line(struct progress_line *line)
 {
     pthread_condattr_t attributes;
     sigset_t all, old;
@@ -218,7 +218,7 @@ void progress_line_show(void *data, const struct loop_progress *progress)
 {
     struct progress_line *line = data;
 
-    if (!begin(line))
+    if (!begin_line(line))
         return;
     pthread_mutex_lock(&mutex);
     if (progress->done != line->progress.done)
@@ -235,7 +235,7 @@ void progress_line_show(void *data, const struct loop_progress *progress)
 
 void progress_line_show_layer(struct progress_line *line, const struct layer_progress *layer)
 {
-    if (!begin(line))
+    if (!begin_line(line))
         return;
     pthread_mutex_lock(&mutex);
     line->has_layer = layer != NULL;
@@ -243,7 +243,7 @@ void progress_line_show_layer(struct progress_line *line, const struct layer_pro
         snprintf(line->name, sizeof(line->name), "%s", layer->name);
         line->layer = (struct layer_progress){line->name, layer->number, layer->count};
     } else if (!line->has_session) {
-        erase(line);
+        erase_line(line);
     }
     draw_soon(line);
     pthread_mutex_unlock(&mutex);
@@ -259,7 +259,7 @@ void progress_line_hide(struct progress_line *line, int stream)
     if (!is_concerned(line, stream))
         return;
     pthread_mutex_lock(&mutex);
-    erase(line);
+    erase_line(line);
 }
 
 void progress_line_unhide(struct progress_line *line, int stream)
@@ -275,7 +275,7 @@ void progress_line_end(struct progress_line *line)
     if (!line->begun)
         return;
     pthread_mutex_lock(&mutex);
-    erase(line);
+    erase_line(line);
     line->usable = false;
     line->ends = true;
     pthread_cond_signal(&line->changed);

@@ -53,7 +53,7 @@ static void add_checks(struct string_builder *ret, const struct loop_progress *p
     string_add(ret, total == 1 ? " check" : " checks");
 }
 
-static void add_nodes(struct string_builder *ret, const struct loop_progress *progress)
+static void add_node_counts(struct string_builder *ret, const struct loop_progress *progress)
 {
     if (progress->nodes_now >= 0 && progress->nodes_whole >= 0)
         string_add_format(ret, ", %" PRId64 " of %" PRId64 " nodes left", progress->nodes_now, progress->nodes_whole);
@@ -98,15 +98,14 @@ static void add_bar(struct string_builder *ret, const struct loop_progress *prog
 void progress_to_text(const struct loop_progress *progress, double since, unsigned step, size_t width,
                       struct string_builder *ret)
 {
-    struct string_builder checks, nodes, time;
+    SCOPED_STRING(checks);
+    SCOPED_STRING(nodes);
+    SCOPED_STRING(time);
     double left = progress_time_left(progress, since);
     size_t size;
 
-    string_init(&checks);
-    string_init(&nodes);
-    string_init(&time);
     add_checks(&checks, progress);
-    add_nodes(&nodes, progress);
+    add_node_counts(&nodes, progress);
     if (left >= 0.5) /* what has run over its time says nothing */
         add_time(&time, left);
     if (checks.size + nodes.size + time.size > width)
@@ -119,9 +118,6 @@ void progress_to_text(const struct loop_progress *progress, double since, unsign
     string_add_bytes(ret, checks.data, checks.size < width ? checks.size : width);
     string_add_bytes(ret, nodes.data, nodes.size);
     string_add_bytes(ret, time.data, time.size);
-    string_release(&checks);
-    string_release(&nodes);
-    string_release(&time);
 }
 
 /* ---- Layers ---- */
@@ -142,9 +138,8 @@ static void add_name(struct string_builder *ret, const char *name, size_t room)
 
 void layer_to_text(const struct layer_progress *layer, size_t width, struct string_builder *ret)
 {
-    struct string_builder count;
+    SCOPED_STRING(count);
 
-    string_init(&count);
     string_add_format(&count, "layer %zu of %zu", layer->number, layer->count);
     if (BAR_EXTRA + USUAL_BAR + count.size <= width) {
         string_add_char(ret, '[');
@@ -157,7 +152,6 @@ void layer_to_text(const struct layer_progress *layer, size_t width, struct stri
         string_add(ret, ": ");
         add_name(ret, layer->name, width - count.size - 2);
     }
-    string_release(&count);
 }
 
 void layer_add_to_text(const struct layer_progress *layer, size_t start, size_t width, struct string_builder *ret)

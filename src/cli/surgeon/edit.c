@@ -1,0 +1,21 @@
+/* cli/surgeon/edit.c: see edit.h. */
+#include "cli/surgeon/edit.h"
+
+int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *job, struct error *err),
+                 struct error *err)
+{
+    struct result_file result;
+    int rc = result_file_open(&result, job.context, job.json, job.file, err);
+
+    if (rc < 0)
+        return rc;
+    job.result = &result;
+    rc = model_file_load_original(job.context, job.file, &job.model, err);
+    if (rc == 0)
+        rc = edit(&job, err);
+    if (rc == 0)
+        rc = result_file_save(&result, job.file->save.path, err);
+    result_file_close(&result);
+    model_free(job.model);
+    return rc;
+}
