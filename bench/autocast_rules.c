@@ -161,7 +161,8 @@ static void run(const char *path, struct data_loader *loader, struct tensor_list
 
     request.model.path = path;
     must(onnxrt_backend.open(&request, &session, &error));
-    inputs = onnxrt_backend.inputs(session, &count);
+    inputs = session->inputs;
+    count = session->input_count;
     must(data_loader_feed(loader, inputs, count, 0, &feed, &error));
     must(onnxrt_backend.run(session, &feed, NULL, ret, NULL, &error));
     tensor_list_release(&feed);

@@ -89,7 +89,8 @@ static int run_samples(struct backend_session *session, struct data_loader *load
     size_t count;
     int rc;
 
-    inputs = onnxrt_backend.inputs(session, &count);
+    inputs = session->inputs;
+    count = session->input_count;
     rc = data_loader_keep(loader, inputs, count, &error);
     for (size_t i = 0; rc == 0 && i < SAMPLES; i++) {
         struct tensor_list feed = {0};

@@ -18,8 +18,6 @@
 #include "base/process/bounded.h"
 #include "tensor/values/tensor.h"
 
-struct backend_session; /* each backend has its own */
-
 /* One input or output of a loaded model. */
 struct backend_io {
     char *name;
@@ -51,6 +49,12 @@ struct backend_request {
     struct log *log; /* warnings of the runtime go here; may be NULL */
 };
 
+/* What the session of each backend begins with: the model's inputs and outputs in order. They belong to the session. */
+struct backend_session {
+    struct backend_io *inputs, *outputs;
+    size_t input_count, output_count;
+};
+
 /* Names of the outputs to compute, in this order. */
 struct wanted_outputs {
     const char *const *items;
@@ -63,10 +67,6 @@ struct backend {
     bool wants_shapes;         /* may take no model whose inputs have no shapes; else these are better left open */
     int (*open)(const struct backend_request *request, struct backend_session **ret, struct error *err);
     void (*close)(struct backend_session *session); /* NULL is fine */
-
-    /* The model's inputs and outputs in order; they belong to the session. */
-    const struct backend_io *(*inputs)(const struct backend_session *session, size_t *ret_count);
-    const struct backend_io *(*outputs)(const struct backend_session *session, size_t *ret_count);
 
     /* Runs once. `feed` holds at least the model's inputs by name, with the right types and shapes. `wanted` names the
      * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and

@@ -206,8 +206,8 @@ static int open_piece(const struct computation *computation, const struct subgra
 static void find_unfeedable(const struct computation *computation, const struct subgraph_session *session,
                             struct value_list *ret)
 {
-    size_t count;
-    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
+    size_t count = session->session->output_count;
+    const struct backend_io *outputs = session->session->outputs;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(computation->model, text_of(outputs[i].name));

@@ -81,8 +81,8 @@ static int find_unknown_input(const struct subgraph *single, const struct backen
  * inferred as a whole. */
 static void learn_types(struct model *model, const struct subgraph_session *session)
 {
-    size_t count;
-    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
+    size_t count = session->session->output_count;
+    const struct backend_io *outputs = session->session->outputs;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(model, text_of(outputs[i].name));

@@ -220,8 +220,8 @@ static void describe(struct inference *inference, uint32_t value, const struct v
 
 static void read_types(struct inference *inference, const struct subgraph_session *session)
 {
-    size_t count;
-    const struct backend_io *outputs = session->backend->outputs(session->session, &count);
+    size_t count = session->session->output_count;
+    const struct backend_io *outputs = session->session->outputs;
 
     for (size_t i = 0; i < count; i++) {
         uint32_t value = model_find_value(inference->whole->model, text_of(outputs[i].name));

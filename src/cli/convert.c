@@ -475,7 +475,7 @@ static int convert_to_engine(const struct command_context *context, const struct
     }
     rc = network_build(model, &file.request.network, &network, err);
     if (rc == 0)
-        rc = engine_request_build(&file.request, network, &engine, err);
+        rc = engine_settings_build(&file.request, network, &engine, err);
     if (rc < 0)
         goto done;
     log_message(context->log, LOG_INFO, "Saving engine to %s", output);

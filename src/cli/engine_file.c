@@ -306,7 +306,7 @@ int engine_file_network(const struct command_context *context, const struct mode
 }
 
 /* Nobody asked for what is built here, so it is not worth a line. */
-int engine_file_golden(struct engine_request *ret, const struct command_context *context,
+int engine_file_golden(struct engine_settings *ret, const struct command_context *context,
                        const struct model_file_settings *file, struct data_loader *loader, struct error *err)
 {
     struct backend_request request = model_file_request(context, file);
@@ -320,7 +320,7 @@ int engine_file_golden(struct engine_request *ret, const struct command_context 
     if (rc < 0)
         return rc;
     request.log = NULL;
-    *ret = (struct engine_request){
+    *ret = (struct engine_settings){
         .network = {.folding = folding_of(request, 0), .keep_nodes_apart = true},
         .providers = {.runtime = runtime, .threads = runtime->intra_threads},
         .builder = {.precision.enabled[PRECISION_FLOAT32] = true,
@@ -393,7 +393,7 @@ int engine_file_init_aside(struct engine_file *file, const struct command_contex
 
 void engine_file_release(struct engine_file *file)
 {
-    engine_request_release(&file->request);
+    engine_settings_release(&file->request);
     data_loader_free(file->loader);
     timing_cache_free(file->cache);
     calibration_free(file->calibration);

@@ -2,7 +2,7 @@
  *
  *   rc = engine_file_init(&file, context, &settings->engine, &settings->file, err);
  *   rc = network_build(model, &file.request.network, &network, err);
- *   rc = engine_request_build(&file.request, network, &engine, err);
+ *   rc = engine_settings_build(&file.request, network, &engine, err);
  *   rc = engine_file_save_byproducts(&file, engine, err);
  *
  * A command that has a backend open its engine hands it `file.request`, with which it does all of that. Engines refer
@@ -23,7 +23,7 @@ struct engine_file {
     const struct command_context *context;
     const struct engine_values *values;
     const struct model_file_settings *model;
-    struct engine_request request;
+    struct engine_settings request;
 
     struct data_loader *loader; /* of the sample; owned, like all that follows */
     struct timing_cache *cache; /* always there, so that a second build takes few times */
@@ -61,8 +61,8 @@ int engine_file_network(const struct command_context *context, const struct mode
 
 /* For reference values, whatever the options on engines say: every node in float32, by tactics that do not depend on
  * time, so that a session which is resumed gets the values that it had. Says once that this is the built-in engine.
- * `loader` gives the data to build with; it has to outlive `ret`, which is given back with engine_request_release(). */
-int engine_file_golden(struct engine_request *ret, const struct command_context *context,
+ * `loader` gives the data to build with; it has to outlive `ret`, which is given back with engine_settings_release(). */
+int engine_file_golden(struct engine_settings *ret, const struct command_context *context,
                        const struct model_file_settings *file, struct data_loader *loader, struct error *err);
 
 #endif

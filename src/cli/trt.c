@@ -224,7 +224,7 @@ int trt_request_init(struct trt_request *request, const struct command_context *
                      const struct engine_values *values, const struct model_file_settings *model,
                      const struct trtexec *program, struct error *err)
 {
-    const struct engine_request *engine = &values->request;
+    const struct engine_settings *engine = &values->request;
     struct trtexec_settings *settings = &request->request.settings;
     int rc;
 

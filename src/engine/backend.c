@@ -12,29 +12,29 @@
 #include "engine/run/executor.h"
 #include "onnx/model/model.h"
 
-struct backend_session {
+struct engine_session {
+    struct backend_session base;
     struct engine *engine;
     struct executor *executor;
-    struct backend_io *inputs, *outputs;
     struct log *log;
     bool profile;
 };
 
 /* --- open --- */
 
-int engine_request_build(struct engine_request *request, const struct network *network, struct engine **ret,
-                         struct error *err)
+int engine_settings_build(struct engine_settings *settings, const struct network *network, struct engine **ret,
+                          struct error *err)
 {
     int rc = 0;
 
-    if (request->builder.providers.count == 0)
-        rc = providers_open(&request->providers, &request->builder.providers, err);
-    return rc == 0 ? engine_build(network, &request->builder, ret, err) : rc;
+    if (settings->builder.providers.count == 0)
+        rc = providers_open(&settings->providers, &settings->builder.providers, err);
+    return rc == 0 ? engine_build(network, &settings->builder, ret, err) : rc;
 }
 
-void engine_request_release(struct engine_request *request)
+void engine_settings_release(struct engine_settings *settings)
 {
-    providers_close(&request->builder.providers);
+    providers_close(&settings->builder.providers);
 }
 
 /* Room for so many more behind the words that are there. */
@@ -48,11 +48,11 @@ static const char **enlarge_word_list(struct words *words, size_t more, struct a
     return items;
 }
 
-int engine_request_switch_off(struct engine_request *request, struct words names, struct arena *arena,
-                              struct error *err)
+int engine_settings_switch_off(struct engine_settings *settings, struct words names, struct arena *arena,
+                               struct error *err)
 {
-    struct words *of_network = &request->network.disabled, *sources = &request->builder.sources_off;
-    struct words *barriers = &request->network.barriers;
+    struct words *of_network = &settings->network.disabled, *sources = &settings->builder.sources_off;
+    struct words *barriers = &settings->network.barriers;
     const char **disabled = enlarge_word_list(of_network, names.count, arena);
     const char **off = enlarge_word_list(sources, names.count, arena);
     const char **across = enlarge_word_list(barriers, names.count, arena);
@@ -67,7 +67,7 @@ int engine_request_switch_off(struct engine_request *request, struct words names
         else if (text_begins_with(name, BARRIER_PREFIX))
             across[barriers->count++] = name.data + strlen(BARRIER_PREFIX);
         else if (text_equal(name, TEXT(BLOCKED_LAYOUTS)))
-            request->builder.plain_layouts = true;
+            settings->builder.plain_layouts = true;
         else
             return error_set(
                 err, ERR_INVALID,
@@ -79,15 +79,15 @@ int engine_request_switch_off(struct engine_request *request, struct words names
 }
 
 /* Not constant: the first build opens the providers. NULL: there are none, so only a plan file can be opened. */
-static struct engine_request *settings_of(const struct backend_request *request)
+static struct engine_settings *settings_of(const struct backend_request *request)
 {
-    return (struct engine_request *)request->settings;
+    return (struct engine_settings *)request->settings;
 }
 
 /* The engine owns its network. */
 static int build_requested_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    struct engine_request *wish = settings_of(request);
+    struct engine_settings *settings = settings_of(request);
     struct network *network = NULL;
     struct engine *engine = NULL;
     struct model *model;
@@ -95,13 +95,13 @@ static int build_requested_engine(const struct backend_request *request, struct 
 
     if (rc < 0)
         goto done;
-    rc = network_build(model, &wish->network, &network, err);
+    rc = network_build(model, &settings->network, &network, err);
     if (rc < 0)
         goto done;
-    rc = engine_request_build(wish, network, &engine, err);
+    rc = engine_settings_build(settings, network, &engine, err);
     if (rc < 0)
         goto done;
-    rc = wish->built != NULL ? wish->built(wish->data, engine, err) : 0;
+    rc = settings->built != NULL ? settings->built(settings->data, engine, err) : 0;
     if (rc < 0)
         goto done;
     engine->owned_network = network;
@@ -123,7 +123,7 @@ static bool is_plan(const struct backend_request *request)
 static int load_requested_plan(const struct backend_request *request, struct engine **ret, struct error *err)
 {
     const struct provider_settings defaults = {.log = request->log};
-    const struct engine_request *settings = settings_of(request);
+    const struct engine_settings *settings = settings_of(request);
     const struct provider_settings *providers = settings != NULL ? &settings->providers : &defaults;
 
     if (request->model.path != NULL)
@@ -135,7 +135,7 @@ static int load_requested_plan(const struct backend_request *request, struct eng
 /* TensorRT engines and files that are neither get the message of the plan reader, which knows what they are not. */
 static int obtain_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
-    const struct engine_request *settings = settings_of(request);
+    const struct engine_settings *settings = settings_of(request);
 
     if (request->model.path != NULL && !file_exists(request->model.path))
         return error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
@@ -144,60 +144,54 @@ static int obtain_engine(const struct backend_request *request, struct engine **
     return build_requested_engine(request, ret, err);
 }
 
-static void engine_close(struct backend_session *session)
+static void engine_close(struct backend_session *base)
 {
+    struct engine_session *session = (struct engine_session *)base;
+
     if (session == NULL)
         return;
     if (session->profile && session->executor != NULL)
         executor_log_profile(session->executor, session->engine, session->log);
     executor_free(session->executor);
-    if (session->engine != NULL) {
-        model_io_free(session->inputs, session->engine->network->inputs.count);
-        model_io_free(session->outputs, session->engine->network->outputs.count);
-    }
+    model_io_free(session->base.inputs, session->base.input_count);
+    model_io_free(session->base.outputs, session->base.output_count);
     engine_free(session->engine);
     free(session);
 }
 
 static int engine_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct engine_session *session = memory_alloc_zero(1, sizeof(*session));
     int rc = obtain_engine(request, &session->engine, err);
 
     if (rc < 0)
         goto done;
     session->log = request->log;
-    session->inputs = engine_inputs_new(session->engine);
-    session->outputs = engine_outputs_new(session->engine);
+    session->base = (struct backend_session){
+        .inputs = engine_inputs_new(session->engine),
+        .input_count = session->engine->network->inputs.count,
+        .outputs = engine_outputs_new(session->engine),
+        .output_count = session->engine->network->outputs.count,
+    };
     rc = executor_new(session->engine, request->log, &session->executor, err);
     if (rc < 0)
         goto done;
     session->profile = request->settings != NULL && settings_of(request)->profile;
     executor_set_profiling(session->executor, session->profile);
-    *ret = session;
+    *ret = &session->base;
 done:
     if (rc < 0)
-        engine_close(session);
+        engine_close(&session->base);
     return rc;
 }
 
 /* --- what it is, and running it --- */
 
-static const struct backend_io *engine_inputs(const struct backend_session *session, size_t *ret_count)
+static int engine_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                      struct tensor_list *ret, double *seconds, struct error *err)
 {
-    *ret_count = session->engine->network->inputs.count;
-    return session->inputs;
-}
+    const struct engine_session *session = (const struct engine_session *)base;
 
-static const struct backend_io *engine_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->engine->network->outputs.count;
-    return session->outputs;
-}
-
-static int engine_run(struct backend_session *session, const struct tensor_list *feed,
-                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
-{
     return executor_run(session->executor, feed, wanted, ret, seconds, err);
 }
 
@@ -206,7 +200,5 @@ const struct backend engine_backend = {
     .runner_prefix = "trt-runner",
     .open = engine_open,
     .close = engine_close,
-    .inputs = engine_inputs,
-    .outputs = engine_outputs,
     .run = engine_run,
 };

@@ -92,8 +92,8 @@ int lint_run_session(const struct backend *backend, struct backend_session *sess
                      struct tensor_list *ret, bool *ret_any, struct error *err)
 {
     struct wanted_outputs wanted = {0};
-    size_t count;
-    const struct backend_io *outputs = backend->outputs(session, &count);
+    size_t count = session->output_count;
+    const struct backend_io *outputs = session->outputs;
     const char **names = memory_alloc_zero(count + 1, sizeof(*names));
     int rc = 0;
 

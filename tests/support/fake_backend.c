@@ -7,14 +7,16 @@
 #include "base/memory.h"
 #include "support/results_fixture.h"
 
-struct backend_session {
+struct fake_session {
+    struct backend_session base;
     struct fake_model *model;
     struct backend_io inputs[1], outputs[2];
 };
 
 static int fake_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct fake_session *session = memory_alloc_zero(1, sizeof(*session));
+    bool sequence;
 
     session->model = (struct fake_model *)request->model.data;
     session->model->opened++;
@@ -22,34 +24,30 @@ static int fake_open(const struct backend_request *request, struct backend_sessi
     session->outputs[0] = input_of("s", DATA_FLOAT32, SHAPE(2));
     session->outputs[0].not_a_tensor = "sequence";
     session->outputs[1] = input_of("y", DATA_FLOAT32, SHAPE(2));
-    *ret = session;
+    sequence = session->model->has_sequence || session->model->only_sequences;
+    session->base = (struct backend_session){
+        .inputs = session->inputs,
+        .input_count = 1,
+        .outputs = session->outputs + !sequence,
+        .output_count = session->model->has_sequence && !session->model->only_sequences ? 2 : 1,
+    };
+    *ret = &session->base;
     return 0;
 }
 
-static void fake_close(struct backend_session *session)
+static void fake_close(struct backend_session *base)
 {
+    struct fake_session *session = (struct fake_session *)base;
+
     if (session)
         session->model->closed++;
     free(session);
 }
 
-static const struct backend_io *fake_inputs(const struct backend_session *session, size_t *ret_count)
+static int fake_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                    struct tensor_list *ret, double *seconds, struct error *err)
 {
-    *ret_count = 1;
-    return session->inputs;
-}
-
-static const struct backend_io *fake_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    bool sequence = session->model->has_sequence || session->model->only_sequences;
-
-    *ret_count = session->model->has_sequence && !session->model->only_sequences ? 2 : 1;
-    return session->outputs + !sequence;
-}
-
-static int fake_run(struct backend_session *session, const struct tensor_list *feed,
-                    const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
-{
+    const struct fake_session *session = (const struct fake_session *)base;
     const float *x = tensor_list_find(feed, TEXT("x"))->tensor.data;
 
     assert_int_equal(wanted->count, 1);
@@ -69,8 +67,6 @@ const struct backend fake_backend = {
     .runner_prefix = "fake-runner",
     .open = fake_open,
     .close = fake_close,
-    .inputs = fake_inputs,
-    .outputs = fake_outputs,
     .run = fake_run,
 };
 

@@ -23,14 +23,13 @@
 /* With these exit codes shells and others say that nothing was run (POSIX, "Exit Status for Commands"; git bisect). */
 enum { CODE_UNTESTABLE = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNALED = 128 };
 
-struct backend_session {
+struct command_session {
+    struct backend_session base;
     const struct runner_command *command;
     struct log *log;
     char *folder; /* has all files but the model, where that is the user's */
     char *paths[COMMAND_FILES];
     enum command_format formats[COMMAND_FILES];
-    struct backend_io *inputs, *outputs;
-    size_t input_count, output_count;
 };
 
 /* ---- What a command wrote ---- */
@@ -50,7 +49,7 @@ static struct text end_of(const struct process_output *output, size_t most)
     return end;
 }
 
-static void show_stream(const struct backend_session *session, const char *stream, const struct process_output *output,
+static void show_stream(const struct command_session *session, const char *stream, const struct process_output *output,
                         bool failed)
 {
     enum log_level level = failed ? LOG_ERROR : LOG_VERBOSE;
@@ -130,7 +129,7 @@ static int describe_end(const struct runner_command *command, const struct proce
 
 /* ---- Running it ---- */
 
-static void add_variables(const struct backend_session *session, struct string_builder texts[COMMAND_FILES],
+static void add_variables(const struct command_session *session, struct string_builder texts[COMMAND_FILES],
                           const char *ret[COMMAND_FILES + 1])
 {
     static const char *const names[COMMAND_FILES] = {COMMAND_MODEL_VARIABLE, COMMAND_INPUTS_VARIABLE,
@@ -148,7 +147,7 @@ static void add_variables(const struct backend_session *session, struct string_b
 
 /* Runs a line of the shell to its end. ERR_BACKEND and others as in command.h; the message ends with the last line that
  * it wrote. */
-static int run_line(const struct backend_session *session, const char *line, struct process_result *ret,
+static int run_line(const struct command_session *session, const char *line, struct process_result *ret,
                     struct error *err)
 {
     char *command = command_line_for(line, (const char *const *)session->paths);
@@ -184,14 +183,14 @@ static int run_line(const struct backend_session *session, const char *line, str
 }
 
 /* What it wrote is shown when that is wanted, and in any case when it, or what it has left, is at fault. */
-static void show_output(const struct backend_session *session, struct process_result *result, bool failed)
+static void show_output(const struct command_session *session, struct process_result *result, bool failed)
 {
     show_stream(session, "standard output", &result->out, failed);
     show_stream(session, "standard error", &result->error_out, failed);
     process_result_release(result);
 }
 
-static int put_blame(const struct backend_session *session, const char *line, struct error *err)
+static int put_blame(const struct command_session *session, const char *line, struct error *err)
 {
     int foreign_code = err->foreign_code;
 
@@ -205,7 +204,7 @@ static int put_blame(const struct backend_session *session, const char *line, st
 
 /* ---- The model ---- */
 
-static int write_model(struct backend_session *session, const struct backend_model *source, struct model *model,
+static int write_model(struct command_session *session, const struct backend_model *source, struct model *model,
                        struct error *err)
 {
     struct path_list made = {0};
@@ -223,17 +222,17 @@ static int write_model(struct backend_session *session, const struct backend_mod
     return rc;
 }
 
-static int take_model(struct backend_session *session, const struct backend_model *source, struct error *err)
+static int take_model(struct command_session *session, const struct backend_model *source, struct error *err)
 {
     struct model *model = NULL;
     int rc = model_io_open(source, &model, err);
 
     if (rc < 0)
         return rc;
-    session->inputs = model_io_new(model, NULL, &model->inputs);
-    session->input_count = model->inputs.count;
-    session->outputs = model_io_new(model, NULL, &model->outputs);
-    session->output_count = model->outputs.count;
+    session->base.inputs = model_io_new(model, NULL, &model->inputs);
+    session->base.input_count = model->inputs.count;
+    session->base.outputs = model_io_new(model, NULL, &model->outputs);
+    session->base.output_count = model->outputs.count;
     if (source->path != NULL)
         session->paths[COMMAND_MODEL] = memory_strdup(source->path);
     else
@@ -244,7 +243,7 @@ static int take_model(struct backend_session *session, const struct backend_mode
 
 /* ---- The engine ---- */
 
-static int build_engine(struct backend_session *session, struct error *err)
+static int build_engine(struct command_session *session, struct error *err)
 {
     const char *line = session->command->build_line;
     struct process_result result = {0};
@@ -267,12 +266,14 @@ static int build_engine(struct backend_session *session, struct error *err)
 
 /* ---- A session ---- */
 
-static void command_close(struct backend_session *session)
+static void command_close(struct backend_session *base)
 {
+    struct command_session *session = (struct command_session *)base;
+
     if (session == NULL)
         return;
-    model_io_free(session->inputs, session->input_count);
-    model_io_free(session->outputs, session->output_count);
+    model_io_free(session->base.inputs, session->base.input_count);
+    model_io_free(session->base.outputs, session->base.output_count);
     for (size_t i = 0; i < COMMAND_FILES; i++)
         free(session->paths[i]);
     if (session->folder != NULL)
@@ -281,7 +282,7 @@ static void command_close(struct backend_session *session)
     free(session);
 }
 
-static char *exchange_path(const struct backend_session *session, enum command_file file, const char *name)
+static char *exchange_path(const struct command_session *session, enum command_file file, const char *name)
 {
     struct string_builder path;
 
@@ -292,7 +293,7 @@ static char *exchange_path(const struct backend_session *session, enum command_f
 
 static int command_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct command_session *session = memory_alloc_zero(1, sizeof(*session));
     int rc;
 
     session->command = request->settings;
@@ -311,40 +312,29 @@ static int command_open(const struct backend_request *request, struct backend_se
         goto done;
     session->paths[COMMAND_INPUTS] = exchange_path(session, COMMAND_INPUTS, "inputs");
     session->paths[COMMAND_OUTPUTS] = exchange_path(session, COMMAND_OUTPUTS, "outputs");
-    *ret = session;
-    session = NULL;
 done:
-    command_close(session);
+    if (rc < 0)
+        command_close(&session->base);
+    else
+        *ret = &session->base;
     return rc;
-}
-
-static const struct backend_io *command_inputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->input_count;
-    return session->inputs;
-}
-
-static const struct backend_io *command_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->output_count;
-    return session->outputs;
 }
 
 /* ---- A run ---- */
 
 /* The model's inputs, in its order. */
-static int write_inputs(const struct backend_session *session, const struct tensor_list *feed,
+static int write_inputs(const struct command_session *session, const struct tensor_list *feed,
                         const char **ret_original, struct error *err)
 {
     struct tensor_list inputs = {0};
     int rc = 0;
 
-    for (size_t i = 0; i < session->input_count && rc == 0; i++) {
-        const struct named_tensor *given = tensor_list_find(feed, text_of(session->inputs[i].name));
+    for (size_t i = 0; i < session->base.input_count && rc == 0; i++) {
+        const struct named_tensor *given = tensor_list_find(feed, text_of(session->base.inputs[i].name));
         struct tensor lent;
 
         if (given == NULL) {
-            rc = error_set(err, ERR_MISSING, "input '%s' is not fed", session->inputs[i].name);
+            rc = error_set(err, ERR_MISSING, "input '%s' is not fed", session->base.inputs[i].name);
             continue;
         }
         tensor_borrow(given->tensor.type, &given->tensor.shape, given->tensor.data, given->tensor.size, &lent);
@@ -357,10 +347,10 @@ static int write_inputs(const struct backend_session *session, const struct tens
     return rc < 0 ? error_context(err, "the inputs of '%s'", session->command->name) : 0;
 }
 
-static int read_outputs(const struct backend_session *session, const struct wanted_outputs *wanted,
+static int read_outputs(const struct command_session *session, const struct wanted_outputs *wanted,
                         struct tensor_list *ret, struct error *err)
 {
-    const struct command_outputs outputs = {session->outputs, session->output_count};
+    const struct command_outputs outputs = {session->base.outputs, session->base.output_count};
     const char *path = session->paths[COMMAND_OUTPUTS];
     struct tensor_list come = {0};
     int rc;
@@ -385,7 +375,7 @@ static int read_outputs(const struct backend_session *session, const struct want
 }
 
 /* A link to a file of the user's leads there when it is written to. */
-static int check_original(const struct backend_session *session, const char *original, const struct stat *before,
+static int check_original(const struct command_session *session, const char *original, const struct stat *before,
                           struct error *err)
 {
     struct stat after;
@@ -400,7 +390,7 @@ static int check_original(const struct backend_session *session, const char *ori
                      session->command->name, original);
 }
 
-static int run_and_read(struct backend_session *session, const struct wanted_outputs *wanted, struct tensor_list *ret,
+static int run_and_read(struct command_session *session, const struct wanted_outputs *wanted, struct tensor_list *ret,
                         double *seconds, struct error *err)
 {
     struct process_result result = {0};
@@ -417,18 +407,19 @@ static int run_and_read(struct backend_session *session, const struct wanted_out
     return rc < 0 ? put_blame(session, session->command->line, err) : 0;
 }
 
-static int command_run(struct backend_session *session, const struct tensor_list *feed,
+static int command_run(struct backend_session *base, const struct tensor_list *feed,
                        const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
-    const char **names = memory_alloc_zero(session->output_count, sizeof(*names));
-    const struct wanted_outputs all = {names, session->output_count};
+    struct command_session *session = (struct command_session *)base;
+    const char **names = memory_alloc_zero(session->base.output_count, sizeof(*names));
+    const struct wanted_outputs all = {names, session->base.output_count};
     const char *original = NULL;
     struct tensor_list outputs = {0};
     struct stat before = {0};
     int rc;
 
-    for (size_t i = 0; i < session->output_count; i++)
-        names[i] = session->outputs[i].name;
+    for (size_t i = 0; i < session->base.output_count; i++)
+        names[i] = session->base.outputs[i].name;
     rc = write_inputs(session, feed, &original, err);
     if (rc < 0)
         goto done;
@@ -458,7 +449,5 @@ const struct backend command_backend = {
     .wants_shapes = true,
     .open = command_open,
     .close = command_close,
-    .inputs = command_inputs,
-    .outputs = command_outputs,
     .run = command_run,
 };

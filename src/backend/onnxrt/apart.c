@@ -27,13 +27,12 @@ enum question {
 };
 
 /* In the original: what is known of a session of the copy. */
-struct backend_session {
+struct apart_session {
+    struct backend_session base;
     uint64_t number, generation; /* of the session in the copy, of the copy */
     struct bounds bounds;
     struct log *log;
     struct arena arena; /* holds all names */
-    struct backend_io *inputs, *outputs;
-    size_t input_count, output_count;
 };
 
 struct bounds onnxrt_apart_bounds(uint64_t model_size, uint64_t wanted)
@@ -132,14 +131,10 @@ static void answer_open(int answer_to, struct message_reader *question)
     rc = onnxrt_backend.open(&request, &session, &err);
     begin_answer(&answer, rc, &err);
     if (rc == 0) {
-        size_t inputs, outputs;
-        const struct backend_io *input = onnxrt_backend.inputs(session, &inputs);
-        const struct backend_io *output = onnxrt_backend.outputs(session, &outputs);
-
         put_optimizers(&answer, &optimizers);
         message_put_number(&answer, sessions.count);
-        message_put_ios(&answer, input, inputs);
-        message_put_ios(&answer, output, outputs);
+        message_put_ios(&answer, session->inputs, session->input_count);
+        message_put_ios(&answer, session->outputs, session->output_count);
         *VECTOR_APPEND(&sessions) = session;
     }
     send_answer(answer_to, &answer);
@@ -332,8 +327,9 @@ static int ask(const struct message *question, const struct bounds *bounds, uint
     return rc;
 }
 
-static void apart_close(struct backend_session *session)
+static void apart_close(struct backend_session *base)
 {
+    struct apart_session *session = (struct apart_session *)base;
     struct text nothing = {0};
     struct message question;
 
@@ -360,7 +356,7 @@ static void put_request(struct message *question, const struct backend_request *
 
 static int apart_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct apart_session *session = memory_alloc_zero(1, sizeof(*session));
     struct onnxrt_optimizers *optimizers = onnxrt_settings_of(request)->optimizers, nobody_asks;
     struct message question;
     struct text bytes = {0};
@@ -382,19 +378,19 @@ static int apart_open(const struct backend_request *request, struct backend_sess
         goto done;
     take_optimizers(&answer, optimizers != NULL ? optimizers : &nobody_asks);
     session->number = message_take_number(&answer);
-    session->inputs = message_take_ios(&answer, &session->arena, &session->input_count);
-    session->outputs = message_take_ios(&answer, &session->arena, &session->output_count);
+    session->base.inputs = message_take_ios(&answer, &session->arena, &session->base.input_count);
+    session->base.outputs = message_take_ios(&answer, &session->arena, &session->base.output_count);
     if (answer.damaged)
         rc = refuse_answer(err);
     else
-        *ret = session;
+        *ret = &session->base;
 done:
     message_release(&question);
     onnxrt_optimizers_release(&nobody_asks);
     free((char *)bytes.data);
     if (rc < 0) {
         session->generation = 0; /* there is nothing to close */
-        apart_close(session);
+        apart_close(&session->base);
     }
     return rc;
 }
@@ -429,18 +425,6 @@ done:
     message_release(&question);
     free((char *)bytes.data);
     return rc;
-}
-
-static const struct backend_io *apart_inputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->input_count;
-    return session->inputs;
-}
-
-static const struct backend_io *apart_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->output_count;
-    return session->outputs;
 }
 
 static void put_wanted(struct message *question, const struct wanted_outputs *wanted)
@@ -541,9 +525,10 @@ static void own_answer(struct text *answer, struct tensor_list *outputs)
     leave_answer(bytes);
 }
 
-static int apart_run(struct backend_session *session, const struct tensor_list *feed,
-                     const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+static int apart_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                     struct tensor_list *ret, double *seconds, struct error *err)
 {
+    const struct apart_session *session = (const struct apart_session *)base;
     struct bounds bounds = session->bounds;
     struct tensor_list outputs = {0};
     struct message question;
@@ -590,8 +575,6 @@ const struct backend onnxrt_apart_backend = {
     .runner_prefix = "onnxrt-runner",
     .open = apart_open,
     .close = apart_close,
-    .inputs = apart_inputs,
-    .outputs = apart_outputs,
     .run = apart_run,
     .share = apart_share,
 };

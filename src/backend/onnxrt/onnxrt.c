@@ -16,15 +16,14 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-struct backend_session {
+struct onnxrt_session {
+    struct backend_session base;
     const struct onnxrt *ort;
     struct ort_session *session;
     struct ort_run_options *run_options; /* NULL: as the session */
     struct arena arena;                  /* holds all names */
     const char *model;                   /* what messages call it */
     struct log *log;
-    struct backend_io *inputs, *outputs;
-    size_t input_count, output_count;
     struct name_map output_index;
 };
 
@@ -160,7 +159,7 @@ static bool is_model_to(const struct ort_api *api, const struct ort_status *stat
 }
 
 /* A session that had to tell everything would go on doing so. */
-static struct ort_status *make_runs_quiet(struct backend_session *session, const struct log *log)
+static struct ort_status *make_runs_quiet(struct onnxrt_session *session, const struct log *log)
 {
     const struct ort_api *api = session->ort->api;
     struct ort_status *status = api->create_run_options(&session->run_options);
@@ -184,7 +183,7 @@ static void listen(void *data, const char *message)
         onnxrt_optimizers_read(listeners->optimizers, message);
 }
 
-static int load_model(struct backend_session *session, const struct backend_request *request, struct error *err)
+static int load_model(struct onnxrt_session *session, const struct backend_request *request, struct error *err)
 {
     const struct ort_api *api = session->ort->api;
     struct ort_session_options *options = NULL;
@@ -248,7 +247,7 @@ static const char *kind_name(int kind)
     }
 }
 
-static int describe_name(struct backend_session *session, enum side side, size_t index, struct backend_io *ret,
+static int describe_name(struct onnxrt_session *session, enum side side, size_t index, struct backend_io *ret,
                          struct error *err)
 {
     const struct onnxrt *ort = session->ort;
@@ -292,7 +291,7 @@ static int describe_tensor(const struct onnxrt *ort, const struct ort_tensor_inf
     return 0;
 }
 
-static int describe_type(struct backend_session *session, enum side side, size_t index, struct backend_io *ret,
+static int describe_type(struct onnxrt_session *session, enum side side, size_t index, struct backend_io *ret,
                          struct error *err)
 {
     const struct onnxrt *ort = session->ort;
@@ -321,7 +320,7 @@ static int describe_type(struct backend_session *session, enum side side, size_t
 
 /* Describes all inputs or all outputs in order. Inputs that have a default value (an initializer of the same name) are
  * not among them. */
-static int describe_side(struct backend_session *session, enum side side, struct backend_io **ret, size_t *ret_count,
+static int describe_side(struct onnxrt_session *session, enum side side, struct backend_io **ret, size_t *ret_count,
                          struct error *err)
 {
     const struct onnxrt *ort = session->ort;
@@ -352,21 +351,23 @@ static int describe_side(struct backend_session *session, enum side side, struct
     return 0;
 }
 
-static int describe_model(struct backend_session *session, struct error *err)
+static int describe_model(struct onnxrt_session *session, struct error *err)
 {
-    int rc = describe_side(session, INPUTS, &session->inputs, &session->input_count, err);
+    int rc = describe_side(session, INPUTS, &session->base.inputs, &session->base.input_count, err);
 
     if (rc == 0)
-        rc = describe_side(session, OUTPUTS, &session->outputs, &session->output_count, err);
+        rc = describe_side(session, OUTPUTS, &session->base.outputs, &session->base.output_count, err);
     if (rc < 0)
         return error_context(err, "%s", session->model);
-    for (size_t i = 0; i < session->output_count; i++)
-        name_map_add(&session->output_index, text_of(session->outputs[i].name), (uint32_t)i);
+    for (size_t i = 0; i < session->base.output_count; i++)
+        name_map_add(&session->output_index, text_of(session->base.outputs[i].name), (uint32_t)i);
     return 0;
 }
 
-static void onnxrt_close(struct backend_session *session)
+static void onnxrt_close(struct backend_session *base)
 {
+    struct onnxrt_session *session = (struct onnxrt_session *)base;
+
     if (!session)
         return;
     if (session->run_options)
@@ -380,7 +381,7 @@ static void onnxrt_close(struct backend_session *session)
 
 static int onnxrt_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session;
+    struct onnxrt_session *session;
     int rc;
 
     if (request->model.path && !file_exists(request->model.path))
@@ -398,28 +399,13 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
     if (rc == 0)
         rc = load_model(session, request, err);
     onnxrt_set_log(NULL);
+    if (rc == 0)
+        rc = describe_model(session, err);
     if (rc < 0)
-        goto done;
-    rc = describe_model(session, err);
-    if (rc < 0)
-        goto done;
-    *ret = session;
-    session = NULL;
-done:
-    onnxrt_close(session);
+        onnxrt_close(&session->base);
+    else
+        *ret = &session->base;
     return rc;
-}
-
-static const struct backend_io *onnxrt_inputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->input_count;
-    return session->inputs;
-}
-
-static const struct backend_io *onnxrt_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->output_count;
-    return session->outputs;
 }
 
 /* --- run --- */
@@ -436,7 +422,7 @@ static bool shape_fits(const struct backend_io *input, const struct shape *shape
     return true;
 }
 
-static int input_mismatch(const struct backend_session *session, const struct backend_io *input,
+static int input_mismatch(const struct onnxrt_session *session, const struct backend_io *input,
                           const struct tensor *given, struct error *err)
 {
     struct string_builder text;
@@ -456,7 +442,7 @@ static int input_mismatch(const struct backend_session *session, const struct ba
 }
 
 /* The runtime's own message about a wrong feed is long and does not name the model. */
-static int feed_input(const struct backend_session *session, const struct backend_io *input,
+static int feed_input(const struct onnxrt_session *session, const struct backend_io *input,
                       const struct tensor_list *feed, struct ort_value **ret, struct error *err)
 {
     const struct named_tensor *given;
@@ -474,15 +460,15 @@ static int feed_input(const struct backend_session *session, const struct backen
     return rc < 0 ? error_context(err, "input '%s' of %s", input->name, session->model) : 0;
 }
 
-static int check_output(const struct backend_session *session, const char *name, struct error *err)
+static int check_output(const struct onnxrt_session *session, const char *name, struct error *err)
 {
     uint32_t index = name_map_find(&session->output_index, text_of(name));
 
     if (index == NAME_MAP_NONE)
         return error_set(err, ERR_INVALID, "%s has no output '%s'", session->model, name);
-    if (session->outputs[index].not_a_tensor)
+    if (session->base.outputs[index].not_a_tensor)
         return error_set(err, ERR_UNSUPPORTED, "output '%s' of %s is no tensor but a %s, which cannot be read", name,
-                         session->model, session->outputs[index].not_a_tensor);
+                         session->model, session->base.outputs[index].not_a_tensor);
     return 0;
 }
 
@@ -493,23 +479,23 @@ struct call {
     struct ort_value **inputs, **outputs; /* NULL where there is none (any more) */
 };
 
-static int call_prepare(struct call *call, const struct backend_session *session, const struct tensor_list *feed,
+static int call_prepare(struct call *call, const struct onnxrt_session *session, const struct tensor_list *feed,
                         const struct wanted_outputs *wanted, struct error *err)
 {
     int rc = 0;
 
     for (size_t i = 0; i < call->input_count && rc == 0; i++) {
-        call->input_names[i] = session->inputs[i].name;
-        rc = feed_input(session, &session->inputs[i], feed, &call->inputs[i], err);
+        call->input_names[i] = session->base.inputs[i].name;
+        rc = feed_input(session, &session->base.inputs[i], feed, &call->inputs[i], err);
     }
     for (size_t i = 0; i < call->output_count && rc == 0; i++) {
-        call->output_names[i] = wanted ? wanted->items[i] : session->outputs[i].name;
+        call->output_names[i] = wanted ? wanted->items[i] : session->base.outputs[i].name;
         rc = check_output(session, call->output_names[i], err);
     }
     return rc;
 }
 
-static int call_run(struct call *call, const struct backend_session *session, double *seconds, struct error *err)
+static int call_run(struct call *call, const struct onnxrt_session *session, double *seconds, struct error *err)
 {
     struct ort_status *status;
     double start, elapsed;
@@ -565,7 +551,7 @@ static int take_output(const struct onnxrt *ort, struct ort_value *value, const 
     return rc;
 }
 
-static int call_collect(struct call *call, const struct backend_session *session, const struct tensor_list *feed,
+static int call_collect(struct call *call, const struct onnxrt_session *session, const struct tensor_list *feed,
                         struct tensor_list *ret, struct error *err)
 {
     struct tensor_list outputs = {0};
@@ -585,11 +571,12 @@ static int call_collect(struct call *call, const struct backend_session *session
     return 0;
 }
 
-static int onnxrt_run(struct backend_session *session, const struct tensor_list *feed,
-                      const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+static int onnxrt_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+                      struct tensor_list *ret, double *seconds, struct error *err)
 {
-    struct call call = {.input_count = session->input_count,
-                        .output_count = wanted ? wanted->count : session->output_count};
+    struct onnxrt_session *session = (struct onnxrt_session *)base;
+    struct call call = {.input_count = session->base.input_count,
+                        .output_count = wanted ? wanted->count : session->base.output_count};
     int rc;
 
     call.input_names = memory_alloc_zero(call.input_count, sizeof(*call.input_names));
@@ -620,7 +607,5 @@ const struct backend onnxrt_backend = {
     .runner_prefix = "onnxrt-runner",
     .open = onnxrt_open,
     .close = onnxrt_close,
-    .inputs = onnxrt_inputs,
-    .outputs = onnxrt_outputs,
     .run = onnxrt_run,
 };

@@ -18,7 +18,8 @@
 #include "format/trtexec/profile.h"
 #include "format/trtexec/tensor_summary.h"
 
-struct backend_session {
+struct trtexec_session {
+    struct backend_session base;
     struct trtexec_settings settings;
     struct trtexec_products products; /* its folder is the session's, also where nothing was built */
     char *engine;                     /* path, as seen from the folder of a run */
@@ -38,7 +39,7 @@ static bool is_among(const char *const *names, size_t count, const char *name)
 
 /* Of an engine whose model is not known: what trtexec has made memory for. Sizes of open inputs are those that it was
  * optimized for, of which any may be another one. */
-static void take_bindings(const struct trtexec_report *report, struct backend_session *session)
+static void take_bindings(const struct trtexec_report *report, struct trtexec_session *session)
 {
     for (size_t i = 0; i < report->bindings.count; i++) {
         const struct trtexec_binding *binding = &report->bindings.items[i];
@@ -58,7 +59,7 @@ static void take_bindings(const struct trtexec_report *report, struct backend_se
 /* ---- One process ---- */
 
 struct run {
-    struct backend_session *session;
+    struct trtexec_session *session;
     const struct tensor_list *feed; /* NULL: trtexec makes values up */
     bool again;                     /* it has to run once more, with what the session knows now */
     char *folder;
@@ -79,7 +80,7 @@ static void run_release(struct run *run)
 }
 
 /* What is said here is asked of the log afterwards (see check_input()). */
-static enum data_type expected_type(const struct backend_session *session, const struct io *io, enum data_type type)
+static enum data_type expected_type(const struct trtexec_session *session, const struct io *io, enum data_type type)
 {
     if (io->bound != DATA_UNDEFINED)
         return io->bound;
@@ -90,7 +91,7 @@ static enum data_type expected_type(const struct backend_session *session, const
 
 static int write_input(struct run *run, size_t index, struct error *err)
 {
-    struct backend_session *session = run->session;
+    struct trtexec_session *session = run->session;
     const char *name = session->inputs.items[index].name;
     struct named_tensor *fed = tensor_list_find(run->feed, text_of(name));
     struct tensor narrowed = {0};
@@ -143,7 +144,7 @@ static int prepare(struct run *run, struct error *err)
 
 static int start(struct run *run, struct error *err)
 {
-    struct backend_session *session = run->session;
+    struct trtexec_session *session = run->session;
     const struct trtexec_run wish = {
         .engine = session->engine,
         .inputs = run->names,
@@ -342,7 +343,7 @@ static int read_debug_tensor(const struct run *run, const struct tensor_summary 
 }
 
 /* What comes back is what there is: TensorRT says nothing of names that it does not know. */
-static int take_debug_names(struct backend_session *session, const struct tensor_summary *summary, struct error *err)
+static int take_debug_names(struct trtexec_session *session, const struct tensor_summary *summary, struct error *err)
 {
     const struct words *wanted = &session->settings.mark_debug;
     struct string_builder missing;
@@ -421,7 +422,7 @@ static int by_time(const void *a, const void *b)
     return (first < second) - (first > second);
 }
 
-static void log_profile(struct backend_session *session)
+static void log_profile(struct trtexec_session *session)
 {
     struct layer_profile *profile = &session->profile;
     struct string_builder text;
@@ -446,7 +447,7 @@ static void log_profile(struct backend_session *session)
 }
 
 /* An engine whose weights were stripped runs without a word, and nothing in its file tells. */
-static void warn_of_zeros(struct backend_session *session, const struct tensor_list *outputs)
+static void warn_of_zeros(struct trtexec_session *session, const struct tensor_list *outputs)
 {
     if (session->products.engine != NULL || session->warned_of_zeros || outputs->count == 0)
         return;
@@ -467,7 +468,7 @@ static void warn_of_zeros(struct backend_session *session, const struct tensor_l
 static int run_once(struct run *run, const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
                     struct error *err)
 {
-    struct backend_session *session = run->session;
+    struct trtexec_session *session = run->session;
 
     if (prepare(run, err) < 0 || start(run, err) < 0 || check_inputs(run, err) < 0)
         return err->code;
@@ -489,12 +490,12 @@ static int run_once(struct run *run, const struct wanted_outputs *wanted, struct
 
 #define MOST_TRIES 3 /* with other types of inputs, with exported outputs */
 
-static int trtexec_run_session(struct backend_session *session, const struct tensor_list *feed,
+static int trtexec_run_session(struct backend_session *base, const struct tensor_list *feed,
                                const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
                                struct error *err)
 {
     for (int i = 0; i < MOST_TRIES; i++) {
-        struct run run = {.session = session, .feed = feed};
+        struct run run = {.session = (struct trtexec_session *)base, .feed = feed};
         int rc = run_once(&run, wanted, ret, seconds, err);
         bool again = run.again;
 
@@ -508,7 +509,7 @@ static int trtexec_run_session(struct backend_session *session, const struct ten
 /* ---- Opening ---- */
 
 /* Zeros, which are no index beyond anything, in the shapes that the engine is built for. */
-static int make_zeros(const struct backend_session *session, struct tensor_list *ret, struct error *err)
+static int make_zeros(const struct trtexec_session *session, struct tensor_list *ret, struct error *err)
 {
     const struct trtexec_network *network = &session->products.network;
 
@@ -533,7 +534,7 @@ static int make_zeros(const struct backend_session *session, struct tensor_list 
 
 /* Asks a run what the engine has: inputs and outputs where they are not known, and tensors inside of it that are
  * marked. */
-static int learn(struct backend_session *session, bool knows_model, struct error *err)
+static int learn(struct trtexec_session *session, bool knows_model, struct error *err)
 {
     struct tensor_list zeros = {0};
     struct run run = {.session = session, .feed = knows_model ? &zeros : NULL};
@@ -561,7 +562,7 @@ done:
     return rc;
 }
 
-static int open_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
+static int open_engine(struct trtexec_session *session, const struct backend_request *request, struct error *err)
 {
     const struct trtexec *program = session->settings.program;
     struct plan_header header;
@@ -592,7 +593,7 @@ static int open_engine(struct backend_session *session, const struct backend_req
     return rc;
 }
 
-static int build_engine(struct backend_session *session, const struct backend_request *request, struct error *err)
+static int build_engine(struct trtexec_session *session, const struct backend_request *request, struct error *err)
 {
     const struct trtexec_request *wish = request->settings;
     int64_t profiles = session->settings.profile_count > 1 ? (int64_t)session->settings.profile_count : 1;
@@ -629,8 +630,10 @@ static bool is_engine(const struct backend_request *request)
     return plan_header_is_tensorrt((struct span){bytes, size});
 }
 
-static void trtexec_close(struct backend_session *session)
+static void trtexec_close(struct backend_session *base)
 {
+    struct trtexec_session *session = (struct trtexec_session *)base;
+
     if (session == NULL)
         return;
     log_profile(session);
@@ -644,7 +647,7 @@ static void trtexec_close(struct backend_session *session)
 
 static int trtexec_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct trtexec_session *session = memory_alloc_zero(1, sizeof(*session));
     const struct trtexec_request *wish = request->settings;
     int rc = 0;
 
@@ -659,22 +662,15 @@ static int trtexec_open(const struct backend_request *request, struct backend_se
         rc = is_engine(request) || (wish != NULL && wish->is_built) ? open_engine(session, request, err)
                                                                     : build_engine(session, request, err);
     if (rc < 0)
-        trtexec_close(session);
-    else
-        *ret = session;
-    return rc;
-}
-
-static const struct backend_io *trtexec_inputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->inputs.count;
-    return session->inputs.items;
-}
-
-static const struct backend_io *trtexec_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->outputs.count;
-    return session->outputs.items;
+        trtexec_close(&session->base);
+    if (rc < 0)
+        return rc;
+    session->base = (struct backend_session){.inputs = session->inputs.items,
+                                             .input_count = session->inputs.count,
+                                             .outputs = session->outputs.items,
+                                             .output_count = session->outputs.count};
+    *ret = &session->base;
+    return 0;
 }
 
 const struct backend trtexec_backend = {
@@ -682,7 +678,5 @@ const struct backend trtexec_backend = {
     .runner_prefix = "trt-runner",
     .open = trtexec_open,
     .close = trtexec_close,
-    .inputs = trtexec_inputs,
-    .outputs = trtexec_outputs,
     .run = trtexec_run_session,
 };

@@ -246,7 +246,7 @@ static struct words words_of_runner(struct given *given, size_t runner, const ch
     return take_words(given, &list);
 }
 
-static void choose_precision(const struct engine_request *request, struct accuracy_settings *settings)
+static void choose_precision(const struct engine_settings *request, struct accuracy_settings *settings)
 {
     static const double roundoffs[PRECISION_COUNT] = {
         [PRECISION_FLOAT32] = 0x1p-24, [PRECISION_TF32] = 0x1p-11,     [PRECISION_BFLOAT16] = 0x1p-8,

@@ -55,7 +55,7 @@ static void forget_times(struct engine_builds *builds)
 static int build(void *data, const struct engine_order *order, void **ret, struct error *err)
 {
     struct engine_builds *builds = data;
-    struct engine_request *request = &builds->file.request;
+    struct engine_settings *request = &builds->file.request;
     struct precision_overrides layers = request->builder.precision.layers;
     struct engine *engine;
     int rc;
@@ -66,7 +66,7 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
         request->builder.replay = order->forced;
     if (order->layers)
         request->builder.precision.layers = *order->layers;
-    rc = engine_request_build(request, builds->network, &engine, err);
+    rc = engine_settings_build(request, builds->network, &engine, err);
     request->builder.replay = builds->file.replay;
     request->builder.precision.layers = layers;
     if (rc == 0)

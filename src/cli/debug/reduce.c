@@ -349,7 +349,7 @@ static int debug_reduce_run(const struct command_context *context, const void *g
     const struct debug_reduce_settings *options = given;
     struct loop_settings loop_settings = debug_loop_settings(context, &options->debug, &options->file);
     struct reduce_settings settings;
-    struct engine_request golden = {0};
+    struct engine_settings golden = {0};
     struct data_loader *loader = NULL;
     struct sandbox *sandbox = NULL;
     struct model *model = NULL;
@@ -410,7 +410,7 @@ done:
     reduce_result_release(&result);
     loop_free(loop);
     sandbox_stop(sandbox);
-    engine_request_release(&golden);
+    engine_settings_release(&golden);
     data_loader_free(loader);
     model_free(model);
     session_page_release(&page);

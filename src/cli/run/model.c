@@ -91,7 +91,7 @@ static int refuse_choices(const struct run_model *model, struct error *err)
 {
     static const char *const choices[] = {"--exclude-tactics", "--disable-fusions", "--disable-foldings",
                                           "--plain-layouts"};
-    const struct engine_request *request = &model->settings->engine.request;
+    const struct engine_settings *request = &model->settings->engine.request;
     const char *path = model->settings->file.model.path;
 
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)

@@ -489,7 +489,8 @@ static int run_turn(struct driver *driver, struct error *err)
     } else {
         const struct worker *worker = &driver->workers[driver->first];
 
-        driver->inputs = worker->runner->backend->inputs(worker->session, &driver->input_count);
+        driver->inputs = worker->session->inputs;
+        driver->input_count = worker->session->input_count;
     }
     rc = keep_inputs(driver, err);
     if (rc < 0)

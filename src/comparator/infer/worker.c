@@ -75,7 +75,8 @@ int worker_open(struct worker *worker, struct error *err)
 
     if (rc < 0)
         return rc;
-    outputs = backend->outputs(worker->session, &count);
+    outputs = worker->session->outputs;
+    count = worker->session->output_count;
     rc = check_hidden(worker, count, outputs, err);
     if (rc < 0)
         return rc;

@@ -102,8 +102,8 @@ static int keep(struct reference_run *run, size_t item, size_t sample, const str
 /* The session may lack what nobody asked for, or have something else in its place that cannot be read. */
 static void drop_unreadable(struct reference_run *run, const struct backend_session *session)
 {
-    size_t count;
-    const struct backend_io *outputs = run->backend->outputs(session, &count);
+    size_t count = session->output_count;
+    const struct backend_io *outputs = session->outputs;
     struct name_map readable;
 
     name_map_init(&readable);

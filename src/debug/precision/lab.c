@@ -290,7 +290,7 @@ static int score(void *data, double *ret, struct error *err)
 
     log_message(lab->settings->log, LOG_INFO, "Scoring layers by what lower precision does to their outputs");
     reset_overrides(lab);
-    int rc = engine_request_build(lab->settings->engine, lab->network, &low, err);
+    int rc = engine_settings_build(lab->settings->engine, lab->network, &low, err);
     if (rc < 0)
         return rc;
     rc = precision_scores(low, lab->typed.high, &lab->settings->engine->builder, &survey, err);

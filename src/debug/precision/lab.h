@@ -28,7 +28,7 @@ struct precision_lab_settings {
     bool names_all;
     /* What says which layers can have which precision, and how the engine is built that scores them.
      * builder.precision.layers are changed; what they name at first holds for layers that are not chosen. */
-    struct engine_request *engine;
+    struct engine_settings *engine;
     enum data_type high;  /* DATA_FLOAT32 or DATA_FLOAT16 */
     const char *artifact; /* where candidates are; models find their external data beside it */
     bool keep_artifact;   /* the last one stays */

@@ -65,8 +65,8 @@ static int record_sample(struct study_runs *runs, struct backend_session *sessio
 {
     const struct backend *backend = runs->study->backend;
     struct tensor_list feed = {0}, outputs = {0};
-    size_t count;
-    const struct backend_io *inputs = backend->inputs(session, &count);
+    size_t count = session->input_count;
+    const struct backend_io *inputs = session->inputs;
     int rc = stop_if_asked(err);
 
     if (rc < 0)

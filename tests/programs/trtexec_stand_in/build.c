@@ -37,7 +37,7 @@ struct profile {
 };
 
 struct building {
-    struct engine_request request;
+    struct engine_settings request;
     struct network *network;
     struct data_loader_settings data;
     struct data_loader *loader;
@@ -278,7 +278,7 @@ static int feed_sample(void *data, const struct backend_io *inputs, size_t count
 
 static int prepare(struct building *building, struct error *err)
 {
-    struct engine_request *request = &building->request;
+    struct engine_settings *request = &building->request;
 
     building->data = (struct data_loader_settings){.seed = 1, .iterations = 1};
     request->network.folding = (struct folding_settings){.backend = &onnxrt_backend,
@@ -465,14 +465,14 @@ static const char *draw_seed(void)
 static int build_disturbed(struct building *building, const char *seed, struct error *err)
 {
     struct builder_settings *builder = &building->request.builder;
-    int rc = engine_request_build(&building->request, building->network, &building->result->engine, err);
+    int rc = engine_settings_build(&building->request, building->network, &building->result->engine, err);
 
     if (rc < 0)
         return rc;
     engine_free(building->result->engine);
     layers_forget_candidates();
     builder->cache = timing_disturbed(builder->cache, seed);
-    return engine_request_build(&building->request, building->network, &building->result->engine, err);
+    return engine_settings_build(&building->request, building->network, &building->result->engine, err);
 }
 
 static int build_timed(struct building *building, struct error *err)
@@ -495,7 +495,7 @@ static int build_timed(struct building *building, struct error *err)
     if (seed != NULL && (!warm || trap("unpinned")))
         rc = build_disturbed(building, seed, err);
     else
-        rc = engine_request_build(&building->request, building->network, &building->result->engine, err);
+        rc = engine_settings_build(&building->request, building->network, &building->result->engine, err);
     if (rc == 0)
         layers_log(building->result->engine, !warm);
     if (rc == 0 && path != NULL)

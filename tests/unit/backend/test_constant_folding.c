@@ -98,9 +98,9 @@ static void real_models_in_pieces_are_folded_like_the_whole(void **state)
 /* ---- What is asked of a runtime ---- */
 
 /* A backend that makes a number for each output, and counts. It cannot compute operators that are called Bad. */
-struct backend_session {
+struct counting_session {
+    struct backend_session base;
     struct model *model;
-    struct backend_io *outputs;
 };
 
 static struct counts {
@@ -113,41 +113,38 @@ static bool insists_on_constants; /* it refuses to be fed */
 
 static int counting_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
-    struct backend_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct counting_session *session = memory_alloc_zero(1, sizeof(*session));
     struct model *model;
 
     if (model_parse((struct span){request->model.data, request->model.size}, "part", &model, err) < 0)
         fail_msg("%s", err->message);
     session->model = model;
-    session->outputs = memory_alloc_zero(model->outputs.count, sizeof(*session->outputs));
+    session->base.outputs = memory_alloc_zero(model->outputs.count, sizeof(*session->base.outputs));
     for (size_t i = 0; i < model->outputs.count; i++) {
         struct text name = model->values.items[model->outputs.items[i]].name;
         const struct node *maker = &model->nodes.items[model->values.items[model->outputs.items[i]].producer];
         bool is_sequence = text_equal_string(maker->op_type, "MakesSequence");
 
-        session->outputs[i].name = memory_copy(name.data, name.size);
-        session->outputs[i].not_a_tensor = is_sequence ? "sequence" : NULL;
+        session->base.outputs[i].name = memory_copy(name.data, name.size);
+        session->base.outputs[i].not_a_tensor = is_sequence ? "sequence" : NULL;
     }
+    session->base.output_count = model->outputs.count;
     counts.sessions++;
     counts.nodes += model->nodes.count;
     counts.largest_model = request->model.size > counts.largest_model ? request->model.size : counts.largest_model;
-    *ret = session;
+    *ret = &session->base;
     return 0;
 }
 
-static void counting_close(struct backend_session *session)
+static void counting_close(struct backend_session *base)
 {
+    struct counting_session *session = (struct counting_session *)base;
+
     for (size_t i = 0; i < session->model->outputs.count; i++)
-        free(session->outputs[i].name);
-    free(session->outputs);
+        free(session->base.outputs[i].name);
+    free(session->base.outputs);
     model_free(session->model);
     free(session);
-}
-
-static const struct backend_io *counting_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    *ret_count = session->model->outputs.count;
-    return session->outputs;
 }
 
 static void forget_number(void *owner)
@@ -156,10 +153,11 @@ static void forget_number(void *owner)
     free(owner);
 }
 
-static int counting_run(struct backend_session *session, const struct tensor_list *feed,
+static int counting_run(struct backend_session *base, const struct tensor_list *feed,
                         const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
                         struct error *err)
 {
+    const struct counting_session *session = (const struct counting_session *)base;
     const struct model *model = session->model;
 
     assert_int_equal(feed->count, model->inputs.count);
@@ -176,7 +174,7 @@ static int counting_run(struct backend_session *session, const struct tensor_lis
         struct tensor tensor;
         float *number = memory_alloc_zero(1, sizeof(*number));
 
-        assert_null(session->outputs[i].not_a_tensor);
+        assert_null(session->base.outputs[i].not_a_tensor);
         *number = (float)i;
         tensor_borrow(DATA_FLOAT32, &shape, number, sizeof(*number), &tensor);
         tensor.free_owner = forget_number;
@@ -188,11 +186,8 @@ static int counting_run(struct backend_session *session, const struct tensor_lis
     return 0;
 }
 
-static const struct backend counting = {.name = "counting",
-                                        .open = counting_open,
-                                        .close = counting_close,
-                                        .outputs = counting_outputs,
-                                        .run = counting_run};
+static const struct backend counting = {
+    .name = "counting", .open = counting_open, .close = counting_close, .run = counting_run};
 
 /* A model in which all nodes but the last one, an Add to the input x, depend on the constant c. */
 static void begin(struct made_model *made)

@@ -11,7 +11,8 @@
 #include "support/made_model.h"
 
 /* A backend that parses what it is given when it is closed, as one may that points into it. */
-struct backend_session {
+struct reading_session {
+    struct backend_session base;
     const void *data;
     size_t size;
 };
@@ -22,17 +23,21 @@ static struct backend_request seen;
 
 static int reading_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
+    struct reading_session *session;
+
     if (refuses)
         return error_set(err, ERR_BACKEND, "it refuses");
-    *ret = memory_alloc_zero(1, sizeof(**ret));
-    **ret = (struct backend_session){request->model.data, request->model.size};
+    session = memory_alloc_zero(1, sizeof(*session));
+    *session = (struct reading_session){.data = request->model.data, .size = request->model.size};
+    *ret = &session->base;
     seen = *request;
     opened++;
     return 0;
 }
 
-static void reading_close(struct backend_session *session)
+static void reading_close(struct backend_session *base)
 {
+    struct reading_session *session = (struct reading_session *)base;
     struct model *model;
     struct error err;
 

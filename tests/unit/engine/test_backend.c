@@ -85,7 +85,7 @@ static bool close_enough(const struct tensor *a, const struct tensor *b)
 /* --- sessions --- */
 
 struct request {
-    struct engine_request engine;
+    struct engine_settings engine;
     struct backend_request backend;
 };
 
@@ -168,7 +168,7 @@ static bool compare_engine(const char *path, const struct tensor_list *feed, con
     engine_backend.close(session);
     tensor_list_release(&built_outputs);
     tensor_list_release(&outputs);
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
     return true;
 }
 
@@ -198,8 +198,10 @@ static bool compare_model(const char *path, size_t *ret_failed)
 
     if (onnxrt_backend.open(&request, &reference, &err) < 0)
         return false;
-    inputs = onnxrt_backend.inputs(reference, &input_count);
-    outputs = onnxrt_backend.outputs(reference, &output_count);
+    inputs = reference->inputs;
+    input_count = reference->input_count;
+    outputs = reference->outputs;
+    output_count = reference->output_count;
     runs = all_tensors(inputs, input_count) && all_tensors(outputs, output_count) &&
            make_feed(NULL, inputs, input_count, 0, &feed, &err) == 0 &&
            onnxrt_backend.run(reference, &feed, NULL, &expected, NULL, &err) == 0 &&
@@ -290,7 +292,7 @@ static void what_is_no_model_is_told(void **state)
     loaded.model.path = "text.onnx";
     assert_int_equal(engine_backend.open(&loaded, &session, &err), ERR_CORRUPT);
     assert_string_equal(err.message, "'text.onnx': it is no plan file: it does not begin with 'PLGRPLAN'");
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
 }
 
 static int refuse(void *data, const struct engine *engine, struct error *err)
@@ -309,7 +311,7 @@ static void what_the_caller_does_with_a_new_engine_may_fail(void **state)
     request.engine.built = refuse;
     assert_int_equal(engine_backend.open(&request.backend, &session, &err), ERR_IO);
     assert_string_equal(err.message, "the caller does not want it");
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
 }
 
 static void the_profile_is_logged_when_the_session_is_closed(void **state)
@@ -327,7 +329,8 @@ static void the_profile_is_logged_when_the_session_is_closed(void **state)
     request_init(&request, fixture_path("matmul_chain_64.onnx"), &log.log);
     request.engine.profile = true;
     session = open_session(&engine_backend, &request.backend);
-    inputs = engine_backend.inputs(session, &count);
+    inputs = session->inputs;
+    count = session->input_count;
     assert_int_equal(make_feed(NULL, inputs, count, 0, &feed, &err), 0);
     for (int i = 0; i < 3; i++)
         run(&engine_backend, session, &feed, &outputs);
@@ -339,7 +342,7 @@ static void the_profile_is_logged_when_the_session_is_closed(void **state)
     tensor_list_release(&feed);
     tensor_list_release(&outputs);
     captured_log_release(&log);
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
 }
 
 static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
@@ -352,7 +355,8 @@ static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
     require_onnxruntime();
     request_init(&request, fixture_path("dynamic_identity.onnx"), NULL);
     session = open_session(&engine_backend, &request.backend);
-    inputs = engine_backend.inputs(session, &count);
+    inputs = session->inputs;
+    count = session->input_count;
     assert_int_equal(count, 1);
     for (int64_t size = 0; size < 7; size++) {
         struct tensor_list feed = {0}, outputs = {0};
@@ -371,7 +375,7 @@ static void dynamic_inputs_take_other_shapes_than_the_sample(void **state)
         tensor_list_release(&outputs);
     }
     engine_backend.close(session);
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
 }
 
 /* Kernels of a convolutional network, made anew for each shape; the model comes from memory. */
@@ -421,7 +425,7 @@ static void kernels_are_made_anew_for_other_shapes(void **state)
     engine_backend.close(session);
     onnxrt_backend.close(reference);
     made_release(&made);
-    engine_request_release(&request.engine);
+    engine_settings_release(&request.engine);
 }
 
 static void a_hundred_engines_leave_no_file_open(void **state)
@@ -441,14 +445,15 @@ static void a_hundred_engines_leave_no_file_open(void **state)
         request.engine.built = save_plan;
         request.engine.data = (void *)(uintptr_t) "a.engine";
         session = open_session(&engine_backend, &request.backend);
-        inputs = engine_backend.inputs(session, &count);
+        inputs = session->inputs;
+        count = session->input_count;
         if (i == 0)
             assert_int_equal(make_feed(NULL, inputs, count, 0, &feed, &err), 0);
         run(&engine_backend, session, &feed, &outputs);
         engine_backend.close(session);
         if (i == 2)
             open_files = scratch_count("/dev/fd");
-        engine_request_release(&request.engine);
+        engine_settings_release(&request.engine);
     }
     assert_int_equal(scratch_count("/dev/fd"), open_files);
     tensor_list_release(&feed);

@@ -66,7 +66,7 @@ static void build_release(struct build *build)
 static int build_without(const struct passes_subject *subject, struct words off, const struct tactic_replay *replay,
                          bool network_only, struct build *build, struct error *err)
 {
-    struct engine_request *request = &build->file.request;
+    struct engine_settings *request = &build->file.request;
     struct model *model;
     int rc;
 
@@ -79,7 +79,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
     request->builder.deterministic = true;
     if (replay != NULL)
         request->builder.replay = replay;
-    rc = engine_request_switch_off(request, off, subject->arena, err);
+    rc = engine_settings_switch_off(request, off, subject->arena, err);
     if (rc < 0)
         return rc;
     rc = model_file_load(&build->context, &subject->settings->file, &model, err);
@@ -88,7 +88,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
     rc = network_build(model, &request->network, &build->network, err);
     if (rc < 0 || network_only)
         return rc;
-    return engine_request_build(request, build->network, &build->engine, err);
+    return engine_settings_build(request, build->network, &build->engine, err);
 }
 
 /* ---- What it decides ---- */

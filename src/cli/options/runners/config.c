@@ -163,7 +163,7 @@ static int switch_off(struct parse *parse, struct engine_values *values, const c
         items[i] = arena_printf(parse_arena(parse), "%.*s%s:%s", may_miss, names->items[i], family,
                                 names->items[i] + may_miss);
     }
-    return engine_request_switch_off(&values->request, (struct words){items, names->count}, parse_arena(parse), err);
+    return engine_settings_switch_off(&values->request, (struct words){items, names->count}, parse_arena(parse), err);
 }
 
 static int obey_option(struct parse *parse, struct engine_values *values, const char *option, const char *family,

@@ -23,7 +23,7 @@ struct shape_profiles {
 
 /* What engine_file_init() makes the rest of a request of. Paths are NULL where nothing is wanted. */
 struct engine_values {
-    struct engine_request request;
+    struct engine_settings request;
     struct trtexec_settings tensorrt;                /* what only TensorRT can do */
     struct shape_profiles minimum, optimum, maximum; /* as many of each, or none, with the same names */
     const char *calibration_cache;

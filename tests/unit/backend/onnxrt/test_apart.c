@@ -93,11 +93,15 @@ static void sessions_say_and_compute_the_same(void **state)
         a = open_request(&request);
         if (onnxrt_apart_backend.open(&request, &b, &err) < 0)
             fail_msg("%s: %s", models[i], err.message);
-        ios = onnxrt_backend.outputs(a, &count);
-        others = onnxrt_apart_backend.outputs(b, &other_count);
+        ios = a->outputs;
+        count = a->output_count;
+        others = b->outputs;
+        other_count = b->output_count;
         assert_same_ios(ios, count, others, other_count);
-        ios = onnxrt_backend.inputs(a, &count);
-        others = onnxrt_apart_backend.inputs(b, &other_count);
+        ios = a->inputs;
+        count = a->input_count;
+        others = b->inputs;
+        other_count = b->input_count;
         assert_same_ios(ios, count, others, other_count);
 
         make_feed(ios, count, &feed);

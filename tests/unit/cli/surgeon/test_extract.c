@@ -227,14 +227,12 @@ static void must_agree(struct bench *bench, const struct cut *cut)
     struct backend_request request = bench->request;
     struct backend_session *session;
     struct tensor_list feed = {0}, outputs = {0};
-    size_t input_count;
     struct error err = {0};
 
     request.model.path = "part.onnx";
     if (onnxrt_backend.open(&request, &session, &err) < 0)
         fail_with("a part does not load", &err);
-    onnxrt_backend.inputs(session, &input_count);
-    assert_int_equal(input_count, cut->inputs.count > 0 ? cut->inputs.count : bench->whole.inputs.count);
+    assert_int_equal(session->input_count, cut->inputs.count > 0 ? cut->inputs.count : bench->whole.inputs.count);
     for (size_t i = 0; i < cut->inputs.count; i++) {
         struct tensor value = *reference_values_get(bench->reference, cut->inputs.items[i]);
 

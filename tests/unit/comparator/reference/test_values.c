@@ -46,16 +46,6 @@ static void watched_close(struct backend_session *session)
     onnxrt_backend.close(session);
 }
 
-static const struct backend_io *watched_inputs(const struct backend_session *session, size_t *ret_count)
-{
-    return onnxrt_backend.inputs(session, ret_count);
-}
-
-static const struct backend_io *watched_outputs(const struct backend_session *session, size_t *ret_count)
-{
-    return onnxrt_backend.outputs(session, ret_count);
-}
-
 static int watched_run(struct backend_session *session, const struct tensor_list *feed,
                        const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
 {
@@ -70,8 +60,6 @@ static const struct backend watched_backend = {
     .runner_prefix = "onnxrt-runner",
     .open = watched_open,
     .close = watched_close,
-    .inputs = watched_inputs,
-    .outputs = watched_outputs,
     .run = watched_run,
 };
 
