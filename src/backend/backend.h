@@ -42,7 +42,7 @@ struct backend_request {
     /* Outputs of which nobody wants the values: they are there to keep a compiler from working across them. */
     struct words hidden_outputs;
     bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
-    struct bounds bounds; /* of a backend in a process of its own (backend/onnxrt/apart.h); zeros: none */
+    struct bounds bounds; /* of a backend in a process of its own (backend/onnxrt/apart/backend.h); zeros: none */
     /* Of the backend, which knows the type: struct onnxrt_settings, struct engine_settings, struct runner_command,
      * struct trtexec_request. NULL: its defaults. */
     const void *settings;
@@ -55,12 +55,6 @@ struct backend_session {
     size_t input_count, output_count;
 };
 
-/* Names of the outputs to compute, in this order. */
-struct wanted_outputs {
-    const char *const *items;
-    size_t count;
-};
-
 struct backend {
     const char *name;          /* as in the option: "onnxrt" */
     const char *runner_prefix; /* of runner names: "onnxrt-runner" */
@@ -71,7 +65,7 @@ struct backend {
     /* Runs once. `feed` holds at least the model's inputs by name, with the right types and shapes. `wanted` names the
      * outputs to compute, in this order; NULL for all. `ret` is empty on entry; its tensors belong to the caller and
      * may outlive the session. `seconds` (may be NULL) is the time of the run alone. */
-    int (*run)(struct backend_session *session, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+    int (*run)(struct backend_session *session, const struct tensor_list *feed, const struct words *wanted,
                struct tensor_list *ret, double *seconds, struct error *err);
 
     /* Of a backend that is at work in another process, NULL for others: these values need not be passed to it in each

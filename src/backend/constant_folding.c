@@ -20,7 +20,7 @@
 #include "onnx/proto/value_info.h"
 #include "onnx/proto/wire.h"
 
-struct folding {
+struct constant_folding {
     struct model *model;
     const struct folding_settings *settings;
     struct folding_counts counts;
@@ -32,7 +32,7 @@ struct folding {
 
 /* One pass, while node numbers do not change. */
 struct folding_pass {
-    struct folding *folding;
+    struct constant_folding *folding;
     struct bitset foldable; /* nodes */
     struct bitset large;    /* nodes */
     struct kept_list {      /* values that have become constants since folding the present part began */
@@ -79,7 +79,7 @@ static bool is_constant(const struct model *model, const struct node *node, cons
 }
 
 /* Whether a value is known to be over the limit. */
-static bool is_large(const struct folding *folding, uint32_t value)
+static bool is_large(const struct constant_folding *folding, uint32_t value)
 {
     return value != VALUE_NONE &&
            value_info_bytes(folding->model->values.items[value].info) > folding->settings->size_limit;
@@ -148,10 +148,10 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
 
 /* Makes a value a constant. When one of a part turns out to be too large, its node stays, and needs others than these:
  * the next pass, which knows, computes those. */
-static int keep(void *context, uint32_t value, const struct tensor *tensor, struct error *err)
+static int keep_constant(void *context, uint32_t value, const struct tensor *tensor, struct error *err)
 {
     struct folding_pass *pass = context;
-    struct folding *folding = pass->folding;
+    struct constant_folding *folding = pass->folding;
     uint32_t producer = folding->model->values.items[value].producer;
     int rc = 0;
 
@@ -181,7 +181,7 @@ static void undo_kept(struct folding_pass *pass)
     model->initializers.count = pass->constants;
 }
 
-static void give_up(struct folding_pass *pass, uint32_t node)
+static void give_up_node(struct folding_pass *pass, uint32_t node)
 {
     const struct model *model = pass->folding->model;
     struct edge_range outputs = model->nodes.items[node].outputs;
@@ -193,18 +193,18 @@ static void give_up(struct folding_pass *pass, uint32_t node)
     bitset_remove(&pass->foldable, node);
 }
 
-static void refuse(void *context, uint32_t node, const struct error *why)
+static void refuse_node(void *context, uint32_t node, const struct error *why)
 {
     struct folding_pass *pass = context;
 
     log_message(pass->folding->settings->log, LOG_WARNING,
                 "Constant folding: cannot compute '%s', which stays as it is: %s",
                 model_node_label(pass->folding->model, node), why->message);
-    give_up(pass, node);
+    give_up_node(pass, node);
 }
 
 /* Makes constants of what is wanted of a part: of all, or none. */
-static int compute(struct folding_pass *pass, const struct value_list *wanted, struct error *err)
+static int compute_constants(struct folding_pass *pass, const struct value_list *wanted, struct error *err)
 {
     const struct folding_settings *settings = pass->folding->settings;
     struct constant_values_request request = {
@@ -214,8 +214,8 @@ static int compute(struct folding_pass *pass, const struct value_list *wanted, s
         .backend = settings->backend,
         .runtime = settings->request,
         .piece_nodes = settings->piece_nodes > 0 ? settings->piece_nodes : session_piece_nodes(pass->folding->model),
-        .take = keep,
-        .refuse = settings->partition == FOLDING_NODES ? refuse : NULL,
+        .take = keep_constant,
+        .refuse = settings->partition == FOLDING_NODES ? refuse_node : NULL,
         .context = pass,
     };
     const struct onnxrt_settings plain = onnxrt_settings_unoptimized(&settings->request);
@@ -284,14 +284,14 @@ static int fold_halves(struct folding_pass *pass, const struct bitset *part, str
 /* `halve`: when it fails as a whole, its halves are tried. */
 static int fold_part(struct folding_pass *pass, const struct bitset *part, bool halve, struct error *err)
 {
-    struct folding *folding = pass->folding;
+    struct constant_folding *folding = pass->folding;
     struct value_list wanted = {0};
     struct error why = {0};
     int rc = 0, failure = 0;
 
     list_wanted(pass, part, &wanted);
     if (wanted.count > 0 && !folding->no_runtime)
-        failure = compute(pass, &wanted, &why);
+        failure = compute_constants(pass, &wanted, &why);
     if (failure == ERR_INTERRUPTED || pass->broken) {
         *err = why;
         rc = failure;
@@ -307,14 +307,14 @@ static int fold_part(struct folding_pass *pass, const struct bitset *part, bool 
     } else if (failure < 0) {
         report_failure(pass, part, &why);
         for (size_t i = bitset_next(part, 0); i < part->size; i = bitset_next(part, i + 1))
-            give_up(pass, (uint32_t)i);
+            give_up_node(pass, (uint32_t)i);
         folding->stop = folding->settings->partition == FOLDING_WHOLE;
     }
     free(wanted.items);
     return rc;
 }
 
-static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
+static int fold_nodes(struct constant_folding *folding, bool *changed, struct error *err)
 {
     struct folding_pass pass = {.folding = folding};
     struct bitset all;
@@ -335,7 +335,7 @@ static int fold_nodes(struct folding *folding, bool *changed, struct error *err)
 
 /* ---- Passes ---- */
 
-static int infer_types(struct folding *folding, struct error *err)
+static int infer_types(struct constant_folding *folding, struct error *err)
 {
     struct error why = {0};
     int rc = types_refine(folding->model, folding->settings->backend, &folding->settings->request, &why);
@@ -392,7 +392,7 @@ static size_t count_nodes(const struct model *model)
     return count;
 }
 
-static int fold_once(struct folding *folding, bool *changed, struct error *err)
+static int fold_once(struct constant_folding *folding, bool *changed, struct error *err)
 {
     struct model *model = folding->model;
     struct folding_counts *counts = &folding->counts, before = *counts;
@@ -425,7 +425,7 @@ static int fold_once(struct folding *folding, bool *changed, struct error *err)
 
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err)
 {
-    struct folding folding = {.model = model, .settings = settings};
+    struct constant_folding folding = {.model = model, .settings = settings};
     struct folding_counts *counts = &folding.counts;
     bool changed = true;
     int rc;

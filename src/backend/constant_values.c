@@ -33,7 +33,7 @@ struct computation {
 
 /* ---- Values ---- */
 
-static void hold(struct computation *computation, uint32_t value, struct tensor *tensor)
+static void hold_value(struct computation *computation, uint32_t value, struct tensor *tensor)
 {
     size_t place;
 
@@ -56,7 +56,7 @@ static struct tensor *held_value(const struct computation *computation, uint32_t
 }
 
 /* Once nothing reads the value any more. */
-static void let_go(struct computation *computation, uint32_t value)
+static void release_value(struct computation *computation, uint32_t value)
 {
     if (computation->readers[value] > 0 || computation->places[value] == 0)
         return;
@@ -65,7 +65,8 @@ static void let_go(struct computation *computation, uint32_t value)
     computation->places[value] = 0;
 }
 
-static int hand_over(struct computation *computation, uint32_t value, const struct tensor *tensor, struct error *err)
+static int hand_over_value(struct computation *computation, uint32_t value, const struct tensor *tensor,
+                           struct error *err)
 {
     int rc = computation->request->take(computation->request->context, value, tensor, err);
 
@@ -217,7 +218,7 @@ static void find_unfeedable(const struct computation *computation, const struct 
     }
 }
 
-static int keep_outputs(struct computation *computation, struct tensor_list *outputs, struct error *err)
+static int keep_piece_outputs(struct computation *computation, struct tensor_list *outputs, struct error *err)
 {
     int rc = 0;
 
@@ -226,9 +227,9 @@ static int keep_outputs(struct computation *computation, struct tensor_list *out
         struct tensor *tensor = &outputs->items[i].tensor;
 
         if (bitset_has(&computation->wanted, value))
-            rc = hand_over(computation, value, tensor, err);
+            rc = hand_over_value(computation, value, tensor, err);
         if (computation->readers[value] > 0)
-            hold(computation, value, tensor);
+            hold_value(computation, value, tensor);
         else
             tensor_release(tensor);
     }
@@ -284,9 +285,9 @@ static int compute_piece(struct computation *computation, const struct value_lis
     if (rc < 0 || ret_unfeedable->count > 0)
         count_reads(computation, nodes, false);
     else
-        rc = keep_outputs(computation, &outputs, err);
+        rc = keep_piece_outputs(computation, &outputs, err);
     for (size_t i = 0; i < piece.inputs.count; i++)
-        let_go(computation, piece.inputs.items[i]);
+        release_value(computation, piece.inputs.items[i]);
     tensor_list_release(&feed);
     tensor_list_release(&outputs);
     subgraph_release(&piece);
@@ -295,7 +296,7 @@ static int compute_piece(struct computation *computation, const struct value_lis
 
 /* ---- What cannot be computed ---- */
 
-static bool reads_lost(const struct computation *computation, uint32_t node)
+static bool reads_lost_value(const struct computation *computation, uint32_t node)
 {
     const struct node *n = &computation->model->nodes.items[node];
 
@@ -309,7 +310,7 @@ static bool reads_lost(const struct computation *computation, uint32_t node)
 }
 
 /* A node stays as it is: what it reads has to be there. */
-static int lose(struct computation *computation, uint32_t node, struct error *err)
+static int lose_node(struct computation *computation, uint32_t node, struct error *err)
 {
     const struct model *model = computation->model;
     const struct node *n = &model->nodes.items[node];
@@ -325,9 +326,9 @@ static int lose(struct computation *computation, uint32_t node, struct error *er
             continue;
         computation->readers[value]--;
         if (!bitset_has(&computation->wanted, value) && held_value(computation, value) != NULL)
-            rc = hand_over(computation, value, held_value(computation, value), err);
+            rc = hand_over_value(computation, value, held_value(computation, value), err);
         bitset_add(&computation->wanted, value);
-        let_go(computation, value);
+        release_value(computation, value);
     }
     return rc;
 }
@@ -339,14 +340,14 @@ static int list_computable(struct computation *computation, const uint32_t *node
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < count; i++)
-        if (reads_lost(computation, nodes[i]))
-            rc = lose(computation, nodes[i], err);
+        if (reads_lost_value(computation, nodes[i]))
+            rc = lose_node(computation, nodes[i], err);
         else
             value_list_add(ret, nodes[i]);
     return rc;
 }
 
-static bool ends_all(const struct computation *computation, int rc)
+static bool ends_computation(const struct computation *computation, int rc)
 {
     return computation->ended || computation->request->refuse == NULL || rc == ERR_INTERRUPTED || rc == ERR_MISSING;
 }
@@ -362,7 +363,7 @@ static int compute_halves(struct computation *computation, const struct value_li
 
     if (nodes->count == 1) {
         computation->request->refuse(computation->request->context, nodes->items[0], why);
-        return lose(computation, nodes->items[0], err);
+        return lose_node(computation, nodes->items[0], err);
     }
     rc = compute_nodes(computation, nodes->items, half, err);
     return rc == 0 ? compute_nodes(computation, nodes->items + half, nodes->count - half, err) : rc;
@@ -378,7 +379,7 @@ static int compute_without(struct computation *computation, const struct value_l
     value_list_to_set(unfeedable, computation->model->nodes.count, &left_out);
     for (size_t i = 0; rc == 0 && i < nodes->count; i++)
         if (bitset_has(&left_out, nodes->items[i]))
-            rc = lose(computation, nodes->items[i], err);
+            rc = lose_node(computation, nodes->items[i], err);
         else
             value_list_add(&rest, nodes->items[i]);
     if (rc == 0)
@@ -399,7 +400,7 @@ static int compute_nodes(struct computation *computation, const uint32_t *nodes,
     rc = list_computable(computation, nodes, count, &computable, err);
     if (rc == 0 && computable.count > 0) {
         rc = compute_piece(computation, &computable, &unfeedable, &why);
-        if (rc < 0 && (ends_all(computation, rc) || bounded_process_is_end(&why)))
+        if (rc < 0 && (ends_computation(computation, rc) || bounded_process_is_end(&why)))
             *err = why;
         else if (rc < 0)
             rc = compute_halves(computation, &computable, &why, err);

@@ -99,7 +99,7 @@ static void learn_types(struct model *model, const struct subgraph_session *sess
 }
 
 /* What holds for all nodes of the model and of its functions. */
-struct search {
+struct support_search {
     const struct backend *backend;
     const struct backend_request *request;
     unsigned depth;         /* of functions that are looked into now */
@@ -107,8 +107,8 @@ struct search {
     size_t not_looked_into; /* refused ones, because there are too many, or too many inside of each other */
 };
 
-static int try_node(const struct search *search, struct model *model, const struct subgraph *single, char **ret_reason,
-                    struct error *err)
+static int try_node(const struct support_search *search, struct model *model, const struct subgraph *single,
+                    char **ret_reason, struct error *err)
 {
     struct subgraph_session session;
     struct error why = {0};
@@ -132,7 +132,8 @@ static int try_node(const struct search *search, struct model *model, const stru
     return 0;
 }
 
-static int find_in(struct search *search, struct model *model, struct node_support_list *ret, struct error *err);
+static int find_support_of_nodes(struct support_search *search, struct model *model, struct node_support_list *ret,
+                                 struct error *err);
 
 static char *extend_stack(const char *stack, struct model *model, uint32_t node)
 {
@@ -175,7 +176,8 @@ static void take_refusals(struct model *model, struct node_support *call, struct
 
 /* The whole function is inferred first; where that is refused, types are learnt node by node. Functions may be nested
  * like bodies; those that call themselves are refused by every runtime. */
-static int look_inside(struct search *search, struct model *model, struct node_support *call, struct error *err)
+static int look_into_function(struct support_search *search, struct model *model, struct node_support *call,
+                              struct error *err)
 {
     enum { MAX_CALLS = 1000 }; /* forty functions that call the next one twice each make 2^40 of them */
     struct node_support_list found = {0};
@@ -196,7 +198,7 @@ static int look_inside(struct search *search, struct model *model, struct node_s
     search->depth++;
     rc = types_infer(body, NULL, search->backend, search->request, NULL, err);
     if (rc == 0 || !bounded_process_is_end(err))
-        rc = find_in(search, body, &found, err);
+        rc = find_support_of_nodes(search, body, &found, err);
     if (rc == 0)
         take_refusals(model, call, body, &found);
     node_support_release(&found);
@@ -205,7 +207,8 @@ static int look_inside(struct search *search, struct model *model, struct node_s
     return rc;
 }
 
-static int find_in(struct search *search, struct model *model, struct node_support_list *ret, struct error *err)
+static int find_support_of_nodes(struct support_search *search, struct model *model, struct node_support_list *ret,
+                                 struct error *err)
 {
     struct node_cutter cutter;
     struct subgraph whole;
@@ -227,7 +230,7 @@ static int find_in(struct search *search, struct model *model, struct node_suppo
         support = VECTOR_APPEND(ret);
         *support = (struct node_support){.node = i, .reason = reason};
         if (reason != NULL)
-            rc = look_inside(search, model, support, err);
+            rc = look_into_function(search, model, support, err);
     }
     node_cutter_release(&cutter);
     subgraph_release(&whole);
@@ -237,8 +240,8 @@ static int find_in(struct search *search, struct model *model, struct node_suppo
 int node_support_find(struct model *model, const struct backend *backend, const struct backend_request *request,
                       struct node_support_list *ret, struct error *err)
 {
-    struct search search = {.backend = backend, .request = request};
-    int rc = find_in(&search, model, ret, err);
+    struct support_search search = {.backend = backend, .request = request};
+    int rc = find_support_of_nodes(&search, model, ret, err);
 
     ret->not_looked_into = search.not_looked_into;
     return rc;

@@ -130,7 +130,7 @@ struct inference {
     struct error first_refusal;
 };
 
-static void type_of(const struct inference *inference, uint32_t value, struct value_type *ret)
+static void read_known_type(const struct inference *inference, uint32_t value, struct value_type *ret)
 {
     value_info_decode(known_types_info(inference->known, inference->whole->model, value), ret);
 }
@@ -141,12 +141,12 @@ static bool is_dynamic(const struct value_type *type)
 }
 
 /* Whether a session could tell more about the value than is known. `*ret_lacks`: nothing says what it is. */
-static bool is_open(const struct inference *inference, uint32_t value, bool *ret_lacks)
+static bool is_value_open(const struct inference *inference, uint32_t value, bool *ret_lacks)
 {
     struct value_type known;
     bool complete;
 
-    type_of(inference, value, &known);
+    read_known_type(inference, value, &known);
     complete = value_type_is_complete(&known) || bitset_has(&inference->not_tensors, value);
     *ret_lacks = !complete;
     return !complete || (known.has_shape && is_dynamic(&known));
@@ -160,7 +160,7 @@ static bool node_is_open(const struct inference *inference, const struct node *n
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(inference->whole->model, node->outputs, i);
 
-        if (value == VALUE_NONE || !is_open(inference, value, &lacks))
+        if (value == VALUE_NONE || !is_value_open(inference, value, &lacks))
             continue;
         open = true;
         *ret_lacks |= lacks;
@@ -175,7 +175,7 @@ static bool is_constant(const struct inference *inference, uint32_t value)
 }
 
 /* The node of the whole that makes the value, or NODE_NONE. */
-static uint32_t maker_of(const struct inference *inference, uint32_t value)
+static uint32_t find_maker(const struct inference *inference, uint32_t value)
 {
     uint32_t producer = inference->whole->model->values.items[value].producer;
 
@@ -199,12 +199,12 @@ static bool is_more_static(const struct shape *found, const struct shape *known)
 
 /* What the model states stays, unless more exact descriptions are wanted; but what follows from those is to be found
  * out. */
-static void describe(struct inference *inference, uint32_t value, const struct value_type *found)
+static void describe_value(struct inference *inference, uint32_t value, const struct value_type *found)
 {
     struct known_types *all = inference->known;
     struct value_type known;
 
-    type_of(inference, value, &known);
+    read_known_type(inference, value, &known);
     if (found->element == DATA_UNDEFINED)
         return;
     if (known.element != DATA_UNDEFINED && value_type_is_complete(&known)) {
@@ -233,7 +233,7 @@ static void read_types(struct inference *inference, const struct subgraph_sessio
         if (outputs[i].not_a_tensor != NULL)
             bitset_add(&inference->not_tensors, value);
         else
-            describe(inference, value, &type);
+            describe_value(inference, value, &type);
     }
 }
 
@@ -251,7 +251,7 @@ static bool needs_maker(const struct inference *inference, uint32_t value, uint3
         return true;
     if (text_equal_string(node->op_type, "Constant") && node->domain.size == 0)
         return true;
-    type_of(inference, value, &known);
+    read_known_type(inference, value, &known);
     if (known.not_a_tensor != NULL || (known.element != DATA_INT64 && known.element != DATA_INT32))
         return false;
     return !known.has_shape || known.shape.rank == 0 ||
@@ -275,7 +275,7 @@ static void add_makers(const struct inference *inference, const struct value_lis
 
             if (value == VALUE_NONE)
                 continue;
-            maker = maker_of(inference, value);
+            maker = find_maker(inference, value);
             if (maker == NODE_NONE || bitset_has(ret, maker) || !needs_maker(inference, value, maker))
                 continue;
             if (queue.count >= most && !bitset_has(&inference->not_tensors, value))
@@ -317,7 +317,7 @@ static int find_inputs(struct inference *inference, struct subgraph *piece, stru
                                        &inference->passed, ret_weights, err);
                 continue;
             }
-            maker = maker_of(inference, value);
+            maker = find_maker(inference, value);
             if (maker == NODE_NONE || !bitset_has(&piece->nodes, maker))
                 value_list_add(&piece->inputs, value);
         }
@@ -337,13 +337,13 @@ static void find_outputs(const struct inference *inference, const struct value_l
         for (size_t i = 0; i < outputs.count; i++) {
             uint32_t value = model_edge(model, outputs, i);
 
-            if (value != VALUE_NONE && is_open(inference, value, &lacks))
+            if (value != VALUE_NONE && is_value_open(inference, value, &lacks))
                 value_list_add(ret, value);
         }
     }
 }
 
-static int ask_session(struct inference *inference, const struct subgraph *piece, struct error *err)
+static int ask_runtime(struct inference *inference, const struct subgraph *piece, struct error *err)
 {
     struct subgraph_session session;
     int rc = subgraph_session_open(&session, piece, inference->how->backend, &inference->runtime, err);
@@ -355,7 +355,7 @@ static int ask_session(struct inference *inference, const struct subgraph *piece
 }
 
 /* Asks about `nodes`. */
-static int ask(struct inference *inference, const struct value_list *nodes, struct error *err)
+static int ask_about_nodes(struct inference *inference, const struct value_list *nodes, struct error *err)
 {
     struct subgraph piece = {
         .model = inference->whole->model, .known = inference->known, .frozen = inference->whole->frozen};
@@ -373,10 +373,10 @@ static int ask(struct inference *inference, const struct value_list *nodes, stru
     for (size_t i = 0; i < weights.count; i++)
         value_list_add(&piece.inputs, weights.items[i]);
     if (rc == 0)
-        rc = ask_session(inference, &piece, err);
+        rc = ask_runtime(inference, &piece, err);
     if (rc == ERR_BACKEND && weights.count > 0 && !bounded_process_is_end(err)) { /* constants may be insisted on */
         piece.inputs.count = given;
-        rc = ask_session(inference, &piece, err);
+        rc = ask_runtime(inference, &piece, err);
     }
     free(weights.items);
     free(piece.inputs.items);
@@ -398,8 +398,8 @@ static bool lacks_input(const struct inference *inference, const struct node *no
 
         if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
             continue;
-        maker = maker_of(inference, value);
-        type_of(inference, value, &known);
+        maker = find_maker(inference, value);
+        read_known_type(inference, value, &known);
         if (known.element == DATA_UNDEFINED && known.not_a_tensor == NULL &&
             (maker == NODE_NONE || !bitset_has(nodes, maker)))
             return true;
@@ -435,7 +435,7 @@ static void select_answerable(const struct inference *inference, const uint32_t 
 }
 
 /* A piece that is refused is halved, until the nodes that are to blame stand alone. */
-static int ask_about(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
+static int ask_about_piece(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
 {
     struct value_list answerable = {0};
     int rc = 0;
@@ -444,7 +444,7 @@ static int ask_about(struct inference *inference, const uint32_t *nodes, size_t 
         return 0;
     select_answerable(inference, nodes, count, &answerable);
     if (answerable.count > 0)
-        rc = ask(inference, &answerable, err);
+        rc = ask_about_nodes(inference, &answerable, err);
     if (rc == ERR_BACKEND && !bounded_process_is_end(err)) {
         if (inference->first_refusal.code == 0)
             inference->first_refusal = *err;
@@ -452,9 +452,9 @@ static int ask_about(struct inference *inference, const uint32_t *nodes, size_t 
         if (answerable.count > 1) {
             size_t half = answerable.count / 2;
 
-            rc = ask_about(inference, answerable.items, half, err);
+            rc = ask_about_piece(inference, answerable.items, half, err);
             if (rc == 0)
-                rc = ask_about(inference, answerable.items + half, answerable.count - half, err);
+                rc = ask_about_piece(inference, answerable.items + half, answerable.count - half, err);
         } else if (inference->whole->model->nodes.items[answerable.items[0]].domain.size > 0) {
             name_map_set(&inference->refused, inference->whole->model->nodes.items[answerable.items[0]].op_type,
                          answerable.items[0]);
@@ -474,11 +474,11 @@ static bool lacks_element(const struct inference *inference, uint32_t value)
 
     if (value == VALUE_NONE || is_constant(inference, value) || bitset_has(&inference->not_tensors, value))
         return false;
-    type_of(inference, value, &known);
+    read_known_type(inference, value, &known);
     return known.element == DATA_UNDEFINED && known.not_a_tensor == NULL;
 }
 
-static void assume(const struct inference *inference, uint32_t value)
+static void assume_float32(const struct inference *inference, uint32_t value)
 {
     struct value_type type = {.element = DATA_FLOAT32};
 
@@ -505,8 +505,8 @@ static void assume_sources(const struct inference *inference, const struct value
         for (size_t i = 0; i < node_read_count(node); i++) {
             uint32_t value = node_read(model, node, i);
 
-            if (value != VALUE_NONE && maker_of(inference, value) == NODE_NONE)
-                assume(inference, value);
+            if (value != VALUE_NONE && find_maker(inference, value) == NODE_NONE)
+                assume_float32(inference, value);
         }
     }
 }
@@ -531,12 +531,12 @@ static void assume_one_more(const struct inference *inference, const uint32_t *n
                 continue;
             }
             for (size_t k = 0; k < node->outputs.count; k++)
-                assume(inference, model_edge(model, node->outputs, k));
+                assume_float32(inference, model_edge(model, node->outputs, k));
             assumed = true;
         }
 }
 
-static int assume_about(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
+static int assume_in_piece(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
 {
     struct value_list left = {0};
     int rc = 0;
@@ -546,7 +546,7 @@ static int assume_about(struct inference *inference, const uint32_t *nodes, size
         struct value_list asked = left;
 
         left = (struct value_list){0};
-        rc = ask_about(inference, asked.items, asked.count, err);
+        rc = ask_about_piece(inference, asked.items, asked.count, err);
         assume_one_more(inference, asked.items, asked.count, &left);
         free(asked.items);
     }
@@ -608,9 +608,9 @@ int types_find(const struct subgraph *part, const struct types_request *request,
     for (size_t i = 0; i < nodes.count; i += piece) {
         size_t left = nodes.count - i, count = left < piece ? left : piece;
 
-        rc = ask_about(&inference, nodes.items + i, count, &own);
+        rc = ask_about_piece(&inference, nodes.items + i, count, &own);
         if (rc == 0 && request->assume)
-            rc = assume_about(&inference, nodes.items + i, count, &own);
+            rc = assume_in_piece(&inference, nodes.items + i, count, &own);
         if (rc < 0)
             goto done;
     }

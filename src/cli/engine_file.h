@@ -61,7 +61,8 @@ int engine_file_network(const struct command_context *context, const struct mode
 
 /* For reference values, whatever the options on engines say: every node in float32, by tactics that do not depend on
  * time, so that a session which is resumed gets the values that it had. Says once that this is the built-in engine.
- * `loader` gives the data to build with; it has to outlive `ret`, which is given back with engine_settings_release(). */
+ * `loader` gives the data to build with; it has to outlive `ret`, which is given back with
+ * engine_settings_release(). */
 int engine_file_golden(struct engine_settings *ret, const struct command_context *context,
                        const struct model_file_settings *file, struct data_loader *loader, struct error *err);
 

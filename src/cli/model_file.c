@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/settings.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"

@@ -1,8 +1,8 @@
 /* cli/model_trial.h: a model that a command writes for the user to keep is loaded once by ONNX Runtime before it is
  * written.
  *
- * The runtime loads it in a process of its own (backend/onnxrt/apart.h), without the numbers of its weights, so that
- * neither a crash nor the size of the model does harm.
+ * The runtime loads it in a process of its own (backend/onnxrt/apart/backend.h), without the numbers of its weights, so
+ * that neither a crash nor the size of the model does harm.
  */
 #ifndef CLI_MODEL_TRIAL_H
 #define CLI_MODEL_TRIAL_H

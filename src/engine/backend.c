@@ -187,7 +187,7 @@ done:
 
 /* --- what it is, and running it --- */
 
-static int engine_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+static int engine_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                       struct tensor_list *ret, double *seconds, struct error *err)
 {
     const struct engine_session *session = (const struct engine_session *)base;

@@ -7,8 +7,8 @@
  * not, and when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies
  * behind a node that fails cannot be judged.
  *
- * With a backend that is at work in a process of its own (backend/onnxrt/apart.h) it is a finding, too, that the
- * runtime crashes on a node, or does not come to an end within its bounds.
+ * With a backend that is at work in a process of its own (backend/onnxrt/apart/backend.h) it is a finding, too, that
+ * the runtime crashes on a node, or does not come to an end within its bounds.
  */
 #ifndef LINT_LINT_H
 #define LINT_LINT_H

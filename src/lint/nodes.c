@@ -91,7 +91,7 @@ static void keep_node_outputs(struct node_runs *runs, struct tensor_list *output
 int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
                      struct tensor_list *ret, bool *ret_any, struct error *err)
 {
-    struct wanted_outputs wanted = {0};
+    struct words wanted = {0};
     size_t count = session->output_count;
     const struct backend_io *outputs = session->outputs;
     const char **names = memory_alloc_zero(count + 1, sizeof(*names));

@@ -47,7 +47,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct layer_info info;
     struct layer_profile profile;
-    struct tensor_summary summary;
+    struct output_summary summary;
     struct tactic_replay replay;
     struct layer_diff diff;
     struct build_knobs knobs;

@@ -44,7 +44,7 @@ static void fake_close(struct backend_session *base)
     free(session);
 }
 
-static int fake_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+static int fake_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                     struct tensor_list *ret, double *seconds, struct error *err)
 {
     const struct fake_session *session = (const struct fake_session *)base;

@@ -35,7 +35,7 @@ struct command_session {
 /* ---- What a command wrote ---- */
 
 /* The end of it, from the beginning of a line on where there is one. */
-static struct text end_of(const struct process_output *output, size_t most)
+static struct text find_last_lines(const struct process_output *output, size_t most)
 {
     struct text end = {output->data, output->size};
 
@@ -53,7 +53,7 @@ static void show_stream(const struct command_session *session, const char *strea
                         bool failed)
 {
     enum log_level level = failed ? LOG_ERROR : LOG_VERBOSE;
-    struct text end = end_of(output, failed ? SHOWN_OF_FAILURE : SHOWN_OF_ALL);
+    struct text end = find_last_lines(output, failed ? SHOWN_OF_FAILURE : SHOWN_OF_ALL);
     uint64_t left_out = output->left_out + (output->size - end.size);
     struct string_builder text;
 
@@ -71,7 +71,7 @@ static void show_stream(const struct command_session *session, const char *strea
 /* The last line that says something; false when there is none. */
 static bool add_last_line(const struct process_output *output, struct string_builder *ret)
 {
-    struct text text = end_of(output, SHOWN_OF_FAILURE);
+    struct text text = find_last_lines(output, SHOWN_OF_FAILURE);
     size_t line;
 
     while (text.size > 0 && !isalnum((unsigned char)text.data[text.size - 1]))
@@ -190,7 +190,7 @@ static void show_output(const struct command_session *session, struct process_re
     process_result_release(result);
 }
 
-static int put_blame(const struct command_session *session, const char *line, struct error *err)
+static int blame_runner(const struct command_session *session, const char *line, struct error *err)
 {
     int foreign_code = err->foreign_code;
 
@@ -204,8 +204,8 @@ static int put_blame(const struct command_session *session, const char *line, st
 
 /* ---- The model ---- */
 
-static int write_model(struct command_session *session, const struct backend_model *source, struct model *model,
-                       struct error *err)
+static int write_command_model(struct command_session *session, const struct backend_model *source, struct model *model,
+                               struct error *err)
 {
     struct path_list made = {0};
     struct subgraph whole;
@@ -222,7 +222,7 @@ static int write_model(struct command_session *session, const struct backend_mod
     return rc;
 }
 
-static int take_model(struct command_session *session, const struct backend_model *source, struct error *err)
+static int open_command_model(struct command_session *session, const struct backend_model *source, struct error *err)
 {
     struct model *model = NULL;
     int rc = model_io_open(source, &model, err);
@@ -236,7 +236,7 @@ static int take_model(struct command_session *session, const struct backend_mode
     if (source->path != NULL)
         session->paths[COMMAND_MODEL] = memory_strdup(source->path);
     else
-        rc = write_model(session, source, model, err);
+        rc = write_command_model(session, source, model, err);
     model_free(model);
     return rc;
 }
@@ -261,7 +261,7 @@ static int build_engine(struct command_session *session, struct error *err)
         err->foreign_code = COMMAND_LEFT_NOTHING;
     }
     show_output(session, &result, rc < 0);
-    return rc < 0 ? put_blame(session, line, err) : 0;
+    return rc < 0 ? blame_runner(session, line, err) : 0;
 }
 
 /* ---- A session ---- */
@@ -304,7 +304,7 @@ static int command_open(const struct backend_request *request, struct backend_se
     rc = file_make_temporary_folder("runner", &session->folder, err);
     if (rc < 0)
         goto done;
-    rc = take_model(session, &request->model, err);
+    rc = open_command_model(session, &request->model, err);
     if (rc < 0)
         goto done;
     rc = build_engine(session, err);
@@ -347,8 +347,8 @@ static int write_inputs(const struct command_session *session, const struct tens
     return rc < 0 ? error_context(err, "the inputs of '%s'", session->command->name) : 0;
 }
 
-static int read_outputs(const struct command_session *session, const struct wanted_outputs *wanted,
-                        struct tensor_list *ret, struct error *err)
+static int read_outputs(const struct command_session *session, const struct words *wanted, struct tensor_list *ret,
+                        struct error *err)
 {
     const struct command_outputs outputs = {session->base.outputs, session->base.output_count};
     const char *path = session->paths[COMMAND_OUTPUTS];
@@ -390,7 +390,7 @@ static int check_original(const struct command_session *session, const char *ori
                      session->command->name, original);
 }
 
-static int run_and_read(struct command_session *session, const struct wanted_outputs *wanted, struct tensor_list *ret,
+static int run_and_read(struct command_session *session, const struct words *wanted, struct tensor_list *ret,
                         double *seconds, struct error *err)
 {
     struct process_result result = {0};
@@ -404,15 +404,15 @@ static int run_and_read(struct command_session *session, const struct wanted_out
         rc = read_outputs(session, wanted, ret, err);
     }
     show_output(session, &result, rc < 0);
-    return rc < 0 ? put_blame(session, session->command->line, err) : 0;
+    return rc < 0 ? blame_runner(session, session->command->line, err) : 0;
 }
 
-static int command_run(struct backend_session *base, const struct tensor_list *feed,
-                       const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+static int command_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
+                       struct tensor_list *ret, double *seconds, struct error *err)
 {
     struct command_session *session = (struct command_session *)base;
     const char **names = memory_alloc_zero(session->base.output_count, sizeof(*names));
-    const struct wanted_outputs all = {names, session->base.output_count};
+    const struct words all = {names, session->base.output_count};
     const char *original = NULL;
     struct tensor_list outputs = {0};
     struct stat before = {0};

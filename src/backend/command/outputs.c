@@ -23,7 +23,7 @@ static void add_raw_name(struct short_list *list, const char *name)
 
 /* `what` is the sentence's beginning, which the names that came and those that were expected follow. */
 static int refuse_names(const char *what, enum command_failure why, const struct tensor_list *come,
-                        const struct wanted_outputs *wanted, struct error *err)
+                        const struct words *wanted, struct error *err)
 {
     struct string_builder found, expected;
     struct short_list found_names = {.text = &found, .most = MOST_NAMES};
@@ -47,8 +47,8 @@ static int refuse_names(const char *what, enum command_failure why, const struct
     return ERR_BACKEND;
 }
 
-static int check_names(const struct command_outputs *outputs, const struct wanted_outputs *wanted,
-                       const struct tensor_list *come, struct error *err)
+static int check_output_names(const struct command_outputs *outputs, const struct words *wanted,
+                              const struct tensor_list *come, struct error *err)
 {
     struct string_builder what;
     int rc = 0;
@@ -70,7 +70,7 @@ static int check_names(const struct command_outputs *outputs, const struct wante
 }
 
 /* Dimensions that the model leaves open may be anything. */
-static bool fits(const struct backend_io *output, const struct shape *shape)
+static bool shape_fits_output(const struct backend_io *output, const struct shape *shape)
 {
     if (!output->has_shape)
         return true;
@@ -86,7 +86,7 @@ static int check_shape(const struct backend_io *output, const struct tensor *ten
 {
     struct string_builder is, should;
 
-    if (fits(output, &tensor->shape))
+    if (shape_fits_output(output, &tensor->shape))
         return 0;
     string_init(&is);
     string_init(&should);
@@ -101,10 +101,10 @@ static int check_shape(const struct backend_io *output, const struct tensor *ten
     return ERR_BACKEND;
 }
 
-int command_outputs_take(const struct command_outputs *outputs, const struct wanted_outputs *wanted,
-                         struct tensor_list *come, struct log *log, struct tensor_list *ret, struct error *err)
+int command_outputs_take(const struct command_outputs *outputs, const struct words *wanted, struct tensor_list *come,
+                         struct log *log, struct tensor_list *ret, struct error *err)
 {
-    int rc = check_names(outputs, wanted, come, err);
+    int rc = check_output_names(outputs, wanted, come, err);
 
     for (size_t i = 0; rc == 0 && i < wanted->count; i++) {
         const struct backend_io *output = find_output(outputs, wanted->items[i]);

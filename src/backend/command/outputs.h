@@ -25,7 +25,7 @@ struct command_outputs {
  * ERR_BACKEND, which tells what came and what was expected, when one is missing, when there is one that is no output of
  * the model, and when a shape is not what the model says, where it says that. Values are not looked at. That a type is
  * another one is a warning to `log` (may be NULL). */
-int command_outputs_take(const struct command_outputs *outputs, const struct wanted_outputs *wanted,
-                         struct tensor_list *come, struct log *log, struct tensor_list *ret, struct error *err);
+int command_outputs_take(const struct command_outputs *outputs, const struct words *wanted, struct tensor_list *come,
+                         struct log *log, struct tensor_list *ret, struct error *err);
 
 #endif

@@ -268,7 +268,7 @@ static struct ort_status *create_env(const struct ort_api *api, const struct ort
 
 /* The environment's own threads can only be asked for here, before anybody knows whether they will be used; asleep,
  * they cost next to nothing. */
-static struct ort_status *start(struct onnxrt *ort)
+static struct ort_status *create_environment(struct onnxrt *ort)
 {
     const struct ort_api *api = ort->api;
     struct ort_threading_options *threads = NULL;
@@ -294,7 +294,7 @@ static struct ort_status *start(struct onnxrt *ort)
     return status;
 }
 
-static int load(const char *wanted, struct onnxrt *ret, struct error *err)
+static int load_library(const char *wanted, struct onnxrt *ret, struct error *err)
 {
     struct onnxrt ort = {0};
     void *handle = NULL;
@@ -307,7 +307,7 @@ static int load(const char *wanted, struct onnxrt *ret, struct error *err)
     rc = find_api(handle, path, &ort, err);
     if (rc < 0)
         goto done;
-    rc = onnxrt_check(&ort, start(&ort), err, "ONNX Runtime ('%s') does not start", path);
+    rc = onnxrt_check(&ort, create_environment(&ort), err, "ONNX Runtime ('%s') does not start", path);
     if (rc == 0)
         *ret = ort;
 done:
@@ -327,7 +327,7 @@ int onnxrt_load(const char *wanted, const struct onnxrt **ret, struct error *err
 
     pthread_mutex_lock(&mutex);
     if (!loaded.api)
-        rc = load(wanted, &loaded, err);
+        rc = load_library(wanted, &loaded, err);
     if (rc == 0)
         *ret = &loaded;
     pthread_mutex_unlock(&mutex);

@@ -7,7 +7,6 @@
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/placement.h"
 #include "backend/onnxrt/providers.h"
-#include "backend/onnxrt/unchecked_keys.h"
 #include "backend/onnxrt/values.h"
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
@@ -152,7 +151,7 @@ static int explain_missing_data(bool is_file, struct error *err)
 }
 
 /* Any file may be read as a message without fields that are known, and an empty one is: it has no graph then. */
-static bool is_model_to(const struct ort_api *api, const struct ort_status *status)
+static bool is_readable_model(const struct ort_api *api, const struct ort_status *status)
 {
     return status == NULL || (api->get_error_code(status) != ORT_INVALID_PROTOBUF &&
                               strstr(api->get_error_message(status), "does not have a graph") == NULL);
@@ -173,7 +172,7 @@ struct listeners {
     struct onnxrt_optimizers *optimizers;
 };
 
-static void listen(void *data, const char *message)
+static void pass_message(void *data, const char *message)
 {
     const struct listeners *listeners = data;
 
@@ -202,7 +201,7 @@ static int load_model(struct onnxrt_session *session, const struct backend_reque
         return rc;
     status = request->frugal ? NULL : onnxrt_bound_begin(session->ort, options);
     crash_work_begins("ONNX Runtime loaded a model");
-    onnxrt_set_listener(listen, &listeners);
+    onnxrt_set_listener(pass_message, &listeners);
     if (status == NULL && is_file)
         status = api->create_session(session->ort->env, request->model.path, options, &session->session);
     else if (status == NULL)
@@ -216,7 +215,7 @@ static int load_model(struct onnxrt_session *session, const struct backend_reque
         status = make_runs_quiet(session, request->log);
     onnxrt_placement_end(&placement, status == NULL ? request->log : NULL);
     api->release_session_options(options);
-    is_model = is_model_to(api, status);
+    is_model = is_readable_model(api, status);
     rc = onnxrt_check(session->ort, status, err, "ONNX Runtime cannot load %s", session->model);
     if (is_file && !is_model)
         return change_code(err, ERR_CORRUPT);
@@ -229,7 +228,7 @@ static int load_model(struct onnxrt_session *session, const struct backend_reque
 
 enum side { INPUTS, OUTPUTS };
 
-static const char *kind_name(int kind)
+static const char *find_kind_name(int kind)
 {
     switch (kind) {
     case ORT_KIND_SEQUENCE:
@@ -312,7 +311,7 @@ static int describe_type(struct onnxrt_session *session, enum side side, size_t 
     if (rc == 0 && kind == ORT_KIND_TENSOR)
         rc = describe_tensor(ort, info, &session->arena, ret, err);
     else if (rc == 0)
-        ret->not_a_tensor = kind_name(kind);
+        ret->not_a_tensor = find_kind_name(kind);
     if (type)
         api->release_type_info(type);
     return rc;
@@ -422,8 +421,8 @@ static bool shape_fits(const struct backend_io *input, const struct shape *shape
     return true;
 }
 
-static int input_mismatch(const struct onnxrt_session *session, const struct backend_io *input,
-                          const struct tensor *given, struct error *err)
+static int refuse_input(const struct onnxrt_session *session, const struct backend_io *input,
+                        const struct tensor *given, struct error *err)
 {
     struct string_builder text;
     int rc;
@@ -455,7 +454,7 @@ static int feed_input(const struct onnxrt_session *session, const struct backend
     if (!given)
         return error_set(err, ERR_MISSING, "input '%s' of %s is not fed", input->name, session->model);
     if (given->tensor.type != input->type || !shape_fits(input, &given->tensor.shape))
-        return input_mismatch(session, input, &given->tensor, err);
+        return refuse_input(session, input, &given->tensor, err);
     rc = onnxrt_value_new(session->ort, &given->tensor, ret, err);
     return rc < 0 ? error_context(err, "input '%s' of %s", input->name, session->model) : 0;
 }
@@ -473,14 +472,14 @@ static int check_output(const struct onnxrt_session *session, const char *name, 
 }
 
 /* What one run hands to the runtime, and gets from it. */
-struct call {
+struct onnxrt_call {
     size_t input_count, output_count;
     const char **input_names, **output_names;
     struct ort_value **inputs, **outputs; /* NULL where there is none (any more) */
 };
 
-static int call_prepare(struct call *call, const struct onnxrt_session *session, const struct tensor_list *feed,
-                        const struct wanted_outputs *wanted, struct error *err)
+static int prepare_call(struct onnxrt_call *call, const struct onnxrt_session *session, const struct tensor_list *feed,
+                        const struct words *wanted, struct error *err)
 {
     int rc = 0;
 
@@ -495,7 +494,7 @@ static int call_prepare(struct call *call, const struct onnxrt_session *session,
     return rc;
 }
 
-static int call_run(struct call *call, const struct onnxrt_session *session, double *seconds, struct error *err)
+static int run_call(struct onnxrt_call *call, const struct onnxrt_session *session, double *seconds, struct error *err)
 {
     struct ort_status *status;
     double start, elapsed;
@@ -551,8 +550,8 @@ static int take_output(const struct onnxrt *ort, struct ort_value *value, const 
     return rc;
 }
 
-static int call_collect(struct call *call, const struct onnxrt_session *session, const struct tensor_list *feed,
-                        struct tensor_list *ret, struct error *err)
+static int collect_outputs(struct onnxrt_call *call, const struct onnxrt_session *session,
+                           const struct tensor_list *feed, struct tensor_list *ret, struct error *err)
 {
     struct tensor_list outputs = {0};
 
@@ -571,23 +570,23 @@ static int call_collect(struct call *call, const struct onnxrt_session *session,
     return 0;
 }
 
-static int onnxrt_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+static int onnxrt_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                       struct tensor_list *ret, double *seconds, struct error *err)
 {
     struct onnxrt_session *session = (struct onnxrt_session *)base;
-    struct call call = {.input_count = session->base.input_count,
-                        .output_count = wanted ? wanted->count : session->base.output_count};
+    struct onnxrt_call call = {.input_count = session->base.input_count,
+                               .output_count = wanted ? wanted->count : session->base.output_count};
     int rc;
 
     call.input_names = memory_alloc_zero(call.input_count, sizeof(*call.input_names));
     call.inputs = memory_alloc_zero(call.input_count, sizeof(*call.inputs));
     call.output_names = memory_alloc_zero(call.output_count, sizeof(*call.output_names));
     call.outputs = memory_alloc_zero(call.output_count, sizeof(*call.outputs));
-    rc = call_prepare(&call, session, feed, wanted, err);
+    rc = prepare_call(&call, session, feed, wanted, err);
     if (rc == 0)
-        rc = call_run(&call, session, seconds, err);
+        rc = run_call(&call, session, seconds, err);
     if (rc == 0)
-        rc = call_collect(&call, session, feed, ret, err);
+        rc = collect_outputs(&call, session, feed, ret, err);
 
     for (size_t i = 0; i < call.input_count; i++)
         if (call.inputs[i])

@@ -101,7 +101,7 @@ void onnxrt_optimizers_release(struct onnxrt_optimizers *optimizers)
     arena_release(&optimizers->arena);
 }
 
-static struct onnxrt_optimizer *find(struct onnxrt_optimizers *optimizers, struct text name)
+static struct onnxrt_optimizer *find_optimizer(struct onnxrt_optimizers *optimizers, struct text name)
 {
     struct onnxrt_optimizer *ret;
 
@@ -115,7 +115,7 @@ static struct onnxrt_optimizer *find(struct onnxrt_optimizers *optimizers, struc
 
 void onnxrt_optimizers_add(struct onnxrt_optimizers *optimizers, struct text name, bool has_changed)
 {
-    struct onnxrt_optimizer *optimizer = find(optimizers, name);
+    struct onnxrt_optimizer *optimizer = find_optimizer(optimizers, name);
 
     optimizer->has_changed = optimizer->has_changed || has_changed;
 }

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
-static struct placed_nodes *find(struct onnxrt_placement *placement, struct text provider)
+static struct placed_nodes *find_placed_nodes(struct onnxrt_placement *placement, struct text provider)
 {
     struct placed_nodes *ret;
 
@@ -39,7 +39,7 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     } else if ((text_begins_with(text_of(message), " All nodes placed on [") ||
                 text_begins_with(text_of(message), " Node(s) placed on [")) &&
                end != NULL && end > name && sscanf(end, "]. Number of nodes: %9lu", &nodes) == 1) {
-        find(placement, (struct text){name + 1, (size_t)(end - name - 1)})->count += nodes;
+        find_placed_nodes(placement, (struct text){name + 1, (size_t)(end - name - 1)})->count += nodes;
     }
 }
 

@@ -1,15 +1,19 @@
 /* backend/onnxrt/providers.c: see providers.h. */
 #include "backend/onnxrt/providers.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/onnxrt/optimizers.h"
+#include "base/file/file.h"
 #include "base/memory.h"
+#include "base/text/names.h"
 #include "base/text/string_builder.h"
 
 static const char cpu_provider[] = "CPUExecutionProvider";
 
-static const char *match(const struct onnxrt_providers *providers, const char *typed)
+static const char *match_provider(const struct onnxrt_providers *providers, const char *typed)
 {
     for (int i = 0; i < providers->available_count; i++)
         if (strcmp(providers->available[i], typed) == 0)
@@ -24,7 +28,7 @@ static const char *match(const struct onnxrt_providers *providers, const char *t
 }
 
 /* Names as Python shows a list of strings. */
-static char *list_to_text(const char *const *names, size_t count)
+static char *write_python_list(const char *const *names, size_t count)
 {
     struct string_builder text;
 
@@ -36,7 +40,7 @@ static char *list_to_text(const char *const *names, size_t count)
     return string_take(&text);
 }
 
-static int choose(struct onnxrt_providers *providers, const char *const *typed, struct error *err)
+static int choose_providers(struct onnxrt_providers *providers, const char *const *typed, struct error *err)
 {
     size_t count = 0;
 
@@ -44,11 +48,11 @@ static int choose(struct onnxrt_providers *providers, const char *const *typed, 
         count++;
     providers->chosen = memory_alloc(count * sizeof(*providers->chosen));
     for (size_t i = 0; i < count; i++) {
-        const char *name = match(providers, typed[i]);
+        const char *name = match_provider(providers, typed[i]);
 
         if (!name) {
             char *available =
-                list_to_text((const char *const *)providers->available, (size_t)providers->available_count);
+                write_python_list((const char *const *)providers->available, (size_t)providers->available_count);
 
             error_set(err, ERR_INVALID,
                       "Could not find specified ONNX-Runtime execution provider: '%s'; this ONNX Runtime has %s",
@@ -76,7 +80,7 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
 {
     for (size_t i = 0; i < providers->options.count; i++) {
         const struct onnxrt_entry *option = &providers->options.items[i];
-        const char *name = match(providers, option->provider);
+        const char *name = match_provider(providers, option->provider);
         char *chosen;
 
         if (name && strcmp(name, cpu_provider) == 0)
@@ -109,7 +113,7 @@ int onnxrt_providers_init(const struct onnxrt *ort, const struct onnxrt_executio
                       "ONNX Runtime does not tell its execution providers");
     if (rc < 0)
         return rc;
-    rc = choose(&providers, typed, err);
+    rc = choose_providers(&providers, typed, err);
     if (rc == 0)
         rc = check_options(&providers, err);
     if (rc < 0)
@@ -134,7 +138,7 @@ void onnxrt_providers_release(struct onnxrt_providers *providers)
 
 char *onnxrt_providers_to_text(const struct onnxrt_providers *providers)
 {
-    return list_to_text(providers->chosen, providers->chosen_count);
+    return write_python_list(providers->chosen, providers->chosen_count);
 }
 
 const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers)
@@ -211,7 +215,7 @@ static void collect_options(const struct onnxrt_providers *providers, const char
         const struct onnxrt_entry *option = &providers->options.items[i];
         size_t place = 0;
 
-        if (match(providers, option->provider) != provider)
+        if (match_provider(providers, option->provider) != provider)
             continue;
         while (place < ret->count && strcmp(ret->keys[place], option->key) != 0)
             place++;
@@ -236,8 +240,8 @@ static struct ort_status *append_own(const struct entry_points *own, struct ort_
     return status;
 }
 
-static int append(const struct onnxrt_providers *providers, const char *provider, struct ort_session_options *options,
-                  struct error *err)
+static int append_provider(const struct onnxrt_providers *providers, const char *provider,
+                           struct ort_session_options *options, struct error *err)
 {
     const struct onnxrt *ort = providers->ort;
     struct option_list given = {0};
@@ -265,11 +269,13 @@ static int append(const struct onnxrt_providers *providers, const char *provider
     return rc;
 }
 
-const char *onnxrt_providers_careless(const struct onnxrt_providers *providers, const char *typed)
+/* The provider that `typed` stands for, when it is one that takes options which it does not know, and lies in the
+ * runtime's own library; else NULL. */
+static const char *find_careless_provider(const struct onnxrt_providers *providers, const char *typed)
 {
     static const char *const careless[] = {"WebGpuExecutionProvider", "XnnpackExecutionProvider",
                                            "CoreMLExecutionProvider", "DmlExecutionProvider"};
-    const char *name = match(providers, typed);
+    const char *name = match_provider(providers, typed);
 
     for (size_t i = 0; name != NULL && i < ARRAY_LEN(careless); i++)
         if (strcmp(careless[i], name) == 0)
@@ -295,7 +301,122 @@ int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort
         if (strcmp(providers->chosen[i], cpu_provider) == 0)
             return 0;
         if (!chosen_before(providers, i))
-            rc = append(providers, providers->chosen[i], options, err);
+            rc = append_provider(providers, providers->chosen[i], options, err);
     }
     return rc;
+}
+
+/* ---- Keys that the runtime does not check ---- */
+
+#define LONGEST_KEY 128 /* the runtime's bound up to release 1.22 */
+
+/* What keys of a session begin with. */
+static const char *const session_areas[] = {"session.", "optimization.", "ep.", "mlas."};
+
+static bool is_of_a_key(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '.';
+}
+
+/* Offers each text of the library that begins with `area` and looks like a key, from its byte `from` on. */
+static void offer_keys(struct text library, const char *area, size_t from, struct close_names *names)
+{
+    size_t size = strlen(area), found;
+
+    for (; (found = text_find(library, text_of(area))) != SIZE_MAX;
+         library = (struct text){library.data + found + size, library.size - found - size}) {
+        struct text key = {library.data + found, size};
+        size_t room = library.size - found;
+
+        while (key.size <= LONGEST_KEY && key.size < room && is_of_a_key(key.data[key.size]))
+            key.size++;
+        if (key.size > size && key.size < room && key.data[key.size] == '\0')
+            close_names_offer(names, (struct text){key.data + from, key.size - from});
+    }
+}
+
+bool onnxrt_library_has_key(struct text library, const char *area, const char *key, struct string_builder *ret)
+{
+    struct close_names names;
+
+    if (text_contains(library, (struct text){key, strlen(key) + 1}))
+        return true;
+    close_names_start(&names, text_of(key));
+    if (*area != '\0')
+        offer_keys(library, area, strlen(area), &names);
+    for (size_t i = 0; *area == '\0' && i < ARRAY_LEN(session_areas); i++)
+        offer_keys(library, session_areas[i], 0, &names);
+    close_names_add_to(&names, ret);
+    return false;
+}
+
+/* The runtime keeps options of a provider as "ep.webgpuexecutionprovider.deviceId", say. Other providers have libraries
+ * of their own, which may know a session's key that the runtime's does not. */
+static void warn_of_key(const struct onnxrt *ort, struct text library, const char *provider,
+                        const struct onnxrt_entry *setting, struct log *log)
+{
+    struct string_builder area, instead;
+
+    string_init(&area);
+    string_init(&instead);
+    if (provider != NULL) {
+        string_add_format(&area, "ep.%s.", provider);
+        for (size_t i = 0; i < area.size; i++)
+            area.data[i] = (char)tolower((unsigned char)area.data[i]);
+    }
+    if (!onnxrt_library_has_key(library, area.size > 0 ? area.data : "", setting->key, &instead))
+        log_once(log, LOG_WARNING,
+                 "%s %s%s%s: the library of ONNX Runtime %s does not hold this name, so that nothing may come of it%s",
+                 provider != NULL ? "--provider-options" : "--session-config",
+                 provider != NULL ? setting->provider : "", provider != NULL ? ":" : "", setting->key, ort->version,
+                 instead.size > 0 ? instead.data : "");
+    string_release(&area);
+    string_release(&instead);
+}
+
+/* The runtime does not say which of the names it knows. */
+static void warn_of_optimizers(const struct onnxrt *ort, const char *value, struct log *log)
+{
+    char *names = memory_strdup(value), *state = NULL;
+
+    for (char *name = strtok_r(names, ";", &state); name != NULL; name = strtok_r(NULL, ";", &state)) {
+        struct string_builder instead;
+
+        string_init(&instead);
+        if (!onnxrt_optimizer_is_known(name, &instead))
+            log_once(
+                log, LOG_WARNING,
+                "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may come "
+                "of it with %s to be switched off%s",
+                name, ort->version, instead.size > 0 ? instead.data : "");
+        string_release(&instead);
+    }
+    free(names);
+}
+
+void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct onnxrt_execution *execution,
+                                struct log *log)
+{
+    const struct onnxrt *ort = providers->ort;
+    struct text library;
+    struct file_map map;
+
+    if (execution->session_config.count + execution->provider_options.count == 0 || ort->path == NULL ||
+        file_map_open(ort->path, &map, NULL) < 0)
+        return;
+    library = (struct text){(const char *)map.data, map.size};
+    for (size_t i = 0; i < execution->session_config.count; i++) {
+        const struct onnxrt_entry *setting = &execution->session_config.items[i];
+
+        warn_of_key(ort, library, NULL, setting, log);
+        if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
+            warn_of_optimizers(ort, setting->value, log);
+    }
+    for (size_t i = 0; i < execution->provider_options.count; i++) {
+        const char *careless = find_careless_provider(providers, execution->provider_options.items[i].provider);
+
+        if (careless != NULL)
+            warn_of_key(ort, library, careless, &execution->provider_options.items[i], log);
+    }
+    file_map_release(&map);
 }

@@ -27,14 +27,21 @@ char *onnxrt_providers_to_text(const struct onnxrt_providers *providers);
 /* The provider that is to run all nodes, if it can; NULL when that is the processor. */
 const char *onnxrt_providers_preferred(const struct onnxrt_providers *providers);
 
-/* The provider that `typed` stands for, when it is one that takes options which it does not know, and lies in the
- * runtime's own library; else NULL. */
-const char *onnxrt_providers_careless(const struct onnxrt_providers *providers, const char *typed);
-
 /* Adds the chosen ones to `options`, each through the runtime's function for it, with its options as they are.
  * ERR_BACKEND when one does not work on this machine, or refuses an option: what was asked, and the runtime's own
  * words. */
 int onnxrt_providers_append(const struct onnxrt_providers *providers, struct ort_session_options *options,
                             struct error *err);
+
+/* The runtime takes some keys whether it knows them or not, so that a misspelt one changes nothing and nobody learns of
+ * it: those of a session's configuration, and of some providers' options. Warns of each such key of `execution` whose
+ * name does not occur in the runtime's library. */
+void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const struct onnxrt_execution *execution,
+                                struct log *log);
+
+/* Whether `library`, the bytes of one, has the text `key`, NUL-terminated. If not, `ret` gets the keys that it has and
+ * that are close: "; did you mean 'deviceId'?", or nothing. Those are texts that begin with `area`, which is left out;
+ * with area "" those that begin as a session's keys do. */
+bool onnxrt_library_has_key(struct text library, const char *area, const char *key, struct string_builder *ret);
 
 #endif

@@ -12,13 +12,13 @@
 
 static const char *const library_names[] = {"libonnxruntime.so.1", "libonnxruntime.so"};
 
-struct search {
+struct library_search {
     void *handle; /* NULL until found */
     char *path;
     struct string_builder tried; /* for the message when nothing is found */
 };
 
-static void note(struct search *search, const char *format, const char *what)
+static void note_place(struct library_search *search, const char *format, const char *what)
 {
     if (search->tried.size > 0)
         string_add(&search->tried, ", ");
@@ -32,7 +32,7 @@ static bool names_system_library(const char *path)
 }
 
 /* The runtime looks for the libraries of its providers beside itself: so links are resolved first. */
-static void try_file(struct search *search, const char *path)
+static void try_file(struct library_search *search, const char *path)
 {
     char *real = names_system_library(path) ? memory_strdup(path) : file_real_path(path);
 
@@ -43,13 +43,13 @@ static void try_file(struct search *search, const char *path)
         return;
     }
     if (real)
-        note(search, "%s", dlerror());
+        note_place(search, "%s", dlerror());
     else
-        note(search, "'%s' (not there)", path);
+        note_place(search, "'%s' (not there)", path);
     free(real);
 }
 
-static void try_place(struct search *search, const char *place)
+static void try_place(struct library_search *search, const char *place)
 {
     bool any = false;
 
@@ -67,10 +67,10 @@ static void try_place(struct search *search, const char *place)
         free(path);
     }
     if (!any)
-        note(search, "folder '%s'", place);
+        note_place(search, "folder '%s'", place);
 }
 
-static void try_beside_program(struct search *search)
+static void try_beside_program(struct library_search *search)
 {
     char *program = system_program_path();
     char *folder = program != NULL ? file_folder(program) : NULL;
@@ -97,7 +97,7 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
 {
     const char *variable = getenv("POLYGRAPHY_ONNXRUNTIME");
     const char *shared_variable = getenv("ORT_DYLIB_PATH");
-    struct search search = {0};
+    struct library_search search = {0};
     int rc = 0;
 
     string_init(&search.tried);

@@ -25,7 +25,7 @@ struct onnxrt_execution {
 };
 
 /* `settings` of a struct backend_request for onnxrt_backend and onnxrt_apart_backend. NULL there: zeros. A member that
- * is added here is added to the table in request_message.c as well, which passes it to the other process. */
+ * is added here is added to the table in apart/request.c as well, which passes it to the other process. */
 struct onnxrt_settings {
     const char *library; /* runtime library to load, or NULL for the usual search */
     struct onnxrt_execution execution;

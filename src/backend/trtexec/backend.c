@@ -117,7 +117,7 @@ static int write_input(struct run *run, size_t index, struct error *err)
     return rc;
 }
 
-static int prepare(struct run *run, struct error *err)
+static int prepare_run(struct run *run, struct error *err)
 {
     const struct io_list *inputs = &run->session->inputs;
     char *folder = file_join(run->session->products.folder, "run");
@@ -142,7 +142,7 @@ static int prepare(struct run *run, struct error *err)
     return rc;
 }
 
-static int start(struct run *run, struct error *err)
+static int start_run(struct run *run, struct error *err)
 {
     struct trtexec_session *session = run->session;
     const struct trtexec_run wish = {
@@ -301,13 +301,13 @@ static bool has_debug(const struct trtexec_settings *settings)
 }
 
 /* No summary: nothing was marked, or all of it is fused away. */
-static int read_summary(const struct run *run, struct tensor_summary *ret, struct error *err)
+static int read_summary(const struct run *run, struct output_summary *ret, struct error *err)
 {
     char *path = file_join(run->folder, "tensor_summary.json");
     struct file_map map;
     int rc = 0;
 
-    *ret = (struct tensor_summary){0};
+    *ret = (struct output_summary){0};
     if (file_exists(path))
         rc = file_map_open(path, &map, err);
     else
@@ -322,7 +322,7 @@ done:
     return rc;
 }
 
-static int read_debug_tensor(const struct run *run, const struct tensor_summary *summary, const char *name,
+static int read_debug_tensor(const struct run *run, const struct output_summary *summary, const char *name,
                              struct tensor *ret, struct error *err)
 {
     struct tensor form = {0};
@@ -343,7 +343,7 @@ static int read_debug_tensor(const struct run *run, const struct tensor_summary 
 }
 
 /* What comes back is what there is: TensorRT says nothing of names that it does not know. */
-static int take_debug_names(struct trtexec_session *session, const struct tensor_summary *summary, struct error *err)
+static int take_debug_names(struct trtexec_session *session, const struct output_summary *summary, struct error *err)
 {
     const struct words *wanted = &session->settings.mark_debug;
     struct string_builder missing;
@@ -369,12 +369,11 @@ static int take_debug_names(struct trtexec_session *session, const struct tensor
 /* ---- Running ---- */
 
 /* Adds what is wanted, in that order. */
-static int read_outputs(const struct run *run, const struct wanted_outputs *wanted, struct tensor_list *ret,
-                        struct error *err)
+static int read_outputs(const struct run *run, const struct words *wanted, struct tensor_list *ret, struct error *err)
 {
     const struct io_list *outputs = &run->session->outputs;
     size_t count = wanted != NULL ? wanted->count : outputs->count;
-    struct tensor_summary summary = {0};
+    struct output_summary summary = {0};
     int rc = check_files(&run->job.report, err);
 
     if (rc < 0)
@@ -465,12 +464,12 @@ static void warn_of_zeros(struct trtexec_session *session, const struct tensor_l
         "never put back");
 }
 
-static int run_once(struct run *run, const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
+static int run_once(struct run *run, const struct words *wanted, struct tensor_list *ret, double *seconds,
                     struct error *err)
 {
     struct trtexec_session *session = run->session;
 
-    if (prepare(run, err) < 0 || start(run, err) < 0 || check_inputs(run, err) < 0)
+    if (prepare_run(run, err) < 0 || start_run(run, err) < 0 || check_inputs(run, err) < 0)
         return err->code;
     if (run->again)
         return 0;
@@ -490,9 +489,8 @@ static int run_once(struct run *run, const struct wanted_outputs *wanted, struct
 
 #define MOST_TRIES 3 /* with other types of inputs, with exported outputs */
 
-static int trtexec_run_session(struct backend_session *base, const struct tensor_list *feed,
-                               const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
-                               struct error *err)
+static int trtexec_run_session(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
+                               struct tensor_list *ret, double *seconds, struct error *err)
 {
     for (int i = 0; i < MOST_TRIES; i++) {
         struct run run = {.session = (struct trtexec_session *)base, .feed = feed};
@@ -534,16 +532,16 @@ static int make_zeros(const struct trtexec_session *session, struct tensor_list 
 
 /* Asks a run what the engine has: inputs and outputs where they are not known, and tensors inside of it that are
  * marked. */
-static int learn(struct trtexec_session *session, bool knows_model, struct error *err)
+static int learn_bindings(struct trtexec_session *session, bool knows_model, struct error *err)
 {
     struct tensor_list zeros = {0};
     struct run run = {.session = session, .feed = knows_model ? &zeros : NULL};
-    struct tensor_summary summary = {0};
+    struct output_summary summary = {0};
     int rc = knows_model ? make_zeros(session, &zeros, err) : 0;
 
     if (rc < 0)
         goto done;
-    if (prepare(&run, err) < 0 || start(&run, err) < 0) {
+    if (prepare_run(&run, err) < 0 || start_run(&run, err) < 0) {
         rc = err->code;
         goto done;
     }
@@ -583,7 +581,7 @@ static int open_engine(struct trtexec_session *session, const struct backend_req
     if (is_of_version && !has_debug(&session->settings) &&
         engine_notes_load(place, &session->inputs, &session->outputs))
         return 0;
-    rc = learn(session, false, err);
+    rc = learn_bindings(session, false, err);
     if (rc == ERR_BACKEND && !is_of_version)
         return error_context(err,
                              "'%s' was built by TensorRT %u.%u.%u, which as a rule is the one version that it runs on",
@@ -616,7 +614,7 @@ static int build_engine(struct trtexec_session *session, const struct backend_re
     io_list_take(&session->products.network.inputs, &session->inputs);
     io_list_take(&session->products.network.outputs, &session->outputs);
     rc = wish != NULL && wish->built != NULL ? wish->built(wish->data, &session->products, err) : 0;
-    return rc == 0 && has_debug(&session->settings) ? learn(session, true, err) : rc;
+    return rc == 0 && has_debug(&session->settings) ? learn_bindings(session, true, err) : rc;
 }
 
 static bool is_engine(const struct backend_request *request)

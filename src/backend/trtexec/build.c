@@ -131,8 +131,8 @@ static int keep_log(const struct trtexec_products *products, const struct trtexe
     return file_write(products->log, job->result.out.data, job->result.out.size, FILE_INTERMEDIATE, err);
 }
 
-static int run(const struct trtexec_settings *settings, const struct trtexec_words *words,
-               struct trtexec_products *products, struct error *err)
+static int run_build(const struct trtexec_settings *settings, const struct trtexec_words *words,
+                     struct trtexec_products *products, struct error *err)
 {
     struct trtexec_job job = {0};
     int rc = trtexec_job_run(words, products->folder, &job, err);
@@ -210,7 +210,7 @@ int trtexec_build(const struct trtexec_settings *settings, const struct backend_
     rc = lend_calibration(ret, settings, err);
     if (rc < 0)
         goto done;
-    rc = run(settings, &words, ret, err);
+    rc = run_build(settings, &words, ret, err);
     if (rc == 0 && !file_exists(ret->timing_cache)) {
         free(ret->timing_cache);
         ret->timing_cache = NULL;

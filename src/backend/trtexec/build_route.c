@@ -12,7 +12,7 @@ static const struct trtexec_wish wish = {"--build-route", "--setBuildRoute", NUL
 
 /* ---- Which there are ---- */
 
-static int ask(const struct trtexec *program, struct process_result *ret, struct error *err)
+static int ask_routes(const struct trtexec *program, struct process_result *ret, struct error *err)
 {
     const char *const arguments[] = {program->path, "--helpBuildRoute", NULL};
     const char *const environment[] = {"TRT_INTERNAL_OPTIONS", NULL};
@@ -39,7 +39,7 @@ int trtexec_list_knobs(const struct trtexec *program, struct build_knobs *ret, s
     int rc = trtexec_require(program, "--helpBuildRoute", "build routes", NULL, err);
 
     if (rc == 0)
-        rc = ask(program, &result, err);
+        rc = ask_routes(program, &result, err);
     if (rc < 0)
         return rc;
     rc = build_knobs_parse(ret, (struct text){result.out.data, result.out.size}, err);
@@ -50,7 +50,7 @@ int trtexec_list_knobs(const struct trtexec *program, struct build_knobs *ret, s
 /* ---- What a build is told ---- */
 
 /* "-NAME=VALUE", or without the '-'. */
-static struct text name_of(const char *word)
+static struct text find_route_name(const char *word)
 {
     word += *word == '-';
     return (struct text){word, strcspn(word, "=")};
@@ -58,7 +58,7 @@ static struct text name_of(const char *word)
 
 static int refuse_knob(const struct build_knobs *knobs, const char *word, struct error *err)
 {
-    struct text name = name_of(word);
+    struct text name = find_route_name(word);
     struct string_builder close;
     struct close_names names;
     int rc;
@@ -78,7 +78,7 @@ static int refuse_knob(const struct build_knobs *knobs, const char *word, struct
 
 static int check_word(const struct build_knobs *knobs, const char *word, struct error *err)
 {
-    struct text name = name_of(word);
+    struct text name = find_route_name(word);
     const struct build_knob *knob = build_knobs_find(knobs, name);
     const char *value = name.data[name.size] == '=' ? name.data + name.size + 1 : "";
     struct string_builder values;
@@ -131,7 +131,7 @@ void trtexec_words_route(struct trtexec_words *words)
         const char *word = route->items[i];
         size_t later = i + 1;
 
-        while (later < route->count && !text_equal(name_of(route->items[later]), name_of(word)))
+        while (later < route->count && !text_equal(find_route_name(route->items[later]), find_route_name(word)))
             later++;
         if (later == route->count)
             string_add_format(&text, "%s-%s", text.data[text.size - 1] == '=' ? "" : " ", word + (*word == '-'));

@@ -514,7 +514,7 @@ static const char *platform_word(const char *word)
     return word != NULL && strcasecmp(word, "same_as_build") == 0 ? "SameAsBuild" : word;
 }
 
-static void add_values(struct trtexec_words *words)
+static void add_option_values(struct trtexec_words *words)
 {
     const struct trtexec_settings *settings = words->settings;
 
@@ -587,7 +587,7 @@ void trtexec_words_add_build(struct trtexec_words *words, const struct trtexec_n
     add_preview_features(words);
     add_capability(words);
     add_flags(words);
-    add_values(words);
+    add_option_values(words);
     add_plugins(words);
     trtexec_words_names(words, &settings->mark_debug,
                         (struct trtexec_wish){"--mark-debug", "--markDebug", "mark outputs: --trt-outputs"});

@@ -92,7 +92,7 @@ static bool read_type(struct json_reader *reader, const json_t *value, enum data
     return *ret != DATA_UNDEFINED || text_equal_string(name, data_type_name(DATA_UNDEFINED));
 }
 
-static bool read_shape(const json_t *value, struct backend_io *ret)
+static bool read_note_shape(const json_t *value, struct backend_io *ret)
 {
     if (value == NULL)
         return true;
@@ -110,7 +110,7 @@ static bool read_shape(const json_t *value, struct backend_io *ret)
     return true;
 }
 
-static bool read_list(struct json_reader *reader, const char *key, struct io_list *ret)
+static bool read_note_list(struct json_reader *reader, const char *key, struct io_list *ret)
 {
     const json_t *list = json_object_get(reader->root, key), *value;
     struct error ignored;
@@ -131,7 +131,7 @@ static bool read_list(struct json_reader *reader, const char *key, struct io_lis
         io = io_list_add(ret, name.data, safe.data, type);
         io->bound = bound;
         io->is_open = json_is_true(json_object_get(value, "is_open"));
-        if (!read_shape(json_object_get(value, "shape"), &ret->items[i]))
+        if (!read_note_shape(json_object_get(value, "shape"), &ret->items[i]))
             return false;
     }
     return true;
@@ -148,8 +148,8 @@ bool engine_notes_parse(struct text note, const char *hash, struct io_list *inpu
         goto done;
     known = json_is_object(reader.root) &&
             json_reader_text(&reader, json_object_get(reader.root, "engine"), &engine, &ignored) == 0 &&
-            text_equal_string(engine, hash) && read_list(&reader, "inputs", inputs) &&
-            read_list(&reader, "outputs", outputs);
+            text_equal_string(engine, hash) && read_note_list(&reader, "inputs", inputs) &&
+            read_note_list(&reader, "outputs", outputs);
 done:
     json_reader_release(&reader);
     if (!known) {

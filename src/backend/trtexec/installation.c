@@ -39,7 +39,7 @@ static int explain(const char *path, const struct process_result *result, struct
     return rc;
 }
 
-static int ask(const char *path, struct process_output *ret, struct error *err)
+static int ask_program(const char *path, struct process_output *ret, struct error *err)
 {
     const char *const arguments[] = {path, "--help", NULL};
     const char *const environment[] = {"TRT_INTERNAL_OPTIONS", NULL};
@@ -155,7 +155,7 @@ static int probe(const char *path, struct trtexec *ret, struct error *err)
     cache = cache_path(path);
     if (remember(cache, path, (struct text){key.data, key.size}, ret))
         goto done;
-    rc = ask(path, &help, err);
+    rc = ask_program(path, &help, err);
     if (rc < 0)
         goto done;
     rc = trtexec_parse_help(path, (struct text){help.data, help.size}, ret, err);
@@ -193,7 +193,7 @@ static char *find_beside_libraries(void)
     return found;
 }
 
-static char *search(void)
+static char *search_places(void)
 {
     char *found = process_find("trtexec");
 
@@ -206,11 +206,11 @@ static char *search(void)
     return found != NULL ? found : find_beside_libraries();
 }
 
-static int find(struct trtexec *ret, struct error *err)
+static int find_program(struct trtexec *ret, struct error *err)
 {
     const char *named = getenv("POLYGRAPHY_TRTEXEC");
     bool is_named = named != NULL && named[0] != '\0';
-    char *found = is_named ? process_find(named) : search(), *absolute;
+    char *found = is_named ? process_find(named) : search_places(), *absolute;
     int rc;
 
     if (found == NULL && is_named)
@@ -235,7 +235,7 @@ int trtexec_find(const struct trtexec **ret, struct error *err)
 
     pthread_mutex_lock(&mutex);
     if (found.path == NULL)
-        rc = find(&found, err);
+        rc = find_program(&found, err);
     pthread_mutex_unlock(&mutex);
     if (rc == 0)
         *ret = &found;

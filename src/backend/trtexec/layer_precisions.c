@@ -22,7 +22,7 @@ struct node_index {
     struct name_map last;
 };
 
-static const char *name_of(const struct model *model, const struct node *node, struct arena *arena)
+static const char *find_layer_name(const struct model *model, const struct node *node, struct arena *arena)
 {
     uint32_t output = node->outputs.count > 0 ? model_edge(model, node->outputs, 0) : VALUE_NONE;
 
@@ -39,7 +39,7 @@ static void index_nodes(struct node_index *index, const struct model *model, str
                                  .before = arena_alloc_zero(arena, model->nodes.count, sizeof(*index->before))};
     name_map_init(&index->last);
     for (uint32_t i = 0; i < model->nodes.count; i++) {
-        index->names[i] = name_of(model, &model->nodes.items[i], arena);
+        index->names[i] = find_layer_name(model, &model->nodes.items[i], arena);
         index->before[i] = name_map_find(&index->last, text_of(index->names[i]));
         name_map_set(&index->last, text_of(index->names[i]), i);
     }
@@ -70,8 +70,8 @@ struct found_layers {
     size_t name_bytes;
 };
 
-static void add(struct found_layers *found, uint32_t node, const struct trtexec_named_type *asked, const char *safe,
-                bool may_be_missing)
+static void add_precision(struct found_layers *found, uint32_t node, const struct trtexec_named_type *asked,
+                          const char *safe, bool may_be_missing)
 {
     found->nodes = memory_resize(found->nodes, found->count + 1, sizeof(*found->nodes));
     found->nodes[found->count] = node;
@@ -85,8 +85,8 @@ static bool can_be_passed(const char *name)
     return name[0] != '\0' && strpbrk(name, ",:'*\"\\") == NULL;
 }
 
-static int find(const struct node_index *index, size_t count, const struct trtexec_named_types *asked,
-                bool may_be_missing, struct found_layers *ret, struct error *err)
+static int find_layer(const struct node_index *index, size_t count, const struct trtexec_named_types *asked,
+                      bool may_be_missing, struct found_layers *ret, struct error *err)
 {
     for (size_t i = 0; i < asked->count; i++) {
         const char *name = asked->items[i].name;
@@ -96,9 +96,9 @@ static int find(const struct node_index *index, size_t count, const struct trtex
         if (last == NAME_MAP_NONE && !is_pattern)
             return unknown_node(index, count, name, err);
         if (last == NAME_MAP_NONE)
-            add(ret, NAME_MAP_NONE, &asked->items[i], name, may_be_missing);
+            add_precision(ret, NAME_MAP_NONE, &asked->items[i], name, may_be_missing);
         for (uint32_t node = last; node != NAME_MAP_NONE; node = index->before[node])
-            add(ret, node, &asked->items[i], NULL, may_be_missing);
+            add_precision(ret, node, &asked->items[i], NULL, may_be_missing);
     }
     return 0;
 }
@@ -149,9 +149,9 @@ int trtexec_layers_find(const struct trtexec_settings *settings, struct model *m
     if (settings->strongly_typed || settings->layer_precisions.count + settings->optional_precisions.count == 0)
         return 0;
     index_nodes(&index, model, arena);
-    rc = find(&index, model->nodes.count, &settings->layer_precisions, false, &found, err);
+    rc = find_layer(&index, model->nodes.count, &settings->layer_precisions, false, &found, err);
     if (rc == 0)
-        rc = find(&index, model->nodes.count, &settings->optional_precisions, true, &found, err);
+        rc = find_layer(&index, model->nodes.count, &settings->optional_precisions, true, &found, err);
     if (rc < 0)
         goto done;
     rc = name_nodes(model, &index, &found, arena, ret_changed, err);

@@ -7,7 +7,7 @@
 #include "backend/trtexec/job.h"
 #include "base/file/file.h"
 
-static void add_words(struct trtexec_words *words)
+static void add_layer_words(struct trtexec_words *words)
 {
     const struct trtexec *program = words->settings->program;
 
@@ -69,7 +69,7 @@ int trtexec_ask_layers(const struct trtexec *program, const char *path, struct l
     rc = link_engine(path, folder, err);
     if (rc < 0)
         goto done;
-    add_words(&words);
+    add_layer_words(&words);
     rc = trtexec_words_finish(&words, err);
     if (rc < 0)
         goto done;

@@ -202,8 +202,8 @@ static const char *const *take_symbols(struct arena *arena, const struct value_t
     return ret;
 }
 
-static int describe(const struct making *making, const struct model *model, const struct value_list *values,
-                    const char *kind, struct trtexec_tensors *ret, struct error *err)
+static int describe_tensors(const struct making *making, const struct model *model, const struct value_list *values,
+                            const char *kind, struct trtexec_tensors *ret, struct error *err)
 {
     ret->items = arena_alloc_zero(making->arena, values->count, sizeof(*ret->items));
     for (size_t i = 0; i < values->count; i++) {
@@ -359,7 +359,7 @@ static int check_profile(const struct trtexec_network *network, const struct trt
     return 0;
 }
 
-static bool is_open(const struct trtexec_tensor *input)
+static bool has_open_shape(const struct trtexec_tensor *input)
 {
     return !input->has_shape || !shape_is_static(&input->shape);
 }
@@ -376,14 +376,14 @@ static int make_profiles(const struct making *making, struct error *err)
         if (check_profile(network, &settings->profiles[i], err) < 0)
             return err->code;
     for (size_t i = 0; i < network->inputs.count; i++)
-        open += is_open(&network->inputs.items[i]);
+        open += has_open_shape(&network->inputs.items[i]);
     if (open == 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
         struct trtexec_shapes *items = arena_alloc_zero(making->arena, open, sizeof(*items));
 
         for (size_t k = 0; k < network->inputs.count; k++)
-            if (is_open(&network->inputs.items[k]) &&
+            if (has_open_shape(&network->inputs.items[k]) &&
                 choose_shapes(making, settings->profile_count > 0 ? &settings->profiles[i] : &nothing,
                               &network->inputs.items[k], &items[profiles[i].count++], err) < 0)
                 return err->code;
@@ -402,7 +402,7 @@ static bool has_other_outputs(const struct trtexec_settings *settings)
            settings->barriers.count > 0;
 }
 
-static int prepare(const struct making *making, struct model *model, struct error *err)
+static int prepare_network(const struct making *making, struct model *model, struct error *err)
 {
     struct trtexec_network *ret = making->ret;
     bool is_file = making->source->path != NULL && making->source->external_folder == NULL;
@@ -413,9 +413,9 @@ static int prepare(const struct making *making, struct model *model, struct erro
 
     find_unsafe(making, model, &model->inputs, &unsafe);
     find_unsafe(making, model, &model->outputs, &unsafe);
-    rc = describe(making, model, &model->inputs, "input", &ret->inputs, err);
+    rc = describe_tensors(making, model, &model->inputs, "input", &ret->inputs, err);
     if (rc == 0)
-        rc = describe(making, model, &model->outputs, "output", &ret->outputs, err);
+        rc = describe_tensors(making, model, &model->outputs, "output", &ret->outputs, err);
     if (rc < 0)
         goto done;
     ret->is_quantized = has_scales(model);
@@ -461,7 +461,7 @@ int trtexec_network_make(const struct trtexec_settings *settings, const struct b
     if (has_other_outputs(settings))
         rc = mark_outputs(&making, model, err);
     if (rc == 0)
-        rc = prepare(&making, model, err);
+        rc = prepare_network(&making, model, err);
     if (rc == 0)
         rc = make_profiles(&making, err);
     model_free(model);

@@ -239,7 +239,7 @@ static bool is_about_cache(const struct line *line)
 }
 
 /* What trtexec itself warns of is about its timing, which nobody has asked for. */
-static void show(struct reading *reading, const struct line *line)
+static void show_line(struct reading *reading, const struct line *line)
 {
     enum log_level level = LOG_ULTRA_VERBOSE;
     struct string_builder text;
@@ -281,7 +281,7 @@ static void read_line(struct reading *reading, const struct line *line)
             reading->report->lost_timing_cache = true;
         return;
     }
-    show(reading, line);
+    show_line(reading, line);
     if (line->level == 'E' || line->level == 'F')
         note_error(reading, text);
     else if (line->of_library)

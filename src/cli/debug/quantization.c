@@ -1,5 +1,5 @@
 /* cli/debug/quantization.c: what each quantizer of a model costs. */
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/preload.h"
 #include "backend/onnxrt/settings.h"
 #include "base/memory.h"
@@ -96,9 +96,9 @@ static int save_json(const struct onnxrt_description *runtime, const struct tria
     json_writer_add_string(&writer, "version", runtime->version);
     json_writer_add_string(&writer, "path", runtime->path);
     json_writer_begin_array_member(&writer, "providers");
-    for (size_t i = 0; runtime->providers[i] != NULL; i++) {
+    for (size_t i = 0; i < runtime->providers.count; i++) {
         json_writer_begin_object(&writer);
-        json_writer_add_string(&writer, "name", runtime->providers[i]);
+        json_writer_add_string(&writer, "name", runtime->providers.items[i]);
         json_writer_add_boolean(&writer, "loads", trials[i].loads);
         json_writer_add_boolean(&writer, "works", trials[i].reason == NULL);
         json_writer_key(&writer, "reason");
@@ -120,13 +120,13 @@ static void show(const struct onnxrt_description *runtime, const struct trial *t
     struct string_builder text;
     int width = 0;
 
-    for (size_t i = 0; runtime->providers[i] != NULL; i++)
-        width = (int)strlen(runtime->providers[i]) > width ? (int)strlen(runtime->providers[i]) : width;
+    for (size_t i = 0; i < runtime->providers.count; i++)
+        width = (int)strlen(runtime->providers.items[i]) > width ? (int)strlen(runtime->providers.items[i]) : width;
     string_init(&text);
     string_add_format(&text, "==== ONNX Runtime %s ====\n%s\n\n---- Execution Providers ----", runtime->version,
                       runtime->path);
-    for (size_t i = 0; runtime->providers[i] != NULL; i++)
-        string_add_format(&text, "\n%-*s | %s%s", width, runtime->providers[i],
+    for (size_t i = 0; i < runtime->providers.count; i++)
+        string_add_format(&text, "\n%-*s | %s%s", width, runtime->providers.items[i],
                           !trials[i].loads           ? "does not load: "
                           : trials[i].reason != NULL ? "loads, but of a small model "
                                                      : "works",
@@ -150,11 +150,10 @@ int inspect_capability_providers(const struct command_context *context, const st
     rc = onnxrt_apart_describe(&request, &arena, &runtime, err);
     if (rc < 0)
         goto done;
-    while (runtime.providers[count] != NULL)
-        count++;
+    count = runtime.providers.count;
     trials = memory_alloc_zero(count + 1, sizeof(*trials));
     for (size_t i = 0; i < count; i++) {
-        trials[i].provider = runtime.providers[i];
+        trials[i].provider = runtime.providers.items[i];
         try_provider(&request, &arena, &trials[i]);
     }
     show(&runtime, trials, context->log);

@@ -245,7 +245,7 @@ OPTION_GROUP(struct onnxrt_values,
              onnxrt_reference_options);                     /* no --providers: debug reduce, which runs the original */
 OPTION_GROUP(struct onnxrt_values, onnxrt_library_options); /* no --session-config, either: shapes and values only */
 
-/* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart.h). */
+/* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart/backend.h). */
 struct onnxrt_bounds_values {
     bool apart;       /* the command has the group */
     bool has_seconds; /* else they depend on the model */

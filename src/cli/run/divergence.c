@@ -18,7 +18,7 @@
 /* Nodes to blame that the log names. */
 enum { MOST_NODES = 10 };
 
-static void add_names(const struct model *model, struct edge_range range, struct string_builder *text)
+static void add_edge_names(const struct model *model, struct edge_range range, struct string_builder *text)
 {
     const char *separator = "";
 
@@ -42,9 +42,9 @@ static void log_node(const struct divergence_report *report, const char *what, c
     string_init(&text);
     string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what,
                       model_node_label(report->model, blamed->node), TEXT_ARGS(node->op_type));
-    add_names(report->model, node->inputs, &text);
+    add_edge_names(report->model, node->inputs, &text);
     string_add(&text, " | Outputs: ");
-    add_names(report->model, node->outputs, &text);
+    add_edge_names(report->model, node->outputs, &text);
     if (blamed->before > 0)
         string_add_format(&text, " | Or %zu node%s before it, whose outputs were not compared", blamed->before,
                           blamed->before > 1 ? "s" : "");
@@ -473,7 +473,7 @@ void divergence_findings_release(struct divergence_findings *findings)
 }
 
 /* In malloc'd memory; "" for an input that is left out. */
-static char *name_of(const struct model *model, uint32_t value)
+static char *copy_value_name(const struct model *model, uint32_t value)
 {
     struct text name = value != VALUE_NONE ? model->values.items[value].name : (struct text){"", 0};
 
@@ -484,7 +484,7 @@ static void write_names(const char *key, const struct model *model, struct edge_
 {
     json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < range.count; i++) {
-        char *name = name_of(model, model_edge(model, range, i));
+        char *name = copy_value_name(model, model_edge(model, range, i));
 
         json_writer_string(json, name);
         free(name);
@@ -500,7 +500,7 @@ static void write_blamed(const struct blamed_node *blamed, const struct model *m
     bool is_known = false;
 
     for (size_t i = 0; i < node->outputs.count && !is_known; i++) {
-        char *output = name_of(model, model_edge(model, node->outputs, i));
+        char *output = copy_value_name(model, model_edge(model, node->outputs, i));
 
         is_known = output[0] != '\0';
         if (is_known)
@@ -521,7 +521,7 @@ static void write_mismatch(const struct blamed_node *blamed, const struct model 
     bool is_written = false;
 
     for (size_t i = 0; i < node->outputs.count && !is_written; i++) {
-        char *output = name_of(model, model_edge(model, node->outputs, i));
+        char *output = copy_value_name(model, model_edge(model, node->outputs, i));
 
         is_written = run_report_write_mismatch(report, output, json);
         free(output);
@@ -540,7 +540,7 @@ static void write_bad_element(const struct divergence_findings *findings, const 
     }
     json_writer_begin_object(json);
     json_writer_key(json, "output");
-    name = name_of(model, findings->bad_output);
+    name = copy_value_name(model, findings->bad_output);
     json_writer_string(json, name);
     free(name);
     json_writer_key(json, "position");
@@ -551,7 +551,7 @@ static void write_bad_element(const struct divergence_findings *findings, const 
     for (size_t i = 0; i < findings->inputs.count; i++) {
         json_writer_begin_object(json);
         json_writer_key(json, "input");
-        name = name_of(model, findings->inputs.items[i].input);
+        name = copy_value_name(model, findings->inputs.items[i].input);
         json_writer_string(json, name);
         free(name);
         json_writer_key(json, "value");

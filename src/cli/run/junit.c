@@ -8,19 +8,19 @@
 #include "cli/options/groups.h"
 #include "tensor/values/elements.h"
 
-static void add_number(struct string_builder *out, const char *before, double value)
+static void add_rounded_number(struct string_builder *out, const char *before, double value)
 {
     char number[NUMBER_TEXT_SIZE];
 
     string_add_format(out, "%s%s", before, number_to_text_rounded(value, 'g', 9, number));
 }
 
-static void add_value(struct string_builder *out, const char *before, const struct element_value *value)
+static void add_element_value(struct string_builder *out, const char *before, const struct element_value *value)
 {
     if (value->text != NULL)
         string_add_format(out, "%s%s", before, value->text);
     else if (elements_arithmetic(value->type) != ARITHMETIC_INTEGER)
-        add_number(out, before, value->number);
+        add_rounded_number(out, before, value->number);
     else if (data_type_is_signed(value->type))
         string_add_format(out, "%s%lld", before, (long long)value->integer);
     else
@@ -43,18 +43,18 @@ static void add_first_bad(struct string_builder *out, const struct compared_reco
         return;
     string_add(out, ", first at ");
     add_position(out, &record->first.shape, record->first_bad.element);
-    add_value(out, ": ", &record->first_bad.first);
-    add_value(out, ", where the other has ", &record->first_bad.second);
+    add_element_value(out, ": ", &record->first_bad.first);
+    add_element_value(out, ", where the other has ", &record->first_bad.second);
 }
 
 static void add_differences(struct string_builder *out, const struct compared_record *record)
 {
     const struct compare_result *differences = &record->differences;
 
-    add_number(out, "largest error ", differences->absolute.maximum);
-    add_number(out, " absolute, ", differences->relative.maximum);
-    add_number(out, " relative; allowed: ", differences->absolute_tolerance);
-    add_number(out, " absolute, ", record->criteria.simple.relative_tolerance);
+    add_rounded_number(out, "largest error ", differences->absolute.maximum);
+    add_rounded_number(out, " absolute, ", differences->relative.maximum);
+    add_rounded_number(out, " relative; allowed: ", differences->absolute_tolerance);
+    add_rounded_number(out, " absolute, ", record->criteria.simple.relative_tolerance);
     string_add_format(out, " relative (%s); ", compare_statistic_name(record->criteria.simple.statistic));
     add_first_bad(out, record);
 }
@@ -65,20 +65,20 @@ static void add_metrics(struct string_builder *out, const struct compared_record
     const struct metrics *metrics = &record->metrics;
 
     if (record->function == COMPARISON_DISTANCE) {
-        add_number(out, "L2 norm of the difference ", metrics->l2_norm);
-        add_number(out, ", at most ", criteria->l2_tolerance);
-        add_number(out, " being allowed; cosine similarity ", metrics->cosine_similarity);
-        add_number(out, ", at least ", criteria->cosine_threshold);
+        add_rounded_number(out, "L2 norm of the difference ", metrics->l2_norm);
+        add_rounded_number(out, ", at most ", criteria->l2_tolerance);
+        add_rounded_number(out, " being allowed; cosine similarity ", metrics->cosine_similarity);
+        add_rounded_number(out, ", at least ", criteria->cosine_threshold);
     } else {
-        add_number(out, "peak signal to noise ", metrics->peak_signal_to_noise);
-        add_number(out, " dB, at least ", criteria->psnr_threshold);
-        add_number(out, " being asked for; signal to noise ", metrics->signal_to_noise);
-        add_number(out, " dB, at least ", criteria->snr_threshold);
+        add_rounded_number(out, "peak signal to noise ", metrics->peak_signal_to_noise);
+        add_rounded_number(out, " dB, at least ", criteria->psnr_threshold);
+        add_rounded_number(out, " being asked for; signal to noise ", metrics->signal_to_noise);
+        add_rounded_number(out, " dB, at least ", criteria->snr_threshold);
     }
 }
 
 /* What it came to, in one sentence. */
-static void describe(struct string_builder *out, const struct compared_record *record)
+static void describe_comparison(struct string_builder *out, const struct compared_record *record)
 {
     if (record->differences.shape_mismatch) {
         string_add(out, "the shapes ");
@@ -110,7 +110,7 @@ static void add_comparison(struct junit *junit, const struct compared_record *re
         string_add_format(&name, " and %s", record->second.name);
     string_add_format(&name, ": " TEXT_FORMAT " against " TEXT_FORMAT ", iteration %zu", TEXT_ARGS(first),
                       TEXT_ARGS(second), record->iteration);
-    describe(&message, record);
+    describe_comparison(&message, record);
     junit_add_case(
         junit, &(struct junit_case){.name = name.data,
                                     .outcome = record->passed ? JUNIT_PASSED : JUNIT_FAILED,
@@ -148,7 +148,7 @@ static void add_validation(struct junit *junit, const struct validated_record *r
     string_release(&message);
 }
 
-static void add_output(struct junit *junit, const struct described_output *output)
+static void add_output_case(struct junit *junit, const struct described_output *output)
 {
     struct text runner = junit_runner(output->runner);
     struct string_builder name, details;
@@ -177,5 +177,5 @@ void run_junit_fill(struct junit *junit, const struct run_report *results)
     for (size_t i = 0; i < results->validation_count; i++)
         add_validation(junit, &results->validations[i]);
     for (size_t i = 0; i < results->output_count && results->validation_count == 0; i++)
-        add_output(junit, &results->outputs[i]);
+        add_output_case(junit, &results->outputs[i]);
 }

@@ -156,7 +156,7 @@ static bool is_listed(const struct output_names *outputs, const char *name)
 }
 
 /* Those that were no outputs are not among the results, unless --trt-outputs asks for them. */
-static void hide(struct run_model *ret, const struct model *model, const struct value_list *added)
+static void hide_outputs(struct run_model *ret, const struct model *model, const struct value_list *added)
 {
     struct arena *arena = parse_arena((struct parse *)ret->context->parse);
     const struct output_names *of_engine = &ret->settings->engine.request.network.outputs;
@@ -187,7 +187,7 @@ static int add_barriers(struct run_model *ret, struct model *model, struct error
         error_context(err, CHECK_DISABLED_VARIABLE);
     if (rc == 0 && !ret->in_groups) {
         value_list_assign(&model->outputs, &whole.outputs);
-        hide(ret, model, &added);
+        hide_outputs(ret, model, &added);
         log_message(ret->context->log, LOG_VERBOSE,
                     "%zu tensor%s inside of the model made outputs, so that nothing is done across them; not among the "
                     "results unless asked for",
@@ -200,7 +200,7 @@ static int add_barriers(struct run_model *ret, struct model *model, struct error
 
 /* ---- Loading ---- */
 
-static void mark_all(struct model *model)
+static void mark_all_outputs(struct model *model)
 {
     struct subgraph whole;
 
@@ -212,8 +212,8 @@ static void mark_all(struct model *model)
 
 /* Shape inference first, so that marked outputs get their types; it shows only in a saved model, since runtimes infer
  * shapes by themselves. */
-static int change(const struct command_context *context, const struct model_file_settings *file, bool in_groups,
-                  struct model *model, struct error *err)
+static int change_model(const struct command_context *context, const struct model_file_settings *file, bool in_groups,
+                        struct model *model, struct error *err)
 {
     struct subgraph whole;
     int rc = 0;
@@ -223,7 +223,7 @@ static int change(const struct command_context *context, const struct model_file
     if (rc < 0)
         return rc;
     if (in_groups && !file->load.outputs.mark_all)
-        mark_all(model);
+        mark_all_outputs(model);
     rc = model_file_mark_outputs(context, file, model, err);
     if (rc < 0)
         return rc;
@@ -242,7 +242,7 @@ static int change(const struct command_context *context, const struct model_file
     return rc == 0 ? model_sort_nodes(model, err) : rc;
 }
 
-static int load(struct run_model *ret, const struct command_context *context, struct error *err)
+static int load_run_model(struct run_model *ret, const struct command_context *context, struct error *err)
 {
     struct subgraph whole;
     struct model *model;
@@ -250,7 +250,7 @@ static int load(struct run_model *ret, const struct command_context *context, st
 
     if (rc < 0)
         return rc;
-    rc = change(context, &ret->settings->file, ret->in_groups, model, err);
+    rc = change_model(context, &ret->settings->file, ret->in_groups, model, err);
     if (rc == 0)
         rc = add_barriers(ret, model, err);
     if (rc < 0 || ret->in_groups) {
@@ -287,7 +287,7 @@ static struct words barriers_of_engine(struct arena *arena, struct words barrier
 }
 
 /* What is to be run, once. */
-static int prepare(struct run_model *model, const struct command_context *context, struct error *err)
+static int prepare_model(struct run_model *model, const struct command_context *context, struct error *err)
 {
     struct parse *parse = (struct parse *)context->parse;
     int rc = disabled_names_read(parse, BARRIER_KIND, &model->barriers, err);
@@ -297,7 +297,7 @@ static int prepare(struct run_model *model, const struct command_context *contex
     if (model->settings->file.model.type == MODEL_ENGINE)
         model->hidden = barriers_of_engine(parse_arena(parse), model->barriers);
     else if (model->in_groups || is_changed(model))
-        rc = load(model, context, err);
+        rc = load_run_model(model, context, err);
     if (rc < 0)
         return rc;
     model->loaded = true;
@@ -313,14 +313,14 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
 
     context.log = log;
     if (!model->loaded)
-        rc = prepare(model, &context, err);
+        rc = prepare_model(model, &context, err);
     if (rc == 0 && !model->has_engine && run_model_has_runner(&model->settings->runners, &engine_backend))
         rc = prepare_engine(model, err);
     if (rc < 0)
         return rc;
     *ret = model_file_request(&context, &model->settings->file);
     ret->hidden_outputs = model->hidden;
-    *ret_model = model->model;
+    *ret_model = model->in_groups ? model->model : NULL;
     if (model->bytes != NULL) {
         ret->model =
             (struct backend_model){.data = model->bytes, .size = model->size, .external_folder = model->folder};

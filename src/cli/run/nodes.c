@@ -63,7 +63,7 @@ static const struct shade magnitude_shades[] = {
 };
 
 /* Model Explorer knows JSON's numbers only. */
-static void write_result(struct json_writer *json, const char *tensor, double value, bool failed)
+static void write_node_result(struct json_writer *json, const char *tensor, double value, bool failed)
 {
     json_writer_begin_object_member(json, tensor);
     if (isfinite(value)) {
@@ -111,9 +111,9 @@ static int write_node_data(const char *path, const struct tensor_summaries *tens
         const struct tensor_summary *tensor = &tensors->items[i];
 
         if (tensor->worst != NULL && tensor->worst->has_differences)
-            write_result(&json, tensor->name, compared_norm_error(tensor->worst), !tensor->worst->passed);
+            write_node_result(&json, tensor->name, compared_norm_error(tensor->worst), !tensor->worst->passed);
         else if (tensor->worst == NULL && tensor->alone->has_statistics)
-            write_result(&json, tensor->name, magnitude_of(tensor->alone), false);
+            write_node_result(&json, tensor->name, magnitude_of(tensor->alone), false);
     }
     json_writer_end_object(&json);
     if (compared)
@@ -151,14 +151,14 @@ static void add_note(struct notes *notes, const char *key, const char *value)
     };
 }
 
-static void add_number(struct notes *notes, const char *key, double number)
+static void add_number_note(struct notes *notes, const char *key, double number)
 {
     char text[NUMBER_TEXT_SIZE];
 
     add_note(notes, key, number_to_text_rounded(number, 'g', 6, text));
 }
 
-static void add_range(struct notes *notes, const char *key, const struct described_output *output)
+static void add_range_note(struct notes *notes, const char *key, const struct described_output *output)
 {
     char minimum[NUMBER_TEXT_SIZE], maximum[NUMBER_TEXT_SIZE];
     const struct value_range *range = &output->range;
@@ -177,28 +177,28 @@ static void add_range(struct notes *notes, const char *key, const struct describ
     string_release(&text);
 }
 
-static void add_tensor(struct notes *notes, const struct tensor_summary *tensor)
+static void add_tensor_notes(struct notes *notes, const struct tensor_summary *tensor)
 {
     const struct compared_record *record = tensor->worst;
 
     if (record == NULL) {
-        add_range(notes, "range", tensor->alone);
+        add_range_note(notes, "range", tensor->alone);
         return;
     }
     add_note(notes, "outcome", record->passed ? "matches" : "differs");
     if (record->has_differences) {
-        add_number(notes, "absolute_error", record->differences.absolute.maximum);
-        add_number(notes, "relative_error", record->differences.relative.maximum);
-        add_number(notes, "norm_error", compared_norm_error(record));
+        add_number_note(notes, "absolute_error", record->differences.absolute.maximum);
+        add_number_note(notes, "relative_error", record->differences.relative.maximum);
+        add_number_note(notes, "norm_error", compared_norm_error(record));
     }
     if (record->has_metrics)
-        add_number(notes, "snr", record->metrics.signal_to_noise);
-    add_range(notes, "range", &record->first);
-    add_range(notes, "reference_range", &record->second);
+        add_number_note(notes, "snr", record->metrics.signal_to_noise);
+    add_range_note(notes, "range", &record->first);
+    add_range_note(notes, "reference_range", &record->second);
 }
 
 /* In the order of nodes. */
-static void collect(struct notes *notes, const struct model *model, const struct tensor_summaries *tensors)
+static void collect_notes(struct notes *notes, const struct model *model, const struct tensor_summaries *tensors)
 {
     struct name_map places;
 
@@ -218,14 +218,14 @@ static void collect(struct notes *notes, const struct model *model, const struct
                 continue;
             notes->node = n;
             notes->tensor = outputs.count > 1 ? tensors->items[place].name : NULL;
-            add_tensor(notes, &tensors->items[place]);
+            add_tensor_notes(notes, &tensors->items[place]);
         }
     }
     name_map_release(&places);
 }
 
-static int annotate(const struct command_context *context, const struct run_settings *settings, const char *path,
-                    const struct tensor_summaries *tensors, struct error *err)
+static int annotate_model(const struct command_context *context, const struct run_settings *settings, const char *path,
+                          const struct tensor_summaries *tensors, struct error *err)
 {
     const struct model_values *values = &settings->file.model;
     const struct onnx_load_values *load = &settings->file.load;
@@ -237,7 +237,7 @@ static int annotate(const struct command_context *context, const struct run_sett
     if (rc < 0)
         return rc;
     arena_init(&notes.texts);
-    collect(&notes, model, tensors);
+    collect_notes(&notes, model, tensors);
     rc = model_set_notes(model, PREFIX, notes.items, notes.count, err);
     if (rc < 0)
         goto done;
@@ -266,7 +266,7 @@ int run_nodes_write(const struct command_context *context, const struct run_sett
     if (values->node_data != NULL)
         rc = write_node_data(values->node_data, &tensors, err);
     if (rc == 0 && values->annotated != NULL)
-        rc = annotate(context, settings, values->annotated, &tensors, err);
+        rc = annotate_model(context, settings, values->annotated, &tensors, err);
     free(tensors.items);
     return rc;
 }

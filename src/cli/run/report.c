@@ -80,7 +80,7 @@ void run_page_add_comparison(struct report *report, size_t *drawn, const struct 
 
 /* ---- Tensors ---- */
 
-static struct report_range range_of(const struct described_output *output)
+static struct report_range make_report_range(const struct described_output *output)
 {
     const struct value_range *range = &output->range;
 
@@ -92,7 +92,7 @@ static struct report_range range_of(const struct described_output *output)
                                  .infinities = range->infinities};
 }
 
-static double number_of(const struct element_value *value)
+static double read_element_number(const struct element_value *value)
 {
     if (value->text != NULL)
         return NAN;
@@ -114,8 +114,8 @@ static void add_compared(struct report *report, const struct compared_record *re
     row.type = data_type_name(record->second.type);
     row.precision = record->first.type != record->second.type ? data_type_name(record->first.type) : NULL;
     row.shape = shape.data;
-    row.reference = range_of(&record->second);
-    row.suspect = range_of(&record->first);
+    row.reference = make_report_range(&record->second);
+    row.suspect = make_report_range(&record->first);
     row.outcome = record->passed ? REPORT_MATCHES : REPORT_DIFFERS;
     if (record->has_metrics) {
         row.signal_to_noise = record->metrics.signal_to_noise;
@@ -133,15 +133,15 @@ static void add_compared(struct report *report, const struct compared_record *re
         shape_position(&record->first.shape, record->first_bad.element, &position);
         shape_to_text(&position, &index);
         row.first_bad.index = index.data;
-        row.first_bad.reference = number_of(&record->first_bad.second);
-        row.first_bad.suspect = number_of(&record->first_bad.first);
+        row.first_bad.reference = read_element_number(&record->first_bad.second);
+        row.first_bad.suspect = read_element_number(&record->first_bad.first);
     }
     report_add_tensor(report, &row);
     string_release(&shape);
     string_release(&index);
 }
 
-static void add_alone(struct report *report, const struct described_output *output)
+static void add_lone_output(struct report *report, const struct described_output *output)
 {
     struct report_tensor row = REPORT_TENSOR_UNKNOWN;
     struct string_builder shape;
@@ -151,7 +151,7 @@ static void add_alone(struct report *report, const struct described_output *outp
     row.name = output->name;
     row.type = data_type_name(output->type);
     row.shape = shape.data;
-    row.suspect = range_of(output);
+    row.suspect = make_report_range(output);
     row.elements = (double)output->range.elements;
     report_add_tensor(report, &row);
     string_release(&shape);
@@ -160,7 +160,7 @@ static void add_alone(struct report *report, const struct described_output *outp
 /* ---- The verdict ---- */
 
 /* What the file calls the node that makes the same as this one; else what the model does. */
-static const char *label_of(const struct run_outcome *outcome, uint32_t index)
+static const char *find_node_label(const struct run_outcome *outcome, uint32_t index)
 {
     const struct model *model = outcome->model;
     struct edge_range outputs = model->nodes.items[index].outputs;
@@ -181,7 +181,7 @@ static void add_culprits(struct report *report, const struct run_outcome *outcom
 {
     for (size_t i = 0; i < nodes->count && i < MOST_CULPRITS; i++) {
         const struct blamed_node *blamed = &nodes->items[i];
-        const char *label = label_of(outcome, blamed->node);
+        const char *label = find_node_label(outcome, blamed->node);
 
         report_add_culprit(report, label);
         report_add_proof(report, "node '%s' (" TEXT_FORMAT "): all that it reads is good, what it makes is not%s",
@@ -210,11 +210,13 @@ static void add_bad_element(struct report *report, const struct run_outcome *out
                       TEXT_ARGS(outcome->model->values.items[findings->bad_output].name));
     shape_position(&findings->bad_shape, findings->bad_element, &position);
     shape_to_text(&position, &text);
-    string_add_format(&text, " is %s", number_to_text_rounded(number_of(&findings->bad_value), 'g', 6, number));
+    string_add_format(&text, " is %s",
+                      number_to_text_rounded(read_element_number(&findings->bad_value), 'g', 6, number));
     for (size_t i = 0; i < findings->inputs.count; i++)
-        string_add_format(&text, "%s'" TEXT_FORMAT "' there: %s", i == 0 ? ", of " : ", ",
-                          TEXT_ARGS(outcome->model->values.items[findings->inputs.items[i].input].name),
-                          number_to_text_rounded(number_of(&findings->inputs.items[i].value), 'g', 6, number));
+        string_add_format(
+            &text, "%s'" TEXT_FORMAT "' there: %s", i == 0 ? ", of " : ", ",
+            TEXT_ARGS(outcome->model->values.items[findings->inputs.items[i].input].name),
+            number_to_text_rounded(read_element_number(&findings->inputs.items[i].value), 'g', 6, number));
     report_add_proof(report, "%s", text.data);
     string_release(&text);
 }
@@ -244,8 +246,8 @@ static void add_mismatch(struct report *report, const struct compared_record *re
                      "'%s': %zu of %zu elements differ, worst at %s: %s, where the reference has %s; the error "
                      "is %s of the reference's largest value",
                      record->first.name, record->differences.mismatches, record->differences.elements, index.data,
-                     number_to_text_rounded(number_of(&record->worst.first), 'g', 6, first),
-                     number_to_text_rounded(number_of(&record->worst.second), 'g', 6, second),
+                     number_to_text_rounded(read_element_number(&record->worst.first), 'g', 6, first),
+                     number_to_text_rounded(read_element_number(&record->worst.second), 'g', 6, second),
                      number_to_text_rounded(compared_norm_error(record), 'g', 3, norm));
     string_release(&index);
 }
@@ -263,11 +265,11 @@ static void set_verdict(struct report *report, const struct run_outcome *outcome
 
     if (findings->differing.count > 0)
         report_set_verdict(report, REPORT_FAILED, "%zu of %zu tensors differ, from node '%s' on", counts->differing,
-                           counts->compared, label_of(outcome, findings->differing.items[0].node));
+                           counts->compared, find_node_label(outcome, findings->differing.items[0].node));
     else if (findings->invalid.count > 0)
         report_set_verdict(report, findings->seen_again ? REPORT_CAUSE : REPORT_FAILED,
                            "node '%s' makes the first NaN or infinity, of inputs without",
-                           label_of(outcome, findings->invalid.items[0].node));
+                           find_node_label(outcome, findings->invalid.items[0].node));
     else if (divergence_is_hidden(findings))
         report_set_verdict(report, REPORT_FAILED,
                            "the model's own outputs differ, but no tensor does once all of them are outputs");
@@ -303,7 +305,7 @@ void run_page_fill(struct report *report, const struct run_outcome *outcome)
         if (record != NULL)
             add_compared(report, record);
         else
-            add_alone(report, tensors.items[i].alone);
+            add_lone_output(report, tensors.items[i].alone);
     }
     set_verdict(report, outcome, &counts, tensors.count);
     if (counts.first != NULL)

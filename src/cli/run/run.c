@@ -181,7 +181,7 @@ struct watchers {
     size_t drawn; /* outputs, on the page */
 };
 
-static void watch(void *data, const struct compared_outputs *compared)
+static void watch_comparison(void *data, const struct compared_outputs *compared)
 {
     struct watchers *watchers = data;
 
@@ -290,7 +290,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     settings->rule_count = ARRAY_LEN(rules);
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
     rc = driver_run(settings, loader, &results, ret_passed, err);
-    if (rc == 0 && values->first_divergence && !settings->in_groups) {
+    if (rc == 0 && values->first_divergence && !settings->side_by_side) {
         rc = run_model_open(model, err);
         if (settings->validate)
             first_divergence_add_all_invalid(&divergence, &results);
@@ -298,7 +298,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     if (rc == 0 && values->first_divergence) {
         options.log = NULL;
         rc = divergence_report(&(struct divergence_report){settings, model->model, file->model.path, &options, loader,
-                                                           settings->in_groups ? NULL : &results, context->log},
+                                                           settings->side_by_side ? NULL : &results, context->log},
                                &divergence, findings, err);
         *ret_passed &= !divergence_is_hidden(findings);
     }
@@ -310,7 +310,7 @@ done:
 }
 
 /* Once, for all outputs that did not match. A check is read by those who look for something else. */
-static void tell_how_to_see_more(const struct command_context *context, const struct driver_settings *settings)
+static void log_how_to_see_more(const struct command_context *context, const struct driver_settings *settings)
 {
     if (settings->count + settings->load_count < 2 || settings->comparison.strict ||
         log_shows(context->log, LOG_VERBOSE))
@@ -400,8 +400,8 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     const struct comparison_values *values = &settings->comparison;
     struct driver_settings ret = settings->inference;
 
-    ret.in_groups = runs_in_groups(settings);
-    ret.keep_outputs = values->first_divergence && !ret.in_groups; /* what went into a node is looked up there */
+    ret.side_by_side = runs_in_groups(settings);
+    ret.keep_outputs = values->first_divergence && !ret.side_by_side; /* what went into a node is looked up there */
     ret.load_outputs = values->load_outputs.items;
     ret.load_count = values->load_outputs.count;
     ret.postprocess = values->postprocess.items;
@@ -418,7 +418,7 @@ static struct driver_settings driver_settings_of(const struct command_context *c
 }
 
 /* What cannot be saved is said before anything is run. */
-static int run(const struct command_context *context, const void *given, struct error *err)
+static int run_command(const struct command_context *context, const void *given, struct error *err)
 {
     const struct run_settings *options = given;
     const struct runner_values *runner_values = &options->runners;
@@ -455,7 +455,7 @@ static int run(const struct command_context *context, const void *given, struct 
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.report = watchers.report;
-    settings.comparison.on_compared = watchers.report != NULL || draws ? watch : NULL;
+    settings.comparison.on_compared = watchers.report != NULL || draws ? watch_comparison : NULL;
     settings.comparison.on_compared_data = &watchers;
     run_report_init(&report);
     json_writer_init(&json);
@@ -475,7 +475,7 @@ static int run(const struct command_context *context, const void *given, struct 
     if (rc < 0)
         goto done;
     if (!passed)
-        tell_how_to_see_more(context, &settings);
+        log_how_to_see_more(context, &settings);
     rc = plots_finish(&plots, err);
     if (rc < 0)
         goto done;
@@ -561,5 +561,5 @@ const struct command cmd_run = {
     .settings_size = sizeof(struct run_settings),
     .essential = essential,
     .framed = true,
-    .run = run,
+    .run = run_command,
 };

@@ -6,12 +6,12 @@
 #include "base/text/number.h"
 #include "comparator/compare/pair.h"
 
-static struct log *log_of(const struct comparison *comparison)
+static struct log *comparison_log(const struct comparison *comparison)
 {
     return comparison->settings->log;
 }
 
-static struct pair_names names_of(const struct comparison *comparison)
+static struct pair_names comparison_names(const struct comparison *comparison)
 {
     return (struct pair_names){comparison->first->items[comparison->index].runner_name,
                                comparison->second->items[comparison->index].runner_name};
@@ -21,7 +21,7 @@ static void report_lonely(const struct comparison *comparison, const struct lone
                           const char *other)
 {
     if (lonely->count > 0)
-        log_once(log_of(comparison), comparison->settings->require_all ? LOG_ERROR : LOG_WARNING,
+        log_once(comparison_log(comparison), comparison->settings->require_all ? LOG_ERROR : LOG_WARNING,
                  "%zu output(s) of %s are not compared, because %s has no such output: [%s]", lonely->count, runner,
                  other, lonely->names.data);
 }
@@ -44,11 +44,11 @@ static void close_iteration(struct comparison *comparison)
     string_release(&comparison->compared);
     string_release(&comparison->mismatched);
     string_release(&comparison->first_mismatch);
-    log_indent(log_of(comparison), -(comparison->iterations > 1));
+    log_indent(comparison_log(comparison), -(comparison->iterations > 1));
 }
 
 /* The first reason is the one that is told. */
-static void refuse(struct comparison *comparison, const char *reason)
+static void refuse_comparison(struct comparison *comparison, const char *reason)
 {
     if (comparison->refusal.code != 0)
         return;
@@ -60,13 +60,13 @@ static void refuse(struct comparison *comparison, const char *reason)
 static void refuse_strangers(struct comparison *comparison)
 {
     const struct pairing *pairing = &comparison->pairing;
-    struct pair_names names = names_of(comparison);
+    struct pair_names names = comparison_names(comparison);
     struct string_builder reason;
 
     string_init(&reason);
     string_add_format(&reason, "All outputs were skipped, no common outputs found! %s has [%s], %s has [%s]",
                       names.first, pairing->first_alone.names.data, names.second, pairing->second_alone.names.data);
-    refuse(comparison, reason.data);
+    refuse_comparison(comparison, reason.data);
     string_release(&reason);
 }
 
@@ -77,7 +77,7 @@ static bool report_surplus(const struct comparison *comparison)
 
     if (first->count == second->count && comparison->iterations > 0)
         return true;
-    log_message(log_of(comparison), comparison->settings->require_all ? LOG_ERROR : LOG_WARNING,
+    log_message(comparison_log(comparison), comparison->settings->require_all ? LOG_ERROR : LOG_WARNING,
                 "%s has %zu iteration(s) and %s has %zu: %zu of them are compared", first->name, first->count,
                 second->name, second->count, comparison->iterations);
     return !comparison->settings->require_all;
@@ -94,7 +94,7 @@ void comparison_begin(struct comparison *comparison, const struct comparison_set
     log_indent(settings->log, 1);
     comparison->passed = report_surplus(comparison);
     if (settings->strict && comparison->iterations == 0)
-        refuse(comparison, "there is nothing to compare: no iteration has two results");
+        refuse_comparison(comparison, "there is nothing to compare: no iteration has two results");
 }
 
 void comparison_begin_iteration(struct comparison *comparison, size_t index)
@@ -107,8 +107,8 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
     comparison->done_count++;
     comparison->compared_count = 0;
     if (comparison->iterations > 1)
-        log_message(log_of(comparison), LOG_START, "Iteration: %zu", index);
-    log_indent(log_of(comparison), comparison->iterations > 1);
+        log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
+    log_indent(comparison_log(comparison), comparison->iterations > 1);
     pairing_init(pairing, &comparison->first->items[index].outputs, &comparison->second->items[index].outputs,
                  comparison->settings->strict);
     string_init(&comparison->compared);
@@ -116,7 +116,7 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
     string_init(&comparison->first_mismatch);
     comparison->mismatched_count = 0;
     comparison->is_open = true;
-    names = names_of(comparison);
+    names = comparison_names(comparison);
     if (pairing->count > 0) {
         report_lonely(comparison, &pairing->first_alone, names.first, names.second);
         report_lonely(comparison, &pairing->second_alone, names.second, names.first);
@@ -126,7 +126,7 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
     comparison->iteration_passed = comparison->mismatched.size == 0;
 }
 
-static enum data_type kind_of(enum data_type type)
+static enum data_type find_type_kind(enum data_type type)
 {
     return data_type_is_float(type) ? DATA_FLOAT32 : data_type_is_integer(type) ? DATA_INT64 : type;
 }
@@ -134,15 +134,16 @@ static enum data_type kind_of(enum data_type type)
 /* Whether what was guessed cannot be right. */
 static bool are_strangers(const struct output_pair *pair)
 {
-    return !output_pair_is_exact(pair) && kind_of(pair->first->tensor.type) != kind_of(pair->second->tensor.type);
+    return !output_pair_is_exact(pair) &&
+           find_type_kind(pair->first->tensor.type) != find_type_kind(pair->second->tensor.type);
 }
 
-static void part(struct comparison *comparison, const struct output_pair *pair)
+static void note_strangers(struct comparison *comparison, const struct output_pair *pair)
 {
     bool required = comparison->settings->require_all;
-    struct pair_names names = names_of(comparison);
+    struct pair_names names = comparison_names(comparison);
 
-    log_once(log_of(comparison), required ? LOG_ERROR : LOG_WARNING,
+    log_once(comparison_log(comparison), required ? LOG_ERROR : LOG_WARNING,
              "'%s' is not compared: %s has no such output, and '%s' cannot be meant, as it is %s, not %s",
              pair->first->name, names.second, pair->second->name, data_type_name(pair->second->tensor.type),
              data_type_name(pair->first->tensor.type));
@@ -156,13 +157,13 @@ static int compare_next(struct comparison *comparison, struct error *err)
 {
     const struct comparison_settings *settings = comparison->settings;
     const struct output_pair *pair = &comparison->pairing.items[comparison->next];
-    struct pair_names names = names_of(comparison);
+    struct pair_names names = comparison_names(comparison);
     struct comparison_criteria criteria;
     struct compare_result result = {0};
     int rc;
 
     if (are_strangers(pair)) {
-        part(comparison, pair);
+        note_strangers(comparison, pair);
         return 0;
     }
     comparison->compared_count++;
@@ -229,15 +230,16 @@ void comparison_end_iteration(struct comparison *comparison)
     if (comparison->compared_count == 0 && is_done && !is_empty)
         refuse_strangers(comparison);
     else if (comparison->compared_count == 0 && is_done && comparison->settings->strict)
-        refuse(comparison, "there is nothing to compare: neither result has an output");
+        refuse_comparison(comparison, "there is nothing to compare: neither result has an output");
     else if (passed)
-        log_message(log_of(comparison), LOG_FINISH, "PASSED | All outputs matched | Outputs: [%s]",
+        log_message(comparison_log(comparison), LOG_FINISH, "PASSED | All outputs matched | Outputs: [%s]",
                     comparison->compared.data);
     else
-        log_message(log_of(comparison), LOG_ERROR, "FAILED | Mismatched outputs: [%s]", comparison->mismatched.data);
+        log_message(comparison_log(comparison), LOG_ERROR, "FAILED | Mismatched outputs: [%s]",
+                    comparison->mismatched.data);
     /* Unless that is what was said last. */
     if (comparison->mismatched_count > 0 && comparison->first_mismatch_at + 1 < comparison->next)
-        log_message(log_of(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
+        log_message(comparison_log(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
                     comparison->mismatched_count, comparison->compared_count, comparison->first_mismatch.data);
     comparison->passed_count += passed;
     comparison->passed &= passed;
@@ -264,8 +266,8 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
 
     if (comparison->done_count > 0)
         rate = 100.0 * (double)comparison->passed_count / (double)comparison->done_count;
-    log_indent(log_of(comparison), -1);
-    log_message(log_of(comparison), comparison->passed ? LOG_FINISH : LOG_ERROR,
+    log_indent(comparison_log(comparison), -1);
+    log_message(comparison_log(comparison), comparison->passed ? LOG_FINISH : LOG_ERROR,
                 "Accuracy Summary | %s vs. %s | Passed: %zu/%zu iterations | Pass Rate: %s%%", comparison->first->name,
                 comparison->second->name, comparison->passed_count, comparison->done_count, number_to_text(rate, text));
     return 0;
@@ -274,7 +276,7 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
 void comparison_abandon(struct comparison *comparison)
 {
     close_iteration(comparison);
-    log_indent(log_of(comparison), -1);
+    log_indent(comparison_log(comparison), -1);
 }
 
 static int compare_couple(const struct comparison_settings *settings, struct runner_results *first,

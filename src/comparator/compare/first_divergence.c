@@ -49,7 +49,8 @@ void first_divergence_add_all_invalid(struct first_divergence *divergence, const
 /* What is known of each value. */
 enum state { UNKNOWN, GOOD, BAD };
 
-static bool any_is(const struct model *model, struct edge_range range, const enum state *states, enum state wanted)
+static bool any_value_is(const struct model *model, struct edge_range range, const enum state *states,
+                         enum state wanted)
 {
     for (size_t i = 0; i < range.count; i++) {
         uint32_t value = model_edge(model, range, i);
@@ -66,8 +67,8 @@ static void blame_nodes(const struct model *model, enum state *states, struct bl
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
 
-        if (!any_is(model, node->inputs, states, BAD) && !any_is(model, node->captures, states, BAD)) {
-            if (any_is(model, node->outputs, states, BAD))
+        if (!any_value_is(model, node->inputs, states, BAD) && !any_value_is(model, node->captures, states, BAD)) {
+            if (any_value_is(model, node->outputs, states, BAD))
                 *VECTOR_APPEND(ret) = (struct blamed_node){.node = i};
             continue;
         }
@@ -113,7 +114,7 @@ static size_t count_behind(const struct model *model, const enum state *states, 
         if (!any_reached(model, node->inputs, reached) && !any_reached(model, node->captures, reached))
             continue;
         reach_outputs(model, node, reached);
-        count += any_is(model, node->outputs, states, BAD);
+        count += any_value_is(model, node->outputs, states, BAD);
     }
     return count;
 }
@@ -148,7 +149,7 @@ static size_t count_before(const struct model *model, const enum state *states, 
     return count;
 }
 
-static enum state *states_of(const struct model *model, const struct tensor_verdict *verdicts, size_t count)
+static enum state *list_value_states(const struct model *model, const struct tensor_verdict *verdicts, size_t count)
 {
     enum state *states = memory_alloc_zero(model->values.count, sizeof(*states));
 
@@ -162,10 +163,10 @@ static enum state *states_of(const struct model *model, const struct tensor_verd
 }
 
 /* `all_known`: what no verdict is about is good. */
-static void find(const struct model *model, const struct tensor_verdict *verdicts, size_t count, bool all_known,
-                 struct blamed_nodes *ret)
+static void find_blamed_nodes(const struct model *model, const struct tensor_verdict *verdicts, size_t count,
+                              bool all_known, struct blamed_nodes *ret)
 {
-    enum state *states = states_of(model, verdicts, count), *spread = states_of(model, verdicts, count);
+    enum state *states = list_value_states(model, verdicts, count), *spread = list_value_states(model, verdicts, count);
     struct bitset reached;
 
     blame_nodes(model, spread, ret);
@@ -184,14 +185,14 @@ static void find(const struct model *model, const struct tensor_verdict *verdict
 void first_divergence_find(const struct first_divergence *divergence, const struct model *model,
                            struct blamed_nodes *ret_differing, struct blamed_nodes *ret_invalid)
 {
-    find(model, divergence->compared.items, divergence->compared.count, false, ret_differing);
-    find(model, divergence->validated.items, divergence->validated.count, true, ret_invalid);
+    find_blamed_nodes(model, divergence->compared.items, divergence->compared.count, false, ret_differing);
+    find_blamed_nodes(model, divergence->validated.items, divergence->validated.count, true, ret_invalid);
 }
 
 size_t first_divergence_list_unknown(const struct first_divergence *divergence, const struct model *model,
                                      struct string_builder *names)
 {
-    enum state *states = states_of(model, divergence->compared.items, divergence->compared.count);
+    enum state *states = list_value_states(model, divergence->compared.items, divergence->compared.count);
     size_t count = 0;
 
     for (uint32_t i = 0; i < model->values.count; i++) {

@@ -130,7 +130,7 @@ static void refuse_shapes(struct subject *subject, const char *what)
 }
 
 /* The statistic that decides, or for single elements the greatest difference. */
-static double needed(const struct compare_difference *difference, enum compare_statistic statistic)
+static double read_needed_tolerance(const struct compare_difference *difference, enum compare_statistic statistic)
 {
     switch (statistic) {
     case COMPARE_MEAN:
@@ -148,7 +148,7 @@ static void log_needed_tolerance(const struct subject *subject)
 {
     const struct compare_options *options = &subject->criteria.simple;
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], quantile[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
-    double largest = needed(&subject->result.absolute, options->statistic);
+    double largest = read_needed_tolerance(&subject->result.absolute, options->statistic);
     struct string_builder remark;
 
     string_init(&remark);
@@ -159,10 +159,11 @@ static void log_needed_tolerance(const struct subject *subject)
         string_add(&remark, " (requirements may be lower if both abs/rel tolerances are set)");
     else if (options->statistic == COMPARE_QUANTILE)
         string_add_format(&remark, " (quantile=%s)", number_to_text(options->quantile, quantile));
-    log_message(subject->log, LOG_INFO, "Minimum Required Tolerance: %s error | [abs=%s] OR [rel=%s]%s",
-                compare_statistic_name(options->statistic), number_to_text_rounded(largest, 'g', 5, absolute),
-                number_to_text_rounded(needed(&subject->result.relative, options->statistic), 'g', 5, relative),
-                remark.data);
+    log_message(
+        subject->log, LOG_INFO, "Minimum Required Tolerance: %s error | [abs=%s] OR [rel=%s]%s",
+        compare_statistic_name(options->statistic), number_to_text_rounded(largest, 'g', 5, absolute),
+        number_to_text_rounded(read_needed_tolerance(&subject->result.relative, options->statistic), 'g', 5, relative),
+        remark.data);
     string_release(&remark);
 }
 
@@ -229,8 +230,8 @@ static int log_statistics(const struct subject *subject, struct error *err)
 }
 
 /* "(0, 3): 1.5 vs. 1.6", the position only when asked for. */
-static void add_element(const struct tensor *a, const struct tensor *b, size_t element, bool with_position,
-                        struct string_builder *text)
+static void add_pair_element(const struct tensor *a, const struct tensor *b, size_t element, bool with_position,
+                             struct string_builder *text)
 {
     struct shape position;
 
@@ -254,7 +255,7 @@ void pair_add_mismatch(const struct output_pair *pair, const struct compare_resu
     if (!shape_equal(&a->shape, &b->shape))
         return; /* they were compared in another order than they are in */
     string_add(ret, ", the worst at ");
-    add_element(a, b, result->worst, true, ret);
+    add_pair_element(a, b, result->worst, true, ret);
 }
 
 /* The mismatching elements one by one, for those who asked for very much. */
@@ -280,7 +281,7 @@ static void log_mismatches(const struct subject *subject)
             if (!pair_mismatch(&pair, &tolerance, absolute[i], relative[i]))
                 continue;
             string_add_char(&text, '\n');
-            add_element(subject->a, subject->b, first + i, with_position, &text);
+            add_pair_element(subject->a, subject->b, first + i, with_position, &text);
             shown++;
         }
     }
@@ -314,7 +315,7 @@ static void log_verdict(const struct subject *subject)
     }
     if (!result->passed && result->mismatches > 0) {
         string_init(&worst);
-        add_element(subject->a, subject->b, result->worst, true, &worst);
+        add_pair_element(subject->a, subject->b, result->worst, true, &worst);
         log_message(subject->log, LOG_ERROR, "Mismatched elements: %zu of %zu | Worst at %s", result->mismatches,
                     result->elements, worst.data);
         string_release(&worst);
@@ -420,7 +421,7 @@ static int compare_rankings(struct subject *subject, struct error *err)
 }
 
 /* One metric that is held against a limit. */
-static bool check(struct log *log, const char *what, double value, bool at_least, double limit)
+static bool check_metric(struct log *log, const char *what, double value, bool at_least, double limit)
 {
     bool fulfilled = at_least ? value >= limit : value <= limit; /* neither for NaN */
     char value_text[NUMBER_TEXT_SIZE], limit_text[NUMBER_TEXT_SIZE];
@@ -452,15 +453,16 @@ static int compare_as_a_whole(struct subject *subject, bool as_signal, struct er
         log_message(log, LOG_INFO, "Mean Squared Error: %s | Normalized: %s",
                     number_to_text_rounded(metrics.mean_squared_error, 'g', 5, mean),
                     number_to_text_rounded(metrics.normalized_mean_squared_error, 'g', 5, normalized));
-        passed =
-            check(log, "Peak Signal-to-Noise Ratio (dB)", metrics.peak_signal_to_noise, true, criteria->psnr_threshold);
-        passed &= check(log, "Signal-to-Noise Ratio (dB)", metrics.signal_to_noise, true, criteria->snr_threshold);
+        passed = check_metric(log, "Peak Signal-to-Noise Ratio (dB)", metrics.peak_signal_to_noise, true,
+                              criteria->psnr_threshold);
+        passed &=
+            check_metric(log, "Signal-to-Noise Ratio (dB)", metrics.signal_to_noise, true, criteria->snr_threshold);
         if (!isnan(criteria->nmse_tolerance))
-            passed &= check(log, "Normalized Mean Squared Error", metrics.normalized_mean_squared_error, false,
-                            criteria->nmse_tolerance);
+            passed &= check_metric(log, "Normalized Mean Squared Error", metrics.normalized_mean_squared_error, false,
+                                   criteria->nmse_tolerance);
     } else {
-        passed = check(log, "L2 Norm", metrics.l2_norm, false, criteria->l2_tolerance);
-        passed &= check(log, "Cosine Similarity", metrics.cosine_similarity, true, criteria->cosine_threshold);
+        passed = check_metric(log, "L2 Norm", metrics.l2_norm, false, criteria->l2_tolerance);
+        passed &= check_metric(log, "Cosine Similarity", metrics.cosine_similarity, true, criteria->cosine_threshold);
     }
     log_message(log, passed ? LOG_FINISH : LOG_ERROR, "%s | Output: '%s' | %s is %s its limits",
                 passed ? "PASSED" : "FAILED", subject->name, as_signal ? "Quality" : "Distance",

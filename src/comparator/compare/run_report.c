@@ -46,8 +46,8 @@ void run_report_release(struct run_report *report)
 
 /* ---- Collecting ---- */
 
-static void describe(const struct named_tensor *output, const char *runner, size_t iteration,
-                     struct described_output *ret)
+static void describe_output(const struct named_tensor *output, const char *runner, size_t iteration,
+                            struct described_output *ret)
 {
     struct validation invalid;
 
@@ -98,8 +98,8 @@ void run_report_add_comparison(void *data, const struct compared_outputs *compar
         .differences = *compared->result,
     };
 
-    describe(compared->first, compared->first_runner, compared->iteration, &record.first);
-    describe(compared->second, compared->second_runner, compared->iteration, &record.second);
+    describe_output(compared->first, compared->first_runner, compared->iteration, &record.first);
+    describe_output(compared->second, compared->second_runner, compared->iteration, &record.second);
     if (compared->function == COMPARISON_SIMPLE && !compared->result->shape_mismatch)
         read_elements(compared, &record);
     record.has_metrics = shape_equal(&a->shape, &b->shape) && metrics_compute(a, b, &record.metrics, NULL) == 0;
@@ -129,7 +129,7 @@ void run_report_add_output(struct run_report *report, const char *runner, size_t
         return;
     report->outputs =
         memory_grow(report->outputs, report->output_count, &report->output_capacity, sizeof(*report->outputs));
-    describe(output, runner, iteration, &report->outputs[report->output_count++]);
+    describe_output(output, runner, iteration, &report->outputs[report->output_count++]);
 }
 
 void run_report_add_outputs(struct run_report *report, const struct runner_results *runner)
@@ -148,7 +148,7 @@ void run_report_add_validations(struct run_report *report, const struct runner_r
 
 /* ---- Tensor by tensor ---- */
 
-static double error_of(const struct compared_record *record)
+static double read_greatest_error(const struct compared_record *record)
 {
     return record->has_differences ? record->differences.absolute.maximum : 0;
 }
@@ -158,10 +158,11 @@ static bool is_worse(const struct compared_record *a, const struct compared_reco
 {
     if (a->passed != b->passed)
         return !a->passed;
-    return !(error_of(a) <= error_of(b)) && !isnan(error_of(b));
+    return !(read_greatest_error(a) <= read_greatest_error(b)) && !isnan(read_greatest_error(b));
 }
 
-static struct tensor_summary *summary_of(struct tensor_summaries *list, struct name_map *places, const char *name)
+static struct tensor_summary *find_or_add_summary(struct tensor_summaries *list, struct name_map *places,
+                                                  const char *name)
 {
     uint32_t place = name_map_find(places, text_of(name));
     struct tensor_summary *ret;
@@ -181,13 +182,13 @@ void run_report_summarize(const struct run_report *report, struct tensor_summari
     name_map_init(&places);
     for (size_t i = 0; i < report->comparison_count; i++) {
         const struct compared_record *record = &report->comparisons[i];
-        struct tensor_summary *summary = summary_of(ret, &places, record->first.name);
+        struct tensor_summary *summary = find_or_add_summary(ret, &places, record->first.name);
 
         if (summary->worst == NULL || is_worse(record, summary->worst))
             summary->worst = record;
     }
     for (size_t i = 0; i < report->output_count; i++)
-        summary_of(ret, &places, report->outputs[i].name)->alone = &report->outputs[i];
+        find_or_add_summary(ret, &places, report->outputs[i].name)->alone = &report->outputs[i];
     name_map_release(&places);
 }
 

@@ -119,7 +119,7 @@ static uint64_t fit_float(double value, const struct target *target, bool *clipp
 }
 
 /* Stores an element of 4 to 64 bits, little-endian, the first of two halves of a byte in the low one. */
-static void store(uint8_t *data, size_t element, unsigned width, uint64_t bits)
+static void store_element(uint8_t *data, size_t element, unsigned width, uint64_t bits)
 {
     if (width < 8) {
         uint8_t half = (uint8_t)(bits & 15);
@@ -149,7 +149,7 @@ static size_t cast_floats(const struct tensor *from, size_t first, size_t count,
             bits = fit_float(values[i], target, &clipped);
         else
             bits = fit_integer(integer_of_double(values[i], &clipped), target, &clipped);
-        store(data, first + i, target->bits, bits);
+        store_element(data, first + i, target->bits, bits);
         clips += clipped;
     }
     return clips;
@@ -171,7 +171,7 @@ static size_t cast_integers(const struct tensor *from, size_t first, size_t coun
             bits = values[i] != 0;
         else
             bits = fit_integer(integer_of_bits(values[i], is_signed), target, &clipped);
-        store(data, first + i, target->bits, bits);
+        store_element(data, first + i, target->bits, bits);
         clips += clipped;
     }
     return clips;

@@ -62,7 +62,7 @@ static bool could_be_values(const struct backend_io *input, const struct shape *
            shape_is_static(&input->shape) && (uint64_t)input->shape.dims[0] == given->rank;
 }
 
-static int refuse(const struct backend_io *input, const struct shape *given, struct error *err)
+static int refuse_given_shape(const struct backend_io *input, const struct shape *given, struct error *err)
 {
     struct string_builder text;
     int rc;
@@ -110,7 +110,7 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
     *ret = (struct input_shape_choice){.given = given != NULL};
     if (given != NULL && !input_shape_fits(input, given)) {
         if (!could_be_values(input, given))
-            return refuse(input, given, err);
+            return refuse_given_shape(input, given, err);
         warn_of_values(input, given, log);
         ret->values = given;
         given = NULL;

@@ -168,7 +168,7 @@ struct size_sum {
     struct shape shape;
 };
 
-static void sum_add(struct size_sum *sum, const struct backend_io *input, const struct shape *shape)
+static void add_to_sum(struct size_sum *sum, const struct backend_io *input, const struct shape *shape)
 {
     size_t size = tensor_bytes(input->type, shape_elements(shape));
 
@@ -235,9 +235,9 @@ static int check_sizes(const struct data_loader *loader, const struct backend_io
         /* What is wrong with it is said when it is generated. */
         if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
             continue;
-        sum_add(&all, &inputs[i], &choice.shape);
+        add_to_sum(&all, &inputs[i], &choice.shape);
         if (!choice.given)
-            sum_add(&unasked, &inputs[i], &choice.shape);
+            add_to_sum(&unasked, &inputs[i], &choice.shape);
     }
     if (!memory_limit_is_set() && unasked.bytes > DATA_LOADER_UNASKED)
         return refuse_unasked(&unasked, err);
@@ -246,8 +246,8 @@ static int check_sizes(const struct data_loader *loader, const struct backend_io
     return memory_limit_allows(bytes) ? 0 : refuse_all(&all, bytes, iterations, err);
 }
 
-static int generate(const struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
-                    struct tensor_list *ret, struct error *err)
+static int generate_inputs(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                           int64_t iteration, struct tensor_list *ret, struct error *err)
 {
     struct mersenne_twister random;
 
@@ -268,7 +268,7 @@ static int generate_checked(const struct data_loader *loader, const struct backe
 {
     int rc = check_sizes(loader, inputs, count, 1, err);
 
-    return rc < 0 ? rc : generate(loader, inputs, count, iteration, ret, err);
+    return rc < 0 ? rc : generate_inputs(loader, inputs, count, iteration, ret, err);
 }
 
 static int check_tensors(const struct backend_io *inputs, size_t count, struct error *err)
@@ -294,7 +294,7 @@ int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs
         struct tensor_list *feed = VECTOR_APPEND(&loader->feeds);
 
         *feed = (struct tensor_list){0};
-        rc = generate(loader, inputs, count, i, feed, err);
+        rc = generate_inputs(loader, inputs, count, i, feed, err);
         if (rc < 0) {
             feed_dicts_release(&loader->feeds);
             return rc;
@@ -330,8 +330,8 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
 }
 
 /* Serves the inputs from what was loaded or kept. What is not there is generated, unless data were loaded. */
-static int serve(const struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
-                 struct tensor_list *ret, struct error *err)
+static int serve_inputs(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
+                        int64_t iteration, struct tensor_list *ret, struct error *err)
 {
     const struct tensor_list *feed = &loader->feeds.items[iteration];
     struct feed_inputs wanted = {inputs, count, loader->settings.by_name, loader->log};
@@ -370,7 +370,7 @@ int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs
     if (rc < 0)
         return rc;
     if (is_loaded(loader) || loader->kept) {
-        rc = serve(loader, inputs, count, iteration, ret, err);
+        rc = serve_inputs(loader, inputs, count, iteration, ret, err);
     } else {
         input_names_check(&loader->settings, inputs, count, loader->log);
         rc = generate_checked(loader, inputs, count, iteration, ret, err);

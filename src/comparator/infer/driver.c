@@ -22,14 +22,15 @@ struct driver {
     struct comparison_settings comparison;
     struct log_sections sections;
     struct worker *workers;
-    size_t first, end; /* those of this turn */
+    size_t first, end;   /* those of this turn */
+    struct model *model; /* whose groups are run; NULL: whole models are */
     const struct backend_io *inputs;
     size_t input_count;
+    struct layerwise plan; /* groups of the current iteration */
+    size_t steps;          /* of the current iteration */
 
-    /* In groups: */
-    struct run_results loaded; /* until it is behind the runners' results */
-    struct model *model;
-    struct layerwise plan;      /* of the current iteration */
+    /* Side by side: */
+    struct run_results loaded;  /* until it is behind the runners' results */
     struct comparison *couples; /* neighbours, the first of which is a runner's; the others are compared at the end */
     size_t couple_count;
 };
@@ -57,50 +58,23 @@ static struct log *saving_log(struct driver *driver)
 
 /* ---- Results of elsewhere ---- */
 
-static bool is_output_of_any(const struct run_results *results, const char *rule)
+static void warn_of_extra_rules(const struct driver *driver, const struct run_results *results)
 {
-    for (size_t i = 0; i < results->count; i++)
-        for (size_t k = 0; k < results->items[i].count; k++) {
-            const struct tensor_list *outputs = &results->items[i].items[k].outputs;
-
-            for (size_t n = 0; n < outputs->count; n++)
-                if (name_rule_covers(rule, outputs->items[n].name))
-                    return true;
-        }
-    return rule[0] == '\0';
-}
-
-static void warn_of_extra_rules(const struct driver_settings *settings, const struct run_results *results)
-{
-    struct string_builder extra;
-
-    string_init(&extra);
-    for (size_t i = 0; i < settings->rule_count; i++) {
-        const struct output_rules *rules = &settings->rules[i];
-
-        for (size_t k = 0; k < rules->count; k++) {
-            const char *name = *(const char *const *)((const char *)rules->items + k * rules->item_size);
-
-            if (!is_output_of_any(results, name))
-                name_list_add(&extra, name);
-        }
-        if (extra.size > 0)
-            log_message(settings->log, LOG_WARNING, "Extra items in %s: [%s]: no output has such a name", rules->option,
-                        extra.data);
-        string_clear(&extra);
-    }
-    string_release(&extra);
+    output_rules_warn(driver->settings->rules, driver->settings->rule_count, results, driver->settings->log);
 }
 
 /* The same before any output was computed. */
-static void warn_of_extra_rules_for(const struct driver_settings *settings, const struct model *model)
+static void warn_of_extra_rules_early(const struct driver *driver)
 {
+    const struct model *model = driver->model;
     struct run_results names = {0};
     struct iteration_result *iteration = runner_results_add_iteration(run_results_add_runner(&names, TEXT("")), 0);
 
-    for (size_t i = 0; i < model->outputs.count; i++)
+    for (size_t i = 0; model != NULL && i < model->outputs.count; i++)
         tensor_list_add(&iteration->outputs, model->values.items[model->outputs.items[i]].name, &(struct tensor){0});
-    warn_of_extra_rules(settings, &names);
+    if (model == NULL)
+        worker_list_outputs(&driver->workers[0], &iteration->outputs);
+    warn_of_extra_rules(driver, &names);
     run_results_release(&names);
 }
 
@@ -114,8 +88,8 @@ static int load_results(const struct driver *driver, struct run_results *ret, st
         if (data_file_add_results(ret, settings->load_outputs[i], err) < 0)
             return err->code;
     }
-    if (!settings->in_groups && ret->count > 1)
-        warn_of_extra_rules(settings, ret);
+    if (!settings->side_by_side && ret->count > 1)
+        warn_of_extra_rules(driver, ret);
     for (size_t i = 0; i < ret->count; i++)
         for (size_t k = 0; k < ret->items[i].count; k++) {
             int rc =
@@ -144,12 +118,12 @@ static int begin_runners(struct driver *driver, struct error *err)
         if (rc < 0)
             return rc;
         worker->request.log = log;
-        if (!settings->in_groups)
+        if (driver->model == NULL)
             rc = worker_open(worker, err);
-        else if (r == 0 && settings->count + driver->loaded.count > 1)
-            warn_of_extra_rules_for(settings, driver->model);
         if (rc < 0)
             return rc;
+        if (settings->side_by_side && r == 0 && settings->count + driver->loaded.count > 1)
+            warn_of_extra_rules_early(driver);
     }
     return 0;
 }
@@ -161,7 +135,7 @@ static int keep_inputs(struct driver *driver, struct error *err)
     const char *path = driver->first == 0 ? settings->save_inputs : NULL;
     int rc = 0;
 
-    if (settings->in_groups || settings->count > 1 || path != NULL)
+    if (driver->model != NULL || settings->count > 1 || path != NULL)
         rc = data_loader_keep(driver->loader, driver->inputs, driver->input_count, err);
     if (rc < 0 || path == NULL)
         return rc;
@@ -169,7 +143,7 @@ static int keep_inputs(struct driver *driver, struct error *err)
     return data_file_save(data_loader_kept(driver->loader), path, err);
 }
 
-/* Makes room for results, which stay where they are until the turn ends. In groups, so do iterations. */
+/* Makes room for results, which stay where they are until the turn ends. Side by side, so do iterations. */
 static int begin_results(struct driver *driver, size_t iterations, struct error *err)
 {
     struct run_results *results = driver->results;
@@ -180,7 +154,7 @@ static int begin_results(struct driver *driver, size_t iterations, struct error 
         const char *name = driver->workers[r].runner->name;
         struct runner_results *runner = run_results_add_runner(results, text_of(name));
 
-        for (size_t i = 0; i < iterations && driver->settings->in_groups; i++)
+        for (size_t i = 0; i < iterations && driver->settings->side_by_side; i++)
             runner_results_add_iteration(runner, 0);
         if (driver->writer != NULL)
             rc = run_results_writer_begin_runner(driver->writer, name, err);
@@ -211,46 +185,41 @@ static void begin_comparisons(struct driver *driver)
 /* All iterations of all runners will have as many outputs as the first one. */
 static void expect_outputs(const struct driver *driver, const struct tensor_list *outputs)
 {
-    size_t name_bytes = driver->settings->in_groups ? 64 * outputs->count : 0;
+    size_t name_bytes = driver->settings->side_by_side ? 64 * outputs->count : 0;
     size_t times = driver->settings->count * (size_t)data_loader_iterations(driver->loader);
 
-    for (size_t i = 0; i < outputs->count && !driver->settings->in_groups; i++)
+    for (size_t i = 0; i < outputs->count && !driver->settings->side_by_side; i++)
         name_bytes += strlen(outputs->items[i].name);
     for (size_t i = 0; i < times; i++)
         run_results_writer_expect(driver->writer, outputs->count, name_bytes);
 }
 
-static int plan_groups(struct driver *driver, const struct tensor_list *feed, struct error *err)
+static int plan_steps(struct driver *driver, const struct tensor_list *feed, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
+    int rc;
 
+    driver->steps = 1;
+    if (driver->model == NULL)
+        return 0;
     layerwise_release(&driver->plan); /* that of the last iteration */
     driver->plan = (struct layerwise){.model = driver->model,
                                       .backend = settings->types,
                                       .request = &driver->workers[0].request,
                                       .bound = settings->memory / settings->count};
-    return layerwise_plan(&driver->plan, feed, err);
+    rc = layerwise_plan(&driver->plan, feed, err);
+    driver->steps = driver->plan.count;
+    return rc;
 }
 
-static void begin_groups(struct driver *driver, size_t runner, size_t index)
+/* Whether what is validated as it comes has a heading for each iteration. */
+static bool heads_validations(const struct driver *driver)
 {
-    const struct driver_settings *settings = driver->settings;
-    struct worker *worker = &driver->workers[runner];
-    struct backend_request request = runner_request(worker->runner, &worker->request);
-
-    request.log = index == 0 ? request.log : NULL;
-    layerwise_run_init(&worker->run, &driver->plan, worker->runner->backend, &request);
-    worker->run.warm_up = index == 0 ? settings->warm_up : 0;
-    if (settings->validate && worker->results->count > 1) {
-        struct log *log = validation_log(driver, 1 + runner);
-
-        log_message(log, LOG_START, "%s | Iteration: %zu", worker->results->name, index);
-        log_indent(log, 1);
-    }
+    return driver->settings->side_by_side && driver->settings->validate && driver->workers[0].results->count > 1;
 }
 
 /* Not after an iteration that ends its comparison, or one before it. */
-static bool compares(const struct driver *driver, size_t couple, size_t iteration)
+static bool compares_iteration(const struct driver *driver, size_t couple, size_t iteration)
 {
     if (iteration >= driver->couples[couple].iterations)
         return false;
@@ -262,19 +231,22 @@ static bool compares(const struct driver *driver, size_t couple, size_t iteratio
 
 static int begin_iteration(struct driver *driver, size_t index, const struct tensor_list *feed, struct error *err)
 {
-    int rc = driver->settings->in_groups ? plan_groups(driver, feed, err) : 0;
+    int rc = plan_steps(driver, feed, err);
 
     for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
         struct worker *worker = &driver->workers[r];
         struct tensor_list *outputs;
 
-        worker->arrived = worker->released = 0;
-        worker->seconds = 0;
-        if (driver->settings->in_groups)
-            begin_groups(driver, r, index);
-        else
+        if (!driver->settings->side_by_side)
             runner_results_add_iteration(worker->results, 0);
         outputs = &worker->results->items[index].outputs;
+        worker_begin_iteration(worker, index, driver->settings->warm_up, &driver->plan);
+        if (heads_validations(driver)) {
+            struct log *log = validation_log(driver, 1 + r);
+
+            log_message(log, LOG_START, "%s | Iteration: %zu", worker->results->name, index);
+            log_indent(log, 1);
+        }
         worker_list_outputs(worker, outputs);
         if (driver->writer == NULL)
             continue;
@@ -284,7 +256,7 @@ static int begin_iteration(struct driver *driver, size_t index, const struct ten
     }
     for (size_t c = 0; c < driver->couple_count && rc == 0; c++) {
         couple_log(driver, c);
-        if (compares(driver, c, index))
+        if (compares_iteration(driver, c, index))
             comparison_begin_iteration(&driver->couples[c], index);
     }
     return rc;
@@ -323,20 +295,18 @@ static void validate_output(struct driver *driver, size_t runner, size_t iterati
         first_divergence_add_invalid(driver->comparison.divergence, output->name);
 }
 
-/* Writes what has come, and puts it in its place. */
-static int take_outputs(struct driver *driver, size_t runner, size_t iteration, struct tensor_list *come,
+/* Describes what has come, and writes it. */
+static int save_outputs(struct driver *driver, size_t runner, size_t iteration, const struct tensor_list *come,
                         struct error *err)
 {
-    const struct driver_settings *settings = driver->settings;
     struct worker *worker = &driver->workers[runner];
-    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
-    int rc = 0;
 
     if (driver->writer != NULL)
         run_results_writer_select(driver->writer, runner);
     for (size_t i = 0; i < come->count; i++) {
         const struct named_tensor *output = &come->items[i];
         struct tensor described;
+        int rc = 0;
 
         tensor_borrow(output->tensor.type, &output->tensor.shape, NULL, 0, &described);
         tensor_list_add(&worker->described, text_of(output->name), &described);
@@ -346,12 +316,24 @@ static int take_outputs(struct driver *driver, size_t runner, size_t iteration, 
             return rc;
         run_report_add_output(driver->lone_report, worker->results->name, iteration, output);
     }
-    if (settings->in_groups)
+    return 0;
+}
+
+/* Saves what has come, and puts it in its place. */
+static int take_runner_outputs(struct driver *driver, size_t runner, size_t iteration, struct tensor_list *come,
+                               struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct worker *worker = &driver->workers[runner];
+    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
+    int rc = save_outputs(driver, runner, iteration, come, err);
+
+    if (rc == 0 && settings->side_by_side)
         rc = top_k_replace(come, settings->postprocess, settings->postprocess_count, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < come->count; i++) {
-        if (settings->in_groups && settings->validate)
+        if (settings->side_by_side && settings->validate)
             validate_output(driver, runner, iteration, &come->items[i]);
         outputs->items[worker->arrived++].tensor = come->items[i].tensor;
         come->items[i].tensor = (struct tensor){0};
@@ -359,8 +341,8 @@ static int take_outputs(struct driver *driver, size_t runner, size_t iteration, 
     return 0;
 }
 
-/* Lets go of what came with the last group. What still waits for its partner gets memory of its own. */
-static int release_group(struct driver *driver, size_t runner, size_t iteration, struct error *err)
+/* Releases what came with the last step. What still waits for its partner gets memory of its own. */
+static int release_outputs(struct driver *driver, size_t runner, size_t iteration, struct error *err)
 {
     struct worker *worker = &driver->workers[runner];
     struct tensor_list *outputs = &worker->results->items[iteration].outputs;
@@ -384,30 +366,28 @@ static int release_group(struct driver *driver, size_t runner, size_t iteration,
     return 0;
 }
 
-/* All runners of the turn; without groups, there is one, which is the whole model. */
-static int compute_group(struct driver *driver, size_t group, size_t iteration, const struct tensor_list *feed,
-                         struct error *err)
+static int run_step(struct driver *driver, size_t runner, size_t step, size_t iteration, const struct tensor_list *feed,
+                    struct error *err)
 {
-    const struct driver_settings *settings = driver->settings;
+    struct worker *worker = &driver->workers[runner];
+    struct tensor_list outputs = {0};
+    int rc;
+
+    runner_log(driver, runner);
+    rc = worker_run_step(worker, step, feed, &outputs, err);
+    if (rc == ERR_BACKEND && worker->session != NULL)
+        hint_at_sizes(driver, err);
+    if (rc == 0)
+        rc = take_runner_outputs(driver, runner, iteration, &outputs, err);
+    tensor_list_release(&outputs);
+    return rc;
+}
+
+/* Once all runners of the turn have done a step: compares what has come, and side by side releases it. */
+static int end_step(struct driver *driver, size_t iteration, struct error *err)
+{
     int rc = 0;
 
-    for (size_t r = driver->first; r < driver->end; r++) {
-        struct worker *worker = &driver->workers[r];
-        struct tensor_list outputs = {0};
-
-        runner_log(driver, r);
-        if (settings->in_groups)
-            rc = worker_run_group(worker, group, feed, &outputs, err);
-        else
-            rc = worker_run(worker, iteration == 0 ? settings->warm_up : 0, feed, &outputs, err);
-        if (rc == ERR_BACKEND && !settings->in_groups)
-            hint_at_sizes(driver, err);
-        if (rc == 0)
-            rc = take_outputs(driver, r, iteration, &outputs, err);
-        tensor_list_release(&outputs);
-        if (rc < 0)
-            return rc;
-    }
     for (size_t c = 0; c < driver->couple_count; c++) {
         couple_log(driver, c);
         if (driver->couples[c].is_open)
@@ -415,14 +395,13 @@ static int compute_group(struct driver *driver, size_t group, size_t iteration, 
         if (rc < 0)
             return rc;
     }
-    for (size_t r = driver->first; r < driver->end && rc == 0 && settings->in_groups; r++)
-        rc = release_group(driver, r, iteration, err);
+    for (size_t r = driver->first; r < driver->end && rc == 0 && driver->settings->side_by_side; r++)
+        rc = release_outputs(driver, r, iteration, err);
     return rc;
 }
 
 static int end_iteration(struct driver *driver, size_t index, struct error *err)
 {
-    const struct driver_settings *settings = driver->settings;
     int rc = 0;
 
     for (size_t c = 0; c < driver->couple_count; c++) {
@@ -436,14 +415,12 @@ static int end_iteration(struct driver *driver, size_t index, struct error *err)
 
         runner_log(driver, r);
         worker_log_tensors(worker, "Output", &worker->described);
-        tensor_list_release(&worker->described);
         iteration->runtime = worker->seconds;
-        worker->total += worker->seconds;
         if (!driver->keep_outputs)
             tensor_list_release(&iteration->outputs);
-        if (settings->in_groups && settings->validate && worker->results->count > 1)
+        if (heads_validations(driver))
             log_indent(validation_log(driver, 1 + r), -1);
-        layerwise_run_release(&worker->run);
+        worker_end_iteration(worker);
         if (driver->writer == NULL)
             continue;
         run_results_writer_select(driver->writer, r);
@@ -462,8 +439,13 @@ static int run_iteration(struct driver *driver, size_t index, struct error *err)
     rc = begin_iteration(driver, index, &feed, err);
     if (rc < 0)
         goto done;
-    for (size_t g = 0; g < (driver->settings->in_groups ? driver->plan.count : 1); g++) {
-        rc = compute_group(driver, g, index, &feed, err);
+    for (size_t step = 0; step < driver->steps; step++) {
+        for (size_t r = driver->first; r < driver->end; r++) {
+            rc = run_step(driver, r, step, index, &feed, err);
+            if (rc < 0)
+                goto done;
+        }
+        rc = end_step(driver, index, err);
         if (rc < 0)
             goto done;
     }
@@ -483,7 +465,7 @@ static int run_turn(struct driver *driver, struct error *err)
 
     if (rc < 0)
         goto done;
-    if (driver->settings->in_groups) {
+    if (driver->model != NULL) {
         driver->inputs = of_model = model_io_new(driver->model, NULL, &driver->model->inputs);
         driver->input_count = driver->model->inputs.count;
     } else {
@@ -498,7 +480,7 @@ static int run_turn(struct driver *driver, struct error *err)
     rc = begin_results(driver, iterations, err);
     if (rc < 0)
         goto done;
-    if (driver->settings->in_groups)
+    if (driver->settings->side_by_side)
         begin_comparisons(driver);
     for (size_t i = 0; i < iterations; i++) {
         rc = run_iteration(driver, i, err);
@@ -555,7 +537,7 @@ static int run_turn_apart(struct driver *driver, struct error *err)
 /* What has not been compared while it came. */
 static int end_comparisons(struct driver *driver, bool *passed, struct error *err)
 {
-    size_t compared = driver->settings->in_groups ? driver->settings->count : 0;
+    size_t compared = driver->settings->side_by_side ? driver->settings->count : 0;
     struct run_results rest = {.items = driver->results->items + compared, .count = driver->results->count - compared};
     struct error ignored = {0};
     bool rest_passed = true;
@@ -594,7 +576,7 @@ static bool end_validation(struct driver *driver)
     for (size_t r = 0; r < results->count; r++) {
         struct log *log = validation_log(driver, 1 + r);
 
-        if (settings->in_groups && r < settings->count) {
+        if (settings->side_by_side && r < settings->count) {
             const struct worker *worker = &driver->workers[r];
 
             validation_log_runner(log, worker->runner->name, worker->bad, worker->first_bad);
@@ -631,7 +613,7 @@ static int settle_results(struct driver *driver, bool *passed, struct error *err
 static int run_turns(struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
-    size_t at_once = settings->in_groups ? settings->count : 1;
+    size_t at_once = settings->side_by_side ? settings->count : 1;
     struct run_results_writer writer;
     int rc = 0;
 
@@ -659,6 +641,19 @@ done:
     return rc;
 }
 
+/* Runs the models and loads what was saved. Side by side, that is compared while results come. */
+static int obtain_results(struct driver *driver, struct error *err)
+{
+    int rc;
+
+    if (driver->settings->side_by_side) {
+        rc = load_results(driver, &driver->loaded, err);
+        return rc < 0 ? rc : run_turns(driver, err);
+    }
+    rc = run_turns(driver, err);
+    return rc < 0 ? rc : load_results(driver, driver->results, err);
+}
+
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
                bool *ret_passed, struct error *err)
 {
@@ -668,20 +663,17 @@ int driver_run(const struct driver_settings *settings, struct data_loader *loade
         .loader = loader,
         .results = ret,
         .lone_report = settings->count == 1 && settings->load_count == 0 ? settings->report : NULL,
-        .keep_outputs = !settings->in_groups && is_needed,
+        .keep_outputs = !settings->side_by_side && is_needed,
         .comparison = settings->comparison,
         .workers = memory_alloc_zero(settings->count, sizeof(*driver.workers)),
     };
     int rc;
 
     *ret_passed = true;
-    log_sections_init(&driver.sections, settings->log, settings->in_groups);
+    log_sections_init(&driver.sections, settings->log, settings->side_by_side);
     driver.comparison.log = driver.sections.log;
-    driver.comparison.release = !settings->in_groups && !settings->validate && !settings->keep_outputs;
-    /* In groups, what was saved is compared while results come. */
-    rc = settings->in_groups ? load_results(&driver, &driver.loaded, err) : run_turns(&driver, err);
-    if (rc == 0)
-        rc = settings->in_groups ? run_turns(&driver, err) : load_results(&driver, ret, err);
+    driver.comparison.release = !settings->side_by_side && !settings->validate && !settings->keep_outputs;
+    rc = obtain_results(&driver, err);
     if (rc == 0) {
         rc = settle_results(&driver, ret_passed, err);
     } else {

@@ -1,12 +1,14 @@
 /* comparator/infer/driver.h: what `run` does: models are run, and their results saved, compared and validated.
  *
- * Runners take turns. Each loads the model, runs it on all iterations of the data, and lets go of it before the next
- * one begins; results are compared and validated when all are there, also with those that were loaded from files.
+ * One loop over turns, iterations, steps and the runners of the turn. A step is the whole model, or a group of its
+ * nodes (infer/layerwise.h).
  *
- * In groups, all runners share one turn: they go through the model side by side, a group of tensors at a time
- * (infer/layerwise.h), and each group is written, validated, compared and released. The results are the same, and so
- * is the log, which is therefore written at the end. An ordinary turn is the same with one runner and one group, the
- * whole model.
+ * Usually each runner has a turn of its own: it loads the model, runs it on all iterations of the data, and releases it
+ * before the next one begins. Results are compared and validated when all are there, also with those that were loaded
+ * from files.
+ *
+ * Side by side, all runners share one turn, and what a step gives is written, validated, compared and released before
+ * the next step. The results are the same, and so is the log, which is therefore written at the end.
  *
  * The room comparator/infer/ runs models on input data: a backend, data and what to do with the results come in,
  * results and a verdict go out. It may use the rooms data/ and compare/ beside it.
@@ -17,34 +19,28 @@
 #include "comparator/compare/comparison.h"
 #include "comparator/compare/run_report.h"
 #include "comparator/data/loader.h"
+#include "comparator/infer/output_rules.h"
 #include "comparator/infer/worker.h"
 #include "tensor/compare/ranking.h"
-
-/* What an option says of outputs, by name. `items` are structs whose first member is a name or a pattern. */
-struct output_rules {
-    const char *option;
-    const void *items;
-    size_t count, item_size;
-};
 
 struct driver_settings {
     const struct runner *runners;
     size_t count; /* 0: only loaded results are compared */
 
-    /* Says what to load; options only, where a model is wanted. Called when a runner starts to work, so that nothing is
-     * loaded before its turn. In groups it also gives the model, as layerwise_plan() takes it, which stays the
-     * caller's: the same one each time. */
+    /* Says what to load. Called when a runner starts to work, so that nothing is loaded before its turn. It may give a
+     * model, as layerwise_plan() takes it, in place of the request's: steps are groups of its nodes then. The model
+     * stays the caller's, and is the same each time. `ret_model` is NULL on entry. */
     int (*load)(void *data, struct log *log, struct backend_request *ret, struct model **ret_model, struct error *err);
     void *load_data;
 
-    bool in_groups;
-    const struct backend *types; /* in groups: who is asked what tensors are like */
-    uint64_t memory;             /* in groups: bytes, for the outputs of all runners together */
-    bool use_subprocess;         /* each runner has a process of its own; not in groups */
+    bool side_by_side;           /* all runners share one turn */
+    const struct backend *types; /* of groups: who is asked what tensors are like */
+    uint64_t memory;             /* of groups: bytes, for the outputs of all runners together */
+    bool use_subprocess;         /* each runner has a process of its own; not side by side */
     int64_t warm_up;             /* runs on the first feed dict beforehand, which nobody times */
-    bool keep_outputs;           /* they stay in the results, whether or not anything here needs them; not in groups */
+    bool keep_outputs;           /* in the results, whether or not anything here needs them; not side by side */
 
-    /* Paths; NULL: nowhere. Outputs of several runners in groups are written to safetensors only. */
+    /* Paths; NULL: nowhere. Outputs of several runners side by side are written to safetensors only. */
     const char *save_inputs, *save_outputs;
     const char *const *load_outputs; /* results to compare with, behind those of the runners */
     size_t load_count;

@@ -60,7 +60,7 @@ static void note_readers(struct planner *planner, struct edge_range range, uint3
     }
 }
 
-static void survey(struct planner *planner)
+static void survey_model(struct planner *planner)
 {
     const struct model *model = planner->plan->model;
 
@@ -128,8 +128,8 @@ static void make_groups(struct planner *planner)
     }
 }
 
-static void add_inputs(const struct layerwise *plan, size_t index, struct edge_range range,
-                       const struct bitset *feedable, struct bitset *taken)
+static void add_group_inputs(const struct layerwise *plan, size_t index, struct edge_range range,
+                             const struct bitset *feedable, struct bitset *taken)
 {
     for (size_t k = 0; k < range.count; k++) {
         uint32_t value = model_edge(plan->model, range, k);
@@ -182,8 +182,8 @@ static void connect_groups(const struct planner *planner)
         for (uint32_t i = group->first; i < group->end; i++) {
             const struct node *node = &model->nodes.items[i];
 
-            add_inputs(plan, g, node->inputs, &feedable, &taken);
-            add_inputs(plan, g, node->captures, &feedable, &taken);
+            add_group_inputs(plan, g, node->inputs, &feedable, &taken);
+            add_group_inputs(plan, g, node->captures, &feedable, &taken);
             for (size_t k = 0; k < node->outputs.count; k++) {
                 uint32_t value = model_edge(model, node->outputs, k);
 
@@ -268,7 +268,7 @@ int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struc
             value_list_add(&plan->left_out, model->outputs.items[i]);
     }
     bitset_subtract(&plan->wanted, &not_tensors);
-    survey(&planner);
+    survey_model(&planner);
     make_groups(&planner);
     connect_groups(&planner);
 done:
@@ -302,7 +302,7 @@ void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan,
     run->values = memory_alloc_zero(plan->model->values.count, sizeof(*run->values));
 }
 
-static void drop(struct layerwise_run *run, size_t unused_from)
+static void drop_values(struct layerwise_run *run, size_t unused_from)
 {
     size_t kept = 0;
 
@@ -319,7 +319,7 @@ static void drop(struct layerwise_run *run, size_t unused_from)
 
 void layerwise_run_release(struct layerwise_run *run)
 {
-    drop(run, SIZE_MAX);
+    drop_values(run, SIZE_MAX);
     free(run->held.items);
     free(run->values);
     *run = (struct layerwise_run){0};
@@ -386,8 +386,8 @@ static int run_session(struct layerwise_run *run, const struct tensor_list *feed
 }
 
 /* Keeps what the group has made, and lends out what was asked for. */
-static void take_outputs(struct layerwise_run *run, const struct layerwise_group *group, struct tensor_list *made,
-                         struct tensor_list *ret)
+static void take_group_outputs(struct layerwise_run *run, const struct layerwise_group *group, struct tensor_list *made,
+                               struct tensor_list *ret)
 {
     for (size_t i = 0; i < group->outputs.count; i++) {
         uint32_t value = group->outputs.items[i];
@@ -411,7 +411,7 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
     char *bytes = NULL;
     int rc;
 
-    drop(run, index);
+    drop_values(run, index);
     if (group->outputs.count == 0)
         return 0;
     if (interrupt_pending())
@@ -426,7 +426,7 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
     rc = run_session(run, &inputs, &made, seconds, err);
     if (rc < 0)
         goto done;
-    take_outputs(run, group, &made, ret);
+    take_group_outputs(run, group, &made, ret);
 done:
     run->request.log = NULL; /* that a session is made is worth a line once */
     free(bytes);

@@ -19,7 +19,7 @@
 #include "base/system.h"
 
 /* What the child tells its parent at the end. */
-struct report {
+struct child_report {
     int rc;
     struct error error;
 };
@@ -46,7 +46,7 @@ struct task {
 static _Noreturn void run_child(const struct task *task, pid_t parent, int report_fd)
 {
     struct run_results results = {0};
-    struct report report = {0};
+    struct child_report report = {0};
 
     crash_forget();
     end_with_parent(parent);
@@ -59,7 +59,7 @@ static _Noreturn void run_child(const struct task *task, pid_t parent, int repor
 }
 
 /* Reads the report, passing on a request to end. False when the child ends without one. */
-static bool await_report(int fd, pid_t child, struct report *ret)
+static bool await_report(int fd, pid_t child, struct child_report *ret)
 {
     struct pollfd events[] = {{.fd = fd, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
     ssize_t count;
@@ -92,7 +92,7 @@ static int explain_death(const char *name, int status, struct error *err)
 
 static int await_child(const struct task *task, int fd, pid_t child, struct error *err)
 {
-    struct report report;
+    struct child_report report;
     bool reported = await_report(fd, child, &report);
     int status = 0;
 

@@ -154,28 +154,48 @@ void worker_list_outputs(const struct worker *worker, struct tensor_list *ret)
     }
 }
 
-int worker_run(struct worker *worker, int64_t warm_up, const struct tensor_list *feed, struct tensor_list *ret,
-               struct error *err)
+void worker_begin_iteration(struct worker *worker, size_t index, int64_t warm_up, const struct layerwise *plan)
 {
-    struct log *log = worker->request.log;
+    struct backend_request request = runner_request(worker->runner, &worker->request);
+
+    worker->arrived = worker->released = 0;
+    worker->seconds = 0;
+    worker->warm_up = index == 0 ? warm_up : 0;
+    if (worker->session != NULL)
+        return;
+    request.log = index == 0 ? request.log : NULL;
+    layerwise_run_init(&worker->run, plan, worker->runner->backend, &request);
+    worker->run.warm_up = worker->warm_up;
+}
+
+void worker_end_iteration(struct worker *worker)
+{
+    tensor_list_release(&worker->described);
+    worker->total += worker->seconds;
+    layerwise_run_release(&worker->run);
+}
+
+static int run_whole_model(struct worker *worker, const struct tensor_list *feed, struct tensor_list *ret,
+                           struct error *err)
+{
+    const struct words wanted = {worker->wanted, worker->wanted_count};
     int rc = 0;
 
-    if (warm_up > 0)
-        log_message(log, LOG_START, "%-35s | Running %lld warm-up run(s)", worker->runner->name, (long long)warm_up);
-    for (int64_t i = 0; i <= warm_up && rc == 0; i++) {
+    if (worker->warm_up > 0)
+        log_message(worker->request.log, LOG_START, "%-35s | Running %lld warm-up run(s)", worker->runner->name,
+                    (long long)worker->warm_up);
+    for (int64_t i = 0; i <= worker->warm_up && rc == 0; i++) {
         tensor_list_release(ret);
-        if (i == warm_up)
+        if (i == worker->warm_up)
             worker_log_tensors(worker, "Input", feed);
         if (interrupt_pending())
             return error_set(err, ERR_INTERRUPTED, "interrupted");
-        rc = worker->runner->backend->run(worker->session, feed,
-                                          &(struct wanted_outputs){worker->wanted, worker->wanted_count}, ret,
-                                          &worker->seconds, err);
+        rc = worker->runner->backend->run(worker->session, feed, &wanted, ret, &worker->seconds, err);
     }
     return rc;
 }
 
-int worker_run_group(struct worker *worker, size_t group, const struct tensor_list *feed, struct tensor_list *ret,
+static int run_group(struct worker *worker, size_t group, const struct tensor_list *feed, struct tensor_list *ret,
                      struct error *err)
 {
     const struct layerwise *plan = worker->run.plan;
@@ -194,4 +214,10 @@ int worker_run_group(struct worker *worker, size_t group, const struct tensor_li
     string_release(&left_out);
     worker_log_tensors(worker, "Input", feed);
     return 0;
+}
+
+int worker_run_step(struct worker *worker, size_t step, const struct tensor_list *feed, struct tensor_list *ret,
+                    struct error *err)
+{
+    return worker->session != NULL ? run_whole_model(worker, feed, ret, err) : run_group(worker, step, feed, ret, err);
 }

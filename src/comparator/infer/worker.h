@@ -29,19 +29,20 @@ struct worker {
     struct runner_results *results; /* in the current iteration: all names, tensors as they come */
     double total;                   /* seconds of all iterations */
 
-    /* The whole model, in one session for all iterations; or, in groups, each iteration on its own. */
+    /* The whole model, in one session for all iterations; NULL: groups of its nodes. */
     struct backend_session *session;
     const char **wanted; /* the outputs that are tensors */
     size_t wanted_count;
-    struct layerwise_run run;
 
     /* Of the current iteration: */
+    struct layerwise_run run;     /* of groups */
+    int64_t warm_up;              /* runs beforehand, at which nobody looks */
     size_t arrived;               /* outputs that have come */
     size_t released;              /* of them, from the front */
     struct tensor_list described; /* their types and shapes; no data */
     double seconds;
 
-    size_t bad; /* in groups: outputs that validation objected to */
+    size_t bad; /* side by side: outputs that validation objected to */
     char *first_bad;
 };
 
@@ -55,12 +56,15 @@ void worker_close(struct worker *worker);
 /* Adds the names of all outputs, in the order in which they will come. */
 void worker_list_outputs(const struct worker *worker, struct tensor_list *ret);
 
-/* Runs the whole model, `warm_up` times without looking at the time, then once; or one of its groups. Fills `ret`,
- * which is empty on entry, and `seconds`. ERR_INTERRUPTED when a signal asked to end. */
-int worker_run(struct worker *worker, int64_t warm_up, const struct tensor_list *feed, struct tensor_list *ret,
-               struct error *err);
-int worker_run_group(struct worker *worker, size_t group, const struct tensor_list *feed, struct tensor_list *ret,
-                     struct error *err);
+/* Before the steps of iteration `index`, and behind them. `plan`: the groups of this iteration; whoever has a session
+ * does not use it. */
+void worker_begin_iteration(struct worker *worker, size_t index, int64_t warm_up, const struct layerwise *plan);
+void worker_end_iteration(struct worker *worker);
+
+/* Runs a step: the whole model, or group `step`. Fills `ret`, which is empty on entry, and `seconds`. ERR_INTERRUPTED
+ * when a signal asked to end. */
+int worker_run_step(struct worker *worker, size_t step, const struct tensor_list *feed, struct tensor_list *ret,
+                    struct error *err);
 
 /* What goes in ("Input") and comes out ("Output"), once; and that all iterations are done. */
 void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors);

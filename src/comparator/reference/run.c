@@ -34,7 +34,7 @@ void reference_run_release(struct reference_run *run)
         model_free(run->copy);
 }
 
-static struct text name_of(const struct reference_run *run, size_t item)
+static struct text find_item_name(const struct reference_run *run, size_t item)
 {
     return run->whole->model->values.items[run->items[item].value].name;
 }
@@ -53,7 +53,7 @@ static int compare_sizes(const void *one, const void *other)
     return a->size != b->size ? (a->size > b->size) - (a->size < b->size) : (a->item > b->item) - (a->item < b->item);
 }
 
-static uint64_t larger_sum(uint64_t a, uint64_t b)
+static uint64_t add_saturating(uint64_t a, uint64_t b)
 {
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
@@ -71,7 +71,7 @@ static void drop_largest(struct reference_run *run, const uint64_t *sizes)
         uint64_t size = sizes[order[i].item];
         uint64_t all = size > UINT64_MAX / run->samples ? UINT64_MAX : size * run->samples;
 
-        sum = larger_sum(sum, all);
+        sum = add_saturating(sum, all);
         if (!run->items[order[i].item].asked && sum > run->disk)
             run->items[order[i].item].dropped = true;
     }
@@ -88,9 +88,10 @@ static int find_room(struct reference_run *run, struct error *err)
     return rc;
 }
 
-static int keep(struct reference_run *run, size_t item, size_t sample, const struct tensor *tensor, struct error *err)
+static int keep_tensor(struct reference_run *run, size_t item, size_t sample, const struct tensor *tensor,
+                       struct error *err)
 {
-    if (!run->items[item].asked && larger_sum(value_store_size(run->store), tensor->size) > run->disk)
+    if (!run->items[item].asked && add_saturating(value_store_size(run->store), tensor->size) > run->disk)
         run->items[item].dropped = true; /* sizes were not known, or differ between samples */
     if (run->items[item].dropped)
         return 0;
@@ -111,7 +112,7 @@ static void drop_unreadable(struct reference_run *run, const struct backend_sess
         if (outputs[i].not_a_tensor == NULL)
             name_map_add(&readable, text_of(outputs[i].name), 0);
     for (size_t i = 0; i < run->count; i++)
-        if (!run->items[i].asked && name_map_find(&readable, name_of(run, i)) == NAME_MAP_NONE)
+        if (!run->items[i].asked && name_map_find(&readable, find_item_name(run, i)) == NAME_MAP_NONE)
             run->items[i].dropped = true;
     name_map_release(&readable);
 }
@@ -135,19 +136,19 @@ static int run_sample(struct reference_run *run, struct backend_session *session
 
     for (size_t i = 0; i < run->count; i++)
         if (!run->items[i].dropped) {
-            struct text name = name_of(run, i);
+            struct text name = find_item_name(run, i);
 
             names[count] = memory_copy(name.data, name.size);
             positions[count++] = i;
         }
-    rc = run->backend->run(session, &run->feeds[sample], &(struct wanted_outputs){(const char *const *)names, count},
-                           &outputs, NULL, err);
+    rc = run->backend->run(session, &run->feeds[sample], &(struct words){(const char *const *)names, count}, &outputs,
+                           NULL, err);
     if (rc < 0)
         goto done;
     if (sample == 0)
         drop_by_outputs(run, positions, &outputs);
     for (size_t i = 0; i < count; i++) {
-        rc = keep(run, positions[i], sample, &outputs.items[i].tensor, err);
+        rc = keep_tensor(run, positions[i], sample, &outputs.items[i].tensor, err);
         if (rc < 0)
             goto done;
         tensor_release(&outputs.items[i].tensor);
@@ -197,7 +198,7 @@ static bool is_small_as_described(const struct reference_run *run)
 
     types_list_all(run->whole, &all);
     for (size_t i = 0; i < all.count; i++)
-        sum = larger_sum(sum, described_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
+        sum = add_saturating(sum, described_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
     free(all.items);
     return sum <= run->memory;
 }
@@ -289,7 +290,7 @@ static int count_groups(const struct reference_run *run, const struct layerwise 
             continue;
         if (bitset_has(&missing, run->items[i].value))
             rc = error_set(err, ERR_UNSUPPORTED, "'" TEXT_FORMAT "' is no tensor that the model computes",
-                           TEXT_ARGS(name_of(run, i)));
+                           TEXT_ARGS(find_item_name(run, i)));
         if (makers[run->items[i].value] >= *ret)
             *ret = makers[run->items[i].value] + 1;
     }
@@ -309,7 +310,7 @@ static int run_group(struct reference_run *run, struct layerwise_run *layers, si
         uint32_t item = name_map_find(items, text_of(outputs.items[i].name));
 
         if (item != NAME_MAP_NONE)
-            rc = keep(run, item, sample, &outputs.items[i].tensor, err);
+            rc = keep_tensor(run, item, sample, &outputs.items[i].tensor, err);
     }
     if (rc == 0)
         rc = value_store_commit(run->store, err);
@@ -349,7 +350,7 @@ int reference_run_groups(struct reference_run *run, struct error *err)
         rc = find_room(run, err);
     name_map_init(&items);
     for (size_t i = 0; i < run->count; i++)
-        name_map_add(&items, name_of(run, i), (uint32_t)i);
+        name_map_add(&items, find_item_name(run, i), (uint32_t)i);
     for (size_t i = 0; rc == 0 && i < run->samples; i++)
         rc = run_sample_in_groups(run, i, &items, err);
     name_map_release(&items);

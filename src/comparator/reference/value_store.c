@@ -12,7 +12,7 @@ static size_t page_size(void)
     return (size_t)sysconf(_SC_PAGESIZE);
 }
 
-static void unmap(struct value_store *store, size_t from)
+static void unmap_values(struct value_store *store, size_t from)
 {
     while (store->parts.count > from) {
         struct stored_part *part = &store->parts.items[--store->parts.count];
@@ -23,7 +23,7 @@ static void unmap(struct value_store *store, size_t from)
 
 void value_store_release(struct value_store *store)
 {
-    unmap(store, 0);
+    unmap_values(store, 0);
     free(store->parts.items);
     free(store->waiting.items);
     scratch_file_close(&store->file);
@@ -80,7 +80,7 @@ struct value_store_mark value_store_mark(const struct value_store *store)
 void value_store_go_back(struct value_store *store, struct value_store_mark mark)
 {
     store->waiting.count = 0;
-    unmap(store, mark.parts);
+    unmap_values(store, mark.parts);
     if (store->file.folder != NULL)
         scratch_file_truncate(&store->file, mark.size);
 }

@@ -127,7 +127,7 @@ void reference_values_free(struct reference_values *reference)
     free(reference);
 }
 
-static struct text name_of(const struct reference_values *reference, uint32_t value)
+static struct text find_value_name(const struct reference_values *reference, uint32_t value)
 {
     return reference->whole->model->values.items[value].name;
 }
@@ -288,7 +288,7 @@ static int open_session(struct reference_values *reference, struct error *err)
 
 static bool is_known(const struct reference_values *reference, uint32_t value)
 {
-    struct text name = name_of(reference, value);
+    struct text name = find_value_name(reference, value);
 
     return name_map_find(&reference->index, name) != NAME_MAP_NONE ||
            (reference->feeds != NULL && tensor_list_find(&reference->feeds[0], name) != NULL);
@@ -361,7 +361,8 @@ static void take_values(struct reference_values *reference, struct reference_run
             all = false;
             continue;
         }
-        name_map_add(&reference->index, name_of(reference, run->items[i].value), (uint32_t)reference->values.count);
+        name_map_add(&reference->index, find_value_name(reference, run->items[i].value),
+                     (uint32_t)reference->values.count);
         *VECTOR_APPEND(&reference->values) = run->items[i].row;
         run->items[i].row = NULL;
     }
@@ -372,8 +373,8 @@ static void take_values(struct reference_values *reference, struct reference_run
 enum extent { WITH_THE_REST, ONLY_ASKED, ONLY_UPSTREAM };
 
 /* Records `unknown`, and WITH_THE_REST what else there is room for. */
-static int record(struct reference_values *reference, const struct value_list *unknown, enum extent extent,
-                  struct error *err)
+static int record_values(struct reference_values *reference, const struct value_list *unknown, enum extent extent,
+                         struct error *err)
 {
     struct value_store_mark mark = value_store_mark(&reference->store);
     struct reference_run run = {.whole = reference->whole,
@@ -406,17 +407,17 @@ static int record_somehow(struct reference_values *reference, const struct value
     int rc = ERR_BACKEND;
 
     if (!reference->only_upstream && !reference->only_asked) {
-        rc = record(reference, unknown, WITH_THE_REST, &why);
+        rc = record_values(reference, unknown, WITH_THE_REST, &why);
         reference->only_asked = rc != ERR_INTERRUPTED;
         if (rc < 0 && rc != ERR_INTERRUPTED)
             reference->way = AS_A_WHOLE; /* groups may have been the reason */
     }
     if (!reference->only_upstream && rc < 0 && rc != ERR_INTERRUPTED) {
-        rc = record(reference, unknown, ONLY_ASKED, &why);
+        rc = record_values(reference, unknown, ONLY_ASKED, &why);
         reference->only_upstream = rc < 0 && rc != ERR_INTERRUPTED && reference->golden == NULL;
     }
     if (reference->only_upstream)
-        rc = record(reference, unknown, ONLY_UPSTREAM, &why);
+        rc = record_values(reference, unknown, ONLY_UPSTREAM, &why);
     return rc < 0 ? error_set(err, (enum error_code)rc, "%s", why.message) : 0;
 }
 
@@ -447,7 +448,7 @@ int reference_values_record(struct reference_values *reference, const struct val
 
 const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample)
 {
-    struct text name = name_of(reference, value);
+    struct text name = find_value_name(reference, value);
     uint32_t position = name_map_find(&reference->index, name);
 
     if (position != NAME_MAP_NONE)

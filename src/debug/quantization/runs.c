@@ -267,8 +267,8 @@ static void count_run(struct study_runs *runs)
     runs->study->progress(runs->study->progress_data, &progress);
 }
 
-int study_runs_switched(struct study_runs *runs, size_t sample, const struct bitset *on,
-                        const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
+int study_runs_switched(struct study_runs *runs, size_t sample, const struct bitset *on, const struct words *wanted,
+                        struct tensor_list *ret, struct error *err)
 {
     struct error why = {0};
     int rc = stop_if_asked(err);

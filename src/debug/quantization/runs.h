@@ -7,8 +7,8 @@
  * The model with switches is run again and again, and each run is told to the study's progress. The model as it is,
  * and the float model, are run once for each sample.
  *
- * Where the backend is at work in a process of its own (backend/onnxrt/apart.h), a run that ends that process is an
- * error for which bounded_process_is_end() holds, and further runs can follow it.
+ * Where the backend is at work in a process of its own (backend/onnxrt/apart/backend.h), a run that ends that process
+ * is an error for which bounded_process_is_end() holds, and further runs can follow it.
  */
 #ifndef DEBUG_QUANTIZATION_RUNS_H
 #define DEBUG_QUANTIZATION_RUNS_H
@@ -51,7 +51,7 @@ void study_runs_end(struct study_runs *runs);
 int study_runs_refuse_crash(struct error *err, const char *what);
 
 /* As switched_model_run(). ERR_INTERRUPTED when a signal has asked to end. */
-int study_runs_switched(struct study_runs *runs, size_t sample, const struct bitset *on,
-                        const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err);
+int study_runs_switched(struct study_runs *runs, size_t sample, const struct bitset *on, const struct words *wanted,
+                        struct tensor_list *ret, struct error *err);
 
 #endif

@@ -445,11 +445,11 @@ static void feed_quantizer(const struct switched_model *switched, size_t index, 
 }
 
 int switched_model_run(struct switched_model *switched, const struct tensor_list *inputs, const struct bitset *on,
-                       const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
+                       const struct words *wanted, struct tensor_list *ret, struct error *err)
 {
     const struct model *model = switched->subject->model;
     struct tensor_list feed = {0};
-    const struct wanted_outputs own = {.items = switched->outputs, .count = model->outputs.count};
+    const struct words own = {.items = switched->outputs, .count = model->outputs.count};
     int rc;
 
     for (size_t i = 0; i < inputs->count; i++)

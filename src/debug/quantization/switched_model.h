@@ -37,6 +37,6 @@ const struct tensor *switched_model_constant(const struct switched_model *switch
 /* Runs with these quantizers on (those without a switch whatever it says). `inputs` are the model's; `wanted` names
  * tensors among its outputs and among those that are quantized, NULL: its outputs. */
 int switched_model_run(struct switched_model *switched, const struct tensor_list *inputs, const struct bitset *on,
-                       const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err);
+                       const struct words *wanted, struct tensor_list *ret, struct error *err);
 
 #endif

@@ -49,10 +49,10 @@ struct quantization_table {
     struct arena arena;
 };
 
-/* Runs all of that. With a backend that is at work in a process of its own (backend/onnxrt/apart.h) a crash costs what
- * it was to measure; that of what the others are measured against is an error. ERR_INTERRUPTED when a signal asks to
- * end; errors of the data loader and of the backend; ERR_INVALID when the outputs of the two models do not go together.
- * `ret` is to be released after success. */
+/* Runs all of that. With a backend that is at work in a process of its own (backend/onnxrt/apart/backend.h) a crash
+ * costs what it was to measure; that of what the others are measured against is an error. ERR_INTERRUPTED when a signal
+ * asks to end; errors of the data loader and of the backend; ERR_INVALID when the outputs of the two models do not go
+ * together. `ret` is to be released after success. */
 int quantization_measure(const struct quantization_study *study, struct quantization_table *ret, struct error *err);
 void quantization_table_release(struct quantization_table *table);
 

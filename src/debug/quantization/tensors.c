@@ -105,7 +105,7 @@ struct group {
 
 static int measure_sample(const struct measuring *measuring, struct group *group, size_t sample, struct error *err)
 {
-    const struct wanted_outputs wanted = {.items = group->names, .count = group->count};
+    const struct words wanted = {.items = group->names, .count = group->count};
     struct tensor_list outputs = {0};
     struct bitset none;
     int rc;

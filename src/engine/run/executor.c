@@ -306,8 +306,8 @@ static int collect_one_output(const struct executor *executor, struct variant *v
     return rc < 0 ? error_context(err, "output '" TEXT_FORMAT "'", TEXT_ARGS(network_value_name(network, value))) : 0;
 }
 
-static int collect_wanted_outputs(const struct executor *executor, struct variant *variant,
-                                  const struct wanted_outputs *wanted, struct tensor_list *ret, struct error *err)
+static int collect_wanted_outputs(const struct executor *executor, struct variant *variant, const struct words *wanted,
+                                  struct tensor_list *ret, struct error *err)
 {
     const struct network *network = executor->engine->network;
     struct tensor_list outputs = {0};
@@ -334,7 +334,7 @@ done:
     return rc;
 }
 
-int executor_run(struct executor *executor, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+int executor_run(struct executor *executor, const struct tensor_list *feed, const struct words *wanted,
                  struct tensor_list *ret, double *seconds, struct error *err)
 {
     struct variant *variant;

@@ -18,7 +18,7 @@ int executor_new(const struct engine *engine, struct log *log, struct executor *
 void executor_free(struct executor *executor);
 
 /* As struct backend's run(). ERR_INVALID when a shape is outside of every profile. */
-int executor_run(struct executor *executor, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+int executor_run(struct executor *executor, const struct tensor_list *feed, const struct words *wanted,
                  struct tensor_list *ret, double *seconds, struct error *err);
 
 /* Seconds that each layer (network->layers.count) has taken in all runs so far, when that was switched on. */

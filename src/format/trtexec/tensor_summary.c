@@ -10,7 +10,7 @@
 #include "format/trtexec/unescaped.h"
 
 /* A list of integers at `at`: "[2, 3]". Returns where it ends; 0 when it is none. */
-static size_t read_shape(struct tensor_summary *summary, struct text text, size_t at, struct debug_tensor *tensor)
+static size_t read_shape(struct output_summary *summary, struct text text, size_t at, struct debug_tensor *tensor)
 {
     struct {
         int64_t *items;
@@ -53,7 +53,7 @@ static size_t read_plain(struct text text, size_t at, struct text *ret)
     return (size_t)(end - text.data) + 1;
 }
 
-static int read_file(struct tensor_summary *summary, struct text file, const char **ret, struct error *err)
+static int read_file(struct output_summary *summary, struct text file, const char **ret, struct error *err)
 {
     if (file.size == 0 || memchr(file.data, '/', file.size) || memchr(file.data, '\0', file.size))
         return error_set(err, ERR_CORRUPT, "tensor %zu: '" TEXT_FORMAT "' is no file beside it", summary->count - 1,
@@ -64,7 +64,7 @@ static int read_file(struct tensor_summary *summary, struct text file, const cha
 
 /* Reads the members behind a tensor's name and moves `at` past them: to the end of its files, or to the next tensor
  * when it has none. */
-static int read_members(struct tensor_summary *summary, struct text text, size_t *at, struct error *err)
+static int read_members(struct output_summary *summary, struct text text, size_t *at, struct error *err)
 {
     struct debug_tensor *tensor = &summary->items[summary->count - 1];
     struct text word;
@@ -112,7 +112,7 @@ static size_t find_tensors(struct text text)
     return 0;
 }
 
-static int parse(struct tensor_summary *summary, struct text text, struct error *err)
+static int parse(struct output_summary *summary, struct text text, struct error *err)
 {
     size_t at = find_tensors(text);
 
@@ -139,9 +139,9 @@ static int parse(struct tensor_summary *summary, struct text text, struct error 
     return 0;
 }
 
-int tensor_summary_parse(struct tensor_summary *ret, struct text text, const char *name, struct error *err)
+int tensor_summary_parse(struct output_summary *ret, struct text text, const char *name, struct error *err)
 {
-    struct tensor_summary summary = {0};
+    struct output_summary summary = {0};
 
     if (parse(&summary, text, err) < 0) {
         tensor_summary_release(&summary);
@@ -151,9 +151,9 @@ int tensor_summary_parse(struct tensor_summary *ret, struct text text, const cha
     return 0;
 }
 
-void tensor_summary_release(struct tensor_summary *summary)
+void tensor_summary_release(struct output_summary *summary)
 {
     free(summary->items);
     arena_release(&summary->arena);
-    *summary = (struct tensor_summary){0};
+    *summary = (struct output_summary){0};
 }

@@ -21,7 +21,7 @@ struct debug_tensor {
     const char *raw, *numpy;
 };
 
-struct tensor_summary {
+struct output_summary {
     struct debug_tensor *items; /* a name occurs once for each inference, the last inference last */
     size_t count, capacity;
     struct arena arena;
@@ -30,7 +30,7 @@ struct tensor_summary {
 /* Reads the text of such a file, which is called `name` in messages and not needed afterwards. ERR_INVALID when it is
  * no such summary, ERR_CORRUPT when it is damaged, or names a file elsewhere. No tensor at all is fine: then nothing
  * was marked, or all of it fused away. */
-int tensor_summary_parse(struct tensor_summary *ret, struct text text, const char *name, struct error *err);
-void tensor_summary_release(struct tensor_summary *summary); /* harmless on a zeroed struct */
+int tensor_summary_parse(struct output_summary *ret, struct text text, const char *name, struct error *err);
+void tensor_summary_release(struct output_summary *summary); /* harmless on a zeroed struct */
 
 #endif

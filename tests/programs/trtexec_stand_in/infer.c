@@ -381,7 +381,7 @@ static int run_once(struct inference *inference, bool counts)
     struct tensor_list feed = {0}, outputs = {0};
     struct error err = {0};
     struct words names = wanted_names(inference);
-    struct wanted_outputs wanted = {names.items, names.count};
+    struct words wanted = {names.items, names.count};
     struct query *query;
     double start = stopwatch_now();
     double seconds;

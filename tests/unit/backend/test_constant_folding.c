@@ -153,9 +153,8 @@ static void forget_number(void *owner)
     free(owner);
 }
 
-static int counting_run(struct backend_session *base, const struct tensor_list *feed,
-                        const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds,
-                        struct error *err)
+static int counting_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
+                        struct tensor_list *ret, double *seconds, struct error *err)
 {
     const struct counting_session *session = (const struct counting_session *)base;
     const struct model *model = session->model;

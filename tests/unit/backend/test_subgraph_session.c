@@ -49,8 +49,8 @@ static void reading_close(struct backend_session *base)
     closed++;
 }
 
-static int reading_run(struct backend_session *session, const struct tensor_list *feed,
-                       const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+static int reading_run(struct backend_session *session, const struct tensor_list *feed, const struct words *wanted,
+                       struct tensor_list *ret, double *seconds, struct error *err)
 {
     assert_null(wanted);
     return error_set(err, ERR_BACKEND, "it only reads");

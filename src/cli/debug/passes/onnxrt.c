@@ -3,7 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/settings.h"
 #include "base/file/file.h"

@@ -15,7 +15,7 @@ static const struct backend_io known[] = {
 };
 static const struct command_outputs outputs = {known, ARRAY_LEN(known)};
 static const char *const names[] = {"b", "a"};
-static const struct wanted_outputs wanted = {names, ARRAY_LEN(names)};
+static const struct words wanted = {names, ARRAY_LEN(names)};
 
 static const float numbers[4] = {1, NAN, INFINITY, 0};
 

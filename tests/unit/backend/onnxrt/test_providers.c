@@ -7,9 +7,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/providers.h"
-#include "backend/onnxrt/unchecked_keys.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/string_builder.h"

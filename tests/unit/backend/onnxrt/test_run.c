@@ -259,14 +259,14 @@ static void wanted_outputs_come_in_the_order_asked_for(void **state)
     require_onnxruntime();
     session = open_model("input_and_weight_are_outputs");
     feed_add(&feed, "x", DATA_FLOAT32, 2, values);
-    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 2}, &outputs, NULL, &err), 0);
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct words){wanted, 2}, &outputs, NULL, &err), 0);
     assert_int_equal(outputs.count, 2);
     assert_string_equal(outputs.items[0].name, "sum");
     assert_string_equal(outputs.items[1].name, "x");
     assert_floats(&outputs.items[1].tensor, values, 2);
     tensor_list_release(&outputs);
 
-    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){unknown, 2}, &outputs, NULL, &err),
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct words){unknown, 2}, &outputs, NULL, &err),
                      ERR_INVALID);
     assert_message_contains(&err, "has no output 'nonsense'");
     assert_null(outputs.items);
@@ -333,7 +333,7 @@ static void sequence_output_is_described_and_refused(void **state)
     assert_message_contains(&err, "output 'pair'");
     assert_message_contains(&err, "is no tensor but a sequence");
 
-    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct wanted_outputs){wanted, 1}, &outputs, NULL, &err), 0);
+    assert_int_equal(onnxrt_backend.run(session, &feed, &(struct words){wanted, 1}, &outputs, NULL, &err), 0);
     assert_floats(output_named(&outputs, "negative"), (const float[]){-1, -2}, 2);
     tensor_list_release(&outputs);
     tensor_list_release(&feed);

@@ -216,6 +216,48 @@ static void a_failing_run_leaves_no_results(void **state)
     assert_not_logged(&fixture->log, "Completed");
 }
 
+static void fill_criteria(const void *data, const char *output, struct comparison_criteria *ret)
+{
+    *ret = (struct comparison_criteria){.simple = {.absolute_tolerance = 0, .check_shapes = true}};
+}
+
+/* What each runner has, and what the log says; but for what was measured there is nothing else. */
+static void run_two(struct fixture *fixture, bool side_by_side)
+{
+    static const struct runner runners[] = {{.backend = &fake_backend, .name = "first"},
+                                            {.backend = &fake_backend, .name = "second"}};
+
+    fixture->settings.runners = runners;
+    fixture->settings.count = 2;
+    fixture->settings.keep_outputs = false;
+    fixture->settings.validate = true;
+    fixture->settings.side_by_side = side_by_side;
+    fixture->settings.comparison.criteria_for = fill_criteria;
+    assert_int_equal(run(fixture), 0);
+}
+
+/* Whole models, too, can be run an iteration at a time: with the same results, and none of them kept. */
+static void runners_side_by_side_compare_what_they_compare_in_turns(void **state)
+{
+    struct fixture *fixture = *state;
+    char *log;
+
+    run_two(fixture, false);
+    assert_true(fixture->passed);
+    log = memory_strdup(fixture->log.text.data);
+    run_results_release(&fixture->results);
+    string_clear(&fixture->log.text);
+    run_two(fixture, true);
+    assert_true(fixture->passed);
+    assert_int_equal(fixture->model.opened, 4);
+    assert_int_equal(fixture->model.runs, 8);
+    assert_string_equal(fixture->log.text.data, log);
+    assert_null(fixture->results.items[1].items[1].outputs.count > 0
+                    ? fixture->results.items[1].items[1].outputs.items[0].tensor.data
+                    : NULL);
+    free(log);
+}
+
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
 
 int main(void)
@@ -233,6 +275,7 @@ int main(void)
         TEST(outputs_are_validated_whether_or_not_they_are_compared),
         TEST(one_bad_output_fails_the_run),
         TEST(a_failing_run_leaves_no_results),
+        TEST(runners_side_by_side_compare_what_they_compare_in_turns),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

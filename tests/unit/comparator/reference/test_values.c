@@ -46,8 +46,8 @@ static void watched_close(struct backend_session *session)
     onnxrt_backend.close(session);
 }
 
-static int watched_run(struct backend_session *session, const struct tensor_list *feed,
-                       const struct wanted_outputs *wanted, struct tensor_list *ret, double *seconds, struct error *err)
+static int watched_run(struct backend_session *session, const struct tensor_list *feed, const struct words *wanted,
+                       struct tensor_list *ret, double *seconds, struct error *err)
 {
     watched.runs++;
     if (watched.most_outputs > 0 && wanted->count > watched.most_outputs)

@@ -278,7 +278,7 @@ static void each_one_alone_and_left_out_is_the_model_without_the_others(void **s
 static void values_of_a_tensor_are_those_of_the_float_model(void **state)
 {
     const char *const wanted_names[] = {"m"};
-    const struct wanted_outputs wanted = {.items = wanted_names, .count = 1};
+    const struct words wanted = {.items = wanted_names, .count = 1};
     struct fixture fixture;
     struct tensor_list values = {0};
     struct bitset none;

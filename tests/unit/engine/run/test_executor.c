@@ -374,8 +374,7 @@ static void outputs_belong_to_the_caller(void **state)
     executor = executor_of(&fake, NULL);
     add_feed(&feed, "x", x, 1, 2);
     for (int i = 0; i < 2; i++)
-        assert_int_equal(executor_run(executor, &feed, &(struct wanted_outputs){wanted, 5}, &outputs[i], NULL, &err),
-                         0);
+        assert_int_equal(executor_run(executor, &feed, &(struct words){wanted, 5}, &outputs[i], NULL, &err), 0);
     tensor_list_release(&feed);
     executor_free(executor);
     fake_engine_release(&fake);
@@ -406,8 +405,7 @@ static void what_cannot_be_run_is_told(void **state)
     assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_MISSING);
     assert_string_equal(err.message, "input 'x' of the engine is not fed");
     add_feed(&feed, "x", diamond_input, 2, 3);
-    assert_int_equal(executor_run(executor, &feed, &(struct wanted_outputs){unknown, 1}, &outputs, NULL, &err),
-                     ERR_INVALID);
+    assert_int_equal(executor_run(executor, &feed, &(struct words){unknown, 1}, &outputs, NULL, &err), ERR_INVALID);
     assert_string_equal(err.message, "the engine has no output 'z'");
     feed.items[0].tensor.type = DATA_INT32;
     assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_INVALID);

@@ -63,7 +63,7 @@ static void a_profile_that_is_none_or_cut_short_is_told(void **state)
 
 static void debug_tensors_of_all_inferences_are_read(void **state)
 {
-    struct tensor_summary summary;
+    struct output_summary summary;
     struct error error = {0};
     size_t size;
     char *content = content_of("tests/fuzz/corpus/fuzz_trtexec_json/tensor_summary.json", &size);
@@ -83,7 +83,7 @@ static void debug_tensors_of_all_inferences_are_read(void **state)
 
 static void a_name_with_quotes_and_a_scalar_are_read(void **state)
 {
-    struct tensor_summary summary;
+    struct output_summary summary;
     struct error error = {0};
 
     assert_int_equal(tensor_summary_parse(&summary,
@@ -118,7 +118,7 @@ static void a_summary_that_is_damaged_or_leads_elsewhere_is_refused(void **state
     };
 
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct tensor_summary summary;
+        struct output_summary summary;
         struct error error = {0};
 
         assert_int_equal(tensor_summary_parse(&summary, text_of(cases[i].text), "test", &error), cases[i].code);

@@ -1,9 +1,9 @@
-/* test_onnxrt_apart.c: ONNX Runtime in a process of its own gives what it gives in this one. */
+/* test_backend.c: ONNX Runtime in a process of its own gives what it gives in this one. */
 #include "support/onnxrt_fixture.h"
 
 #include <string.h>
 
-#include "backend/onnxrt/apart.h"
+#include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/library.h"
 #include "backend/onnxrt/optimizers.h"
 

@@ -1,5 +1,5 @@
-/* backend/onnxrt/request_message.c: see request_message.h. */
-#include "backend/onnxrt/request_message.h"
+/* backend/onnxrt/apart/request.c: see request.h. */
+#include "backend/onnxrt/apart/request.h"
 
 #include "base/memory.h"
 
@@ -24,7 +24,7 @@ static const struct message_field settings_fields[] = {
     {offsetof(struct onnxrt_settings, optimized_path), MESSAGE_STRING},
 };
 
-void request_message_put(struct message *message, const struct backend_request *request)
+void onnxrt_request_put(struct message *message, const struct backend_request *request)
 {
     message_put_fields(message, request_fields, ARRAY_LEN(request_fields), request);
     message_put_fields(message, settings_fields, ARRAY_LEN(settings_fields), onnxrt_settings_of(request));
@@ -32,8 +32,8 @@ void request_message_put(struct message *message, const struct backend_request *
     message_put_data(message, (struct text){request->model.data, request->model.size});
 }
 
-void request_message_take(struct message_reader *reader, struct arena *arena, struct onnxrt_settings *ret_settings,
-                          struct backend_request *ret)
+void onnxrt_request_take(struct message_reader *reader, struct arena *arena, struct onnxrt_settings *ret_settings,
+                         struct backend_request *ret)
 {
     message_take_fields(reader, arena, request_fields, ARRAY_LEN(request_fields), ret);
     message_take_fields(reader, arena, settings_fields, ARRAY_LEN(settings_fields), ret_settings);

@@ -1,13 +1,13 @@
-/* backend/onnxrt/message.h: what passes between this program and the process in which ONNX Runtime is at work
- * (backend/onnxrt/apart.c).
+/* backend/onnxrt/apart/message.h: what passes between this program and the process in which ONNX Runtime is at work
+ * (backend/onnxrt/apart/backend.c).
  *
  * A message is a head of numbers of 64 bits, and of texts with their size in front; data of tensors and models follow
  * it, aligned, so that they need not be copied. A reader takes things in the order in which they were put. What a
  * hostile model has made of that process is not known, so messages are read like files: what is not there makes the
  * reader `damaged`, and whatever was taken is worth nothing then.
  */
-#ifndef BACKEND_ONNXRT_MESSAGE_H
-#define BACKEND_ONNXRT_MESSAGE_H
+#ifndef BACKEND_ONNXRT_APART_MESSAGE_H
+#define BACKEND_ONNXRT_APART_MESSAGE_H
 
 #include "backend/onnxrt/settings.h"
 #include "base/container/arena.h"
@@ -74,7 +74,6 @@ uint64_t message_take_number(struct message_reader *reader);
 size_t message_take_count(struct message_reader *reader); /* of things that take eight bytes each, at least */
 struct text message_take_text(struct message_reader *reader);
 char *message_take_string(struct message_reader *reader, struct arena *arena);
-const char *const *message_take_strings(struct message_reader *reader, struct arena *arena);
 
 /* Sets the members of `object` that the table lists; text and lists lie in the arena. */
 void message_take_fields(struct message_reader *reader, struct arena *arena, const struct message_field *fields,

@@ -1,4 +1,4 @@
-/* backend/onnxrt/apart.h: ONNX Runtime in a process of its own, for models that nobody has vouched for.
+/* backend/onnxrt/apart/backend.h: ONNX Runtime in a process of its own, for models that nobody has vouched for.
  *
  * A backend like the one that it stands for, with the same sessions, messages and log lines. The runtime is loaded, and
  * works, in a bounded copy of this program (base/process/bounded.h), which is forked off when the first session is
@@ -12,11 +12,14 @@
  * Values that are shared (struct backend, share()) are in the copy because it is forked off after them: share() ends a
  * copy that is at work.
  *
+ * The room backend/onnxrt/apart/ is this backend and what passes between the two processes: message.h has values and
+ * tables of struct members, request.h the request. It may use backend/onnxrt/ and base/process/.
+ *
  * For programs that have not used the runtime themselves when a copy is forked off, nor have threads then but such as
  * take no lock that it needs: what draws a progress line, where a copy follows one that has crashed.
  */
-#ifndef BACKEND_ONNXRT_APART_H
-#define BACKEND_ONNXRT_APART_H
+#ifndef BACKEND_ONNXRT_APART_BACKEND_H
+#define BACKEND_ONNXRT_APART_BACKEND_H
 
 #include "backend/onnxrt/settings.h"
 #include "base/container/arena.h"
@@ -26,7 +29,7 @@ extern const struct backend onnxrt_apart_backend;
 /* A runtime, and the providers that it was built with, which need not load. */
 struct onnxrt_description {
     const char *version, *path;
-    const char *const *providers; /* NULL-terminated, in its own order of priority */
+    struct words providers; /* in its own order of priority */
 };
 
 /* Asks the runtime that `request` would have. Memory comes from `arena`. Errors are those of loading it. */

@@ -1,5 +1,5 @@
-/* backend/onnxrt/message.c: see message.h. */
-#include "backend/onnxrt/message.h"
+/* backend/onnxrt/apart/message.c: see message.h. */
+#include "backend/onnxrt/apart/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -237,7 +237,7 @@ char *message_take_string(struct message_reader *reader, struct arena *arena)
     return size == MESSAGE_NONE ? NULL : arena_text(arena, take_bytes(reader, size));
 }
 
-const char *const *message_take_strings(struct message_reader *reader, struct arena *arena)
+static const char *const *take_strings(struct message_reader *reader, struct arena *arena)
 {
     uint64_t count = message_take_number(reader);
     const char **ret;
@@ -319,7 +319,7 @@ static void take_field(struct message_reader *reader, struct arena *arena, enum 
         *(char **)member = message_take_string(reader, arena);
         break;
     case MESSAGE_STRINGS:
-        *(const char *const **)member = message_take_strings(reader, arena);
+        *(const char *const **)member = take_strings(reader, arena);
         break;
     case MESSAGE_WORDS:
         take_words(reader, arena, member);

@@ -1,10 +1,10 @@
-/* test_request_message.c: a request arrives in the other process as it was sent, member by member. */
+/* test_apart/request.c: a request arrives in the other process as it was sent, member by member. */
 #include "support/unit_test.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/onnxrt/request_message.h"
+#include "backend/onnxrt/apart/request.h"
 #include "base/memory.h"
 
 /* Sends `request`; what arrives refers to `ret_bytes`, which the caller frees. False: it is damaged. */
@@ -18,14 +18,14 @@ static bool pass_on(const struct backend_request *request, struct arena *arena, 
     size_t count;
 
     message_init(&message);
-    request_message_put(&message, request);
+    onnxrt_request_put(&message, request);
     parts = message_parts(&message, &count);
     string_init(&bytes);
     for (size_t i = 0; i < count; i++)
         string_add_text(&bytes, parts[i]);
     reader.size = bytes.size;
     reader.data = *ret_bytes = string_take(&bytes);
-    request_message_take(&reader, arena, ret_settings, ret);
+    onnxrt_request_take(&reader, arena, ret_settings, ret);
     free(parts);
     message_release(&message);
     return !reader.damaged && reader.at == reader.size;
@@ -142,14 +142,14 @@ static void a_message_that_is_cut_off_is_damaged(void **state)
     (void)state;
     arena_init(&arena);
     message_init(&message);
-    request_message_put(&message, &request);
+    onnxrt_request_put(&message, &request);
     for (size_t size = 0; size < message.head.size; size++) {
         char *cut = memory_copy(message.head.data, size);
         struct message_reader reader = {cut, size, 0, false};
 
         there = (struct onnxrt_settings){0};
         request_there = (struct backend_request){0};
-        request_message_take(&reader, &arena, &there, &request_there);
+        onnxrt_request_take(&reader, &arena, &there, &request_there);
         assert_true(reader.damaged);
         free(cut);
     }

@@ -1,5 +1,5 @@
-/* backend/onnxrt/apart.c: see apart.h. */
-#include "backend/onnxrt/apart.h"
+/* backend/onnxrt/apart/backend.c: see backend.h. */
+#include "backend/onnxrt/apart/backend.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
-#include "backend/onnxrt/message.h"
+#include "backend/onnxrt/apart/message.h"
 #include "backend/onnxrt/optimizers.h"
 #include "backend/onnxrt/providers.h"
-#include "backend/onnxrt/request_message.h"
+#include "backend/onnxrt/apart/request.h"
 #include "base/memory.h"
 #include "base/system.h"
 
@@ -24,6 +24,25 @@ enum question {
     QUESTION_RUN,
     QUESTION_CLOSE,
     QUESTION_DESCRIBE,
+};
+
+/* What a run needs but the values that it is fed with. */
+struct run_question {
+    uint64_t session; /* number of it */
+    bool wants_all;   /* outputs; else those in `wanted` */
+    struct words wanted;
+};
+
+static const struct message_field run_fields[] = {
+    {offsetof(struct run_question, session), MESSAGE_NUMBER},
+    {offsetof(struct run_question, wants_all), MESSAGE_FLAG},
+    {offsetof(struct run_question, wanted), MESSAGE_WORDS},
+};
+
+static const struct message_field description_fields[] = {
+    {offsetof(struct onnxrt_description, version), MESSAGE_STRING},
+    {offsetof(struct onnxrt_description, path), MESSAGE_STRING},
+    {offsetof(struct onnxrt_description, providers), MESSAGE_WORDS},
 };
 
 /* In the original: what is known of a session of the copy. */
@@ -126,7 +145,7 @@ static void answer_open(int answer_to, struct message_reader *question)
     threshold = (int64_t)message_take_number(question);
     log_of_copy.threshold = (enum log_level)threshold;
     settings.optimizers = message_take_number(question) != 0 ? &optimizers : NULL;
-    request_message_take(question, &arena, &settings, &request);
+    onnxrt_request_take(question, &arena, &settings, &request);
     request.log = threshold == NO_LOG ? NULL : &log_of_copy;
     rc = onnxrt_backend.open(&request, &session, &err);
     begin_answer(&answer, rc, &err);
@@ -145,24 +164,22 @@ static void answer_open(int answer_to, struct message_reader *question)
 
 static void answer_run(int answer_to, struct message_reader *question)
 {
-    struct backend_session *session = sessions.items[message_take_number(question)];
+    struct run_question run = {0};
     struct tensor_list feed = {0}, outputs = {0};
     struct error err = {0};
     struct message answer;
     struct arena arena;
-    struct wanted_outputs wanted = {0};
     double seconds = 0;
     int rc;
 
     arena_init(&arena);
     message_init(&answer);
-    wanted.items = message_take_strings(question, &arena);
-    while (wanted.items != NULL && wanted.items[wanted.count] != NULL)
-        wanted.count++;
+    message_take_fields(question, &arena, run_fields, ARRAY_LEN(run_fields), &run);
     message_take_shared_tensors(question, &feed);
     rc = message_take_tensors(question, &feed, &err); /* which refer to it */
     if (rc == 0)
-        rc = onnxrt_backend.run(session, &feed, wanted.items != NULL ? &wanted : NULL, &outputs, &seconds, &err);
+        rc = onnxrt_backend.run(sessions.items[run.session], &feed, run.wants_all ? NULL : &run.wanted, &outputs,
+                                &seconds, &err);
     begin_answer(&answer, rc, &err);
     string_add_bytes(&answer.head, &seconds, sizeof(seconds));
     message_put_tensors(&answer, &outputs);
@@ -199,11 +216,13 @@ static void answer_describe(int answer_to, struct message_reader *question)
         rc = onnxrt_providers_init(ort, &plain, &providers, &err);
     begin_answer(&answer, rc, &err);
     if (rc == 0) {
-        message_put_string(&answer, ort->version);
-        message_put_string(&answer, ort->path != NULL ? ort->path : "");
-        message_put_number(&answer, (uint64_t)providers.available_count);
-        for (int i = 0; i < providers.available_count; i++)
-            message_put_string(&answer, providers.available[i]);
+        const struct onnxrt_description description = {
+            .version = ort->version,
+            .path = ort->path != NULL ? ort->path : "",
+            .providers = {(const char *const *)providers.available, (size_t)providers.available_count},
+        };
+
+        message_put_fields(&answer, description_fields, ARRAY_LEN(description_fields), &description);
         onnxrt_providers_release(&providers);
     }
     send_answer(answer_to, &answer);
@@ -212,7 +231,7 @@ static void answer_describe(int answer_to, struct message_reader *question)
 }
 
 /* The bytes of a model may be pointed into for as long as its session is there, so they stay. */
-static void answer(int answer_to, char *question, size_t size)
+static void answer_question(int answer_to, char *question, size_t size)
 {
     static struct {
         char **items; /* by session */
@@ -251,7 +270,7 @@ static const struct bounded_work work = {
     .name = "ONNX Runtime",
     .more_memory = "--max-memory",
     .more_time = "--onnxrt-timeout",
-    .answer = answer,
+    .answer = answer_question,
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -299,95 +318,119 @@ static int take_outcome(struct message_reader *answer, struct log *log, struct e
     return (int)rc;
 }
 
-/* `wanted_generation`: that of the process that has to answer, or 0 for one that may be started now. */
-static int ask(const struct message *question, const struct bounds *bounds, uint64_t wanted_generation,
-               uint64_t *ret_generation, struct text *ret, struct error *err)
+/* A question and its answer. */
+struct exchange {
+    struct message question;
+    struct bounds bounds;
+    uint64_t generation; /* of the process that has to answer; 0: one that may be started now, and then of that one */
+    struct log *log;     /* gets what the runtime has said */
+    struct text bytes;   /* the whole answer, malloc'd */
+    struct message_reader answer;
+};
+
+static void begin_exchange(struct exchange *exchange, enum question kind, const struct bounds *bounds,
+                           uint64_t of_generation, struct log *log)
 {
+    *exchange = (struct exchange){.bounds = *bounds, .generation = of_generation, .log = log};
+    message_init(&exchange->question);
+    message_put_number(&exchange->question, kind);
+}
+
+static void end_exchange(struct exchange *exchange)
+{
+    message_release(&exchange->question);
+    free((char *)exchange->bytes.data);
+}
+
+static int ask_process(struct exchange *exchange, struct error *err)
+{
+    uint64_t wanted = exchange->generation;
     size_t count;
-    struct text *parts = message_parts(question, &count);
+    struct text *parts = message_parts(&exchange->question, &count);
     int rc = 0;
 
     pthread_mutex_lock(&mutex);
-    if (process == NULL && wanted_generation == 0) {
+    if (process == NULL && wanted == 0) {
         generation++;
         rc = bounded_process_start(&work, &process, err);
     }
-    if (rc == 0 && (process == NULL || (wanted_generation != 0 && wanted_generation != generation)))
+    if (rc == 0 && (process == NULL || (wanted != 0 && wanted != generation)))
         rc = error_set(err, ERR_BACKEND, "the process of ONNX Runtime has ended, and its sessions with it");
     else if (rc == 0)
-        rc = bounded_process_ask(process, parts, count, bounds, ret, err);
-    if (rc < 0 && process != NULL && (wanted_generation == 0 || wanted_generation == generation)) {
+        rc = bounded_process_ask(process, parts, count, &exchange->bounds, &exchange->bytes, err);
+    if (rc < 0 && process != NULL && (wanted == 0 || wanted == generation)) {
         bounded_process_stop(process);
         process = NULL;
     }
-    if (ret_generation != NULL)
-        *ret_generation = generation;
+    exchange->generation = generation;
     pthread_mutex_unlock(&mutex);
     free(parts);
     return rc;
 }
 
+/* Asks, and reads what every answer begins with; what follows is left to be read. */
+static int ask_question(struct exchange *exchange, struct error *err)
+{
+    int rc = ask_process(exchange, err);
+
+    if (rc < 0)
+        return rc;
+    exchange->answer = (struct message_reader){exchange->bytes.data, exchange->bytes.size, 0, false};
+    return take_outcome(&exchange->answer, exchange->log, err);
+}
+
 static void apart_close(struct backend_session *base)
 {
     struct apart_session *session = (struct apart_session *)base;
-    struct text nothing = {0};
-    struct message question;
+    struct exchange exchange;
 
     if (session == NULL)
         return;
-    message_init(&question);
-    message_put_number(&question, QUESTION_CLOSE);
-    message_put_number(&question, session->number);
+    begin_exchange(&exchange, QUESTION_CLOSE, &session->bounds, session->generation, session->log);
+    message_put_number(&exchange.question, session->number);
     if (session->generation != 0)
-        ask(&question, &session->bounds, session->generation, NULL, &nothing, NULL);
-    free((char *)nothing.data);
-    message_release(&question);
+        ask_process(&exchange, NULL);
+    end_exchange(&exchange);
     arena_release(&session->arena);
     free(session);
 }
 
 static void put_request(struct message *question, const struct backend_request *request)
 {
-    message_put_number(question, QUESTION_OPEN);
     message_put_number(question, (uint64_t)(request->log != NULL ? (int64_t)request->log->threshold : NO_LOG));
     message_put_number(question, onnxrt_settings_of(request)->optimizers != NULL);
-    request_message_put(question, request);
+    onnxrt_request_put(question, request);
 }
 
 static int apart_open(const struct backend_request *request, struct backend_session **ret, struct error *err)
 {
     struct apart_session *session = memory_alloc_zero(1, sizeof(*session));
     struct onnxrt_optimizers *optimizers = onnxrt_settings_of(request)->optimizers, nobody_asks;
-    struct message question;
-    struct text bytes = {0};
-    struct message_reader answer;
+    struct exchange exchange;
+    struct message_reader *answer = &exchange.answer;
     int rc;
 
     arena_init(&session->arena);
     onnxrt_optimizers_init(&nobody_asks);
     session->bounds = request->bounds;
     session->log = request->log;
-    message_init(&question);
-    put_request(&question, request);
-    rc = ask(&question, &session->bounds, 0, &session->generation, &bytes, err);
+    begin_exchange(&exchange, QUESTION_OPEN, &request->bounds, 0, request->log);
+    put_request(&exchange.question, request);
+    rc = ask_question(&exchange, err);
     if (rc < 0)
         goto done;
-    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
-    rc = take_outcome(&answer, request->log, err);
-    if (rc < 0)
-        goto done;
-    take_optimizers(&answer, optimizers != NULL ? optimizers : &nobody_asks);
-    session->number = message_take_number(&answer);
-    session->base.inputs = message_take_ios(&answer, &session->arena, &session->base.input_count);
-    session->base.outputs = message_take_ios(&answer, &session->arena, &session->base.output_count);
-    if (answer.damaged)
+    session->generation = exchange.generation;
+    take_optimizers(answer, optimizers != NULL ? optimizers : &nobody_asks);
+    session->number = message_take_number(answer);
+    session->base.inputs = message_take_ios(answer, &session->arena, &session->base.input_count);
+    session->base.outputs = message_take_ios(answer, &session->arena, &session->base.output_count);
+    if (answer->damaged)
         rc = refuse_answer(err);
     else
         *ret = &session->base;
 done:
-    message_release(&question);
+    end_exchange(&exchange);
     onnxrt_optimizers_release(&nobody_asks);
-    free((char *)bytes.data);
     if (rc < 0) {
         session->generation = 0; /* there is nothing to close */
         apart_close(&session->base);
@@ -399,39 +442,22 @@ int onnxrt_apart_describe(const struct backend_request *request, struct arena *a
                           struct error *err)
 {
     struct onnxrt_description description;
-    struct message question;
-    struct text bytes = {0};
-    struct message_reader answer;
+    struct exchange exchange;
     int rc;
 
-    message_init(&question);
-    message_put_number(&question, QUESTION_DESCRIBE);
-    message_put_string(&question, onnxrt_settings_of(request)->library);
-    rc = ask(&question, &request->bounds, 0, NULL, &bytes, err);
+    begin_exchange(&exchange, QUESTION_DESCRIBE, &request->bounds, 0, request->log);
+    message_put_string(&exchange.question, onnxrt_settings_of(request)->library);
+    rc = ask_question(&exchange, err);
     if (rc < 0)
         goto done;
-    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
-    rc = take_outcome(&answer, request->log, err);
-    if (rc < 0)
-        goto done;
-    description.version = message_take_string(&answer, arena);
-    description.path = message_take_string(&answer, arena);
-    description.providers = message_take_strings(&answer, arena);
-    if (answer.damaged || description.version == NULL || description.path == NULL || description.providers == NULL)
+    message_take_fields(&exchange.answer, arena, description_fields, ARRAY_LEN(description_fields), &description);
+    if (exchange.answer.damaged || description.version == NULL || description.path == NULL)
         rc = refuse_answer(err);
     else
         *ret = description;
 done:
-    message_release(&question);
-    free((char *)bytes.data);
+    end_exchange(&exchange);
     return rc;
-}
-
-static void put_wanted(struct message *question, const struct wanted_outputs *wanted)
-{
-    message_put_number(question, wanted != NULL ? wanted->count : MESSAGE_NONE);
-    for (size_t i = 0; wanted != NULL && i < wanted->count; i++)
-        message_put_string(question, wanted->items[i]);
 }
 
 static int compare_places(const void *a, const void *b)
@@ -495,7 +521,7 @@ struct answer_bytes {
     atomic_size_t users;
 };
 
-static void leave_answer(void *data)
+static void release_answer(void *data)
 {
     struct answer_bytes *bytes = data;
 
@@ -519,54 +545,46 @@ static void own_answer(struct text *answer, struct tensor_list *outputs)
         if (tensor->free_owner != NULL)
             continue;
         atomic_fetch_add(&bytes->users, 1);
-        tensor->free_owner = leave_answer;
+        tensor->free_owner = release_answer;
         tensor->owner = bytes;
     }
-    leave_answer(bytes);
+    release_answer(bytes);
 }
 
-static int apart_run(struct backend_session *base, const struct tensor_list *feed, const struct wanted_outputs *wanted,
+static int apart_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                      struct tensor_list *ret, double *seconds, struct error *err)
 {
     const struct apart_session *session = (const struct apart_session *)base;
-    struct bounds bounds = session->bounds;
+    const struct run_question run = {session->number, wanted == NULL,
+                                     wanted != NULL ? *wanted : (struct words){.items = NULL}};
     struct tensor_list outputs = {0};
-    struct message question;
-    struct text bytes = {0};
-    struct message_reader answer;
+    struct exchange exchange;
     uint64_t bits;
     int rc;
 
-    bounds.seconds *= TIMES_TO_RUN;
-    message_init(&question);
-    message_put_number(&question, QUESTION_RUN);
-    message_put_number(&question, session->number);
-    put_wanted(&question, wanted);
-    put_feed(&question, feed, session->generation);
-    rc = ask(&question, &bounds, session->generation, NULL, &bytes, err);
+    begin_exchange(&exchange, QUESTION_RUN, &session->bounds, session->generation, session->log);
+    exchange.bounds.seconds *= TIMES_TO_RUN;
+    message_put_fields(&exchange.question, run_fields, ARRAY_LEN(run_fields), &run);
+    put_feed(&exchange.question, feed, session->generation);
+    rc = ask_question(&exchange, err);
     if (rc < 0)
         goto done;
-    answer = (struct message_reader){bytes.data, bytes.size, 0, false};
-    rc = take_outcome(&answer, session->log, err);
-    if (rc < 0)
-        goto done;
-    bits = message_take_number(&answer);
+    bits = message_take_number(&exchange.answer);
     if (seconds != NULL)
         memcpy(seconds, &bits, sizeof(bits));
-    rc = message_take_tensors(&answer, &outputs, err);
+    rc = message_take_tensors(&exchange.answer, &outputs, err);
     if (rc < 0)
         goto done;
-    if (answer.damaged) {
+    if (exchange.answer.damaged) {
         rc = refuse_answer(err);
         goto done;
     }
-    own_answer(&bytes, &outputs);
+    own_answer(&exchange.bytes, &outputs);
     *ret = outputs;
     outputs = (struct tensor_list){0};
 done:
     tensor_list_release(&outputs);
-    message_release(&question);
-    free((char *)bytes.data);
+    end_exchange(&exchange);
     return rc;
 }
 
