@@ -89,7 +89,7 @@ static bool is_large(const struct constant_folding *folding, uint32_t value)
 static void find_foldable(struct folding_pass *pass)
 {
     const struct model *model = pass->folding->model;
-    struct bitset failed;
+    SCOPED_BITSET(failed);
 
     bitset_init(&failed, model->nodes.count);
     mark_producers(model, &pass->folding->failed, &failed);
@@ -105,7 +105,6 @@ static void find_foldable(struct folding_pass *pass)
             if (is_large(pass->folding, model_edge(model, node->outputs, k)))
                 bitset_add(&pass->large, i);
     }
-    bitset_release(&failed);
 }
 
 static void add_used(const struct model *model, struct edge_range range, struct bitset *ret)
@@ -120,7 +119,7 @@ static void add_used(const struct model *model, struct edge_range range, struct 
 static void list_wanted(const struct folding_pass *pass, const struct bitset *part, struct value_list *ret)
 {
     const struct model *model = pass->folding->model;
-    struct bitset used;
+    SCOPED_BITSET(used);
 
     bitset_init(&used, model->values.count);
     for (size_t i = 0; i < model->nodes.count; i++) {
@@ -141,7 +140,6 @@ static void list_wanted(const struct folding_pass *pass, const struct bitset *pa
                 value_list_add(ret, value);
         }
     }
-    bitset_release(&used);
 }
 
 /* ---- Their values ---- */
@@ -317,7 +315,7 @@ static int fold_part(struct folding_pass *pass, const struct bitset *part, bool 
 static int fold_nodes(struct constant_folding *folding, bool *changed, struct error *err)
 {
     struct folding_pass pass = {.folding = folding};
-    struct bitset all;
+    SCOPED_BITSET(all);
     int rc;
 
     bitset_init(&pass.foldable, folding->model->nodes.count);
@@ -327,7 +325,6 @@ static int fold_nodes(struct constant_folding *folding, bool *changed, struct er
     rc = fold_part(&pass, &all, folding->settings->partition == FOLDING_HALVES, err);
     *changed |= pass.changed;
     free(pass.kept.items);
-    bitset_release(&all);
     bitset_release(&pass.foldable);
     bitset_release(&pass.large);
     return rc;

@@ -127,7 +127,7 @@ static void find_inputs(const struct computation *computation, const struct valu
                         struct value_list *ret, struct tensor_list *ret_feed)
 {
     const struct model *model = computation->model;
-    struct bitset met;
+    SCOPED_BITSET(met);
 
     bitset_init(&met, model->values.count);
     for (size_t n = 0; n < nodes->count; n++) {
@@ -158,7 +158,6 @@ static void find_inputs(const struct computation *computation, const struct valu
             tensor_list_add(ret_feed, model->values.items[value].name, &tensor);
         }
     }
-    bitset_release(&met);
 }
 
 /* What they make that others read, or that is wanted. */
@@ -185,10 +184,9 @@ static int open_piece(const struct computation *computation, const struct subgra
 {
     struct subgraph fed = *piece; /* shares all of it */
     struct known_types known;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     int rc;
 
-    arena_init(&arena);
     known_types_init(&known, computation->model, &arena);
     fed.known = &known;
     for (size_t i = 0; i < piece->inputs.count; i++) {
@@ -199,7 +197,6 @@ static int open_piece(const struct computation *computation, const struct subgra
     }
     rc = subgraph_session_open(ret, &fed, computation->request->backend, &computation->request->runtime, err);
     known_types_release(&known);
-    arena_release(&arena);
     return rc;
 }
 
@@ -373,7 +370,7 @@ static int compute_without(struct computation *computation, const struct value_l
                            const struct value_list *unfeedable, struct error *err)
 {
     struct value_list rest = {0};
-    struct bitset left_out;
+    SCOPED_BITSET(left_out);
     int rc = 0;
 
     value_list_to_set(unfeedable, computation->model->nodes.count, &left_out);
@@ -384,7 +381,6 @@ static int compute_without(struct computation *computation, const struct value_l
             value_list_add(&rest, nodes->items[i]);
     if (rc == 0)
         rc = compute_nodes(computation, rest.items, rest.count, err);
-    bitset_release(&left_out);
     free(rest.items);
     return rc;
 }
@@ -455,12 +451,11 @@ static size_t measure_piece(const struct computation *computation, const uint32_
 {
     const struct model *model = computation->model;
     size_t piece = 0, bytes = 0;
-    struct bitset met;
+    SCOPED_BITSET(met);
 
     bitset_init(&met, model->values.count);
     while (piece < count && piece < computation->request->piece_nodes && bytes < PIECE_BYTES)
         bytes += measure_node(model, &model->nodes.items[nodes[piece++]], &met);
-    bitset_release(&met);
     return piece;
 }
 

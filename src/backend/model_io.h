@@ -11,6 +11,10 @@
  * and model_parse(). */
 int model_io_open(const struct backend_model *source, struct model **ret, struct error *err);
 
+/* Writes all of `model` to memory, for a request: `ret` refers to `*ret_bytes`, which is malloc'd and the caller's, and
+ * to the model's folder. Errors of model_write_memory(). */
+int model_io_write(const struct model *model, char **ret_bytes, struct backend_model *ret, struct error *err);
+
 /* values->count items, by what the model says and what else is `known` (may be NULL), to be given back with
  * model_io_free(). Each has room for TENSOR_MAX_RANK symbols. */
 struct backend_io *model_io_new(const struct model *model, const struct known_types *known,

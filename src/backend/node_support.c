@@ -28,13 +28,12 @@ static int find_unknown_operator(const struct subgraph *single, const struct bac
     const struct value_type any = {.element = DATA_FLOAT32};
     struct subgraph typed = *single; /* shares all of it */
     struct known_types known;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     struct subgraph_session session;
     struct error why = {0};
     bool unknown;
     int rc;
 
-    arena_init(&arena);
     known_types_init(&known, single->model, &arena);
     typed.known = &known;
     for (size_t i = 0; i < single->inputs.count; i++)
@@ -44,7 +43,6 @@ static int find_unknown_operator(const struct subgraph *single, const struct bac
     unknown = rc == ERR_BACKEND && strstr(why.message, "is not a registered function/op") != NULL;
     subgraph_session_close(&session);
     known_types_release(&known);
-    arena_release(&arena);
     if (bounded_process_is_end(&why)) {
         *err = why;
         return rc;

@@ -37,7 +37,7 @@ void types_from_io(const struct backend_io *io, struct value_type *ret)
 void types_list_all(const struct subgraph *subgraph, struct value_list *ret)
 {
     const struct model *model = subgraph->model;
-    struct bitset seen;
+    SCOPED_BITSET(seen);
 
     bitset_init(&seen, model->values.count);
     for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
@@ -53,7 +53,6 @@ void types_list_all(const struct subgraph *subgraph, struct value_list *ret)
             value_list_add(ret, value);
         }
     }
-    bitset_release(&seen);
 }
 
 /* ---- Weights ---- */
@@ -292,7 +291,7 @@ static int find_inputs(struct inference *inference, struct subgraph *piece, stru
                        struct error *err)
 {
     const struct model *model = piece->model;
-    struct bitset met;
+    SCOPED_BITSET(met);
     int rc = 0;
 
     bitset_init(&met, model->values.count);
@@ -322,7 +321,6 @@ static int find_inputs(struct inference *inference, struct subgraph *piece, stru
                 value_list_add(&piece->inputs, value);
         }
     }
-    bitset_release(&met);
     return rc;
 }
 
@@ -420,7 +418,7 @@ static bool was_refused(const struct inference *inference, const struct node *no
 static void select_answerable(const struct inference *inference, const uint32_t *nodes, size_t count,
                               struct value_list *ret)
 {
-    struct bitset selected;
+    SCOPED_BITSET(selected);
 
     bitset_init(&selected, inference->whole->model->nodes.count);
     for (size_t i = 0; i < count; i++) {
@@ -431,7 +429,6 @@ static void select_answerable(const struct inference *inference, const uint32_t 
         bitset_add(&selected, nodes[i]);
         value_list_add(ret, nodes[i]);
     }
-    bitset_release(&selected);
 }
 
 /* A piece that is refused is halved, until the nodes that are to blame stand alone. */

@@ -1,6 +1,7 @@
 /* cli/check_lint.c: what is wrong with a model. */
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/lint_results.h"
@@ -59,21 +60,9 @@ static const struct option_group lint_options = {
 static int choose_model(const struct check_lint_settings *settings, struct model *model,
                         struct backend_request *request, char **ret_bytes, struct error *err)
 {
-    const struct onnx_load_values *load = &settings->file.load;
-    struct subgraph whole;
-    int rc;
-
-    if (load->external_data_dir == NULL) {
-        request->model.path = model->display_name;
-        return 0;
-    }
-    subgraph_init_whole(&whole, model);
-    rc = model_write_memory(&whole, ret_bytes, &request->model.size, err);
-    subgraph_release(&whole);
-    if (rc < 0)
-        return rc;
-    request->model.data = *ret_bytes;
-    request->model.external_folder = model->folder;
+    if (settings->file.load.external_data_dir != NULL)
+        return model_io_write(model, ret_bytes, &request->model, err);
+    request->model.path = model->display_name;
     return 0;
 }
 

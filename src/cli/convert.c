@@ -3,6 +3,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "backend/model_io.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/process/guard.h"
@@ -421,7 +422,6 @@ static int convert_by_trtexec(const struct command_context *context, const struc
     struct trtexec_products products;
     struct trt_request request;
     struct model *model = NULL;
-    struct subgraph whole;
     char *bytes = NULL;
     int rc;
 
@@ -433,11 +433,7 @@ static int convert_by_trtexec(const struct command_context *context, const struc
         rc = model_file_load(context, &settings->file, &model, err);
         if (rc < 0)
             goto done;
-        subgraph_init_whole(&whole, model);
-        rc = model_write_memory(&whole, &bytes, &source.size, err);
-        subgraph_release(&whole);
-        source.data = bytes;
-        source.external_folder = model->folder;
+        rc = model_io_write(model, &bytes, &source, err);
     } else {
         source.path = settings->file.model.path;
     }

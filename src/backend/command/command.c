@@ -55,17 +55,15 @@ static void show_stream(const struct command_session *session, const char *strea
     enum log_level level = failed ? LOG_ERROR : LOG_VERBOSE;
     struct text end = find_last_lines(output, failed ? SHOWN_OF_FAILURE : SHOWN_OF_ALL);
     uint64_t left_out = output->left_out + (output->size - end.size);
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (output->size == 0 || !log_shows(session->log, level))
         return;
-    string_init(&text);
     string_add_format(&text, "%s | Its %s:\n", session->command->name, stream);
     if (left_out > 0)
         string_add_format(&text, "[... %llu bytes left out ...]\n", (unsigned long long)left_out);
     string_add_visible(&text, end);
     log_text(session->log, level, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 /* The last line that says something; false when there is none. */

@@ -25,12 +25,11 @@ static void add_raw_name(struct short_list *list, const char *name)
 static int refuse_names(const char *what, enum command_failure why, const struct tensor_list *come,
                         const struct words *wanted, struct error *err)
 {
-    struct string_builder found, expected;
+    SCOPED_STRING(found);
+    SCOPED_STRING(expected);
     struct short_list found_names = {.text = &found, .most = MOST_NAMES};
     struct short_list expected_names = {.text = &expected, .most = MOST_NAMES};
 
-    string_init(&found);
-    string_init(&expected);
     for (size_t i = 0; i < come->count; i++)
         add_raw_name(&found_names, come->items[i].name);
     for (size_t i = 0; i < wanted->count; i++)
@@ -42,18 +41,15 @@ static int refuse_names(const char *what, enum command_failure why, const struct
     error_set(err, ERR_BACKEND, "%s; came: %s; expected: %s", what, found.data, expected.data);
     if (err != NULL)
         err->foreign_code = (int)why;
-    string_release(&expected);
-    string_release(&found);
     return ERR_BACKEND;
 }
 
 static int check_output_names(const struct command_outputs *outputs, const struct words *wanted,
                               const struct tensor_list *come, struct error *err)
 {
-    struct string_builder what;
+    SCOPED_STRING(what);
     int rc = 0;
 
-    string_init(&what);
     for (size_t i = 0; rc == 0 && i < wanted->count; i++)
         if (tensor_list_find(come, text_of(wanted->items[i])) == NULL) {
             string_add_format(&what, "it left no output '%s'", wanted->items[i]);
@@ -65,7 +61,6 @@ static int check_output_names(const struct command_outputs *outputs, const struc
             string_add_format(&what, "it left '%s', which is no output of the model", come->items[i].name);
             rc = refuse_names(what.data, COMMAND_LEFT_STRANGERS, come, wanted, err);
         }
-    string_release(&what);
     return rc;
 }
 
@@ -84,20 +79,17 @@ static bool shape_fits_output(const struct backend_io *output, const struct shap
 
 static int check_shape(const struct backend_io *output, const struct tensor *tensor, struct error *err)
 {
-    struct string_builder is, should;
+    SCOPED_STRING(is);
+    SCOPED_STRING(should);
 
     if (shape_fits_output(output, &tensor->shape))
         return 0;
-    string_init(&is);
-    string_init(&should);
     shape_to_text(&tensor->shape, &is);
     shape_to_text(&output->shape, &should);
     error_set(err, ERR_BACKEND, "it left output '%s' with shape %s; the model says %s", output->name, is.data,
               should.data);
     if (err != NULL)
         err->foreign_code = COMMAND_LEFT_WRONG_SHAPE;
-    string_release(&should);
-    string_release(&is);
     return ERR_BACKEND;
 }
 

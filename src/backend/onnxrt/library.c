@@ -193,13 +193,12 @@ static void forward_message(void *data, int severity, const char *category, cons
 int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct error *err, const char *format, ...)
 {
     static const char load_prefix[] = "Load model from ", load_prefix_end[] = " failed:";
-    struct string_builder context;
+    SCOPED_STRING(context);
     const char *message;
     va_list args;
 
     if (!status)
         return 0;
-    string_init(&context);
     va_start(args, format);
     string_add_format_list(&context, format, args);
     va_end(args);
@@ -214,7 +213,6 @@ int onnxrt_check(const struct onnxrt *ort, struct ort_status *status, struct err
     if (err != NULL)
         err->foreign_code = (int)ort->api->get_error_code(status);
     ort->api->release_status(status);
-    string_release(&context);
     return ERR_BACKEND;
 }
 

@@ -424,10 +424,8 @@ static bool shape_fits(const struct backend_io *input, const struct shape *shape
 static int refuse_input(const struct onnxrt_session *session, const struct backend_io *input,
                         const struct tensor *given, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "input '%s' of %s takes %s", input->name, session->model, data_type_name(input->type));
     if (input->has_shape) {
         string_add_char(&text, ' ');
@@ -435,9 +433,7 @@ static int refuse_input(const struct onnxrt_session *session, const struct backe
     }
     string_add_format(&text, ", but is fed %s ", data_type_name(given->type));
     shape_to_text(&given->shape, &text);
-    rc = error_set(err, ERR_INVALID, "%s", text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "%s", text.data);
 }
 
 /* The runtime's own message about a wrong feed is long and does not name the model. */

@@ -108,16 +108,14 @@ int onnxrt_placement_begin(struct onnxrt_placement *placement, const struct onnx
 
 void onnxrt_placement_end(struct onnxrt_placement *placement, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (placement->wanted == NULL)
         return;
-    string_init(&text);
     if (placement->providers.count == 0)
         log_message(log, LOG_VERBOSE, "%s: which nodes it runs is not known", placement->wanted);
     else if (onnxrt_placement_to_text(placement, &text))
         log_once(log, LOG_WARNING, "%s: %s", placement->wanted, text.data);
-    string_release(&text);
     free(placement->providers.items);
     arena_release(&placement->arena);
 }

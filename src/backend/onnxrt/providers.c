@@ -245,7 +245,7 @@ static int append_provider(const struct onnxrt_providers *providers, const char 
 {
     const struct onnxrt *ort = providers->ort;
     struct option_list given = {0};
-    struct string_builder asked;
+    SCOPED_STRING(asked);
     struct entry_points own;
     struct ort_status *status;
     int rc;
@@ -258,12 +258,10 @@ static int append_provider(const struct onnxrt_providers *providers, const char 
     else
         status = ort->api->append_provider(options, short_name(provider), given.keys, given.values, given.count);
 
-    string_init(&asked);
     for (size_t i = 0; i < given.count; i++)
         string_add_format(&asked, "%s%s=%s", i == 0 ? " with " : ", ", given.keys[i], given.values[i]);
     rc = onnxrt_check(ort, status, err, "ONNX Runtime's %s does not work here%s", provider,
                       asked.size > 0 ? asked.data : "");
-    string_release(&asked);
     free(given.keys);
     free(given.values);
     return rc;
@@ -355,10 +353,9 @@ bool onnxrt_library_has_key(struct text library, const char *area, const char *k
 static void warn_of_key(const struct onnxrt *ort, struct text library, const char *provider,
                         const struct onnxrt_entry *setting, struct log *log)
 {
-    struct string_builder area, instead;
+    SCOPED_STRING(area);
+    SCOPED_STRING(instead);
 
-    string_init(&area);
-    string_init(&instead);
     if (provider != NULL) {
         string_add_format(&area, "ep.%s.", provider);
         for (size_t i = 0; i < area.size; i++)
@@ -370,8 +367,6 @@ static void warn_of_key(const struct onnxrt *ort, struct text library, const cha
                  provider != NULL ? "--provider-options" : "--session-config",
                  provider != NULL ? setting->provider : "", provider != NULL ? ":" : "", setting->key, ort->version,
                  instead.size > 0 ? instead.data : "");
-    string_release(&area);
-    string_release(&instead);
 }
 
 /* The runtime does not say which of the names it knows. */

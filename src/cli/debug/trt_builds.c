@@ -3,11 +3,11 @@
 
 #include <stdlib.h>
 
+#include "backend/model_io.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/engine.h"
-#include "onnx/write/model.h"
 
 int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
                     const struct engine_values *values, const struct model_file_settings *source,
@@ -40,15 +40,9 @@ void trt_builds_release(struct trt_builds *builds)
 
 int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct error *err)
 {
-    struct subgraph whole;
-    int rc;
+    int rc = model_io_write(model, &builds->bytes, &builds->source, err);
 
-    subgraph_init_whole(&whole, model);
-    rc = model_write_memory(&whole, &builds->bytes, &builds->source.size, err);
-    subgraph_release(&whole);
-    builds->folder = memory_strdup(model->folder);
-    builds->source.data = builds->bytes;
-    builds->source.external_folder = builds->folder;
+    builds->source.external_folder = builds->folder = memory_strdup(model->folder);
     return rc;
 }
 
@@ -87,16 +81,8 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
         more = memory_alloc_zero(order->others->count, sizeof(*more));
         settings.optional_precisions = take_types(order->others, more);
     }
-    if (order->model != NULL) {
-        struct subgraph whole;
-
-        subgraph_init_whole(&whole, order->model);
-        rc = model_write_memory(&whole, &bytes, &source.size, err);
-        subgraph_release(&whole);
-        source.path = NULL;
-        source.data = bytes;
-        source.external_folder = order->model->folder;
-    }
+    if (order->model != NULL)
+        rc = model_io_write(order->model, &bytes, &source, err);
     if (rc == 0)
         rc = trtexec_build(&settings, &source, products, err);
     if (rc == ERR_UNSUPPORTED) /* said before trtexec was started: options and names are the same for every build */

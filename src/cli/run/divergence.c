@@ -37,9 +37,8 @@ static void add_edge_names(const struct model *model, struct edge_range range, s
 static void log_node(const struct divergence_report *report, const char *what, const struct blamed_node *blamed)
 {
     const struct node *node = &report->model->nodes.items[blamed->node];
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "%s: node '%s' (" TEXT_FORMAT ") | Inputs: ", what,
                       model_node_label(report->model, blamed->node), TEXT_ARGS(node->op_type));
     add_edge_names(report->model, node->inputs, &text);
@@ -51,7 +50,6 @@ static void log_node(const struct divergence_report *report, const char *what, c
     if (blamed->behind > 0)
         string_add_format(&text, " | Bad as well behind it: %zu node%s", blamed->behind, blamed->behind > 1 ? "s" : "");
     log_message(report->log, LOG_ERROR, "%s", text.data);
-    string_release(&text);
 }
 
 /* The rest of a list that has been cut. */
@@ -114,12 +112,11 @@ static bool find_element(const struct shape *input, const struct shape *position
 static void log_element(const struct divergence_report *report, const struct node *node, const struct tensor *output,
                         size_t element, const struct tensor *inputs, struct divergence_findings *ret)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct shape position;
     size_t from;
 
     shape_position(&output->shape, element, &position);
-    string_init(&text);
     string_add(&text, "The first bad element, at ");
     shape_to_text(&position, &text);
     string_add(&text, ", is ");
@@ -140,7 +137,6 @@ static void log_element(const struct divergence_report *report, const struct nod
         element_to_text_alone(&inputs[i], from, &text);
     }
     log_message(report->log, LOG_ERROR, "%s", text.data);
-    string_release(&text);
 }
 
 /* A node's input, of `values` that were computed: borrowed, or read from the model. Zeroed when it is not
@@ -425,16 +421,14 @@ done:
 /* Not every runtime gives out every tensor. */
 static void log_unknown(const struct divergence_report *report, const struct first_divergence *divergence)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
     size_t count;
 
-    string_init(&names);
     count = first_divergence_list_unknown(divergence, report->model, &names);
     if (count > 0)
         log_message(report->log, LOG_WARNING,
                     "%zu tensor%s of the model %s passed over, since no two results hold %s: [%s]", count,
                     count > 1 ? "s" : "", count > 1 ? "were" : "was", count > 1 ? "them" : "it", names.data);
-    string_release(&names);
 }
 
 int divergence_report(const struct divergence_report *report, const struct first_divergence *divergence,

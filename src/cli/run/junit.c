@@ -101,10 +101,9 @@ static void describe_comparison(struct string_builder *out, const struct compare
 static void add_comparison(struct junit *junit, const struct compared_record *record)
 {
     struct text first = junit_runner(record->first.runner), second = junit_runner(record->second.runner);
-    struct string_builder name, message;
+    SCOPED_STRING(name);
+    SCOPED_STRING(message);
 
-    string_init(&name);
-    string_init(&message);
     string_add(&name, record->first.name);
     if (strcmp(record->first.name, record->second.name) != 0)
         string_add_format(&name, " and %s", record->second.name);
@@ -117,8 +116,6 @@ static void add_comparison(struct junit *junit, const struct compared_record *re
                                     .message = message.data,
                                     .details = record->passed ? (struct text){message.data, message.size} : TEXT(""),
                                     .seconds = NAN});
-    string_release(&name);
-    string_release(&message);
 }
 
 static void add_validation(struct junit *junit, const struct validated_record *record)
@@ -126,10 +123,9 @@ static void add_validation(struct junit *junit, const struct validated_record *r
     const struct validation *found = &record->found;
     bool passed = found->nans == 0 && found->infinities == 0;
     struct text runner = junit_runner(record->runner);
-    struct string_builder name, message;
+    SCOPED_STRING(name);
+    SCOPED_STRING(message);
 
-    string_init(&name);
-    string_init(&message);
     string_add_format(&name, "%s: numbers of " TEXT_FORMAT ", iteration %zu", record->output, TEXT_ARGS(runner),
                       record->iteration);
     string_add_format(&message, "%zu NaN and %zu infinities among %zu elements, the first one at ", found->nans,
@@ -144,17 +140,14 @@ static void add_validation(struct junit *junit, const struct validated_record *r
                                                .outcome = passed ? JUNIT_PASSED : JUNIT_FAILED,
                                                .message = message.data,
                                                .seconds = NAN});
-    string_release(&name);
-    string_release(&message);
 }
 
 static void add_output_case(struct junit *junit, const struct described_output *output)
 {
     struct text runner = junit_runner(output->runner);
-    struct string_builder name, details;
+    SCOPED_STRING(name);
+    SCOPED_STRING(details);
 
-    string_init(&name);
-    string_init(&details);
     string_add_format(&name, "%s: computed by " TEXT_FORMAT ", iteration %zu", output->name, TEXT_ARGS(runner),
                       output->iteration);
     string_add_format(&details, "%s, ", data_type_name(output->type));
@@ -164,8 +157,6 @@ static void add_output_case(struct junit *junit, const struct described_output *
                                                .outcome = JUNIT_PASSED,
                                                .details = {details.data, details.size},
                                                .seconds = NAN});
-    string_release(&name);
-    string_release(&details);
 }
 
 void run_junit_fill(struct junit *junit, const struct run_report *results)

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/model_io.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/disabled.h"
@@ -69,14 +70,12 @@ static void warn_of_building(const struct command_context *context, const char *
     static const char *const others[] = {
         "--trt-outputs",     "--trt-exclude-outputs", "--layer-precisions", "--tensor-dtypes",     "--strongly-typed",
         "--decide-branches", "--save-engine",         "--save-layer-info",  "--save-timing-cache", NULL};
-    struct string_builder idle;
+    SCOPED_STRING(idle);
 
-    string_init(&idle);
     parse_list_given_of_group(context->parse, &engine_config_options, &idle);
     parse_list_given(context->parse, others, &idle);
     if (idle.size > 0)
         log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", path, idle.data);
-    string_release(&idle);
 }
 
 static int save_products(void *data, const struct trtexec_products *products, struct error *err)
@@ -244,7 +243,6 @@ static int change_model(const struct command_context *context, const struct mode
 
 static int load_run_model(struct run_model *ret, const struct command_context *context, struct error *err)
 {
-    struct subgraph whole;
     struct model *model;
     int rc = model_file_open(context, &ret->settings->file, &model, err);
 
@@ -257,11 +255,9 @@ static int load_run_model(struct run_model *ret, const struct command_context *c
         ret->model = model;
         return rc;
     }
-    subgraph_init_whole(&whole, model);
-    rc = model_write_memory(&whole, &ret->bytes, &ret->size, err);
+    rc = model_io_write(model, &ret->bytes, &ret->changed, err);
     if (rc == 0)
-        ret->folder = memory_strdup(model->folder);
-    subgraph_release(&whole);
+        ret->changed.external_folder = ret->folder = memory_strdup(model->folder);
     model_free(model);
     return rc;
 }
@@ -321,11 +317,9 @@ int run_model_load(void *data, struct log *log, struct backend_request *ret, str
     *ret = model_file_request(&context, &model->settings->file);
     ret->hidden_outputs = model->hidden;
     *ret_model = model->in_groups ? model->model : NULL;
-    if (model->bytes != NULL) {
-        ret->model =
-            (struct backend_model){.data = model->bytes, .size = model->size, .external_folder = model->folder};
-    } else if (!model->in_groups) {
+    if (model->bytes != NULL)
+        ret->model = model->changed;
+    else if (!model->in_groups)
         ret->model.path = model->settings->file.model.path;
-    }
     return 0;
 }

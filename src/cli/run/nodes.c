@@ -162,9 +162,8 @@ static void add_range_note(struct notes *notes, const char *key, const struct de
 {
     char minimum[NUMBER_TEXT_SIZE], maximum[NUMBER_TEXT_SIZE];
     const struct value_range *range = &output->range;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     if (output->has_statistics && range->finite > 0)
         string_add_format(&text, "%s .. %s", number_to_text_rounded(range->minimum, 'g', 6, minimum),
                           number_to_text_rounded(range->maximum, 'g', 6, maximum));
@@ -174,7 +173,6 @@ static void add_range_note(struct notes *notes, const char *key, const struct de
         string_add_format(&text, "%s%zu infinite", text.size > 0 ? ", " : "", range->infinities);
     if (text.size > 0)
         add_note(notes, key, text.data);
-    string_release(&text);
 }
 
 static void add_tensor_notes(struct notes *notes, const struct tensor_summary *tensor)
@@ -200,9 +198,8 @@ static void add_tensor_notes(struct notes *notes, const struct tensor_summary *t
 /* In the order of nodes. */
 static void collect_notes(struct notes *notes, const struct model *model, const struct tensor_summaries *tensors)
 {
-    struct name_map places;
+    SCOPED_NAME_MAP(places);
 
-    name_map_init(&places);
     for (size_t i = 0; i < tensors->count; i++)
         name_map_add(&places, text_of(tensors->items[i].name), (uint32_t)i);
     for (uint32_t n = 0; n < model->nodes.count; n++) {
@@ -221,7 +218,6 @@ static void collect_notes(struct notes *notes, const struct model *model, const 
             add_tensor_notes(notes, &tensors->items[place]);
         }
     }
-    name_map_release(&places);
 }
 
 static int annotate_model(const struct command_context *context, const struct run_settings *settings, const char *path,

@@ -27,7 +27,7 @@ static void add_histogram(struct report *report, const struct compared_outputs *
     uint64_t of_first[HISTOGRAM_BINS], of_second[HISTOGRAM_BINS];
     double minimum = INFINITY, maximum = -INFINITY;
     struct histogram first, second;
-    struct string_builder title;
+    SCOPED_STRING(title);
 
     if (!has_numbers(a) || !has_numbers(b))
         return;
@@ -41,7 +41,6 @@ static void add_histogram(struct report *report, const struct compared_outputs *
         of_first[i] = first.counts[i];
         of_second[i] = second.counts[i];
     }
-    string_init(&title);
     string_add_format(&title, "values of '%s'", compared->first->name);
     report_add_histogram(report, &(struct report_histogram){.title = title.data,
                                                             .from = first.edges[0],
@@ -49,22 +48,19 @@ static void add_histogram(struct report *report, const struct compared_outputs *
                                                             .bins = HISTOGRAM_BINS,
                                                             .reference = of_second,
                                                             .suspect = of_first});
-    string_release(&title);
 }
 
 static void add_heat_map(struct report *report, const struct compared_outputs *compared)
 {
     struct compare_options options = compared->criteria->simple;
-    struct string_builder title;
+    SCOPED_STRING(title);
     struct svg svg;
 
     options.absolute_tolerance = compared->result->absolute_tolerance;
     if (heat_map_draw(compared, &options, DIFFERENCE_ABSOLUTE, &svg, NULL) < 0)
         return; /* no memory for it: the page does without */
-    string_init(&title);
     string_add_format(&title, "absolute error of '%s', element by element", compared->first->name);
     report_add_picture(report, title.data, (struct text){svg.text.data, svg.text.size});
-    string_release(&title);
     svg_release(&svg);
 }
 
@@ -104,11 +100,10 @@ static double read_element_number(const struct element_value *value)
 static void add_compared(struct report *report, const struct compared_record *record)
 {
     struct report_tensor row = REPORT_TENSOR_UNKNOWN;
-    struct string_builder shape, index;
+    SCOPED_STRING(shape);
+    SCOPED_STRING(index);
     struct shape position;
 
-    string_init(&shape);
-    string_init(&index);
     shape_to_text(&record->first.shape, &shape);
     row.name = record->first.name;
     row.type = data_type_name(record->second.type);
@@ -137,16 +132,13 @@ static void add_compared(struct report *report, const struct compared_record *re
         row.first_bad.suspect = read_element_number(&record->first_bad.first);
     }
     report_add_tensor(report, &row);
-    string_release(&shape);
-    string_release(&index);
 }
 
 static void add_lone_output(struct report *report, const struct described_output *output)
 {
     struct report_tensor row = REPORT_TENSOR_UNKNOWN;
-    struct string_builder shape;
+    SCOPED_STRING(shape);
 
-    string_init(&shape);
     shape_to_text(&output->shape, &shape);
     row.name = output->name;
     row.type = data_type_name(output->type);
@@ -154,7 +146,6 @@ static void add_lone_output(struct report *report, const struct described_output
     row.suspect = make_report_range(output);
     row.elements = (double)output->range.elements;
     report_add_tensor(report, &row);
-    string_release(&shape);
 }
 
 /* ---- The verdict ---- */
@@ -200,12 +191,11 @@ static void add_bad_element(struct report *report, const struct run_outcome *out
 {
     const struct divergence_findings *findings = outcome->findings;
     char number[NUMBER_TEXT_SIZE];
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct shape position;
 
     if (!findings->seen_again)
         return;
-    string_init(&text);
     string_add_format(&text, "'" TEXT_FORMAT "' at ",
                       TEXT_ARGS(outcome->model->values.items[findings->bad_output].name));
     shape_position(&findings->bad_shape, findings->bad_element, &position);
@@ -218,7 +208,6 @@ static void add_bad_element(struct report *report, const struct run_outcome *out
             TEXT_ARGS(outcome->model->values.items[findings->inputs.items[i].input].name),
             number_to_text_rounded(read_element_number(&findings->inputs.items[i].value), 'g', 6, number));
     report_add_proof(report, "%s", text.data);
-    string_release(&text);
 }
 
 static void add_recheck(struct report *report, const struct divergence_findings *findings)
@@ -234,12 +223,11 @@ static void add_recheck(struct report *report, const struct divergence_findings 
 static void add_mismatch(struct report *report, const struct compared_record *record)
 {
     char first[NUMBER_TEXT_SIZE], second[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
-    struct string_builder index;
+    SCOPED_STRING(index);
     struct shape position;
 
     if (!record->has_differences || record->differences.elements == 0)
         return;
-    string_init(&index);
     shape_position(&record->first.shape, record->worst.element, &position);
     shape_to_text(&position, &index);
     report_add_proof(report,
@@ -249,7 +237,6 @@ static void add_mismatch(struct report *report, const struct compared_record *re
                      number_to_text_rounded(read_element_number(&record->worst.first), 'g', 6, first),
                      number_to_text_rounded(read_element_number(&record->worst.second), 'g', 6, second),
                      number_to_text_rounded(compared_norm_error(record), 'g', 3, norm));
-    string_release(&index);
 }
 
 /* How many tensors were compared, how many of them differ, and the first of these. */

@@ -383,13 +383,11 @@ done:
 static struct report *begin_page(const struct command_context *context, const struct run_settings *settings)
 {
     const char *path = settings->file.model.path;
-    struct string_builder title;
+    SCOPED_STRING(title);
     struct report *page;
 
-    string_init(&title);
     string_add_format(&title, "run %s", path != NULL ? path : "--load-outputs");
     page = report_begin(context, &settings->report, title.data);
-    string_release(&title);
     return page;
 }
 

@@ -61,13 +61,11 @@ static void refuse_strangers(struct comparison *comparison)
 {
     const struct pairing *pairing = &comparison->pairing;
     struct pair_names names = comparison_names(comparison);
-    struct string_builder reason;
+    SCOPED_STRING(reason);
 
-    string_init(&reason);
     string_add_format(&reason, "All outputs were skipped, no common outputs found! %s has [%s], %s has [%s]",
                       names.first, pairing->first_alone.names.data, names.second, pairing->second_alone.names.data);
     refuse_comparison(comparison, reason.data);
-    string_release(&reason);
 }
 
 /* Returns false when surplus iterations are mismatches. */

@@ -167,7 +167,7 @@ static void find_blamed_nodes(const struct model *model, const struct tensor_ver
                               bool all_known, struct blamed_nodes *ret)
 {
     enum state *states = list_value_states(model, verdicts, count), *spread = list_value_states(model, verdicts, count);
-    struct bitset reached;
+    SCOPED_BITSET(reached);
 
     blame_nodes(model, spread, ret);
     bitset_init(&reached, model->values.count);
@@ -177,7 +177,6 @@ static void find_blamed_nodes(const struct model *model, const struct tensor_ver
         bitset_clear(&reached);
         ret->items[i].before = all_known ? 0 : count_before(model, states, ret->items[i].node, &reached);
     }
-    bitset_release(&reached);
     free(spread);
     free(states);
 }

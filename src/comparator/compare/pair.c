@@ -21,28 +21,24 @@ enum { MOST_VALUES = 100 };
 
 static void log_values(struct log *log, const struct tensor *tensor)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, "---- Values ----\n");
     tensor_to_text(tensor, &TENSOR_TEXT_DEFAULTS, &text);
     log_text(log, LOG_VERBOSE, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 static void log_histogram(struct log *log, const struct histogram_range *range, const struct tensor *tensor)
 {
     struct histogram histogram;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (tensor->type == DATA_BOOL)
         return;
     histogram_compute(tensor, range->minimum, range->maximum, &histogram);
-    string_init(&text);
     histogram_to_text(&histogram, &text);
     if (text.size > 0)
         log_message(log, LOG_VERBOSE, "---- Histogram ----\n%s", text.data);
-    string_release(&text);
 }
 
 int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct histogram_range *range,
@@ -92,16 +88,14 @@ static void add_shape(struct string_builder *text, const struct shape *shape, co
 
 static void log_beginning(const struct subject *subject)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "Comparing Output: '%s' (dtype=%s, shape=", subject->name,
                       data_type_name(subject->a->type));
     add_shape(&text, &subject->a->shape, "");
     string_add_format(&text, ") with '%s' (dtype=%s, shape=", subject->second_name, data_type_name(subject->b->type));
     add_shape(&text, &subject->b->shape, ")");
     log_message(subject->log, LOG_START, "%s", text.data);
-    string_release(&text);
 }
 
 static void log_tolerance(const struct subject *subject)
@@ -119,14 +113,12 @@ static void log_tolerance(const struct subject *subject)
 
 static void refuse_shapes(struct subject *subject, const char *what)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     subject->result.shape_mismatch = true;
-    string_init(&text);
     add_shape(&text, &subject->a->shape, " vs. ");
     add_shape(&text, &subject->b->shape, "");
     log_message(subject->log, LOG_ERROR, "FAILED | Output: '%s' | %s: %s", subject->name, what, text.data);
-    string_release(&text);
 }
 
 /* The statistic that decides, or for single elements the greatest difference. */
@@ -149,9 +141,8 @@ static void log_needed_tolerance(const struct subject *subject)
     const struct compare_options *options = &subject->criteria.simple;
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], quantile[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
     double largest = read_needed_tolerance(&subject->result.absolute, options->statistic);
-    struct string_builder remark;
+    SCOPED_STRING(remark);
 
-    string_init(&remark);
     if (options->norm_tolerance > 0 && subject->result.norm > 0)
         string_add_format(&remark, " OR [norm=%s]",
                           number_to_text_rounded(largest / subject->result.norm, 'g', 5, norm));
@@ -164,7 +155,6 @@ static void log_needed_tolerance(const struct subject *subject)
         compare_statistic_name(options->statistic), number_to_text_rounded(largest, 'g', 5, absolute),
         number_to_text_rounded(read_needed_tolerance(&subject->result.relative, options->statistic), 'g', 5, relative),
         remark.data);
-    string_release(&remark);
 }
 
 static int log_differences(const struct subject *subject, enum difference_kind kind, struct error *err)
@@ -186,21 +176,19 @@ static int log_differences(const struct subject *subject, enum difference_kind k
 static int log_output_statistics(const struct subject *subject, struct error *err)
 {
     struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
-    struct string_builder label;
+    SCOPED_STRING(label);
     int rc;
 
     if (log_shows(subject->log, LOG_VERBOSE)) {
         histogram_extend_range(subject->a, &range.minimum, &range.maximum);
         histogram_extend_range(subject->b, &range.minimum, &range.maximum);
     }
-    string_init(&label);
     string_add_format(&label, "%s: %s", subject->runners->first, subject->name);
     rc = statistics_log(subject->log, label.data, subject->a, &range, err);
     string_clear(&label);
     string_add_format(&label, "%s: %s", subject->runners->second, subject->second_name);
     if (rc == 0)
         rc = statistics_log(subject->log, label.data, subject->b, &range, err);
-    string_release(&label);
     return rc;
 }
 
@@ -265,13 +253,12 @@ static void log_mismatches(const struct subject *subject)
     size_t elements = tensor_elements(subject->a), shown = 0;
     double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
     struct tolerance tolerance = {subject->result.absolute_tolerance, subject->criteria.simple.relative_tolerance};
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct pair pair;
 
     if (!log_shows(subject->log, LOG_EXTRA_VERBOSE) || subject->result.mismatches == 0)
         return;
     pair_init(&pair, subject->a, subject->b, subject->criteria.simple.infinities_compare_equal);
-    string_init(&text);
     string_add(&text, "Mismatched values:");
     for (size_t first = 0; first < elements && shown < MOST_MISMATCHES; first += ELEMENTS_RUN) {
         size_t count = elements - first < ELEMENTS_RUN ? elements - first : ELEMENTS_RUN;
@@ -288,7 +275,6 @@ static void log_mismatches(const struct subject *subject)
     if (shown < subject->result.mismatches)
         string_add_format(&text, "\n... and %zu more", subject->result.mismatches - shown);
     log_message(subject->log, LOG_EXTRA_VERBOSE, "%s", text.data);
-    string_release(&text);
 }
 
 /* ", norm=0.001 * 25.5" when there is such a tolerance. */
@@ -307,7 +293,8 @@ static void log_verdict(const struct subject *subject)
     const struct compare_options *options = &subject->criteria.simple;
     const struct compare_result *result = &subject->result;
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
-    struct string_builder worst, norm;
+    struct string_builder worst;
+    SCOPED_STRING(norm);
 
     if (!result->passed) {
         validation_log_excess(subject->log, subject->a, subject->b);
@@ -320,14 +307,12 @@ static void log_verdict(const struct subject *subject)
                     result->elements, worst.data);
         string_release(&worst);
     }
-    string_init(&norm);
     add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
                 "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s%s)", result->passed ? "PASSED" : "FAILED",
                 subject->name, result->passed ? "is within" : "exceeds",
                 number_to_text(options->relative_tolerance, relative),
                 number_to_text(options->absolute_tolerance, absolute), norm.data);
-    string_release(&norm);
 }
 
 /* Makes subject->b refer to the second output in the shape of the first one, which may live in `matched`. When that is

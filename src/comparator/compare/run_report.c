@@ -177,9 +177,8 @@ static struct tensor_summary *find_or_add_summary(struct tensor_summaries *list,
 
 void run_report_summarize(const struct run_report *report, struct tensor_summaries *ret)
 {
-    struct name_map places;
+    SCOPED_NAME_MAP(places);
 
-    name_map_init(&places);
     for (size_t i = 0; i < report->comparison_count; i++) {
         const struct compared_record *record = &report->comparisons[i];
         struct tensor_summary *summary = find_or_add_summary(ret, &places, record->first.name);
@@ -189,7 +188,6 @@ void run_report_summarize(const struct run_report *report, struct tensor_summari
     }
     for (size_t i = 0; i < report->output_count; i++)
         find_or_add_summary(ret, &places, report->outputs[i].name)->alone = &report->outputs[i];
-    name_map_release(&places);
 }
 
 double compared_norm_error(const struct compared_record *record)
@@ -216,18 +214,16 @@ void run_report_write_node(const struct model *model, const char *output, struct
 {
     uint32_t value = model != NULL ? model_find_value(model, text_of(output)) : VALUE_NONE;
     uint32_t index = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (!begin_member(json, "node", index != NODE_NONE))
         return;
-    string_init(&text);
     json_writer_add_count(json, "index", index);
     string_add_text(&text, model->nodes.items[index].name);
     json_writer_add_string(json, "name", text.data);
     string_clear(&text);
     string_add_text(&text, model->nodes.items[index].op_type);
     json_writer_add_string(json, "operator", text.data);
-    string_release(&text);
     json_writer_end_object(json);
 }
 

@@ -10,22 +10,20 @@ static void log_finding(struct log *log, const char *what, const char *kind, con
                         size_t first)
 {
     struct shape position;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (count == 0)
         return;
     shape_position(&tensor->shape, first, &position);
-    string_init(&text);
     shape_to_text(&position, &text);
     log_message(log, LOG_ERROR, "%s Detected | %zu of %zu values are %s, the first one at %s", what, count,
                 tensor_elements(tensor), kind, text.data);
-    string_release(&text);
 }
 
 void validation_log_excess(struct log *log, const struct tensor *output, const struct tensor *reference)
 {
     char number[NUMBER_TEXT_SIZE];
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct shape position;
     struct excess excess;
 
@@ -33,7 +31,6 @@ void validation_log_excess(struct log *log, const struct tensor *output, const s
     if (excess.count == 0)
         return;
     shape_position(&output->shape, excess.first, &position);
-    string_init(&text);
     string_add_format(&text, "%zu of %zu values are infinite or NaN where the reference has numbers, the first one at ",
                       excess.count, tensor_elements(output));
     shape_to_text(&position, &text);
@@ -42,7 +39,6 @@ void validation_log_excess(struct log *log, const struct tensor *output, const s
         string_add_format(&text, "; %s ends at %s", data_type_name(excess.limited_type),
                           number_to_text_rounded(data_type_limit(excess.limited_type), 'g', 6, number));
     log_message(log, LOG_ERROR, "%s", text.data);
-    string_release(&text);
 }
 
 bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log)

@@ -152,22 +152,18 @@ static bool work_out_shape(const struct backend_io *input, size_t elements, stru
 
 static int refuse_shape(const struct backend_io *input, const struct shape *shape, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     shape_to_text(shape, &text);
     string_add(&text, ", the model takes ");
     input_shape_to_text(input, &text);
-    rc = error_set(err, ERR_INVALID, "input '%s': the data have shape %s", input->name, text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "input '%s': the data have shape %s", input->name, text.data);
 }
 
 static int fit_shape(const struct backend_io *input, struct log *log, struct tensor *tensor, struct error *err)
 {
     struct tensor arranged;
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct shape shape;
     int rc;
 
@@ -176,12 +172,10 @@ static int fit_shape(const struct backend_io *input, struct log *log, struct ten
     rc = tensor_match_shape(tensor, &shape, &arranged, err);
     if (rc < 0)
         return error_context(err, "input '%s'", input->name);
-    string_init(&text);
     shape_to_text(&tensor->shape, &text);
     string_add(&text, " to ");
     shape_to_text(&shape, &text);
     log_once(log, LOG_WARNING, "Input tensor: %s | Changing the shape of the data from %s", input->name, text.data);
-    string_release(&text);
     if (arranged.free_owner != NULL) {
         tensor_release(tensor);
         *tensor = arranged;

@@ -64,42 +64,34 @@ static bool could_be_values(const struct backend_io *input, const struct shape *
 
 static int refuse_given_shape(const struct backend_io *input, const struct shape *given, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     shape_to_text(given, &text);
     string_add(&text, ", does not fit the model's, ");
     input_shape_to_text(input, &text);
-    rc = error_set(err, ERR_INVALID, "input '%s': the shape given for it, %s: give one that does, or none", input->name,
-                   text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "input '%s': the shape given for it, %s: give one that does, or none",
+                     input->name, text.data);
 }
 
 static void warn_of_guess(const struct backend_io *input, const struct shape *shape, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "Input tensor: %s (dtype=%s, shape=", input->name, data_type_name(input->type));
     input_shape_to_text(input, &text);
     string_add(&text, ") | Will generate data of shape: ");
     shape_to_text(shape, &text);
     log_once(log, LOG_WARNING, "%s.\nIf this is not what you want, say so with an input shape: %s:[...]", text.data,
              input->name);
-    string_release(&text);
 }
 
 static void warn_of_values(const struct backend_io *input, const struct shape *values, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     shape_to_text(values, &text);
     log_once(log, LOG_WARNING, "Assuming that input '%s' is a shape tensor: %s, given as its shape, becomes its value",
              input->name, text.data);
-    string_release(&text);
 }
 
 int input_shape_choose(const struct data_loader_settings *settings, const struct backend_io *input, struct log *log,
@@ -148,23 +140,20 @@ static bool is_used(const char *name, const struct backend_io *inputs, size_t co
 static void warn_of_extra(const struct string_builder *extra, const char *what, const struct backend_io *inputs,
                           size_t count, struct log *log)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (extra->size == 0)
         return;
-    string_init(&names);
     for (size_t i = 0; i < count; i++)
         name_list_add(&names, inputs[i].name);
     log_once(log, LOG_WARNING, "Extra items in %s: [%s]. The model's inputs are: [%s]", what, extra->data, names.data);
-    string_release(&names);
 }
 
 void input_names_check(const struct data_loader_settings *settings, const struct backend_io *inputs, size_t count,
                        struct log *log)
 {
-    struct string_builder extra;
+    SCOPED_STRING(extra);
 
-    string_init(&extra);
     for (size_t i = 0; i < settings->shape_count; i++)
         if (!is_used(settings->shapes[i].name, inputs, count, true))
             name_list_add(&extra, settings->shapes[i].name);
@@ -174,5 +163,4 @@ void input_names_check(const struct data_loader_settings *settings, const struct
         if (!is_used(settings->ranges.items[i].name, inputs, count, false))
             name_list_add(&extra, settings->ranges.items[i].name);
     warn_of_extra(&extra, "value ranges", inputs, count, log);
-    string_release(&extra);
 }

@@ -194,32 +194,24 @@ static void describe_sum(const struct size_sum *sum, int64_t iterations, struct 
 
 static int refuse_unasked(const struct size_sum *sum, struct error *err)
 {
-    struct string_builder what, option;
-    int rc;
+    SCOPED_STRING(what);
+    SCOPED_STRING(option);
 
-    string_init(&what);
-    string_init(&option);
     describe_sum(sum, 1, &what);
     input_shape_to_option(sum->input->name, &sum->shape, &option);
-    rc = error_set(err, ERR_MEMORY,
-                   "%s would take %.1f GiB: more than 1 GiB is generated only for those who ask for it, by giving its "
-                   "shape, %s, or with --max-memory %.0fG",
-                   what.data, (double)sum->bytes / 0x1p30, option.data, ceil((double)sum->bytes / 0x1p30 + 0.5));
-    string_release(&option);
-    string_release(&what);
-    return rc;
+    return error_set(
+        err, ERR_MEMORY,
+        "%s would take %.1f GiB: more than 1 GiB is generated only for those who ask for it, by giving its "
+        "shape, %s, or with --max-memory %.0fG",
+        what.data, (double)sum->bytes / 0x1p30, option.data, ceil((double)sum->bytes / 0x1p30 + 0.5));
 }
 
 static int refuse_all(const struct size_sum *sum, size_t bytes, int64_t iterations, struct error *err)
 {
-    struct string_builder what;
-    int rc;
+    SCOPED_STRING(what);
 
-    string_init(&what);
     describe_sum(sum, iterations, &what);
-    rc = memory_limit_refuse(bytes, what.data, err);
-    string_release(&what);
-    return rc;
+    return memory_limit_refuse(bytes, what.data, err);
 }
 
 /* Whether data for `iterations` at a time may be generated. */
@@ -307,26 +299,21 @@ int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs
 static int refuse_missing(const struct data_loader *loader, const struct tensor_list *feed,
                           const struct backend_io *input, int64_t iteration, struct error *err)
 {
-    struct string_builder names, shape;
+    SCOPED_STRING(names);
+    SCOPED_STRING(shape);
     bool has_unnamed = false;
-    int rc;
 
-    string_init(&names);
-    string_init(&shape);
     for (size_t i = 0; i < feed->count; i++) {
         name_list_add(&names, feed->items[i].name);
         has_unnamed = has_unnamed || feed->items[i].is_unnamed;
     }
     input_shape_to_text(input, &shape);
-    rc = error_set(
+    return error_set(
         err, ERR_MISSING,
         "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s%s",
         input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
         has_unnamed ? "say whose an array without a name is, as in INPUT:FILE, or " : "",
         loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
-    string_release(&names);
-    string_release(&shape);
-    return rc;
 }
 
 /* Serves the inputs from what was loaded or kept. What is not there is generated, unless data were loaded. */

@@ -265,10 +265,9 @@ static int begin_iteration(struct driver *driver, size_t index, const struct ten
 /* A model that fails may only want other sizes. */
 static void hint_at_sizes(const struct driver *driver, struct error *err)
 {
-    struct string_builder guesses;
+    SCOPED_STRING(guesses);
     struct error why = *err;
 
-    string_init(&guesses);
     if (data_loader_guesses(driver->loader, driver->inputs, driver->input_count, &guesses)) {
         error_set(err, (enum error_code)why.code,
                   "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
@@ -276,7 +275,6 @@ static void hint_at_sizes(const struct driver *driver, struct error *err)
                   why.message, guesses.data);
         err->foreign_code = why.foreign_code;
     }
-    string_release(&guesses);
 }
 
 static void validate_output(struct driver *driver, size_t runner, size_t iteration, const struct named_tensor *output)
@@ -565,14 +563,12 @@ static bool end_validation(struct driver *driver)
 {
     const struct driver_settings *settings = driver->settings;
     const struct run_results *results = driver->results;
-    struct string_builder names;
+    SCOPED_STRING(names);
     bool valid = true;
 
-    string_init(&names);
     for (size_t r = 0; r < results->count; r++)
         name_list_add(&names, results->items[r].name);
     log_message(validation_log(driver, 0), LOG_START, "Output Validation | Runners: [%s]", names.data);
-    string_release(&names);
     for (size_t r = 0; r < results->count; r++) {
         struct log *log = validation_log(driver, 1 + r);
 

@@ -169,7 +169,8 @@ static void connect_groups(const struct planner *planner)
 {
     struct layerwise *plan = planner->plan;
     const struct model *model = plan->model;
-    struct bitset taken, feedable;
+    SCOPED_BITSET(taken);
+    SCOPED_BITSET(feedable);
 
     bitset_init(&feedable, model->values.count);
     bitset_init(&taken, model->values.count);
@@ -197,8 +198,6 @@ static void connect_groups(const struct planner *planner)
         }
     }
     add_loose_outputs(plan, &feedable);
-    bitset_release(&taken);
-    bitset_release(&feedable);
 }
 
 static int fix_input_shapes(struct model *model, const struct tensor_list *feed, struct error *err)

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-static void keep_line(void *data, enum log_level level, int depth, struct text message)
+static void keep_section_line(void *data, enum log_level level, int depth, struct text message)
 {
     struct log_sections *sections = data;
 
@@ -22,8 +22,8 @@ void log_sections_init(struct log_sections *sections, struct log *target, bool i
     *VECTOR_APPEND(&sections->depths) = 0;
     if (target == NULL || !in_turns)
         return;
-    sections->kept =
-        (struct log){.threshold = target->threshold, .depth = target->depth, .write = keep_line, .data = sections};
+    sections->kept = (struct log){
+        .threshold = target->threshold, .depth = target->depth, .write = keep_section_line, .data = sections};
     sections->log = &sections->kept;
 }
 

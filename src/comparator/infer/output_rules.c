@@ -20,9 +20,8 @@ static bool is_output_of_any(const struct run_results *results, const char *rule
 void output_rules_warn(const struct output_rules *options, size_t count, const struct run_results *results,
                        struct log *log)
 {
-    struct string_builder extra;
+    SCOPED_STRING(extra);
 
-    string_init(&extra);
     for (size_t i = 0; i < count; i++) {
         const struct output_rules *rules = &options[i];
 
@@ -37,5 +36,4 @@ void output_rules_warn(const struct output_rules *options, size_t count, const s
                         extra.data);
         string_clear(&extra);
     }
-    string_release(&extra);
 }

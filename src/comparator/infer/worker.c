@@ -69,7 +69,7 @@ int worker_open(struct worker *worker, struct error *err)
     const struct backend_request request = runner_request(worker->runner, &worker->request);
     const struct backend *backend = worker->runner->backend;
     const struct backend_io *outputs;
-    struct string_builder left_out;
+    SCOPED_STRING(left_out);
     size_t count;
     int rc = backend->open(&request, &worker->session, err);
 
@@ -81,7 +81,6 @@ int worker_open(struct worker *worker, struct error *err)
     if (rc < 0)
         return rc;
     worker->wanted = memory_alloc_zero(count, sizeof(*worker->wanted));
-    string_init(&left_out);
     for (size_t i = 0; i < count; i++) {
         if (is_hidden(&worker->request.hidden_outputs, outputs[i].name))
             continue;
@@ -91,7 +90,6 @@ int worker_open(struct worker *worker, struct error *err)
             name_list_add(&left_out, outputs[i].name);
     }
     warn_of_left_out(worker->request.log, &left_out);
-    string_release(&left_out);
     if (worker->wanted_count == 0)
         return error_set(err, ERR_UNSUPPORTED, "the model has no output that is a tensor: there is nothing to compute");
     return 0;
@@ -110,11 +108,10 @@ void worker_close(struct worker *worker)
 void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors)
 {
     struct log *log = worker->request.log;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (!log_shows(log, LOG_INFO))
         return;
-    string_init(&text);
     string_add_format(&text, "%-35s\n---- Inference %s(s) ----\n{", worker->runner->name, what);
     for (size_t i = 0; i < tensors->count; i++) {
         const struct tensor *tensor = &tensors->items[i].tensor;
@@ -125,7 +122,6 @@ void worker_log_tensors(const struct worker *worker, const char *what, const str
         string_add_char(&text, ']');
     }
     log_once(log, LOG_INFO, "%s}", text.data);
-    string_release(&text);
 }
 
 void worker_log_completion(const struct worker *worker, size_t iterations)
@@ -199,19 +195,17 @@ static int run_group(struct worker *worker, size_t group, const struct tensor_li
                      struct error *err)
 {
     const struct layerwise *plan = worker->run.plan;
-    struct string_builder left_out;
+    SCOPED_STRING(left_out);
     int rc = layerwise_step(&worker->run, group, feed, ret, &worker->seconds, err);
 
     if (rc < 0 || group > 0)
         return rc;
-    string_init(&left_out);
     for (size_t i = 0; i < plan->left_out.count; i++) {
         struct text name = plan->model->values.items[plan->left_out.items[i]].name;
 
         string_add_format(&left_out, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "", TEXT_ARGS(name));
     }
     warn_of_left_out(worker->request.log, &left_out);
-    string_release(&left_out);
     worker_log_tensors(worker, "Input", feed);
     return 0;
 }

@@ -105,16 +105,14 @@ static void drop_unreadable(struct reference_run *run, const struct backend_sess
 {
     size_t count = session->output_count;
     const struct backend_io *outputs = session->outputs;
-    struct name_map readable;
+    SCOPED_NAME_MAP(readable);
 
-    name_map_init(&readable);
     for (size_t i = 0; i < count; i++)
         if (outputs[i].not_a_tensor == NULL)
             name_map_add(&readable, text_of(outputs[i].name), 0);
     for (size_t i = 0; i < run->count; i++)
         if (!run->items[i].asked && name_map_find(&readable, find_item_name(run, i)) == NAME_MAP_NONE)
             run->items[i].dropped = true;
-    name_map_release(&readable);
 }
 
 static void drop_by_outputs(struct reference_run *run, const size_t *positions, const struct tensor_list *outputs)
@@ -271,7 +269,7 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
 /* Behind the last group that makes something wanted, there is nothing to do. ERR_INVALID for what no group makes. */
 static int count_groups(const struct reference_run *run, const struct layerwise *plan, size_t *ret, struct error *err)
 {
-    struct bitset missing;
+    SCOPED_BITSET(missing);
     uint32_t *makers = memory_alloc_zero(plan->model->values.count, sizeof(*makers));
     int rc = 0;
 
@@ -294,7 +292,6 @@ static int count_groups(const struct reference_run *run, const struct layerwise 
         if (makers[run->items[i].value] >= *ret)
             *ret = makers[run->items[i].value] + 1;
     }
-    bitset_release(&missing);
     free(makers);
     return rc;
 }
@@ -343,16 +340,14 @@ static int run_sample_in_groups(struct reference_run *run, size_t sample, const 
 
 int reference_run_groups(struct reference_run *run, struct error *err)
 {
-    struct name_map items;
+    SCOPED_NAME_MAP(items);
     int rc = run->copy == NULL ? copy_model(run, err) : 0;
 
     if (rc == 0)
         rc = find_room(run, err);
-    name_map_init(&items);
     for (size_t i = 0; i < run->count; i++)
         name_map_add(&items, find_item_name(run, i), (uint32_t)i);
     for (size_t i = 0; rc == 0 && i < run->samples; i++)
         rc = run_sample_in_groups(run, i, &items, err);
-    name_map_release(&items);
     return rc;
 }

@@ -136,9 +136,8 @@ static struct text find_value_name(const struct reference_values *reference, uin
 
 static void log_feed(struct reference_values *reference)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, "Running fallback shape inference using input metadata:\n{");
     for (size_t i = 0; i < reference->feeds[0].count; i++) {
         const struct named_tensor *input = &reference->feeds[0].items[i];
@@ -156,7 +155,6 @@ static void log_feed(struct reference_values *reference)
     log_indent(reference->log, 1);
     log_text(reference->log, LOG_INFO, (struct text){text.data, text.size});
     log_indent(reference->log, -1);
-    string_release(&text);
 }
 
 /* Keeps a line for reference_values_announce(). */
@@ -298,7 +296,7 @@ static bool is_known(const struct reference_values *reference, uint32_t value)
 static void add_the_rest(const struct reference_values *reference, struct reference_run *run)
 {
     struct value_list all = {0};
-    struct bitset there;
+    SCOPED_BITSET(there);
 
     bitset_init(&there, reference->whole->model->values.count);
     for (size_t i = 0; i < run->count; i++)
@@ -307,7 +305,6 @@ static void add_the_rest(const struct reference_values *reference, struct refere
     for (size_t i = 0; i < all.count; i++)
         if (!bitset_has(&there, all.items[i]) && !is_known(reference, all.items[i]))
             reference_run_add(run, all.items[i], false);
-    bitset_release(&there);
     free(all.items);
 }
 
@@ -424,7 +421,7 @@ static int record_somehow(struct reference_values *reference, const struct value
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err)
 {
     struct value_list unknown = {0};
-    struct bitset listed;
+    SCOPED_BITSET(listed);
     int rc = prepare_feeds(reference, err);
 
     if (rc < 0)
@@ -437,7 +434,6 @@ int reference_values_record(struct reference_values *reference, const struct val
             bitset_add(&listed, wanted->items[i]);
             value_list_add(&unknown, wanted->items[i]);
         }
-    bitset_release(&listed);
     if (unknown.count > 0)
         rc = record_somehow(reference, &unknown, err);
     free(unknown.items);
@@ -479,7 +475,7 @@ void reference_values_list_tensors(const struct reference_values *reference, str
 {
     struct backend_request request = *reference->request;
     const struct subgraph *whole = reference->whole;
-    struct bitset not_tensors;
+    SCOPED_BITSET(not_tensors);
     size_t kept = 0;
 
     request.log = reference->log;
@@ -496,5 +492,4 @@ void reference_values_list_tensors(const struct reference_values *reference, str
             ret->items[kept++] = ret->items[i];
     }
     ret->count = kept;
-    bitset_release(&not_tensors);
 }

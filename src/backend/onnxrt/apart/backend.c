@@ -70,7 +70,7 @@ static struct {
     size_t count;
 } said;
 
-static void keep_line(void *data, enum log_level level, int depth, struct text message)
+static void keep_runtime_line(void *data, enum log_level level, int depth, struct text message)
 {
     (void)data;
     (void)depth;
@@ -79,7 +79,7 @@ static void keep_line(void *data, enum log_level level, int depth, struct text m
     said.count++;
 }
 
-static struct log log_of_copy = {.write = keep_line};
+static struct log log_of_copy = {.write = keep_runtime_line};
 
 static struct {
     struct backend_session **items; /* onnxrt_backend's; NULL: closed */
@@ -135,11 +135,10 @@ static void answer_open(int answer_to, struct message_reader *question)
     struct onnxrt_optimizers optimizers;
     struct error err = {0};
     struct message answer;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     int64_t threshold;
     int rc;
 
-    arena_init(&arena);
     onnxrt_optimizers_init(&optimizers);
     message_init(&answer);
     threshold = (int64_t)message_take_number(question);
@@ -159,7 +158,6 @@ static void answer_open(int answer_to, struct message_reader *question)
     send_answer(answer_to, &answer);
     message_release(&answer);
     onnxrt_optimizers_release(&optimizers);
-    arena_release(&arena);
 }
 
 static void answer_run(int answer_to, struct message_reader *question)
@@ -168,11 +166,10 @@ static void answer_run(int answer_to, struct message_reader *question)
     struct tensor_list feed = {0}, outputs = {0};
     struct error err = {0};
     struct message answer;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     double seconds = 0;
     int rc;
 
-    arena_init(&arena);
     message_init(&answer);
     message_take_fields(question, &arena, run_fields, ARRAY_LEN(run_fields), &run);
     message_take_shared_tensors(question, &feed);
@@ -187,7 +184,6 @@ static void answer_run(int answer_to, struct message_reader *question)
     tensor_list_release(&feed);
     tensor_list_release(&outputs);
     message_release(&answer);
-    arena_release(&arena);
 }
 
 static void answer_close(int answer_to, struct message_reader *question)
@@ -206,10 +202,9 @@ static void answer_describe(int answer_to, struct message_reader *question)
     struct onnxrt_providers providers = {0};
     struct error err = {0};
     struct message answer;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     int rc;
 
-    arena_init(&arena);
     message_init(&answer);
     rc = onnxrt_load(message_take_string(question, &arena), &ort, &err);
     if (rc == 0)
@@ -227,7 +222,6 @@ static void answer_describe(int answer_to, struct message_reader *question)
     }
     send_answer(answer_to, &answer);
     message_release(&answer);
-    arena_release(&arena);
 }
 
 /* The bytes of a model may be pointed into for as long as its session is there, so they stay. */
