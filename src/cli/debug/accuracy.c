@@ -149,12 +149,12 @@ struct given {
     struct arena arena; /* owns the words */
 };
 
-static void add(struct word_list *list, const char *word)
+static void add_word(struct word_list *list, const char *word)
 {
     *VECTOR_APPEND(list) = word;
 }
 
-static struct words take_words(struct given *given, struct word_list *list)
+static struct words keep_given_words(struct given *given, struct word_list *list)
 {
     const char **items = arena_alloc_zero(&given->arena, list->count + 1, sizeof(*items));
     struct words ret = {.items = items, .count = list->count};
@@ -171,7 +171,7 @@ static struct words words_of_group(struct given *given, const struct option_grou
     struct word_list list = {0};
 
     parse_add_given_of_group(given->context->parse, group, except, &list);
-    return take_words(given, &list);
+    return keep_given_words(given, &list);
 }
 
 static struct words words_of_engine(struct given *given, const char *const *except)
@@ -180,7 +180,7 @@ static struct words words_of_engine(struct given *given, const char *const *exce
 
     for (size_t i = 0; i < ARRAY_LEN(engine_groups); i++)
         parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
-    return take_words(given, &list);
+    return keep_given_words(given, &list);
 }
 
 /* What an engine that is built already needs to run. */
@@ -216,15 +216,15 @@ static void add_runner_line(struct given *given, size_t runner, struct word_list
     const struct runner_values *values = &given->settings->runners;
     size_t index = command_of_runner(values, runner);
 
-    add(list, "--runner");
-    add(list, line_word(given, &values->commands.items[index], values->commands.items[index].line));
+    add_word(list, "--runner");
+    add_word(list, line_word(given, &values->commands.items[index], values->commands.items[index].line));
     if (values->build_commands[index] != NULL) {
-        add(list, "--runner-build");
-        add(list, line_word(given, &values->commands.items[index], values->build_commands[index]));
+        add_word(list, "--runner-build");
+        add_word(list, line_word(given, &values->commands.items[index], values->build_commands[index]));
     }
     if (values->timeout > 0) {
-        add(list, "--runner-timeout");
-        add(list, arena_printf(&given->arena, "%g", values->timeout));
+        add_word(list, "--runner-timeout");
+        add_word(list, arena_printf(&given->arena, "%g", values->timeout));
     }
 }
 
@@ -238,12 +238,12 @@ static struct words words_of_runner(struct given *given, size_t runner, const ch
     if (strcmp(name, "runner") == 0)
         add_runner_line(given, runner, &list);
     else
-        add(&list, arena_printf(&given->arena, "--%s", name));
+        add_word(&list, arena_printf(&given->arena, "--%s", name));
     if (strcmp(name, "onnxrt") == 0)
         parse_add_given_of_group(given->context->parse, &onnxrt_options, NULL, &list);
     for (size_t i = 0; strcmp(name, "trt") == 0 && i < ARRAY_LEN(engine_groups); i++)
         parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
-    return take_words(given, &list);
+    return keep_given_words(given, &list);
 }
 
 static void choose_precision(const struct engine_settings *request, struct accuracy_settings *settings)
@@ -308,9 +308,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         struct word_list list = {0};
 
         for (size_t i = 0; i < ret->data.count; i++)
-            add(&list, ret->data.items[i]);
+            add_word(&list, ret->data.items[i]);
         parse_add_given_of_group(parse, &run_model_options, NULL, &list);
-        ret->data = take_words(given, &list);
+        ret->data = keep_given_words(given, &list);
     }
     choose_precision(&values->engine.request, ret);
     parse_list_given(parse, all_precisions, &lowered);

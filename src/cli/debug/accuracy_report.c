@@ -72,7 +72,7 @@ static void add_steps(struct report *report, const struct study *study)
 
 /* ---- The errors of all tensors ---- */
 
-static struct report_range range_of(struct study_step *errors, const json_t *side)
+static struct report_range range_of_side(struct study_step *errors, const json_t *side)
 {
     const json_t *finite = result_find(side, "finite");
 
@@ -98,7 +98,7 @@ static void list_text(struct study_step *errors, const json_t *list, struct stri
 }
 
 /* The runner is the first side, recorded reference values are the second. */
-static void add_tensor(struct report *report, const struct study *study, const json_t *comparison)
+static void add_compared_tensor(struct report *report, const struct study *study, const json_t *comparison)
 {
     const json_t *first_bad = result_find(comparison, "differences/first_bad");
     struct study_step *errors = study->errors;
@@ -113,8 +113,8 @@ static void add_tensor(struct report *report, const struct study *study, const j
     if (strcmp(tensor.type, "float32") == 0 && strcmp(study->settings->precision, "float32") != 0)
         tensor.precision = study->settings->precision;
     tensor.shape = shape.data;
-    tensor.reference = range_of(errors, result_find(comparison, "second"));
-    tensor.suspect = range_of(errors, result_find(comparison, "first"));
+    tensor.reference = range_of_side(errors, result_find(comparison, "second"));
+    tensor.suspect = range_of_side(errors, result_find(comparison, "first"));
     tensor.absolute_error = result_number(errors, comparison, "differences/absolute/max", NAN);
     tensor.relative_error = result_number(errors, comparison, "differences/relative/max", NAN);
     tensor.absolute_tolerance = result_number(errors, comparison, "tolerances/atol_in_effect", NAN);
@@ -135,7 +135,7 @@ static void add_tensor(struct report *report, const struct study *study, const j
     string_release(&shape);
 }
 
-static void add_tensors(struct report *report, const struct study *study)
+static void add_compared_tensors(struct report *report, const struct study *study)
 {
     struct study_step *errors = study->errors;
     const json_t *comparison;
@@ -145,11 +145,11 @@ static void add_tensors(struct report *report, const struct study *study)
         return;
     json_array_foreach (result_find(errors->result.root, "comparisons"), i, comparison)
         if (result_number(errors, comparison, "iteration", 0) == 0)
-            add_tensor(report, study, comparison);
+            add_compared_tensor(report, study, comparison);
 }
 
 /* Of the engine that was built last to see whether it fails. */
-static void add_layers(struct report *report, struct study *study)
+static void add_engine_layers(struct report *report, struct study *study)
 {
     struct layer_info info;
     struct error ignored; /* where there is no engine, or it does not tell, the page is without layers */
@@ -190,8 +190,8 @@ int accuracy_report_write(const struct command_context *context, const struct re
         goto done;
     if (!interrupt_pending()) /* another process lays it out, and none is started any more */
         report_add_network(report, model);
-    add_tensors(report, study);
-    add_layers(report, study);
+    add_compared_tensors(report, study);
+    add_engine_layers(report, study);
     rc = report_write(report, &own, context->log, err);
     if (rc < 0)
         goto done;

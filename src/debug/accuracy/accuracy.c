@@ -115,7 +115,7 @@ static int write_session(const char *path, const char *identity, struct error *e
     return rc;
 }
 
-static int read_session(struct study *study, const char *path, const char *identity, struct error *err)
+static int check_session(struct study *study, const char *path, const char *identity, struct error *err)
 {
     struct study_step session = {.study = study};
     int rc = json_reader_open(&session.result, path, err);
@@ -167,7 +167,7 @@ static int open_folder(struct study *study, struct error *err)
         return rc;
     is_resumed = file_exists(session);
     if (is_resumed) {
-        rc = read_session(study, session, identity, err);
+        rc = check_session(study, session, identity, err);
     } else if (file_exists(folder) && !folder_is_empty(folder)) {
         rc = error_set(err, ERR_EXISTS, "'%s' is there already, and not of debug accuracy: give another folder with -o",
                        folder);

@@ -213,7 +213,7 @@ static void add_build(struct study *study, int64_t times, struct build_counts *c
         *(failed == 0 ? &counts->passed : failed == times ? &counts->failed : &counts->mixed) += 1;
 }
 
-static enum failure_pattern pattern_of(const struct build_counts *counts)
+static enum failure_pattern failure_pattern_of(const struct build_counts *counts)
 {
     if (counts->mixed > 0)
         return FAILS_BY_RUN;
@@ -230,8 +230,9 @@ static bool needs_another_build(const struct accuracy_settings *settings, const 
         return true;
     if (counts->refused > 0)
         return false;
-    return counts->builds == settings->builds || (settings->suspect_is_builtin && pattern_of(counts) == FAILS_ALWAYS &&
-                                                  counts->builds < BUILDS_TO_BE_SURE * settings->builds);
+    return counts->builds == settings->builds ||
+           (settings->suspect_is_builtin && failure_pattern_of(counts) == FAILS_ALWAYS &&
+            counts->builds < BUILDS_TO_BE_SURE * settings->builds);
 }
 
 /* Runs of one build say nothing of others. The error is not that of explored builds. */
@@ -251,12 +252,11 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
 }
 
 /* Builds that choose among more tactics than the fastest show what those of one machine and one day do not. */
-static void explore_builds(struct study *study, struct build_counts *counts)
+static void add_explored_builds(struct study *study, struct build_counts *counts)
 {
-    struct tactic_exploration exploration = {
-        .subject = &study->whole, .excluded = study->settings->excluded, .builds = study->settings->explored_builds};
+    struct tactic_exploration exploration =
+        study_explore_tactics(study, &study->whole, study->settings->excluded, NULL);
 
-    study_explore_tactics(study, &exploration);
     counts->passed += exploration.passed;
     counts->failed += exploration.failed;
     counts->runs += exploration.passed + exploration.failed;
@@ -274,8 +274,8 @@ void accuracy_test_failure(struct study *study)
 
     while (!study_has_failed(study) && needs_another_build(settings, &counts))
         add_build(study, counts.builds == settings->builds ? RUNS_OF_ONE_BUILD : settings->runs, &counts);
-    if (pattern_of(&counts) == FAILS_NEVER && counts.refused == 0 && settings->suspect_is_builtin)
-        explore_builds(study, &counts);
+    if (failure_pattern_of(&counts) == FAILS_NEVER && counts.refused == 0 && settings->suspect_is_builtin)
+        add_explored_builds(study, &counts);
     if (study_has_failed(study))
         return;
     if (counts.refused > 0) {
@@ -285,7 +285,7 @@ void accuracy_test_failure(struct study *study)
         study_log(study, "The suspect does not run the model");
         return;
     }
-    study->pattern = pattern_of(&counts);
+    study->pattern = failure_pattern_of(&counts);
     study->largest_error = counts.largest_error;
     study->failure_rate = study->pattern == FAILS_BY_BUILD
                               ? (double)counts.failed / (double)(counts.failed + counts.passed)

@@ -84,17 +84,15 @@ void step_add_repeated_whole(struct study_step *step, int64_t times);
 
 struct tactic_exploration {
     const struct failing_case *subject;
-    struct words excluded; /* tactics to do without */
-    const char *within;    /* for --explore-within; NULL: its default */
-    int64_t builds;
-
-    int64_t passed, failed;
-    const char *replays; /* folder with those of good and bad builds */
-    const char *layers;  /* file with the layers of the build that was made last */
+    int64_t passed, failed; /* builds */
+    const char *replays;    /* folder with those of good and bad builds */
+    const char *layers;     /* file with the layers of the build that was made last */
 };
 
-/* Builds the model of a case with random tactics and checks each build. */
-void study_explore_tactics(struct study *study, struct tactic_exploration *exploration);
+/* Builds the model of a case with random tactics, without those in `excluded`, and checks each build. `within`: for
+ * --explore-within; NULL: its default. */
+struct tactic_exploration study_explore_tactics(struct study *study, const struct failing_case *subject,
+                                                struct words excluded, const char *within);
 
 /* ---- Tolerances by rounding (tolerance.c) ---- */
 

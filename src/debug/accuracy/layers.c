@@ -306,7 +306,7 @@ static bool find_faulty_nodes(struct node_blame *blame, struct study_step *compa
 }
 
 /* One faulty node after the other is replaced until the whole agrees. */
-static void blame_nodes(struct node_blame *blame, struct study_step *compared)
+static void blame_diverging_nodes(struct node_blame *blame, struct study_step *compared)
 {
     struct study *study = blame->study;
     struct subgraph rest SCOPED(subgraph_release) = {0};
@@ -326,7 +326,7 @@ static void blame_nodes(struct node_blame *blame, struct study_step *compared)
         confirm_nodes(blame, CAUSE_NODE, model);
 }
 
-static void compare_layers(struct node_blame *blame)
+static void compare_with_suspect(struct node_blame *blame)
 {
     struct study *study = blame->study;
     struct study_step *compared;
@@ -342,7 +342,7 @@ static void compare_layers(struct node_blame *blame)
     agreement = compare_with_golden(study, blame->suspect_values, "The model's own outputs among them");
     study->outputs_cure = agreement == AGREES;
     if (agreement == DIFFERS)
-        blame_nodes(blame, compared);
+        blame_diverging_nodes(blame, compared);
 }
 
 void accuracy_test_layers(struct study *study)
@@ -357,7 +357,7 @@ void accuracy_test_layers(struct study *study)
     blame.made = arena_alloc_zero(&study->arena, count, sizeof(*blame.made));
     bitset_init(&blame.tried, count);
     bitset_init(&blame.faulty, count);
-    compare_layers(&blame);
+    compare_with_suspect(&blame);
     bitset_release(&blame.tried);
     bitset_release(&blame.faulty);
 }

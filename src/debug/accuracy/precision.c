@@ -89,7 +89,7 @@ static enum agreement run_in_float(struct study *study)
     return step->agreement;
 }
 
-static struct study_step *search_layers(struct precision_need *need)
+static struct study_step *search_needy_layers(struct precision_need *need)
 {
     struct study *study = need->study;
     const struct failing_case *whole = &study->whole;
@@ -120,7 +120,7 @@ static uint32_t find_named_node(const struct model *model, const char *name)
 }
 
 /* Whether there is a set of layers. */
-static bool read_layers(struct precision_need *need, struct study_step *step)
+static bool read_needy_layers(struct precision_need *need, struct study_step *step)
 {
     struct study *study = need->study;
     const json_t *layers = result_find(step->result.root, "layers"), *layer;
@@ -320,8 +320,8 @@ static void find_layers(struct precision_need *need, bool if_too_large)
 
     if (!log_hints(need) && if_too_large)
         return;
-    step = search_layers(need);
-    if (!read_layers(need, step)) {
+    step = search_needy_layers(need);
+    if (!read_needy_layers(need, step)) {
         step->outcome = step->complaint != NULL ? step->complaint : "there is no such set";
         study_log(study, "%s", step->outcome);
         return;

@@ -89,7 +89,7 @@ static bool test_saturating_reference(struct study *study, struct words options)
     return study->cause.whole_agrees = change_reference(study, &unsaturated, &changes);
 }
 
-static bool may_saturate(struct study *study)
+static bool model_may_saturate(struct study *study)
 {
     const struct accuracy_settings *settings = study->settings;
     struct model *model;
@@ -107,7 +107,7 @@ void accuracy_test_saturation(struct study *study)
 {
     const struct words options = study_words(study, "--session-config", SATURATION_SETTING, NULL);
 
-    if (!may_saturate(study))
+    if (!model_may_saturate(study))
         return;
     study_begin_hypothesis(study, "Do uint8 x int8 products saturate?");
     if (study->settings->suspect_is_onnxrt ? test_saturating_suspect(study, options)
@@ -120,7 +120,7 @@ void accuracy_test_saturation(struct study *study)
 /* ---- Constants ---- */
 
 /* Makes FOLDER/folded.onnx; NULL where that fails. */
-static const char *fold_constants(struct study *study)
+static const char *make_folded_model(struct study *study)
 {
     const char *path = study_path(study, "folded.onnx");
     struct study_step *step = step_begin(study, "fold", "The model with its constants folded");
@@ -180,7 +180,7 @@ void accuracy_test_folding(struct study *study)
 
     if (!study_open_model(study))
         return;
-    subject.model = fold_constants(study);
+    subject.model = make_folded_model(study);
     if (subject.model == NULL)
         return;
     bitset_init(&nodes, study->model->nodes.count);

@@ -52,7 +52,7 @@ static void decide_tolerances(struct study *study)
 
 /* ---- The reference ---- */
 
-static void lint_model(struct study *study, bool has_data)
+static void run_lint(struct study *study, bool has_data)
 {
     struct study_step *step = step_begin(study, "lint", "Nothing is wrong with the model itself");
 
@@ -120,7 +120,7 @@ void accuracy_test_soundness(struct study *study)
         return;
     if (step->exit_status == 0 || (step->exit_status == 1 && step->has_result && infinities_are_allowed(step))) {
         step->outcome = step->exit_status == 0 ? "runs; its outputs are numbers" : "runs, with infinities";
-        lint_model(study, true);
+        run_lint(study, true);
         run_reference_again(study);
         return;
     }
@@ -133,7 +133,7 @@ void accuracy_test_soundness(struct study *study)
     study_conclude(study, OUTCOME_NO_QUESTION,
                    "The model does not run in the reference, so there is nothing to compare with: %s",
                    step->complaint != NULL ? step->complaint : step->command);
-    lint_model(study, false);
+    run_lint(study, false);
 }
 
 /* ---- Where NaN and infinities come from ---- */

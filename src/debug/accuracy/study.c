@@ -76,7 +76,7 @@ struct words study_keep(struct study *study, struct word_list *list)
     return (struct words){.items = items, .count = count};
 }
 
-static void add_words(struct study *study, struct word_list *list, const char *first, va_list rest)
+static void append_words(struct study *study, struct word_list *list, const char *first, va_list rest)
 {
     for (const char *word = first; word != NULL; word = va_arg(rest, const char *))
         *VECTOR_APPEND(list) = arena_strdup(&study->arena, word);
@@ -88,7 +88,7 @@ struct words study_words(struct study *study, const char *first, ...)
     va_list rest;
 
     va_start(rest, first);
-    add_words(study, &list, first, rest);
+    append_words(study, &list, first, rest);
     va_end(rest);
     return study_keep(study, &list);
 }
@@ -298,7 +298,7 @@ void step_add(struct study_step *step, const char *first, ...)
     va_list rest;
 
     va_start(rest, first);
-    add_words(step->study, &step->words, first, rest);
+    append_words(step->study, &step->words, first, rest);
     va_end(rest);
 }
 
@@ -357,7 +357,7 @@ static void add_own_option(struct study_step *step, const char *option, const ch
 }
 
 /* The line of the shell that does the same. */
-static const char *command_line(const struct study_step *step)
+static const char *render_command(const struct study_step *step)
 {
     SCOPED_STRING(line);
 
@@ -483,7 +483,7 @@ static int prepare_folder(struct study_step *step, const char *result, struct er
 }
 
 /* The first line of a message, as a log shows it. */
-static const char *first_line(struct study *study, const char *message)
+static const char *show_first_line(struct study *study, const char *message)
 {
     SCOPED_STRING(line);
 
@@ -492,13 +492,13 @@ static const char *first_line(struct study *study, const char *message)
 }
 
 /* Reads what the command itself has passed, not what the commands that it runs have. */
-static void read_errors(const struct error_file *file, pid_t process, struct study_step *step)
+static void read_passed_errors(const struct error_file *file, pid_t process, struct study_step *step)
 {
     struct word_list warnings = {0};
     struct error_record record;
 
     for (size_t i = 0; error_file_read(file, i, &record); i++) {
-        const char *line = first_line(step->study, record.error.message);
+        const char *line = show_first_line(step->study, record.error.message);
 
         if (record.process == process && record.kind == RECORD_ERROR)
             step->complaint = line;
@@ -533,7 +533,7 @@ static int execute_command(struct study_step *step, struct error *err)
         goto done;
     step->exit_status = result.end == PROCESS_EXITED ? result.code : 128 + result.code;
     step->seconds = result.seconds;
-    read_errors(&errors, result.process, step);
+    read_passed_errors(&errors, result.process, step);
     rc = save_log(step, &result, err);
     process_result_release(&result);
 done:
@@ -570,7 +570,7 @@ bool step_run(struct study_step *step)
 
     if (!step->has_no_result)
         add_own_option(step, "--json", result);
-    step->command = command_line(step);
+    step->command = render_command(step);
     if (!study_has_failed(study)) {
         log_message(study->log, LOG_INFO, "    %s", step->why);
         log_message(study->log, LOG_VERBOSE, "    $ %s", step->command);

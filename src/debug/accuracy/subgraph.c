@@ -27,7 +27,8 @@ static struct study_step *run_with_all_tensors(struct study *study, const char *
 }
 
 /* Makes input data of the model's own and of results. */
-static bool make_inputs(struct study *study, const char *results, const char *path, const char *name, const char *why)
+static bool combine_inputs(struct study *study, const char *results, const char *path, const char *name,
+                           const char *why)
 {
     struct study_step *step = step_begin(study, name, why);
 
@@ -54,7 +55,7 @@ bool study_make_values(struct study *study)
     }
     step->outcome = "done";
     study->all_tensors = step;
-    return make_inputs(study, study->values, study->layerwise, "layerwise", "The same as input data for any part");
+    return combine_inputs(study, study->values, study->layerwise, "layerwise", "The same as input data for any part");
 }
 
 /* The data of a subgraph are its inputs, and nothing of the rest of the model. */
@@ -374,7 +375,7 @@ enum agreement study_control_replacement(struct study *study, const char *model,
     const char *inputs =
         study_text(study, "%s/suspect_layerwise%s", study->settings->folder, strrchr(suspect_values, '.'));
 
-    make_inputs(study, suspect_values, inputs, "to-input", "The suspect's values as input data");
+    combine_inputs(study, suspect_values, inputs, "to-input", "The suspect's values as input data");
     return judge_changed_case(study, changed_case(study, model, inputs), "The same with the suspect's values there");
 }
 
@@ -391,7 +392,7 @@ enum agreement study_inject_outputs(struct study *study, uint32_t node, const ch
     if (agreement == UNKNOWN || agreement == DIFFERS || rest.outputs.count == 0)
         return agreement;
     model = extract_subgraph(study, &rest, NULL, study_text(study, "The model without '%s'", node_label(study, node)));
-    if (model == NULL || !make_inputs(study, made, inputs, "to-input", "What it made alone, as input data"))
+    if (model == NULL || !combine_inputs(study, made, inputs, "to-input", "What it made alone, as input data"))
         return REFUSES;
     subject = changed_case(study, model, inputs);
     return step_try(step_begin_control(study, &subject, "injected", "The reference with that"));

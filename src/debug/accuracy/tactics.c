@@ -35,22 +35,20 @@ static void add_engine_check(struct study_step *step, const struct failing_case 
     step_add_case(step, subject);
 }
 
-void study_explore_tactics(struct study *study, struct tactic_exploration *exploration)
+struct tactic_exploration study_explore_tactics(struct study *study, const struct failing_case *subject,
+                                                struct words excluded, const char *within)
 {
     const struct accuracy_settings *settings = study->settings;
-    const struct failing_case *subject = exploration->subject;
-    struct words excluded = exploration->excluded;
-    const char *cache = study_path(study, "timing.cache"), *engine, *replay;
-    struct study_step *step = step_begin(
-        study, "explore",
+    const char *why =
         excluded.count > settings->excluded.count
             ? study_text(study, "Builds with tactics drawn by lot, without '%s'", excluded.items[excluded.count - 1])
-            : "Builds with tactics drawn by lot");
+            : "Builds with tactics drawn by lot";
+    struct study_step *step = step_begin(study, "explore", why);
+    const char *cache = study_path(study, "timing.cache"), *engine = step_path(step, "candidate.engine");
+    const char *replay = step_path(step, "replay.json");
+    struct tactic_exploration ret = {
+        .subject = subject, .replays = step_path(step, "replays"), .layers = step_path(step, "layers.json")};
 
-    engine = step_path(step, "candidate.engine");
-    replay = step_path(step, "replay.json");
-    exploration->replays = step_path(step, "replays");
-    exploration->layers = step_path(step, "layers.json");
     step_add(step, "debug", "build", subject->model, NULL);
     step_add_words(step, settings->loading);
     step_add_words(step, settings->explored);
@@ -59,22 +57,22 @@ void study_explore_tactics(struct study *study, struct tactic_exploration *explo
     if (!has_word(settings->explored, "--load-timing-cache"))
         step_add(step, "--load-timing-cache", cache, "--save-timing-cache", cache, NULL);
     step_add(step, "--load-inputs", subject->inputs, "--explore", NULL);
-    if (exploration->within != NULL)
-        step_add(step, "--explore-within", exploration->within, NULL);
-    step_add(step, "--until", study_text(study, "%lld", (long long)exploration->builds), "--iter-artifact", engine,
-             "--save-tactics", replay, "--save-layer-info", exploration->layers, "--artifacts", replay,
-             "--artifacts-dir", exploration->replays, NULL);
+    if (within != NULL)
+        step_add(step, "--explore-within", within, NULL);
+    step_add(step, "--until", study_text(study, "%lld", (long long)settings->explored_builds), "--iter-artifact",
+             engine, "--save-tactics", replay, "--save-layer-info", ret.layers, "--artifacts", replay,
+             "--artifacts-dir", ret.replays, NULL);
     add_engine_check(step, subject, engine);
     step_run(step);
-    exploration->passed = step_count(step, "passed");
-    exploration->failed = step_count(step, "failed");
-    step->builds = exploration->passed + exploration->failed;
+    ret.passed = step_count(step, "passed");
+    ret.failed = step_count(step, "failed");
+    step->builds = ret.passed + ret.failed;
     step->checks = step->builds * failing_case_runs(subject);
-    step->outcome =
-        study_text(study, "%lld of %lld builds fail", (long long)exploration->failed, (long long)step->builds);
+    step->outcome = study_text(study, "%lld of %lld builds fail", (long long)ret.failed, (long long)step->builds);
     study_log(study, "    %s", step->outcome);
     if (step->builds == 0 && step->complaint != NULL)
         study_log(study, "    %s", step->complaint);
+    return ret;
 }
 
 /* ---- What distinguishes them ---- */
@@ -156,8 +154,7 @@ struct kernel_exclusion {
 static void run_without_kernels(struct study *study, const struct failing_case *whole,
                                 struct kernel_exclusion *exclusion, struct tactic_exploration *ret)
 {
-    *ret = (struct tactic_exploration){
-        .subject = whole, .excluded = exclusion->excluded, .builds = study->settings->explored_builds};
+    *ret = (struct tactic_exploration){0};
     if (study->pattern == FAILS_ALWAYS) {
         const char *kernel = exclusion->excluded.items[exclusion->excluded.count - 1];
         struct study_step *step =
@@ -168,7 +165,7 @@ static void run_without_kernels(struct study *study, const struct failing_case *
         if (step->agreement != DIFFERS)
             return;
     }
-    study_explore_tactics(study, ret);
+    *ret = study_explore_tactics(study, whole, exclusion->excluded, NULL);
     if (!study_has_failed(study) && ret->failed == 0) {
         exclusion->builds = ret->passed;
         exclusion->runs = ret->passed * failing_case_runs(whole);
@@ -255,15 +252,12 @@ static void blame_tactics(struct study *study, const struct tactic_culprits *cul
 void accuracy_test_tactics(struct study *study)
 {
     static const char *const widths[] = {NULL, "8", ALL_TACTICS};
-    struct tactic_exploration exploration = {
-        .subject = &study->whole, .excluded = study->settings->excluded, .builds = study->settings->explored_builds};
+    struct tactic_exploration exploration = {0};
     struct tactic_culprits culprits;
 
     /* The choice is widened until there are builds of both kinds. */
-    for (size_t i = 0; i < ARRAY_LEN(widths) && (exploration.passed == 0 || exploration.failed == 0); i++) {
-        exploration.within = widths[i];
-        study_explore_tactics(study, &exploration);
-    }
+    for (size_t i = 0; i < ARRAY_LEN(widths) && (exploration.passed == 0 || exploration.failed == 0); i++)
+        exploration = study_explore_tactics(study, &study->whole, study->settings->excluded, widths[i]);
     if (exploration.passed == 0 || exploration.failed == 0)
         study_log(study, "Builds that pass and builds that fail are needed to compare");
     else if (isolate_tactics(study, &exploration, &culprits))
@@ -295,15 +289,12 @@ static void blame_kernel(struct study *study, const struct tactic_culprits *culp
 
 void accuracy_test_kernel(struct study *study)
 {
-    struct tactic_exploration exploration = {.subject = &study->minimal,
-                                             .excluded = study->settings->excluded,
-                                             .within = ALL_TACTICS,
-                                             .builds = study->settings->explored_builds};
+    struct tactic_exploration exploration;
     struct tactic_culprits culprits;
 
     if (study->pattern == FAILS_BY_RUN)
         study_repeat_minimal(study);
-    study_explore_tactics(study, &exploration);
+    exploration = study_explore_tactics(study, &study->minimal, study->settings->excluded, ALL_TACTICS);
     if (exploration.passed == 0)
         study_log(study, "It fails with all tactics that there are: it is not the kernel");
     else if (exploration.failed > 0 && isolate_tactics(study, &exploration, &culprits))

@@ -14,7 +14,7 @@
 
 /* ---- Ranges ---- */
 
-static void add_range(struct known_range *range, const struct known_range *more)
+static void widen_range(struct known_range *range, const struct known_range *more)
 {
     if (!range->is_known) {
         *range = *more;
@@ -35,11 +35,11 @@ static void add_tensor_range(struct known_range *ret, const struct tensor *tenso
     if (arithmetic != ARITHMETIC_FLOAT32 && arithmetic != ARITHMETIC_FLOAT64)
         return;
     range_compute(tensor, &range);
-    add_range(ret, &(struct known_range){.is_known = true,
-                                         .has_nans = range.nans > 0,
-                                         .has_infinities = range.infinities > 0,
-                                         .largest = range.largest_magnitude,
-                                         .smallest = range.smallest_magnitude});
+    widen_range(ret, &(struct known_range){.is_known = true,
+                                           .has_nans = range.nans > 0,
+                                           .has_infinities = range.infinities > 0,
+                                           .largest = range.largest_magnitude,
+                                           .smallest = range.smallest_magnitude});
 }
 
 /* Those that the run with all tensors has reported. */
@@ -54,12 +54,12 @@ static void add_reported_ranges(struct study *study, struct known_range *ranges)
 
         if (value == VALUE_NONE || strstr(result_text(step, item, "dtype"), "float") == NULL)
             continue;
-        add_range(&ranges[value],
-                  &(struct known_range){.is_known = true,
-                                        .has_nans = result_number(step, item, "nans", 0) > 0,
-                                        .has_infinities = result_number(step, item, "infinities", 0) > 0,
-                                        .largest = result_number(step, item, "finite/largest_magnitude", 0),
-                                        .smallest = result_number(step, item, "finite/smallest_magnitude", 0)});
+        widen_range(&ranges[value],
+                    &(struct known_range){.is_known = true,
+                                          .has_nans = result_number(step, item, "nans", 0) > 0,
+                                          .has_infinities = result_number(step, item, "infinities", 0) > 0,
+                                          .largest = result_number(step, item, "finite/largest_magnitude", 0),
+                                          .smallest = result_number(step, item, "finite/smallest_magnitude", 0)});
     }
 }
 
