@@ -156,7 +156,7 @@ static void count_element(struct error_plot *plot, struct panel *panel, size_t c
 
 static void count_elements(struct error_plot *plot, const struct pair *pair, const struct errors *errors, size_t count)
 {
-    const struct tolerance tolerance = {plot->options->absolute_tolerance, plot->options->relative_tolerance};
+    const struct tolerance tolerance = {plot->options->atol, plot->options->rtol};
 
     for (size_t i = 0; i < count; i++) {
         size_t column = column_of(plot, errors->magnitude[i]);
@@ -192,8 +192,8 @@ static int gather(struct error_plot *plot, const struct compared_outputs *compar
         find_ranges(plot, &errors, elements_in_run(total, first));
     }
     log_axis_close(&plot->x, 0);
-    log_axis_close(&plot->absolute.y, plot->options->absolute_tolerance);
-    log_axis_close(&plot->relative.y, plot->options->relative_tolerance);
+    log_axis_close(&plot->absolute.y, plot->options->atol);
+    log_axis_close(&plot->relative.y, plot->options->rtol);
     for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
         read_errors(&pair, first, elements_in_run(total, first), &errors);
         count_elements(plot, &pair, &errors, elements_in_run(total, first));
@@ -349,11 +349,11 @@ static void draw_panel(const struct error_plot *plot, const struct panel *panel,
     draw_y_axis(panel, top, title, svg);
     draw_cells(plot, panel, top, svg);
     if (panel == &plot->absolute) {
-        draw_tolerance(plot, panel, top, options->absolute_tolerance, 0, svg);
-        draw_tolerance(plot, panel, top, options->relative_tolerance, 1, svg);
+        draw_tolerance(plot, panel, top, options->atol, 0, svg);
+        draw_tolerance(plot, panel, top, options->rtol, 1, svg);
     } else {
-        draw_tolerance(plot, panel, top, options->relative_tolerance, 0, svg);
-        draw_tolerance(plot, panel, top, options->absolute_tolerance, -1, svg);
+        draw_tolerance(plot, panel, top, options->rtol, 0, svg);
+        draw_tolerance(plot, panel, top, options->atol, -1, svg);
     }
 }
 

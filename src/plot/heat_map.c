@@ -214,7 +214,7 @@ static void draw(struct heat_map *map, struct svg *svg)
     bool absolute = map->kind == DIFFERENCE_ABSOLUTE;
 
     assign_levels(map, &scale);
-    scale.tolerance = absolute ? map->options->absolute_tolerance : map->options->relative_tolerance;
+    scale.tolerance = absolute ? map->options->atol : map->options->rtol;
     scale.tolerance_name = absolute ? "atol" : "rtol";
     set_sizes(map);
     width = (double)map->fold.columns * map->cell_width;

@@ -36,8 +36,8 @@ void picture_title_draw(const struct compared_outputs *compared, const struct co
     add_line(&text, x, 72, SVG_NORMAL, svg);
     string_add_format(&text, "iteration %zu | %zu of %zu elements exceed both tolerances (atol %s, rtol %s) | %s",
                       compared->iteration, compared->result->mismatches, compared->result->elements,
-                      number_to_text_rounded(options->absolute_tolerance, 'g', 5, absolute),
-                      number_to_text_rounded(options->relative_tolerance, 'g', 5, relative),
+                      number_to_text_rounded(options->atol, 'g', 5, absolute),
+                      number_to_text_rounded(options->rtol, 'g', 5, relative),
                       compared->result->passed ? "PASSED" : "FAILED");
     add_line(&text, x, 90, SVG_NORMAL, svg);
 }

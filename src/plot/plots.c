@@ -128,7 +128,7 @@ static int draw(struct plots *plots, const struct compared_outputs *compared, st
     struct compare_options options = compared->criteria->simple;
     int rc = 0;
 
-    options.absolute_tolerance = compared->result->absolute_tolerance;
+    options.atol = compared->result->atol;
     if (plots->settings.heat_map_folder != NULL)
         rc = save_heat_map(plots, compared, &options, DIFFERENCE_ABSOLUTE, err);
     if (rc == 0 && plots->settings.heat_map_folder != NULL)

@@ -262,8 +262,8 @@ void report_add_tensor(struct report *report, const struct report_tensor *tensor
     add_range(writer, "suspect", &tensor->suspect);
     add_number(writer, "absolute_error", tensor->absolute_error);
     add_number(writer, "relative_error", tensor->relative_error);
-    add_number(writer, "absolute_tolerance", tensor->absolute_tolerance);
-    add_number(writer, "relative_tolerance", tensor->relative_tolerance);
+    add_number(writer, "absolute_tolerance", tensor->atol);
+    add_number(writer, "relative_tolerance", tensor->rtol);
     add_number(writer, "signal_to_noise", tensor->signal_to_noise);
     add_number(writer, "cosine_similarity", tensor->cosine_similarity);
     add_number(writer, "mismatches", tensor->mismatches);

@@ -112,9 +112,9 @@ struct report_tensor {
     const char *precision; /* what the suspect may compute it in, where it is another type: "float16"; NULL: the same */
     const char *shape;     /* "(1, 64, 56, 56)" */
     struct report_range reference, suspect;
-    double absolute_error, relative_error;         /* the largest */
-    double absolute_tolerance, relative_tolerance; /* that it was held to */
-    double signal_to_noise;                        /* dB */
+    double absolute_error, relative_error; /* the largest */
+    double atol, rtol;                     /* that it was held to */
+    double signal_to_noise;                /* dB */
     double cosine_similarity;
     enum report_outcome outcome;
     double mismatches, elements; /* numbers of elements; NAN: not counted */
@@ -128,8 +128,8 @@ struct report_tensor {
 #define REPORT_TENSOR_UNKNOWN                                                                                          \
     ((struct report_tensor){.absolute_error = NAN,                                                                     \
                             .relative_error = NAN,                                                                     \
-                            .absolute_tolerance = NAN,                                                                 \
-                            .relative_tolerance = NAN,                                                                 \
+                            .atol = NAN,                                                                               \
+                            .rtol = NAN,                                                                               \
                             .signal_to_noise = NAN,                                                                    \
                             .cosine_similarity = NAN,                                                                  \
                             .mismatches = NAN,                                                                         \

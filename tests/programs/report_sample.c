@@ -24,7 +24,7 @@ static void add_tensor(struct report *report, const char *name, double place, bo
     tensor.outcome = differs ? REPORT_DIFFERS : REPORT_MATCHES;
     tensor.absolute_error = differs ? 40 * place : 1e-4 * place;
     tensor.relative_error = differs ? INFINITY : 1e-3;
-    tensor.absolute_tolerance = tensor.relative_tolerance = 1e-2;
+    tensor.atol = tensor.rtol = 1e-2;
     tensor.signal_to_noise = differs ? 12 - 20 * place : 70 - 30 * place;
     tensor.mismatches = differs ? 1234 : 0;
     tensor.elements = 200704;

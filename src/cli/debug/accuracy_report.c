@@ -117,8 +117,8 @@ static void add_compared_tensor(struct report *report, const struct study *study
     tensor.suspect = range_of_side(errors, result_find(comparison, "first"));
     tensor.absolute_error = result_number(errors, comparison, "differences/absolute/max", NAN);
     tensor.relative_error = result_number(errors, comparison, "differences/relative/max", NAN);
-    tensor.absolute_tolerance = result_number(errors, comparison, "tolerances/atol_in_effect", NAN);
-    tensor.relative_tolerance = result_number(errors, comparison, "tolerances/rtol", NAN);
+    tensor.atol = result_number(errors, comparison, "tolerances/atol_in_effect", NAN);
+    tensor.rtol = result_number(errors, comparison, "tolerances/rtol", NAN);
     tensor.signal_to_noise = result_number(errors, comparison, "metrics/snr", NAN);
     tensor.cosine_similarity = result_number(errors, comparison, "metrics/cosine_similarity", NAN);
     tensor.mismatches = result_number(errors, comparison, "differences/mismatches", NAN);

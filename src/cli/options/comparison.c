@@ -47,14 +47,15 @@ static void warn_about_ignored(struct parse *parse, enum comparison_function com
 static int finish_comparison(struct parse *parse, void *given, struct error *err)
 {
     const struct comparison_values *values = given;
+    const struct comparison_rules *rules = &values->settings.rules;
     const struct {
         const char *option;
         const struct named_numbers *tolerances;
-    } checked[] = {{"--rtol", &values->rtol},
-                   {"--atol", &values->atol},
-                   {"--norm-tolerance", &values->norm_tolerance},
-                   {"--l2-tolerance", &values->l2_tolerance},
-                   {"--nmse-tolerance", &values->nmse_tolerance}};
+    } checked[] = {{"--rtol", &rules->rtol},
+                   {"--atol", &rules->atol},
+                   {"--norm-tolerance", &rules->norm_tolerance},
+                   {"--l2-tolerance", &rules->l2_tolerance},
+                   {"--nmse-tolerance", &rules->nmse_tolerance}};
 
     warn_about_ignored(parse, values->settings.function);
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
@@ -62,10 +63,10 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
             if (checked[i].tolerances->items[k].value < 0)
                 return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match",
                                  checked[i].option, checked[i].tolerances->items[k].value);
-    for (size_t k = 0; k < values->norm_tolerance.count; k++)
-        if (!isfinite(values->norm_tolerance.items[k].value))
+    for (size_t k = 0; k < rules->norm_tolerance.count; k++)
+        if (!isfinite(rules->norm_tolerance.items[k].value))
             return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not finite, and times a norm says nothing",
-                             values->norm_tolerance.items[k].value);
+                             rules->norm_tolerance.items[k].value);
     return 0;
 }
 
@@ -135,7 +136,7 @@ static const struct option options[] = {
     {
         .names = {"--no-shape-check"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct comparison_values, no_shape_check),
+        OPTION_FIELD(struct comparison_values, settings.rules.no_shape_check),
         .help = "simple: bring the second output into the first one's shape, if that can be done",
     },
     {
@@ -144,7 +145,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, rtol),
+        OPTION_FIELD(struct comparison_values, settings.rules.rtol),
         .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. "
                 "OUT, here and below, may be a pattern such as 'layer*': "
                 "a name itself goes first, then the first pattern that matches, then X alone",
@@ -155,7 +156,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, atol),
+        OPTION_FIELD(struct comparison_values, settings.rules.atol),
         .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both",
     },
     {
@@ -164,7 +165,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, norm_tolerance),
+        OPTION_FIELD(struct comparison_values, settings.rules.norm_tolerance),
         .help = "simple: tolerated difference relative to the largest finite magnitude of the second output, as one "
                 "more absolute tolerance: the larger one holds, but for integers of 32 bits and more. One X fits "
                 "tensors of any scale; with '--atol 0 --rtol 0' it is all that counts",
@@ -176,7 +177,7 @@ static const struct option options[] = {
         .convert = convert_named_statistics,
         .naming = OPTION_OUTPUT_NAMES,
         .hints = (const char *const[]){"max", "mean", "median", "elemwise", "quantile", NULL},
-        OPTION_FIELD(struct comparison_values, check_error_stat),
+        OPTION_FIELD(struct comparison_values, settings.rules.check_error_stat),
         .help = "simple: what is held against the tolerances: "
                 "every element (elemwise, unless given), or the max, mean, median or quantile of all differences",
     },
@@ -186,13 +187,13 @@ static const struct option options[] = {
         .value_name = "[OUT:]Q",
         .convert = convert_named_quantiles,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, error_quantile),
+        OPTION_FIELD(struct comparison_values, settings.rules.error_quantile),
         .help = "simple: which quantile, from 0 to 1; 0.99 unless given",
     },
     {
         .names = {"--infinities-compare-equal"},
         .kind = OPTION_FLAG,
-        OPTION_FIELD(struct comparison_values, infinities_compare_equal),
+        OPTION_FIELD(struct comparison_values, settings.rules.infinities_compare_equal),
         .help = "simple: infinities of the same sign do not differ",
     },
     {
@@ -201,7 +202,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]N",
         .convert = convert_named_counts,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, index_tolerance),
+        OPTION_FIELD(struct comparison_values, settings.rules.index_tolerance),
         .help = "indices: how far apart equal values may stand; 0 unless given",
     },
     {
@@ -210,7 +211,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, l2_tolerance),
+        OPTION_FIELD(struct comparison_values, settings.rules.l2_tolerance),
         .help = "distance: greatest L2 norm of the difference; 1e-5 unless given",
     },
     {
@@ -219,7 +220,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, cosine_threshold),
+        OPTION_FIELD(struct comparison_values, settings.rules.cosine_threshold),
         .help = "distance: least cosine similarity, -1 to 1; 0.997 unless given",
     },
     {
@@ -228,7 +229,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, psnr_threshold),
+        OPTION_FIELD(struct comparison_values, settings.rules.psnr_threshold),
         .help = "quality: least peak signal-to-noise ratio in dB, the first output being the signal; 30 unless given",
     },
     {
@@ -237,7 +238,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, snr_threshold),
+        OPTION_FIELD(struct comparison_values, settings.rules.snr_threshold),
         .help = "quality: least signal-to-noise ratio in dB, the first output being the signal; 20 unless given",
     },
     {
@@ -246,7 +247,7 @@ static const struct option options[] = {
         .value_name = "[OUT:]X",
         .convert = convert_named_numbers,
         .naming = OPTION_OUTPUT_NAMES,
-        OPTION_FIELD(struct comparison_values, nmse_tolerance),
+        OPTION_FIELD(struct comparison_values, settings.rules.nmse_tolerance),
         .help = "quality: greatest mean squared error, divided by the mean square of the second output; "
                 "not checked unless given",
     },
@@ -297,20 +298,21 @@ const struct option_group comparison_options = {
 
 void comparison_list_rules(const struct comparison_values *values, struct output_rules *ret)
 {
-    const struct output_rules rules[COMPARISON_RULES] = {
-        RULES("--rtol", values->rtol),
-        RULES("--atol", values->atol),
-        RULES("--norm-tolerance", values->norm_tolerance),
-        RULES("--check-error-stat", values->check_error_stat),
-        RULES("--error-quantile", values->error_quantile),
-        RULES("--index-tolerance", values->index_tolerance),
-        RULES("--l2-tolerance", values->l2_tolerance),
-        RULES("--cosine-threshold", values->cosine_threshold),
-        RULES("--psnr-threshold", values->psnr_threshold),
-        RULES("--snr-threshold", values->snr_threshold),
-        RULES("--nmse-tolerance", values->nmse_tolerance),
+    const struct comparison_rules *rules = &values->settings.rules;
+    const struct output_rules all[COMPARISON_RULES] = {
+        RULES("--rtol", rules->rtol),
+        RULES("--atol", rules->atol),
+        RULES("--norm-tolerance", rules->norm_tolerance),
+        RULES("--check-error-stat", rules->check_error_stat),
+        RULES("--error-quantile", rules->error_quantile),
+        RULES("--index-tolerance", rules->index_tolerance),
+        RULES("--l2-tolerance", rules->l2_tolerance),
+        RULES("--cosine-threshold", rules->cosine_threshold),
+        RULES("--psnr-threshold", rules->psnr_threshold),
+        RULES("--snr-threshold", rules->snr_threshold),
+        RULES("--nmse-tolerance", rules->nmse_tolerance),
         RULES("--postprocess", values->postprocess),
     };
 
-    memcpy(ret, rules, sizeof(rules));
+    memcpy(ret, all, sizeof(all));
 }

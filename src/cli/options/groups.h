@@ -151,35 +151,14 @@ OPTION_GROUP(struct driver_settings, inference_options);
 extern const char *const compare_function_names[];
 
 struct comparison_values {
-    struct comparison_settings settings; /* function, fail_fast and require_all */
+    struct comparison_settings settings; /* what, how exactly, and when it ends */
     bool validate;                       /* look for NaN and infinities */
     bool first_divergence;
     struct words load_outputs; /* paths */
     struct top_ks postprocess;
 
-    bool no_shape_check;
-    struct named_numbers rtol, atol; /* named_number_find(&values->rtol, output, DEFAULT_TOLERANCE) */
-    struct named_numbers norm_tolerance;
-    struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
-    struct named_numbers error_quantile; /* 0 .. 1 */
-    bool infinities_compare_equal;
-    struct named_integers index_tolerance; /* >= 0 */
-    struct named_numbers l2_tolerance, cosine_threshold;
-    struct named_numbers psnr_threshold, snr_threshold, nmse_tolerance;
     const char *heat_map_folder, *error_plot_folder; /* NULL: not wanted */
 };
-
-/* What holds for outputs that no value is given for. */
-#define DEFAULT_TOLERANCE 1e-5
-#define DEFAULT_NORM_TOLERANCE 0 /* none */
-#define DEFAULT_ERROR_STAT "elemwise"
-#define DEFAULT_ERROR_QUANTILE 0.99
-#define DEFAULT_INDEX_TOLERANCE 0
-#define DEFAULT_L2_TOLERANCE 1e-5
-#define DEFAULT_COSINE_THRESHOLD 0.997
-#define DEFAULT_PSNR_THRESHOLD 30  /* dB */
-#define DEFAULT_SNR_THRESHOLD 20   /* dB */
-#define DEFAULT_NMSE_TOLERANCE NAN /* none */
 
 OPTION_GROUP(struct comparison_values, comparison_options);
 

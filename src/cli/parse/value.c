@@ -173,20 +173,6 @@ int convert_named_counts(struct parse *parse, const char *spelling, struct words
     return 0;
 }
 
-double named_number_find(const struct named_numbers *list, const char *name, double fallback)
-{
-    const struct named_number *item = name_rule_find(list->items, list->count, sizeof(*item), name);
-
-    return item ? item->value : fallback;
-}
-
-int64_t named_integer_find(const struct named_integers *list, const char *name, int64_t fallback)
-{
-    const struct named_integer *item = name_rule_find(list->items, list->count, sizeof(*item), name);
-
-    return item ? item->value : fallback;
-}
-
 /* ---- Pairs of a name and a word ---- */
 
 int convert_named_statistics(struct parse *parse, const char *spelling, struct words words, void *field,
@@ -214,13 +200,6 @@ int convert_named_statistics(struct parse *parse, const char *spelling, struct w
     }
     *(struct named_words *)field = (struct named_words){items, count};
     return 0;
-}
-
-const char *named_word_find(const struct named_words *list, const char *name, const char *fallback)
-{
-    const struct named_word *item = name_rule_find(list->items, list->count, sizeof(*item), name);
-
-    return item ? item->value : fallback;
 }
 
 /* ---- Shapes ---- */

@@ -53,8 +53,8 @@ static void add_differences(struct string_builder *out, const struct compared_re
 
     add_rounded_number(out, "largest error ", differences->absolute.maximum);
     add_rounded_number(out, " absolute, ", differences->relative.maximum);
-    add_rounded_number(out, " relative; allowed: ", differences->absolute_tolerance);
-    add_rounded_number(out, " absolute, ", record->criteria.simple.relative_tolerance);
+    add_rounded_number(out, " relative; allowed: ", differences->atol);
+    add_rounded_number(out, " absolute, ", record->criteria.simple.rtol);
     string_add_format(out, " relative (%s); ", compare_statistic_name(record->criteria.simple.statistic));
     add_first_bad(out, record);
 }

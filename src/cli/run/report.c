@@ -56,7 +56,7 @@ static void add_heat_map(struct report *report, const struct compared_outputs *c
     SCOPED_STRING(title);
     struct svg svg;
 
-    options.absolute_tolerance = compared->result->absolute_tolerance;
+    options.atol = compared->result->atol;
     if (heat_map_draw(compared, &options, DIFFERENCE_ABSOLUTE, &svg, NULL) < 0)
         return; /* no memory for it: the page does without */
     string_add_format(&title, "absolute error of '%s', element by element", compared->first->name);
@@ -119,8 +119,8 @@ static void add_compared(struct report *report, const struct compared_record *re
     if (record->has_differences) {
         row.absolute_error = record->differences.absolute.maximum;
         row.relative_error = record->differences.relative.maximum;
-        row.absolute_tolerance = record->differences.absolute_tolerance;
-        row.relative_tolerance = record->criteria.simple.relative_tolerance;
+        row.atol = record->differences.atol;
+        row.rtol = record->criteria.simple.rtol;
         row.mismatches = (double)record->differences.mismatches;
         row.elements = (double)record->differences.elements;
     }

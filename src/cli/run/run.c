@@ -151,28 +151,6 @@ static int check_request(const struct command_context *context, const struct run
     return 0;
 }
 
-static void criteria_for(const void *data, const char *output, struct comparison_criteria *ret)
-{
-    const struct comparison_values *values = data;
-
-    *ret = (struct comparison_criteria){
-        .simple = {.absolute_tolerance = named_number_find(&values->atol, output, DEFAULT_TOLERANCE),
-                   .relative_tolerance = named_number_find(&values->rtol, output, DEFAULT_TOLERANCE),
-                   .norm_tolerance = named_number_find(&values->norm_tolerance, output, DEFAULT_NORM_TOLERANCE),
-                   .quantile = named_number_find(&values->error_quantile, output, DEFAULT_ERROR_QUANTILE),
-                   .infinities_compare_equal = values->infinities_compare_equal,
-                   .check_shapes = !values->no_shape_check},
-        .index_tolerance = (size_t)named_integer_find(&values->index_tolerance, output, DEFAULT_INDEX_TOLERANCE),
-        .metrics = {.l2_tolerance = named_number_find(&values->l2_tolerance, output, DEFAULT_L2_TOLERANCE),
-                    .cosine_threshold = named_number_find(&values->cosine_threshold, output, DEFAULT_COSINE_THRESHOLD),
-                    .psnr_threshold = named_number_find(&values->psnr_threshold, output, DEFAULT_PSNR_THRESHOLD),
-                    .snr_threshold = named_number_find(&values->snr_threshold, output, DEFAULT_SNR_THRESHOLD),
-                    .nmse_tolerance = named_number_find(&values->nmse_tolerance, output, DEFAULT_NMSE_TOLERANCE)},
-    };
-    compare_statistic_parse(text_of(named_word_find(&values->check_error_stat, output, DEFAULT_ERROR_STAT)),
-                            &ret->simple.statistic);
-}
-
 /* What keeps an eye on the comparisons; each may be NULL. */
 struct watchers {
     struct run_report *report;
@@ -408,8 +386,6 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     ret.comparison = values->settings;
     /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
     ret.comparison.strict = check_is_around_us() || values->first_divergence;
-    ret.comparison.criteria_for = criteria_for;
-    ret.comparison.data = values;
     ret.types = &onnxrt_backend;
     ret.log = context->log;
     return ret;

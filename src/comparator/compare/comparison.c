@@ -169,7 +169,7 @@ static int compare_next(struct comparison *comparison, struct error *err)
         log_once(settings->log, LOG_WARNING,
                  "%s has no output '%s'. Assuming that '%s' is its counterpart, because of its name or position",
                  names.second, pair->first->name, pair->second->name);
-    settings->criteria_for(settings->data, pair->first->name, &criteria);
+    comparison_rules_find(&settings->rules, pair->first->name, &criteria);
     rc = compare_pair(settings, pair, &names, &criteria, &result, err);
     name_list_add(&comparison->compared, pair->first->name);
     if (!result.passed) {

@@ -104,9 +104,8 @@ static void log_tolerance(const struct subject *subject)
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE], norm[NUMBER_TEXT_SIZE];
 
     log_message(subject->log, LOG_INFO, "Tolerance: [abs=%s, rel=%s%s%s] | Checking %s error",
-                number_to_text_rounded(options->absolute_tolerance, 'g', 5, absolute),
-                number_to_text_rounded(options->relative_tolerance, 'g', 5, relative),
-                options->norm_tolerance > 0 ? ", norm=" : "",
+                number_to_text_rounded(options->atol, 'g', 5, absolute),
+                number_to_text_rounded(options->rtol, 'g', 5, relative), options->norm_tolerance > 0 ? ", norm=" : "",
                 options->norm_tolerance > 0 ? number_to_text_rounded(options->norm_tolerance, 'g', 5, norm) : "",
                 compare_statistic_name(options->statistic));
 }
@@ -252,7 +251,7 @@ static void log_mismatches(const struct subject *subject)
     bool with_position = log_shows(subject->log, LOG_SUPER_VERBOSE);
     size_t elements = tensor_elements(subject->a), shown = 0;
     double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
-    struct tolerance tolerance = {subject->result.absolute_tolerance, subject->criteria.simple.relative_tolerance};
+    struct tolerance tolerance = {subject->result.atol, subject->criteria.simple.rtol};
     SCOPED_STRING(text);
     struct pair pair;
 
@@ -310,9 +309,8 @@ static void log_verdict(const struct subject *subject)
     add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
                 "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s%s)", result->passed ? "PASSED" : "FAILED",
-                subject->name, result->passed ? "is within" : "exceeds",
-                number_to_text(options->relative_tolerance, relative),
-                number_to_text(options->absolute_tolerance, absolute), norm.data);
+                subject->name, result->passed ? "is within" : "exceeds", number_to_text(options->rtol, relative),
+                number_to_text(options->atol, absolute), norm.data);
 }
 
 /* Makes subject->b refer to the second output in the shape of the first one, which may live in `matched`. When that is

@@ -316,11 +316,11 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     begin_member(json, "tolerances", true);
     switch (record->function) {
     case COMPARISON_SIMPLE:
-        json_writer_add_number(json, "atol", criteria->simple.absolute_tolerance);
-        json_writer_add_number(json, "rtol", criteria->simple.relative_tolerance);
+        json_writer_add_number(json, "atol", criteria->simple.atol);
+        json_writer_add_number(json, "rtol", criteria->simple.rtol);
         json_writer_add_number(json, "norm_tolerance", criteria->simple.norm_tolerance);
         if (record->has_differences)
-            json_writer_add_number(json, "atol_in_effect", record->differences.absolute_tolerance);
+            json_writer_add_number(json, "atol_in_effect", record->differences.atol);
         json_writer_add_string(json, "check_error_stat", compare_statistic_name(criteria->simple.statistic));
         if (criteria->simple.statistic == COMPARE_QUANTILE)
             json_writer_add_number(json, "error_quantile", criteria->simple.quantile);

@@ -3,30 +3,14 @@
 #define COMPARATOR_COMPARE_SETTINGS_H
 
 #include "base/log.h"
+#include "comparator/compare/criteria.h"
 #include "comparator/compare/first_divergence.h"
-#include "tensor/compare/compare.h"
 
 enum comparison_function {
     COMPARISON_SIMPLE,   /* values, within tolerances */
     COMPARISON_INDICES,  /* rankings, within places */
     COMPARISON_DISTANCE, /* outputs as a whole, as vectors */
     COMPARISON_QUALITY,  /* outputs as a whole, as a signal and its noise */
-};
-
-/* What is demanded of the metrics. One that is NaN fulfils nothing. */
-struct metric_criteria {
-    double l2_tolerance;     /* distance: at most */
-    double cosine_threshold; /* distance: at least */
-    double psnr_threshold;   /* quality: dB, at least */
-    double snr_threshold;    /* quality: dB, at least */
-    double nmse_tolerance;   /* quality: normalized mean squared error, at most; NaN: does not matter */
-};
-
-/* What two outputs have to fulfil. */
-struct comparison_criteria {
-    struct compare_options simple;
-    size_t index_tolerance;
-    struct metric_criteria metrics;
 };
 
 /* Two outputs and what comparing them came to. */
@@ -42,9 +26,7 @@ struct compared_outputs {
 struct comparison_settings {
     enum comparison_function function;
 
-    /* Fills in what holds for an output of this name, that of the first result. */
-    void (*criteria_for)(const void *data, const char *output, struct comparison_criteria *ret);
-    const void *data;
+    struct comparison_rules rules; /* for outputs by their names in the first result */
 
     bool fail_fast;   /* stop at the first mismatch */
     bool require_all; /* outputs and iterations without a counterpart are mismatches, not only worth a warning */

@@ -35,12 +35,12 @@ int compare_options_check(const struct compare_options *options, struct error *e
 {
     char number[NUMBER_TEXT_SIZE];
 
-    if (!(options->absolute_tolerance >= 0))
+    if (!(options->atol >= 0))
         return error_set(err, ERR_INVALID, "the absolute tolerance has to be a number from 0 on, not %s",
-                         number_to_text(options->absolute_tolerance, number));
-    if (!(options->relative_tolerance >= 0))
+                         number_to_text(options->atol, number));
+    if (!(options->rtol >= 0))
         return error_set(err, ERR_INVALID, "the relative tolerance has to be a number from 0 on, not %s",
-                         number_to_text(options->relative_tolerance, number));
+                         number_to_text(options->rtol, number));
     if (!(options->norm_tolerance >= 0 && isfinite(options->norm_tolerance)))
         return error_set(err, ERR_INVALID, "the norm tolerance has to be a finite number from 0 on, not %s",
                          number_to_text(options->norm_tolerance, number));
@@ -153,14 +153,14 @@ static bool is_rounded(enum data_type type)
 
 /* The larger one of the two absolute tolerances. However large the reference, infinity stays beyond the one that comes
  * of its norm. */
-static double absolute_tolerance(const struct pair *pair, const struct compare_options *options, double *norm)
+static double atol_in_effect(const struct pair *pair, const struct compare_options *options, double *norm)
 {
     double most = pair->arithmetic == ARITHMETIC_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
 
     if (options->norm_tolerance == 0 || pair->arithmetic == ARITHMETIC_NONE || !is_rounded(pair->b->type))
-        return options->absolute_tolerance;
+        return options->atol;
     *norm = range_largest_magnitude(pair->b);
-    return fmax(options->absolute_tolerance, fmin(options->norm_tolerance * *norm, most));
+    return fmax(options->atol, fmin(options->norm_tolerance * *norm, most));
 }
 
 static int gather_differences(const struct pair *pair, enum difference_kind kind, struct tensor *ret, struct error *err)
@@ -227,8 +227,8 @@ static bool result_passes(const struct pair *pair, const struct compare_options 
 {
     if (options->statistic == COMPARE_ELEMWISE || pair->arithmetic == ARITHMETIC_NONE || result->elements == 0)
         return result->mismatches == 0;
-    return statistic_of(&result->absolute, options->statistic) <= result->absolute_tolerance ||
-           statistic_of(&result->relative, options->statistic) <= options->relative_tolerance;
+    return statistic_of(&result->absolute, options->statistic) <= result->atol ||
+           statistic_of(&result->relative, options->statistic) <= options->rtol;
 }
 
 int compare_outputs(const struct tensor *a, const struct tensor *b, const struct compare_options *options,
@@ -253,8 +253,8 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
     if (rc < 0)
         return rc;
 
-    result.absolute_tolerance = absolute_tolerance(&pair, options, &result.norm);
-    struct tolerance tolerance = {result.absolute_tolerance, options->relative_tolerance};
+    result.atol = atol_in_effect(&pair, options, &result.norm);
+    struct tolerance tolerance = {result.atol, options->rtol};
     summarize_differences(&pair, &tolerance, &result);
     rc = find_order_statistics(&pair, options, DIFFERENCE_ABSOLUTE, &result, &result.absolute, err);
     if (rc < 0)

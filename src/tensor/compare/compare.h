@@ -22,7 +22,7 @@ enum compare_statistic {
 };
 
 struct compare_options {
-    double absolute_tolerance, relative_tolerance;
+    double atol, rtol;
     /* Of the normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical Algorithms,
      * ch. 6): times the largest finite magnitude of the reference it takes the place of a lesser absolute one, but
      * for integers of 32 bits and more; 0: none */
@@ -35,9 +35,7 @@ struct compare_options {
     bool want_medians; /* report them though the statistic does not need them */
 };
 
-#define COMPARE_DEFAULTS                                                                                               \
-    ((struct compare_options){                                                                                         \
-        .absolute_tolerance = 1e-5, .relative_tolerance = 1e-5, .quantile = 0.99, .check_shapes = true})
+#define COMPARE_DEFAULTS ((struct compare_options){.atol = 1e-5, .rtol = 1e-5, .quantile = 0.99, .check_shapes = true})
 
 struct compare_difference {
     double maximum, mean;
@@ -50,8 +48,8 @@ struct compare_result {
     bool shape_mismatch; /* the shapes do not go together; nothing below is valid */
     struct compare_difference absolute, relative;
     bool has_medians, has_quantiles;
-    double absolute_tolerance; /* that was in effect */
-    double norm;               /* largest finite magnitude of the reference; valid with a norm tolerance */
+    double atol; /* that was in effect */
+    double norm; /* largest finite magnitude of the reference; valid with a norm tolerance */
     size_t elements;
     size_t mismatches; /* elements that fail by themselves, whatever the statistic */
     size_t first;      /* row-major number of the first of them; valid with mismatches > 0 */

@@ -108,8 +108,8 @@ static bool float32_differences(const float *restrict a, const float *restrict b
 }
 
 FOR_WIDE_VECTORS
-static void float32_summarize(const float *restrict absolute, const float *restrict relative, float absolute_tolerance,
-                              float relative_tolerance, struct difference_summary *ret)
+static void float32_summarize(const float *restrict absolute, const float *restrict relative, float atol, float rtol,
+                              struct difference_summary *ret)
 {
     int32_t absolute_maximum = 0, relative_maximum = 0;
     uint32_t mismatches = 0;
@@ -120,7 +120,7 @@ static void float32_summarize(const float *restrict absolute, const float *restr
         int32_t relative_bits = (int32_t)(bits_of_float32(relative[i]) & FLOAT32_MAGNITUDE);
         absolute_maximum = absolute_bits > absolute_maximum ? absolute_bits : absolute_maximum;
         relative_maximum = relative_bits > relative_maximum ? relative_bits : relative_maximum;
-        mismatches += !(absolute[i] <= absolute_tolerance) & !(relative[i] <= relative_tolerance);
+        mismatches += !(absolute[i] <= atol) & !(relative[i] <= rtol);
     }
     for (size_t i = 0; i < ELEMENTS_RUN; i += LANES) {
         for (size_t lane = 0; lane < LANES; lane++) {

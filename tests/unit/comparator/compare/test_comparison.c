@@ -15,9 +15,39 @@ struct fixture {
     struct error error;
 };
 
-static void same_criteria(const void *data, const char *output, struct comparison_criteria *ret)
+/* One rule for all outputs each. */
+struct general_rules {
+    struct named_number numbers[9];
+    struct named_integer index_tolerance;
+    struct named_word check_error_stat;
+};
+
+static struct named_numbers add_number(struct general_rules *rules, size_t at, double value)
 {
-    *ret = *(const struct comparison_criteria *)data;
+    rules->numbers[at] = (struct named_number){"", value};
+    return (struct named_numbers){&rules->numbers[at], 1};
+}
+
+static void set_rules(const struct comparison_criteria *criteria, struct general_rules *memory,
+                      struct comparison_rules *ret)
+{
+    memory->index_tolerance = (struct named_integer){"", (int64_t)criteria->index_tolerance};
+    memory->check_error_stat = (struct named_word){"", compare_statistic_name(criteria->simple.statistic)};
+    *ret = (struct comparison_rules){
+        .rtol = add_number(memory, 0, criteria->simple.rtol),
+        .atol = add_number(memory, 1, criteria->simple.atol),
+        .norm_tolerance = add_number(memory, 2, criteria->simple.norm_tolerance),
+        .check_error_stat = {&memory->check_error_stat, 1},
+        .error_quantile = add_number(memory, 3, criteria->simple.quantile),
+        .infinities_compare_equal = criteria->simple.infinities_compare_equal,
+        .no_shape_check = !criteria->simple.check_shapes,
+        .index_tolerance = {&memory->index_tolerance, 1},
+        .l2_tolerance = add_number(memory, 4, criteria->metrics.l2_tolerance),
+        .cosine_threshold = add_number(memory, 5, criteria->metrics.cosine_threshold),
+        .psnr_threshold = add_number(memory, 6, criteria->metrics.psnr_threshold),
+        .snr_threshold = add_number(memory, 7, criteria->metrics.snr_threshold),
+        .nmse_tolerance = add_number(memory, 8, criteria->metrics.nmse_tolerance),
+    };
 }
 
 static int set_up(void **state)
@@ -27,8 +57,7 @@ static int set_up(void **state)
     captured_log_init(&fixture->log);
     fixture->log.log.threshold = LOG_INFO;
     fixture->criteria.simple = COMPARE_DEFAULTS;
-    fixture->settings = (struct comparison_settings){
-        .criteria_for = same_criteria, .data = &fixture->criteria, .log = &fixture->log.log};
+    fixture->settings = (struct comparison_settings){.log = &fixture->log.log};
     *state = fixture;
     return 0;
 }
@@ -46,8 +75,10 @@ static int tear_down(void **state)
 
 static bool passes(struct fixture *fixture)
 {
+    struct general_rules rules;
     bool passed = false;
 
+    set_rules(&fixture->criteria, &rules, &fixture->settings.rules);
     if (comparison_run(&fixture->results, &fixture->settings, &passed, &fixture->error) < 0)
         fail_msg("%s", fixture->error.message);
     return passed;
@@ -173,8 +204,8 @@ static void the_statistic_that_decides_is_the_one_shown(void **state)
     ADD_FLOATS(add_runner(&fixture->results, "A"), "x", 1, 1, 4);
     ADD_FLOATS(add_runner(&fixture->results, "B"), "x", 1, 1, 1);
     fixture->criteria.simple.quantile = 0.75;
-    fixture->criteria.simple.relative_tolerance = 0;
-    fixture->criteria.simple.absolute_tolerance = 1;
+    fixture->criteria.simple.rtol = 0;
+    fixture->criteria.simple.atol = 1;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
         bool expected = rows[i].statistic == COMPARE_MEAN || rows[i].statistic == COMPARE_MEDIAN;
 

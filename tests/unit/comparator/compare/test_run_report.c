@@ -48,7 +48,7 @@ static void add(struct run_report *report, size_t iteration, float a, float b)
     struct comparison_criteria criteria = {.simple = COMPARE_DEFAULTS};
     struct compare_result result;
 
-    criteria.simple.absolute_tolerance = 1;
+    criteria.simple.atol = 1;
     assert_int_equal(compare_outputs(&first.tensor, &second.tensor, &criteria.simple, &result, NULL), 0);
     run_report_add_comparison(report, &(struct compared_outputs){COMPARISON_SIMPLE, "A", "B", iteration, &first,
                                                                  &second, &criteria, &result});

@@ -71,8 +71,8 @@ static void assert_same_as_slowly(const float *a, const float *b, size_t count, 
     struct tensor left = tensor_of(DATA_FLOAT32, SHAPE((int64_t)count), a);
     struct tensor right = tensor_of(DATA_FLOAT32, SHAPE((int64_t)count), b);
 
-    options.absolute_tolerance = atol;
-    options.relative_tolerance = rtol;
+    options.atol = atol;
+    options.rtol = rtol;
     struct compare_result actual = compare(&left, &right, &options);
     struct compare_result expected = compare_slowly(a, b, count, (float)atol, (float)rtol);
     assert_int_equal(actual.mismatches, expected.mismatches);
@@ -149,7 +149,7 @@ static void tolerance_is_rounded_to_float32_for_float32_only(void **state)
     struct tensor a = VECTOR_OF(DATA_FLOAT32, narrow), b = VECTOR_OF(DATA_FLOAT32, narrow_zero);
     struct tensor c = VECTOR_OF(DATA_FLOAT64, wide), d = VECTOR_OF(DATA_FLOAT64, wide_zero);
 
-    options.absolute_tolerance = 0.1; /* less than the float32 nearest to it */
+    options.atol = 0.1; /* less than the float32 nearest to it */
     assert_true(compare(&a, &b, &options).passed);
     assert_false(compare(&c, &d, &options).passed);
 }
@@ -161,7 +161,7 @@ static void worst_element_fails_by_the_rounded_tolerance(void **state)
     struct compare_options options = COMPARE_DEFAULTS;
     struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
 
-    options.relative_tolerance = 0.1;
+    options.rtol = 0.1;
     struct compare_result result = compare(&left, &right, &options);
     assert_int_equal(result.mismatches, 1);
     assert_int_equal(result.worst, 1);
@@ -209,10 +209,10 @@ static void large_integers_differ_by_one(void **state)
     struct compare_options options = COMPARE_DEFAULTS;
     struct tensor left = VECTOR_OF(DATA_INT64, a), right = VECTOR_OF(DATA_INT64, b);
 
-    options.relative_tolerance = 0;
+    options.rtol = 0;
     assert_false(compare(&left, &right, &options).passed);
     assert_true(compare(&left, &right, &options).absolute.maximum == 1);
-    options.absolute_tolerance = 1;
+    options.atol = 1;
     assert_true(compare(&left, &right, &options).passed);
 }
 
@@ -239,7 +239,7 @@ static void strings_have_to_be_equal(void **state)
     struct tensor numbers = VECTOR_OF(DATA_FLOAT32, floats);
     struct compare_options options = COMPARE_DEFAULTS;
 
-    options.absolute_tolerance = options.relative_tolerance = 5;
+    options.atol = options.rtol = 5;
     options.statistic = COMPARE_QUANTILE;
     assert_true(compare(&a, &a, &options).passed);
     struct compare_result result = compare(&a, &b, &options);
@@ -287,11 +287,11 @@ static void statistics_are_held_against_tolerances(void **state)
         struct compare_options options = COMPARE_DEFAULTS;
         options.statistic = rows[i].statistic;
         options.quantile = 0.875;
-        options.absolute_tolerance = rows[i].value;
+        options.atol = rows[i].value;
         assert_true(compare(&left, &right, &options).passed);
-        options.absolute_tolerance = rows[i].value - 0.01;
+        options.atol = rows[i].value - 0.01;
         assert_false(compare(&left, &right, &options).passed);
-        options.relative_tolerance = rows[i].value;
+        options.rtol = rows[i].value;
         assert_true(compare(&left, &right, &options).passed);
         assert_int_equal(compare(&left, &right, &options).has_medians, rows[i].statistic == COMPARE_MEDIAN);
         assert_int_equal(compare(&left, &right, &options).has_quantiles, rows[i].statistic == COMPARE_QUANTILE);
@@ -317,8 +317,8 @@ static void bad_options_are_refused(void **state)
     struct tensor tensor = VECTOR_OF(DATA_FLOAT32, number);
     struct compare_result result;
 
-    rows[0].absolute_tolerance = NAN;
-    rows[1].relative_tolerance = -1;
+    rows[0].atol = NAN;
+    rows[1].rtol = -1;
     rows[2].quantile = 1.5;
     rows[3].quantile = NAN;
     for (size_t i = 0; i < ARRAY_LEN(rows); i++) {
@@ -396,7 +396,7 @@ static struct compare_options norm_alone(double tolerance)
 {
     struct compare_options options = COMPARE_DEFAULTS;
 
-    options.absolute_tolerance = options.relative_tolerance = 0;
+    options.atol = options.rtol = 0;
     options.norm_tolerance = tolerance;
     return options;
 }
@@ -410,11 +410,11 @@ static void norm_tolerance_goes_by_the_largest_element_of_the_second_output(void
 
     assert_int_equal(result.mismatches, 1);
     assert_int_equal(result.first, 1);
-    assert_true(result.norm == 1000 && fabs(result.absolute_tolerance - 0.4) < 1e-12);
+    assert_true(result.norm == 1000 && fabs(result.atol - 0.4) < 1e-12);
     options = norm_alone(0.5e-3);
     assert_true(compare(&left, &right, &options).passed);
     options = norm_alone(0.4e-3);
-    options.absolute_tolerance = 0.5; /* the larger one holds */
+    options.atol = 0.5; /* the larger one holds */
     assert_true(compare(&left, &right, &options).passed);
     options = norm_alone(0.4e-3);
     options.statistic = COMPARE_MEAN;
@@ -442,7 +442,7 @@ static void reference_of_zeros_alone_gives_no_norm_tolerance(void **state)
 
     assert_false(compare(&left, &right, &options).passed);
     assert_true(compare(&right, &right, &options).passed);
-    options.absolute_tolerance = 1e-20;
+    options.atol = 1e-20;
     assert_true(compare(&left, &right, &options).passed);
 }
 
@@ -454,7 +454,7 @@ static void no_norm_lets_nan_or_infinities_pass(void **state)
     struct compare_result result = compare(&left, &right, &options);
 
     assert_int_equal(result.mismatches, 4);
-    assert_true(result.norm == (double)3e38F && result.absolute_tolerance == (double)FLT_MAX);
+    assert_true(result.norm == (double)3e38F && result.atol == (double)FLT_MAX);
     options.infinities_compare_equal = true;
     assert_int_equal(compare(&left, &right, &options).mismatches, 3);
     assert_int_equal(compare_options_check(&(struct compare_options){.norm_tolerance = INFINITY}, NULL), ERR_INVALID);

@@ -87,9 +87,9 @@ static struct compare_options options_of(const json_t *json)
 
     options.want_medians = true;
     if ((value = json_object_get(json, "atol")))
-        options.absolute_tolerance = json_number_value(value);
+        options.atol = json_number_value(value);
     if ((value = json_object_get(json, "rtol")))
-        options.relative_tolerance = json_number_value(value);
+        options.rtol = json_number_value(value);
     if ((value = json_object_get(json, "error_quantile")))
         options.quantile = json_number_value(value);
     if ((value = json_object_get(json, "check_error_stat")))

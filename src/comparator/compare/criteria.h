@@ -1,0 +1,38 @@
+/* comparator/compare/criteria.h: what outputs have to fulfil, by name. */
+#ifndef COMPARATOR_COMPARE_CRITERIA_H
+#define COMPARATOR_COMPARE_CRITERIA_H
+
+#include "base/text/named_values.h"
+#include "tensor/compare/compare.h"
+
+/* What is demanded of the metrics. One that is NaN fulfils nothing. */
+struct metric_criteria {
+    double l2_tolerance;     /* distance: at most */
+    double cosine_threshold; /* distance: at least */
+    double psnr_threshold;   /* quality: dB, at least */
+    double snr_threshold;    /* quality: dB, at least */
+    double nmse_tolerance;   /* quality: normalized mean squared error, at most; NaN: does not matter */
+};
+
+/* What two outputs have to fulfil. */
+struct comparison_criteria {
+    struct compare_options simple;
+    size_t index_tolerance;
+    struct metric_criteria metrics;
+};
+
+/* The same for all outputs, as options say it; each member has the name of its option. Zeroed: the defaults of
+ * comparison_rules_find() hold for all of them. */
+struct comparison_rules {
+    struct named_numbers rtol, atol, norm_tolerance;
+    struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
+    struct named_numbers error_quantile; /* 0 .. 1 */
+    bool infinities_compare_equal, no_shape_check;
+    struct named_integers index_tolerance; /* >= 0 */
+    struct named_numbers l2_tolerance, cosine_threshold, psnr_threshold, snr_threshold, nmse_tolerance;
+};
+
+/* What holds for the output of this name. */
+void comparison_rules_find(const struct comparison_rules *rules, const char *output, struct comparison_criteria *ret);
+
+#endif
