@@ -19,26 +19,15 @@ struct check_lint_settings {
     const char *output, *sarif; /* NULL: not wanted */
 };
 
+#define ROW(member, ...) OPTION_ROW(struct check_lint_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "json",
-        OPTION_FIELD(struct check_lint_settings, output),
-        .help = "write the report to this file, as JSON",
-    },
-    {
-        .names = {"--sarif"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE.sarif",
-        .file = OPTION_WRITES,
+    ROW(output, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
+        .extensions = "json", .help = "write the report to this file, as JSON"),
+    ROW(sarif, .names = {"--sarif"}, .kind = OPTION_ONE, .value_name = "FILE.sarif", .file = OPTION_WRITES,
         .extensions = "sarif json",
-        OPTION_FIELD(struct check_lint_settings, sarif),
         .help = "write what was found as SARIF 2.1.0, which code scanning and editors show (docs/ci.md); paths are "
-                "relative to the current folder. There is no file when the model could not be checked",
-    },
+                "relative to the current folder. There is no file when the model could not be checked"),
 };
 
 static int finish_lint(struct parse *parse, void *given, struct error *err)

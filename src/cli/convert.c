@@ -108,36 +108,18 @@ static int finish_convert(struct parse *parse, void *given, struct error *err)
     return values->target == CONVERT_ONNX ? refuse_building(parse, values->output, err) : 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct convert_settings, member, __VA_ARGS__)
+
 static const struct option rows[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .required = true,
-        .file = OPTION_WRITES,
-        .shares = "model_file",
-        .extensions = "onnx engine",
-        OPTION_FIELD(struct convert_settings, output),
-        .help = "where to save the converted model",
-    },
-    {
-        .names = {"--convert-to"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = targets,
-        OPTION_FIELD(struct convert_settings, target),
-        .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells",
-    },
-    {
-        .names = {"--keep-float32"},
-        .kind = OPTION_MANY,
-        .value_name = "NODE|PATTERN|OPERATOR",
-        .append = true,
-        .naming = OPTION_NODE_NAMES,
-        OPTION_FIELD(struct convert_settings, file.load.keep_float32),
+    ROW(output, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "PATH", .required = true,
+        .file = OPTION_WRITES, .shares = "model_file", .extensions = "onnx engine",
+        .help = "where to save the converted model"),
+    ROW(target, .names = {"--convert-to"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = targets,
+        .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells"),
+    ROW(file.load.keep_float32, .names = {"--keep-float32"}, .kind = OPTION_MANY, .value_name = "NODE|PATTERN|OPERATOR",
+        .append = true, .naming = OPTION_NODE_NAMES,
         .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
-                "('head/*'), or by operator (Softmax)",
-    },
+                "('head/*'), or by operator (Softmax)"),
 };
 
 static const struct option_group convert_options = {

@@ -16,35 +16,19 @@ struct to_input_settings {
     struct words only; /* items is NULL: all */
 };
 
+#define ROW(member, ...) OPTION_ROW(struct to_input_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"paths"},
-        .kind = OPTION_MANY,
-        .value_name = "DATA",
-        .file = OPTION_READS_DATA,
-        OPTION_FIELD(struct to_input_settings, paths),
+    ROW(paths, .names = {"paths"}, .kind = OPTION_MANY, .value_name = "DATA", .file = OPTION_READS_DATA,
         .help =
             "files with inputs or results, in any format that `run --load-inputs` reads; NAME:FILE says what a single "
-            "array is called; of two arrays with one name the later counts",
-    },
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .required = true,
-        .value_name = "PATH",
+            "array is called; of two arrays with one name the later counts"),
+    ROW(output, .names = {"-o", "--output"}, .kind = OPTION_ONE, .required = true, .value_name = "PATH",
         .file = OPTION_WRITES_DATA,
-        OPTION_FIELD(struct to_input_settings, output),
         .help = "where to write the input data, for --load-inputs. Its end chooses the format: .npz, .npy for a single "
-                "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
-    },
-    {
-        .names = {"--only"},
-        .yields = true,
-        .kind = OPTION_ANY,
-        .value_name = "NAME",
-        OPTION_FIELD(struct to_input_settings, only),
-        .help = "write these arrays only, which have to be there: the inputs of a part of a model, to pass it on",
-    },
+                "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON"),
+    ROW(only, .names = {"--only"}, .yields = true, .kind = OPTION_ANY, .value_name = "NAME",
+        .help = "write these arrays only, which have to be there: the inputs of a part of a model, to pass it on"),
 };
 
 static const struct option_group to_input_options = {

@@ -27,33 +27,19 @@ struct help_settings {
 static const char *const format_names[] = {"mdoc", "markdown", NULL};
 static const struct manual_format *const formats[] = {&manual_mdoc, &manual_markdown};
 
+#define ROW(member, ...) OPTION_ROW(struct help_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"command"},
-        .kind = OPTION_ANY,
-        .naming = OPTION_COMMAND_NAMES,
-        OPTION_FIELD(struct help_settings, command),
+    ROW(command, .names = {"command"}, .kind = OPTION_ANY, .naming = OPTION_COMMAND_NAMES,
         .help = "the command that is explained, with all its options: `run`, `debug reduce`; without it all commands "
-                "are listed",
-    },
-    {
-        .names = {"--write-manuals"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct help_settings, folder),
+                "are listed"),
+    ROW(folder, .names = {"--write-manuals"}, .kind = OPTION_ONE, .value_name = "FOLDER", .file = OPTION_WRITES_FOLDER,
         .help = "write the manuals of this command and of those below it to this folder, as `man` reads them: "
-                "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH",
-    },
-    {
-        .names = {"--manual-format"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = format_names,
+                "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH"),
+    ROW(format, .names = {"--manual-format"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = format_names,
         .fallback = "mdoc",
-        OPTION_FIELD(struct help_settings, format),
-        .help = "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx makes with MyST's parser",
-    },
+        .help =
+            "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx makes with MyST's parser"),
 };
 
 static const struct option_group help_command_options = {

@@ -34,35 +34,21 @@ struct completion_settings {
     struct words words, line;
 };
 
+#define ROW(member, ...) OPTION_ROW(struct completion_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"shell"},
-        .kind = OPTION_MAYBE,
-        .type = OPTION_CHOICE,
-        .choices = shells,
-        OPTION_FIELD(struct completion_settings, shell),
-        .help = "the shell whose script is printed",
-    },
-    {
-        .names = {"--words"},
-        .kind = OPTION_REST,
-        .value_name = "N WORD",
-        OPTION_FIELD(struct completion_settings, words),
+    ROW(shell, .names = {"shell"}, .kind = OPTION_MAYBE, .type = OPTION_CHOICE, .choices = shells,
+        .help = "the shell whose script is printed"),
+    ROW(words, .names = {"--words"}, .kind = OPTION_REST, .value_name = "N WORD",
         .help =
             "what the scripts ask: what can the word number N of a command line become? The words follow; the first "
             "one, number 0, is the program. Each answer is a line: a word, a tab, and what it stands for. Lines that "
             "begin with a tab say what else fits: files with one of these extensions, folders, or words of the "
-            "command that begins at that number",
-    },
-    {
-        .names = {"--line"},
-        .kind = OPTION_REST,
-        .value_name = "BREAKS BEFORE BEHIND",
-        OPTION_FIELD(struct completion_settings, line),
+            "command that begins at that number"),
+    ROW(line, .names = {"--line"}, .kind = OPTION_REST, .value_name = "BREAKS BEFORE BEHIND",
         .help =
             "the same for bash: COMP_WORDBREAKS, then the line before and behind the cursor; the words are answered "
-            "as readline puts them into the line",
-    },
+            "as readline puts them into the line"),
 };
 
 static const struct option_group completion_options = {

@@ -52,65 +52,27 @@ static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct accuracy_settings, member, __VA_ARGS__)
+
 static const struct option accuracy_rows[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = "polygraphy_accuracy",
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct accuracy_settings, folder),
+    ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+        .fallback = "polygraphy_accuracy", .file = OPTION_WRITES_FOLDER,
         .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
-                "its log. With what an earlier session of the same question has left there, it goes on",
-    },
-    {
-        .names = {"--builds"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "3",
-        OPTION_FIELD(struct accuracy_settings, builds),
+                "its log. With what an earlier session of the same question has left there, it goes on"),
+    ROW(builds, .names = {"--builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "3",
         .help =
             "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
-            "times as often",
-    },
-    {
-        .names = {"--runs"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "2",
-        OPTION_FIELD(struct accuracy_settings, runs),
-        .help = "how often each build is run for that; one more is run ten times",
-    },
-    {
-        .names = {"--explored-builds"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
+            "times as often"),
+    ROW(runs, .names = {"--runs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "2",
+        .help = "how often each build is run for that; one more is run ten times"),
+    ROW(explored_builds, .names = {"--explored-builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "16",
-        OPTION_FIELD(struct accuracy_settings, explored_builds),
         .help = "how many builds with tactics drawn by lot may be made where builds differ, or none has failed; "
-                "built-in engine only",
-    },
-    {
-        .names = {"--max-checks"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "0",
-        OPTION_FIELD(struct accuracy_settings, max_checks),
-        .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit",
-    },
-    {
-        .names = {"--deadline"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "SECONDS",
-        .fallback = "0",
-        OPTION_FIELD(struct accuracy_settings, deadline),
-        .help = "the same for time: no experiment begins later than this",
-    },
+                "built-in engine only"),
+    ROW(max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
+        .fallback = "0", .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit"),
+    ROW(deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "SECONDS",
+        .fallback = "0", .help = "the same for time: no experiment begins later than this"),
 };
 
 static const struct option_group accuracy_options = {

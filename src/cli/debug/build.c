@@ -36,25 +36,17 @@ static int finish_explore(struct parse *parse, void *given, struct error *err)
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct debug_build_settings, member, __VA_ARGS__)
+
 static const struct option explore_rows[] = {
-    {
-        .names = {"--explore"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_build_settings, explore),
+    ROW(explore, .names = {"--explore"}, .kind = OPTION_FLAG,
         .help = "draw each layer's tactic by lot among those that are fast enough, "
                 "instead of waiting for timing noise: few builds then tell tactics apart. "
                 "Every other build avoids half of the kernels in all layers. "
-                "--seed says which lots are drawn",
-    },
-    {
-        .names = {"--explore-within"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "FACTOR",
+                "--seed says which lots are drawn"),
+    ROW(within, .names = {"--explore-within"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "FACTOR",
         .fallback = "2.0",
-        OPTION_FIELD(struct debug_build_settings, within),
-        .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest",
-    },
+        .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest"),
 };
 
 static const struct option_group explore_options = {

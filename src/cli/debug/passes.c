@@ -21,45 +21,25 @@
 #include "debug/check/words.h"
 #include "onnx/external/data.h"
 
+#define ROW(member, ...) OPTION_ROW(struct debug_passes_settings, member, __VA_ARGS__)
+
 static const struct option passes_rows[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = "polygraphy_passes",
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct debug_passes_settings, folder),
+    ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+        .fallback = "polygraphy_passes", .file = OPTION_WRITES_FOLDER,
         .help = "where the model goes as the runtime rewrites it with and without what was found; and without --check, "
-                "input data and the reference's outputs",
-    },
-    {
-        .names = {"--decisions"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .append = true,
-        OPTION_FIELD(struct debug_passes_settings, decisions),
+                "input data and the reference's outputs"),
+    ROW(decisions, .names = {"--decisions"}, .kind = OPTION_MANY, .value_name = "NAME", .append = true,
         .help = "what is tried, in place of what the runner says that it did: names of ONNX Runtime's optimizers, "
                 "entries of its session configuration that switch something off, as KEY=VALUE, fusion:KIND@NODE and "
-                "its like of the built-in engine, route:-KNOB=VALUE of TensorRT, across:TENSOR of each",
-    },
-    {
-        .names = {"--among"},
-        .kind = OPTION_MANY,
-        .value_name = "KIND",
-        .append = true,
-        OPTION_FIELD(struct debug_passes_settings, among),
+                "its like of the built-in engine, route:-KNOB=VALUE of TensorRT, across:TENSOR of each"),
+    ROW(among, .names = {"--among"}, .kind = OPTION_MANY, .value_name = "KIND", .append = true,
         .help = "the kinds of decisions that are looked into, of ONNX Runtime optimizers, settings, threads and "
                 "barriers, of TensorRT routes and barriers, of the built-in engine tactics, layouts, foldings, fusions "
                 "and barriers: all of them unless given, but for barriers where other kinds have names. These are "
-                "tensors that nothing is done across, and tell in which place",
-    },
-    {
-        .names = {"--reduce"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_passes_settings, reduce),
+                "tensors that nothing is done across, and tell in which place"),
+    ROW(reduce, .names = {"--reduce"}, .kind = OPTION_FLAG,
         .help = "also look for the smallest part of the model in which what was found makes the difference alone, by "
-                "`debug reduce`; it goes to the folder, with data and the command that shows it",
-    },
+                "`debug reduce`; it goes to the folder, with data and the command that shows it"),
     JOBS_ROW(struct debug_passes_settings, "", ""),
 };
 

@@ -15,18 +15,14 @@
 #include "debug/quantization/subject.h"
 #include "debug/quantization/table.h"
 
+#define ROW(member, ...) OPTION_ROW(struct debug_quantization_settings, member, __VA_ARGS__)
+
 static const struct option quantization_rows[] = {
-    {
-        .names = {"--float"},
-        .kind = OPTION_ONE,
-        .value_name = "MODEL",
-        .file = OPTION_READS,
+    ROW(float_model, .names = {"--float"}, .kind = OPTION_ONE, .value_name = "MODEL", .file = OPTION_READS,
         .extensions = "onnx",
-        OPTION_FIELD(struct debug_quantization_settings, float_model),
         .help = "the float model that the quantized one was made of: its outputs are the reference, and its weights "
                 "those of constants that are stored as integers. Without it the reference is the quantized model with "
-                "all quantizers switched off that can be",
-    },
+                "all quantizers switched off that can be"),
 };
 
 static const struct option_group quantization_options = {

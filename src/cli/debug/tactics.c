@@ -47,42 +47,19 @@ static int finish_tactics(struct parse *parse, void *given, struct error *err)
     return jobs_check(parse, &values->debug.loop, true, err);
 }
 
+#define ROW(member, ...) OPTION_ROW(struct debug_tactics_settings, member, __VA_ARGS__)
+
 static const struct option tactics_rows[] = {
-    {
-        .names = {"--good"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
+    ROW(good, .names = {"--good"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
+        .help = "the tactic replay of a build that passes the check, or a folder with several"),
+    ROW(bad, .names = {"--bad"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
+        .help = "that of one that fails it, or a folder with several"),
+    ROW(dir, .names = {"--dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+        .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken"),
+    ROW(mend, .names = {"--save-mended-tactics"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct debug_tactics_settings, good),
-        .help = "the tactic replay of a build that passes the check, or a folder with several",
-    },
-    {
-        .names = {"--bad"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct debug_tactics_settings, bad),
-        .help = "that of one that fails it, or a folder with several",
-    },
-    {
-        .names = {"--dir"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        OPTION_FIELD(struct debug_tactics_settings, dir),
-        .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken",
-    },
-    {
-        .names = {"--save-mended-tactics"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "json",
-        OPTION_FIELD(struct debug_tactics_settings, mend),
         .help = "write the bad replay with the tactics at fault replaced by the good one's, "
-                "if such a build was seen to pass: for --load-tactics",
-    },
+                "if such a build was seen to pass: for --load-tactics"),
     JOBS_ROW(struct debug_tactics_settings,
              "Only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
              ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),

@@ -27,29 +27,16 @@ struct inspect_capability_settings {
     bool providers; /* rather than a model */
 };
 
+#define ROW(member, ...) OPTION_ROW(struct inspect_capability_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = DEFAULT_FOLDER,
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct inspect_capability_settings, folder),
-        .help = "where the report and the parts of the model go",
-    },
-    {
-        .names = {"--with-partitioning"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_capability_settings, with_partitioning),
-        .help = "also save the longest runs of nodes that are supported, and of those that are not, as models",
-    },
-    {
-        .names = {"--providers"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_capability_settings, providers),
+    ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER", .fallback = DEFAULT_FOLDER,
+        .file = OPTION_WRITES_FOLDER, .help = "where the report and the parts of the model go"),
+    ROW(with_partitioning, .names = {"--with-partitioning"}, .kind = OPTION_FLAG,
+        .help = "also save the longest runs of nodes that are supported, and of those that are not, as models"),
+    ROW(providers, .names = {"--providers"}, .kind = OPTION_FLAG,
         .help = "show what ONNX Runtime can compute with here, rather than look at a model: each execution provider "
-                "that it was built with runs a model of one node, and the reason is shown where that fails",
-    },
+                "that it was built with runs a model of one node, and the reason is shown where that fails"),
 };
 
 static const struct option_group capability_options = {

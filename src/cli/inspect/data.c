@@ -52,54 +52,22 @@ static int convert_line_width(struct parse *parse, const char *spelling, struct 
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct inspect_data_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"path"},
-        .kind = OPTION_ONE,
-        .value_name = "DATA",
-        .file = OPTION_READS_DATA,
-        OPTION_FIELD(struct inspect_data_settings, path),
+    ROW(path, .names = {"path"}, .kind = OPTION_ONE, .value_name = "DATA", .file = OPTION_READS_DATA,
         .help = "a file with results or input data: what `run` has saved, or anything that `run --load-inputs` reads, "
-                "such as .npy, .npz, or raw data as in in.bin:float32:1x3x224x224",
-    },
-    {
-        .names = {"-a", "--all"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_settings, all),
-        .help = "show all iterations, not just the first one",
-    },
-    {
-        .names = {"-s", "--show-values"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_settings, values),
-        .help = "show the values, not just statistics of them",
-    },
-    {
-        .names = {"--histogram"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_data_settings, histogram),
-        .help = "show how the values are spread",
-    },
-    {
-        .names = {"-n", "--num-items"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "3",
-        .convert = convert_num_items,
-        OPTION_FIELD(struct inspect_data_settings, layout),
-        .help = "how many values of a long dimension are shown at each end; -1: all of them",
-    },
-    {
-        .names = {"--line-width"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "75",
-        .convert = convert_line_width,
-        OPTION_FIELD(struct inspect_data_settings, layout.line_width),
-        .help = "characters of a line of values; -1: as many as a row takes",
-    },
+                "such as .npy, .npz, or raw data as in in.bin:float32:1x3x224x224"),
+    ROW(all, .names = {"-a", "--all"}, .kind = OPTION_FLAG, .help = "show all iterations, not just the first one"),
+    ROW(values, .names = {"-s", "--show-values"}, .kind = OPTION_FLAG,
+        .help = "show the values, not just statistics of them"),
+    ROW(histogram, .names = {"--histogram"}, .kind = OPTION_FLAG, .help = "show how the values are spread"),
+    ROW(layout, .names = {"-n", "--num-items"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
+        .fallback = "3", .convert = convert_num_items,
+        .help = "how many values of a long dimension are shown at each end; -1: all of them"),
+    ROW(layout.line_width, .names = {"--line-width"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
+        .fallback = "75", .convert = convert_line_width,
+        .help = "characters of a line of values; -1: as many as a row takes"),
 };
 
 static const struct option_group inspect_data_options = {

@@ -21,24 +21,14 @@ struct diff_engines_settings {
     const char *first, *second;
 };
 
+#define ROW(member, ...) OPTION_ROW(struct diff_engines_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"engine_a"},
-        .kind = OPTION_ONE,
-        .file = OPTION_READS,
-        .extensions = "engine plan json",
-        OPTION_FIELD(struct diff_engines_settings, first),
+    ROW(first, .names = {"engine_a"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
         .help = "an engine: a file of `polygraphy convert`, an engine of TensorRT's, or the layer information of one, "
-                "as trtexec --exportLayerInfo or --save-layer-info has written it",
-    },
-    {
-        .names = {"engine_b"},
-        .kind = OPTION_ONE,
-        .file = OPTION_READS,
-        .extensions = "engine plan json",
-        OPTION_FIELD(struct diff_engines_settings, second),
-        .help = "another engine of the same model",
-    },
+                "as trtexec --exportLayerInfo or --save-layer-info has written it"),
+    ROW(second, .names = {"engine_b"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
+        .help = "another engine of the same model"),
 };
 
 static const struct option_group diff_engines_options = {

@@ -22,33 +22,15 @@ struct diff_tactics_settings {
     const char *good, *bad; /* NULL: in `dir` */
 };
 
+#define ROW(member, ...) OPTION_ROW(struct diff_tactics_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--dir"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = "",
-        OPTION_FIELD(struct diff_tactics_settings, dir),
-        .help = "where the folders `good` and `bad` with the replays are; the current folder if not given",
-    },
-    {
-        .names = {"--good"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct diff_tactics_settings, good),
-        .help = "replays of good builds: a folder, with all folders in it, or a single file",
-    },
-    {
-        .names = {"--bad"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct diff_tactics_settings, bad),
-        .help = "the same for bad builds",
-    },
+    ROW(dir, .names = {"--dir"}, .kind = OPTION_ONE, .value_name = "FOLDER", .fallback = "",
+        .help = "where the folders `good` and `bad` with the replays are; the current folder if not given"),
+    ROW(good, .names = {"--good"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
+        .help = "replays of good builds: a folder, with all folders in it, or a single file"),
+    ROW(bad, .names = {"--bad"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
+        .help = "the same for bad builds"),
 };
 
 static const struct option_group diff_tactics_options = {

@@ -35,66 +35,34 @@ struct inspect_model_settings {
 
 static const char *const details[] = {"layers", "attrs", "weights", NULL};
 
+#define ROW(member, ...) OPTION_ROW(struct inspect_model_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--convert-to", "--display-as"},
-        .kind = OPTION_ONE,
+    ROW(display_as, .names = {"--convert-to", "--display-as"}, .kind = OPTION_ONE,
         .choices = (const char *const[]){"trt", NULL},
-        OPTION_FIELD(struct inspect_model_settings, display_as),
         .help = "trt: show the network that the engine of --trt is built of, before any tactic is chosen; its layers "
-                "have the names that --layer-precisions and tactic replays use",
-    },
-    {
-        .names = {"--show"},
-        .kind = OPTION_MANY,
-        .choices = details,
-        OPTION_FIELD(struct inspect_model_settings, show),
+                "have the names that --layer-precisions and tactic replays use"),
+    ROW(show, .names = {"--show"}, .kind = OPTION_MANY, .choices = details,
         .help = "details: every layer with its tensors, the layers' attributes (only together with layers), "
-                "the values of weights",
-    },
-    {
-        .names = {"--list-unbounded-dds"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct inspect_model_settings, list_unbounded),
-        .help = "list the tensors that decide about shapes at run time without a bound",
-    },
-    {
-        .names = {"--layer-info"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct inspect_model_settings, layer_info),
+                "the values of weights"),
+    ROW(list_unbounded, .names = {"--list-unbounded-dds"}, .kind = OPTION_FLAG,
+        .help = "list the tensors that decide about shapes at run time without a bound"),
+    ROW(layer_info, .names = {"--layer-info"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_READS, .extensions = "json",
         .help = "of an engine of TensorRT's: what its layers are, as trtexec --exportLayerInfo has written it; it may "
-                "also stand in place of the model",
-    },
-    {
-        .names = {"--profile"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
+                "also stand in place of the model"),
+    ROW(profile, .names = {"--profile"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
         .extensions = "json",
-        OPTION_FIELD(struct inspect_model_settings, profile),
         .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
-                "slowest layers are shown first",
-    },
-    {
-        .names = {"--build-log"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        OPTION_FIELD(struct inspect_model_settings, build_log),
+                "slowest layers are shown first"),
+    ROW(build_log, .names = {"--build-log"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
         .help = "of an engine of TensorRT's: what trtexec --verbose has said of its build; layers are shown with the "
-                "number of kernels that were timed, and the time of the fastest other one",
-    },
-    {
-        .names = {"--combine-tensor-info"},
-        .kind = OPTION_ONE,
-        .refusal = "files with TensorRT's tensor information are not read; `polygraphy run --onnx-outputs mark all "
-                   "--json FILE` writes the ranges of all tensors",
-        .topic = "tensor-information",
-    },
+                "number of kernels that were timed, and the time of the fastest other one"),
+    OPTION_WITHOUT_FIELD(
+            .names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
+            .refusal = "files with TensorRT's tensor information are not read; `polygraphy run --onnx-outputs mark all "
+                       "--json FILE` writes the ranges of all tensors",
+            .topic = "tensor-information"),
 };
 
 static const struct option_group inspect_model_own_options = {

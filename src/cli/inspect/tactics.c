@@ -14,15 +14,11 @@ struct inspect_tactics_settings {
     const char *path;
 };
 
+#define ROW(member, ...) OPTION_ROW(struct inspect_tactics_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"tactic_replay"},
-        .kind = OPTION_ONE,
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct inspect_tactics_settings, path),
-        .help = "a file that --save-tactics has written",
-    },
+    ROW(path, .names = {"tactic_replay"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "json",
+        .help = "a file that --save-tactics has written"),
 };
 
 static const struct option_group tactics_options = {

@@ -53,105 +53,41 @@ static int finish_data_loader(struct parse *parse, void *given, struct error *er
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct data_loader_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--seed"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
+    ROW(seed, .names = {"--seed"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",
+        .help = "seed of the random input data; iteration i, counted from 0, uses N + i"),
+    ROW(ranges, .names = {"--val-range"}, .kind = OPTION_MANY, .value_name = "[NAME:][MIN,MAX]",
+        .convert = convert_ranges, .naming = OPTION_INPUT_NAMES,
+        .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given"),
+    ROW(integer_minimum, .names = {"--int-min"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "1",
-        OPTION_FIELD(struct data_loader_settings, seed),
-        .help = "seed of the random input data; iteration i, counted from 0, uses N + i",
-    },
-    {
-        .names = {"--val-range"},
-        .kind = OPTION_MANY,
-        .value_name = "[NAME:][MIN,MAX]",
-        .convert = convert_ranges,
-        .naming = OPTION_INPUT_NAMES,
-        OPTION_FIELD(struct data_loader_settings, ranges),
-        .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given",
-    },
-    {
-        .names = {"--int-min"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct data_loader_settings, integer_minimum),
-        .help = "least value for integer inputs; prefer --val-range. Counts when this or --int-max is given",
-    },
-    {
-        .names = {"--int-max"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "25",
-        OPTION_FIELD(struct data_loader_settings, integer_maximum),
-        .help = "greatest value for integer inputs; see --int-min",
-    },
-    {
-        .names = {"--float-min"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "X",
+        .help = "least value for integer inputs; prefer --val-range. Counts when this or --int-max is given"),
+    ROW(integer_maximum, .names = {"--int-max"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
+        .fallback = "25", .help = "greatest value for integer inputs; see --int-min"),
+    ROW(float_minimum, .names = {"--float-min"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
         .fallback = "-1",
-        OPTION_FIELD(struct data_loader_settings, float_minimum),
-        .help = "least value for floating-point inputs; prefer --val-range. Counts when this or --float-max is given",
-    },
-    {
-        .names = {"--float-max"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "X",
-        .fallback = "1",
-        OPTION_FIELD(struct data_loader_settings, float_maximum),
-        .help = "greatest value for floating-point inputs; see --float-min",
-    },
-    {
-        .names = {"--iterations", "--iters"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "1",
-        OPTION_FIELD(struct data_loader_settings, iterations),
-        .help = "how many sets of input data to generate",
-    },
-    {
-        .names = {"--data-loader-backend-module"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = backends,
-        .fallback = "numpy",
-        .help = "whose random numbers to give; only numpy's are available",
-    },
-    {
-        .names = {"--load-inputs", "--load-input-data"},
-        .kind = OPTION_MANY,
-        .exclusive = 1,
-        .value_name = "DATA",
-        .file = OPTION_READS_DATA,
-        OPTION_FIELD(struct data_loader_settings, files),
+        .help = "least value for floating-point inputs; prefer --val-range. Counts when this or --float-max is given"),
+    ROW(float_maximum, .names = {"--float-max"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
+        .fallback = "1", .help = "greatest value for floating-point inputs; see --float-min"),
+    ROW(iterations, .names = {"--iterations", "--iters"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
+        .fallback = "1", .help = "how many sets of input data to generate"),
+    OPTION_WITHOUT_FIELD(.names = {"--data-loader-backend-module"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+                         .choices = backends, .fallback = "numpy",
+                         .help = "whose random numbers to give; only numpy's are available"),
+    ROW(files, .names = {"--load-inputs", "--load-input-data"}, .kind = OPTION_MANY, .exclusive = 1,
+        .value_name = "DATA", .file = OPTION_READS_DATA,
         .help =
             "take the input data from these files, in this order: what `run --save-inputs` or `data to-input` has "
             "written, .npy, .npz, .safetensors, JSON with lists of numbers like '{\"x\": [[1, 2]]}', ONNX's .pb, or a "
             "folder of .npy or test_data_set_0 and so on. NAME:FILE says whose a single array is, as in "
             "x:image.npy y:scale.npy; without it, it is the only input's. Raw data are given with their type and "
-            "shape, NAME:FILE:TYPE:SHAPE, as in x:in.bin:float32:1x3x224x224",
-    },
-    {
-        .names = {"--data-loader-script"},
-        .kind = OPTION_ONE,
-        .exclusive = 1,
-        .refusal = NO_SCRIPTS,
-        .topic = "python-scripts",
-    },
-    {
-        .names = {"--data-loader-func-name"},
-        .kind = OPTION_ONE,
-        .refusal = NO_SCRIPTS,
-        .topic = "python-scripts",
-    },
+            "shape, NAME:FILE:TYPE:SHAPE, as in x:in.bin:float32:1x3x224x224"),
+    OPTION_WITHOUT_FIELD(.names = {"--data-loader-script"}, .kind = OPTION_ONE, .exclusive = 1, .refusal = NO_SCRIPTS,
+                         .topic = "python-scripts"),
+    OPTION_WITHOUT_FIELD(.names = {"--data-loader-func-name"}, .kind = OPTION_ONE, .refusal = NO_SCRIPTS,
+                         .topic = "python-scripts"),
 };
 
 const struct option_group data_loader_options = {

@@ -23,50 +23,26 @@ static int finish_inference(struct parse *parse, void *given, struct error *err)
 }
 
 static const struct option options[] = {
-    {
-        .names = {"--warm-up"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "0",
-        OPTION_FIELD(struct driver_settings, warm_up),
-        .help = "run each model this often on the first input data before time is taken",
-    },
-    {
-        .names = {"--use-subprocess"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct driver_settings, use_subprocess),
-        .help = "give each runner a process of its own",
-    },
-    {
-        .names = {"--save-inputs", "--save-input-data"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES_DATA,
-        OPTION_FIELD(struct driver_settings, save_inputs),
-        .help = "write the input data to this file, for --load-inputs. Its end chooses the format: .npz, .npy for a "
-                "single array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON",
-    },
-    {
-        .names = {"--save-outputs", "--save-results"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "json",
-        OPTION_FIELD(struct driver_settings, save_outputs),
-        .help = "write the outputs of all runners to this file, for --load-outputs. "
-                "With --save-inputs, too, a name that ends in .safetensors makes a file that is mapped when it is read",
-    },
-    {
-        .names = {"--output-memory"},
-        .kind = OPTION_ONE,
-        .value_name = "SIZE",
-        .fallback = "256M",
-        .convert = convert_size,
-        OPTION_FIELD(struct driver_settings, memory),
-        .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. "
-                "They are computed, compared and written in groups; 0 is no bound",
-    },
+    OPTION_ROW(struct driver_settings, warm_up, .names = {"--warm-up"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
+               .value_name = "N", .fallback = "0",
+               .help = "run each model this often on the first input data before time is taken"),
+    OPTION_ROW(struct driver_settings, use_subprocess, .names = {"--use-subprocess"}, .kind = OPTION_FLAG,
+               .help = "give each runner a process of its own"),
+    OPTION_ROW(struct driver_settings, save_inputs, .names = {"--save-inputs", "--save-input-data"}, .kind = OPTION_ONE,
+               .value_name = "PATH", .file = OPTION_WRITES_DATA,
+               .help =
+                   "write the input data to this file, for --load-inputs. Its end chooses the format: .npz, .npy for a "
+                   "single array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON"),
+    OPTION_ROW(
+        struct driver_settings, save_outputs, .names = {"--save-outputs", "--save-results"}, .kind = OPTION_ONE,
+        .value_name = "PATH", .file = OPTION_WRITES, .extensions = "json",
+        .help =
+            "write the outputs of all runners to this file, for --load-outputs. "
+            "With --save-inputs, too, a name that ends in .safetensors makes a file that is mapped when it is read"),
+    OPTION_ROW(struct driver_settings, memory, .names = {"--output-memory"}, .kind = OPTION_ONE, .value_name = "SIZE",
+               .fallback = "256M", .convert = convert_size,
+               .help = "with '--onnx-outputs mark all': about how much memory outputs may take at a time. "
+                       "They are computed, compared and written in groups; 0 is no bound"),
 };
 
 const struct option_group inference_options = {
@@ -77,71 +53,37 @@ const struct option_group inference_options = {
 };
 
 static const struct option runner_rows[] = {
-    {
-        .names = {"--tf"},
-        .kind = OPTION_ORDERED,
-        OPTION_FIELD(struct runner_values, names),
+    OPTION_ROW(
+        struct runner_values, names, .names = {"--tf"}, .kind = OPTION_ORDERED,
         .refusal =
             "TensorFlow is not a runner here; make an ONNX model of its model, for instance with tf2onnx, and run "
             "that with --onnxrt; results of TensorFlow, as safetensors, are compared with --load-outputs",
-        .topic = "tensorflow",
-    },
-    {
-        .names = {"--pluginref"},
-        .kind = OPTION_ORDERED,
-        OPTION_FIELD(struct runner_values, names),
-        .refusal = "reference implementations of TensorRT's plug-ins are not here; run the model with --onnxrt and "
+        .topic = "tensorflow"),
+    OPTION_ROW(struct runner_values, names, .names = {"--pluginref"}, .kind = OPTION_ORDERED,
+               .refusal =
+                   "reference implementations of TensorRT's plug-ins are not here; run the model with --onnxrt and "
                    "--onnxrt-custom-ops LIBRARY, or give results to compare with as --load-outputs",
-        .topic = "references-of-plug-ins",
-    },
-    {
-        .names = {"--onnxrt"},
-        .kind = OPTION_ORDERED,
-        OPTION_FIELD(struct runner_values, names),
-        .help = "ONNX Runtime",
-    },
-    {
-        .names = {"--trt"},
-        .kind = OPTION_ORDERED,
-        OPTION_FIELD(struct runner_values, names),
-        .help = "an engine: that in the model file, or one built of the model. "
-                "Where TensorRT is not installed, the built-in CPU engine takes its place",
-    },
-    {
-        .names = {"--runner"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "[NAME=]COMMAND",
-        .append = true,
-        .ordered = true,
-        .convert = convert_runner_lines,
-        OPTION_FIELD(struct runner_values, commands),
+               .topic = "references-of-plug-ins"),
+    OPTION_ROW(struct runner_values, names, .names = {"--onnxrt"}, .kind = OPTION_ORDERED, .help = "ONNX Runtime"),
+    OPTION_ROW(struct runner_values, names, .names = {"--trt"}, .kind = OPTION_ORDERED,
+               .help = "an engine: that in the model file, or one built of the model. "
+                       "Where TensorRT is not installed, the built-in CPU engine takes its place"),
+    OPTION_ROW(
+        struct runner_values, commands, .names = {"--runner"}, .yields = true, .kind = OPTION_ONE,
+        .value_name = "[NAME=]COMMAND", .append = true, .ordered = true, .convert = convert_runner_lines,
         .help = "any other engine: a line of the shell that reads {model} and {inputs} and writes {outputs}, which "
                 "stand for files. Tensors are safetensors; {inputs:npz} is NumPy's .npz, :json Polygraphy's JSON, :npy "
                 "a folder of .npy files, and outputs alike. "
-                "That it fails is an error, never a difference",
-    },
-    {
-        .names = {"--runner-build"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "[NAME=]COMMAND",
-        .append = true,
-        .convert = convert_runner_lines,
-        OPTION_FIELD(struct runner_values, builds),
+                "That it fails is an error, never a difference"),
+    OPTION_ROW(
+        struct runner_values, builds, .names = {"--runner-build"}, .yields = true, .kind = OPTION_ONE,
+        .value_name = "[NAME=]COMMAND", .append = true, .convert = convert_runner_lines,
         .help = "a line of the shell that compiles {model} to {engine}, a file or a folder, once for each model that "
                 "is run; --runner then reads {engine}. Without NAME it is for those of --runner that have none of "
-                "their own",
-    },
-    {
-        .names = {"--runner-timeout"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "SECONDS",
-        OPTION_FIELD(struct runner_values, timeout),
-        .help = "end a command of --runner or --runner-build after this time, with all that it has started",
-    },
+                "their own"),
+    OPTION_ROW(struct runner_values, timeout, .names = {"--runner-timeout"}, .yields = true, .kind = OPTION_ONE,
+               .type = OPTION_FLOAT, .value_name = "SECONDS",
+               .help = "end a command of --runner or --runner-build after this time, with all that it has started"),
 };
 
 const struct option_group runner_options = {
@@ -155,12 +97,9 @@ const struct option_group runner_options = {
 
 /* Polygraphy has an option here, too; it is refused. */
 static const struct option run_rows[] = {
-    {
-        .names = {"--gen", "--gen-script"},
-        .kind = OPTION_ONE,
-        .refusal = "Python scripts are not generated; keep the command line itself",
-        .topic = "python-scripts",
-    },
+    OPTION_WITHOUT_FIELD(.names = {"--gen", "--gen-script"}, .kind = OPTION_ONE,
+                         .refusal = "Python scripts are not generated; keep the command line itself",
+                         .topic = "python-scripts"),
 };
 
 const struct option_group run_options = {

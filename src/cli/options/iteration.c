@@ -47,24 +47,13 @@ static int finish_expected_artifacts(struct parse *parse, void *given, struct er
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct debug_values, member, __VA_ARGS__)
+
 static const struct option artifact_rows[] = {
-    {
-        .names = {"--artifacts"},
-        .kind = OPTION_MANY,
-        .value_name = "PATH",
-        .file = OPTION_MOVES,
-        OPTION_FIELD(struct debug_values, loop.artifacts.paths),
-        .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name",
-    },
-    {
-        .names = {"--art-dir", "--artifacts-dir"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = "polygraphy_artifacts",
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct debug_values, loop.artifacts.folder),
-        .help = "where good/ and bad/ are",
-    },
+    ROW(loop.artifacts.paths, .names = {"--artifacts"}, .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_MOVES,
+        .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name"),
+    ROW(loop.artifacts.folder, .names = {"--art-dir", "--artifacts-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+        .fallback = "polygraphy_artifacts", .file = OPTION_WRITES_FOLDER, .help = "where good/ and bad/ are"),
 };
 
 #define ARTIFACT_GROUP(finisher)                                                                                       \
@@ -113,22 +102,14 @@ const struct option_group intermediate_engine_options = ITERATION_GROUP(intermed
 const struct option_group intermediate_list_options = ITERATION_GROUP(intermediate_list_rows, NULL);
 
 static const struct option iteration_rows[] = {
-    {
-        .names = {"--iter-info", "--iteration-info"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_INFORMATION]),
-        .help = "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}",
-    },
-    {
-        .names = {"--force"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_values, loop.force),
+    ROW(loop.check.files.items[CANDIDATE_INFORMATION], .names = {"--iter-info", "--iteration-info"}, .kind = OPTION_ONE,
+        .value_name = "PATH", .file = OPTION_SCRATCH,
+        .help =
+            "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}"),
+    ROW(loop.force, .names = {"--force"}, .kind = OPTION_FLAG,
         .help = "write over files that are where candidates, and what goes with them, are written, "
                 "and which are removed in the end. "
-                "Without it such a file is refused before anything is checked",
-    },
+                "Without it such a file is refused before anything is checked"),
 };
 
 const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NULL);
@@ -148,46 +129,23 @@ static int finish_replay(struct parse *parse, void *given, struct error *err)
 }
 
 static const struct option replay_rows[] = {
-    {
-        .names = {"--load-debug-replay"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "json",
-        OPTION_FIELD(struct debug_values, loop.load_replay),
+    ROW(loop.load_replay, .names = {"--load-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_READS, .extensions = "json",
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
-                "The result is checked once all the same",
-    },
-    {
-        .names = {"--save-debug-replay"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .fallback = "polygraphy_debug_replay.json",
-        .file = OPTION_WRITES,
-        .shares = "--load-debug-replay",
-        .extensions = "json",
-        OPTION_FIELD(struct debug_values, loop.save_replay),
-        .help = "keep the verdicts in this file; '' keeps none",
-    },
-    {
-        .names = {"--force-debug-replay"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_values, loop.force_replay),
-        .help = "take the replay even if it belongs to another model or check",
-    },
-    {
-        .names = {"--verdict-cache"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
+                "The result is checked once all the same"),
+    ROW(loop.save_replay, .names = {"--save-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
+        .fallback = "polygraphy_debug_replay.json", .file = OPTION_WRITES, .shares = "--load-debug-replay",
+        .extensions = "json", .help = "keep the verdicts in this file; '' keeps none"),
+    ROW(loop.force_replay, .names = {"--force-debug-replay"}, .kind = OPTION_FLAG,
+        .help = "take the replay even if it belongs to another model or check"),
+    ROW(loop.verdict_cache, .names = {"--verdict-cache"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct debug_values, loop.verdict_cache),
         .help = "look verdicts up in this folder before the check is run, and keep them there, "
                 "for other sessions of the same user (it is not used when others can write to it, "
                 "or when it is a link). "
                 "It knows a candidate by its content, and the check by its command line: "
                 "when what that runs has changed, take another folder. "
-                "The result is checked once all the same",
-    },
+                "The result is checked once all the same"),
 };
 
 const struct option_group replay_options = ITERATION_GROUP(replay_rows, finish_replay);
@@ -214,16 +172,9 @@ static int convert_until(struct parse *parse, const char *spelling, struct words
 }
 
 static const struct option until_rows[] = {
-    {
-        .names = {"--until"},
-        .kind = OPTION_ONE,
-        .value_name = "{good,bad,N}",
-        .required = true,
-        .convert = convert_until,
-        .hints = (const char *const[]){"good", "bad", NULL},
-        OPTION_FIELD(struct debug_values, until),
-        .help = "stop after the first iteration that passes, the first one that fails, or after N iterations",
-    },
+    ROW(until, .names = {"--until"}, .kind = OPTION_ONE, .value_name = "{good,bad,N}", .required = true,
+        .convert = convert_until, .hints = (const char *const[]){"good", "bad", NULL},
+        .help = "stop after the first iteration that passes, the first one that fails, or after N iterations"),
 };
 
 /* There is no original, whose failure would be the one that is looked for. */

@@ -10,18 +10,14 @@
 #include "cli/parse/command.h"
 #include "format/ci/junit.h"
 
+#define ROW(member, ...) OPTION_ROW(struct junit_values, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--junit"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE.xml",
-        .file = OPTION_WRITES,
+    ROW(path, .names = {"--junit"}, .kind = OPTION_ONE, .value_name = "FILE.xml", .file = OPTION_WRITES,
         .extensions = "xml",
-        OPTION_FIELD(struct junit_values, path),
         .help =
             "write what was tested as JUnit's XML, which CI systems show (docs/ci.md says what is a test, and what a "
-            "failure); also when the command fails or is interrupted",
-    },
+            "failure); also when the command fails or is interrupted"),
 };
 
 static int finish_junit(struct parse *parse, void *given, struct error *err)

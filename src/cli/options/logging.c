@@ -78,50 +78,24 @@ static int finish_logging(struct parse *parse, void *given, struct error *err)
 }
 
 static const struct option options[] = {
-    {
-        .names = {"-v", "--verbose"},
-        .kind = OPTION_COUNT,
-        OPTION_FIELD(struct logging_values, verbose),
-        .help = "say more; may be repeated, up to -vvvv",
-    },
-    {
-        .names = {"-q", "--quiet"},
-        .kind = OPTION_COUNT,
-        OPTION_FIELD(struct logging_values, quiet),
-        .help = "say less; may be repeated. -q leaves out plain information, -qqq shows only warnings and errors",
-    },
-    {
-        .names = {"--verbosity"},
-        .kind = OPTION_MANY,
-        .value_name = "LEVEL",
-        .convert = convert_verbosity,
-        OPTION_FIELD(struct logging_values, verbosity),
-        .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. "
-                "Levels for single source files (PATH:LEVEL) are accepted and have no effect",
-    },
-    {
-        .names = {"--silent"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct logging_values, silent),
-        .help = "show nothing but the error that ends the tool",
-    },
-    {
-        .names = {"--log-format"},
-        .kind = OPTION_MANY,
-        .type = OPTION_CHOICE,
-        .choices = formats,
-        OPTION_FIELD(struct logging_values, format),
-        .help = "timestamp puts the time of day into every line, no-colors does without colours even on a terminal, "
-                "line-info is accepted and shows nothing",
-    },
-    {
-        .names = {"--log-file"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        OPTION_FIELD(struct logging_values, settings.file),
-        .help = "write every line that is shown to this file, too; it is emptied first",
-    },
+    OPTION_ROW(struct logging_values, verbose, .names = {"-v", "--verbose"}, .kind = OPTION_COUNT,
+               .help = "say more; may be repeated, up to -vvvv"),
+    OPTION_ROW(struct logging_values, quiet, .names = {"-q", "--quiet"}, .kind = OPTION_COUNT,
+               .help =
+                   "say less; may be repeated. -q leaves out plain information, -qqq shows only warnings and errors"),
+    OPTION_ROW(struct logging_values, verbosity, .names = {"--verbosity"}, .kind = OPTION_MANY, .value_name = "LEVEL",
+               .convert = convert_verbosity,
+               .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. "
+                       "Levels for single source files (PATH:LEVEL) are accepted and have no effect"),
+    OPTION_ROW(struct logging_values, silent, .names = {"--silent"}, .kind = OPTION_FLAG,
+               .help = "show nothing but the error that ends the tool"),
+    OPTION_ROW(struct logging_values, format, .names = {"--log-format"}, .kind = OPTION_MANY, .type = OPTION_CHOICE,
+               .choices = formats,
+               .help =
+                   "timestamp puts the time of day into every line, no-colors does without colours even on a terminal, "
+                   "line-info is accepted and shows nothing"),
+    OPTION_ROW(struct logging_values, settings.file, .names = {"--log-file"}, .kind = OPTION_ONE, .value_name = "PATH",
+               .file = OPTION_WRITES, .help = "write every line that is shown to this file, too; it is emptied first"),
 };
 
 struct common_settings *common_settings_of(const struct parse *parse)
@@ -139,15 +113,8 @@ const struct option_group logging_options = {
 /* ---- The result for other programs ---- */
 
 static const struct option json_rows[] = {
-    {
-        .names = {"--json"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE",
-        .file = OPTION_WRITES,
-        .extensions = "json",
-        OPTION_FIELD(struct json_values, path),
-        .help = "write the result to this file, too, as JSON",
-    },
+    OPTION_ROW(struct json_values, path, .names = {"--json"}, .kind = OPTION_ONE, .value_name = "FILE",
+               .file = OPTION_WRITES, .extensions = "json", .help = "write the result to this file, too, as JSON"),
 };
 
 const struct option_group json_options = {

@@ -89,115 +89,53 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
     return choose_simplifications(settings, parse, err);
 }
 
+#define ROW(member, ...) OPTION_ROW(struct debug_reduce_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--min-good", "--minimal-good"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "onnx",
-        OPTION_FIELD(struct debug_reduce_settings, reduce.min_good),
-        .help = "where to save a model of similar size that passes, if one was seen",
-    },
-    {
-        .names = {"--no-reduce-inputs"},
-        .kind = OPTION_OFF,
-        .exclusive = 1,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.reduce_inputs),
-        .help = "only look for the earliest outputs that fail; the beginning of the model stays",
-    },
-    {
-        .names = {"--no-reduce-outputs"},
-        .kind = OPTION_OFF,
-        .exclusive = 1,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.reduce_outputs),
-        .help = "only look for the latest inputs that fail; the end of the model stays",
-    },
-    {
-        .names = {"--mode"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = modes,
+    ROW(reduce.min_good, .names = {"--min-good", "--minimal-good"}, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_WRITES, .extensions = "onnx",
+        .help = "where to save a model of similar size that passes, if one was seen"),
+    ROW(reduce.reduce_inputs, .names = {"--no-reduce-inputs"}, .kind = OPTION_OFF, .exclusive = 1,
+        .help = "only look for the earliest outputs that fail; the beginning of the model stays"),
+    ROW(reduce.reduce_outputs, .names = {"--no-reduce-outputs"}, .kind = OPTION_OFF, .exclusive = 1,
+        .help = "only look for the latest inputs that fail; the end of the model stays"),
+    ROW(reduce.mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes,
         .fallback = "bisect",
-        OPTION_FIELD(struct debug_reduce_settings, reduce.mode),
         .help = "bisect needs few checks, linear tries every node and may find a smaller model; "
-                "minimal finds a model that no single node can be left out of",
-    },
+                "minimal finds a model that no single node can be left out of"),
     JOBS_ROW(struct debug_reduce_settings, "",
              ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
              "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
-    {
-        .names = {"--all"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.all),
+    ROW(reduce.all, .names = {"--all"}, .kind = OPTION_FLAG,
         .help = "with --mode minimal: do not end with one part of the model that fails. "
                 "Without its nodes, what they made being fed, the model is checked again, "
-                "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on",
-    },
-    {
-        .names = {"--max-checks"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
+                "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on"),
+    ROW(debug.loop.max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "0",
-        OPTION_FIELD(struct debug_reduce_settings, debug.loop.max_checks),
-        .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit",
-    },
-    {
-        .names = {"--deadline"},
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "SECONDS",
-        .fallback = "0",
-        OPTION_FIELD(struct debug_reduce_settings, debug.loop.deadline),
-        .help = "the same for time: no check begins later than this",
-    },
-    {
-        .names = {"--iter-inputs"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct debug_reduce_settings, debug.loop.check.files.items[CANDIDATE_INPUTS]),
+        .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit"),
+    ROW(debug.loop.deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "SECONDS",
+        .fallback = "0", .help = "the same for time: no check begins later than this"),
+    ROW(debug.loop.check.files.items[CANDIDATE_INPUTS], .names = {"--iter-inputs"}, .kind = OPTION_ONE,
+        .value_name = "PATH", .file = OPTION_SCRATCH,
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
-                "for --load-inputs in the check",
-    },
-    {
-        .names = {"--iter-golden"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_SCRATCH,
-        OPTION_FIELD(struct debug_reduce_settings, debug.loop.check.files.items[CANDIDATE_GOLDEN]),
+                "for --load-inputs in the check"),
+    ROW(debug.loop.check.files.items[CANDIDATE_GOLDEN], .names = {"--iter-golden"}, .kind = OPTION_ONE,
+        .value_name = "PATH", .file = OPTION_SCRATCH,
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
-                "for --load-outputs in the check",
-    },
-    {
-        .names = {"--golden"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = golden_runners,
-        .fallback = "onnxrt",
-        .convert = convert_golden,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.candidates.golden),
-        .help = "what runs the original model when values of its tensors are needed, for --iter-inputs, "
-                "--iter-golden and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt",
-    },
-    {
-        .names = {"--simplify"},
-        .kind = OPTION_ANY,
-        .choices = simplifications,
+                "for --load-outputs in the check"),
+    ROW(reduce.candidates.golden, .names = {"--golden"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+        .choices = golden_runners, .fallback = "onnxrt", .convert = convert_golden,
+        .help =
+            "what runs the original model when values of its tensors are needed, for --iter-inputs, "
+            "--iter-golden and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt"),
+    ROW(reduce.simplify.kinds, .names = {"--simplify"}, .kind = OPTION_ANY, .choices = simplifications,
         .convert = convert_simplifications,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.simplify.kinds),
         .help = "in the end, make what is left simpler for as long as it fails: "
                 "weights become zeros, ones or noise, attributes get their defaults, inputs become smaller, "
                 "bodies and functions lose nodes. "
-                "Without names all of these (shapes only where no input data were given)",
-    },
-    {
-        .names = {"--no-verify"},
-        .kind = OPTION_OFF,
-        OPTION_FIELD(struct debug_reduce_settings, reduce.verify),
-        .help = "do not check the original model first, nor results whose exact content was not checked on the way",
-    },
+                "Without names all of these (shapes only where no input data were given)"),
+    ROW(reduce.verify, .names = {"--no-verify"}, .kind = OPTION_OFF,
+        .help = "do not check the original model first, nor results whose exact content was not checked on the way"),
 };
 
 const struct option_group reduce_options = {

@@ -8,26 +8,16 @@
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
 
+#define ROW(member, ...) OPTION_ROW(struct report_values, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--report"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE.html",
-        .file = OPTION_WRITES,
+    ROW(files.page, .names = {"--report"}, .kind = OPTION_ONE, .value_name = "FILE.html", .file = OPTION_WRITES,
         .extensions = "html",
-        OPTION_FIELD(struct report_values, files.page),
         .help = "write what was found out as a page for a browser: one file, which needs no network; the network is "
-                "drawn where Graphviz (`dot`) is installed",
-    },
-    {
-        .names = {"--report-data"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE.json",
-        .file = OPTION_WRITES,
+                "drawn where Graphviz (`dot`) is installed"),
+    ROW(files.data, .names = {"--report-data"}, .kind = OPTION_ONE, .value_name = "FILE.json", .file = OPTION_WRITES,
         .extensions = "json",
-        OPTION_FIELD(struct report_values, files.data),
-        .help = "write the numbers of that page as JSON (docs/report.md describes it); with or without --report",
-    },
+        .help = "write the numbers of that page as JSON (docs/report.md describes it); with or without --report"),
 };
 
 /* Hours may be spent before it is written. */

@@ -12,8 +12,8 @@
  *   };
  *
  *   static const struct option options[] = {
- *       {.names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
- *        OPTION_FIELD(struct debug_reduce_settings, mode), .help = "how to search"},
+ *       OPTION_ROW(struct debug_reduce_settings, mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+ *                  .choices = modes, .fallback = "bisect", .help = "how to search"),
  *   };
  *
  *   static const struct command_group groups[] = {
@@ -122,6 +122,16 @@ struct option {
 #define FROM_POLYGRAPHY(heading) "docs/coming-from-polygraphy.md#" heading
 
 #define OPTION_FIELD(type, member) .struct_size = sizeof(type), .offset = offsetof(type, member)
+
+/* A row of a table: of an option that fills a field, with its other members; and of one that is only met or refused. */
+#define OPTION_ROW(type, member, ...)                                                                                  \
+    {                                                                                                                  \
+        OPTION_FIELD(type, member), __VA_ARGS__                                                                        \
+    }
+#define OPTION_WITHOUT_FIELD(...)                                                                                      \
+    {                                                                                                                  \
+        __VA_ARGS__                                                                                                    \
+    }
 
 /* Options that belong together: one section of --help-all. */
 struct option_group {

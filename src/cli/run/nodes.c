@@ -10,26 +10,16 @@
 #include "onnx/edit/model.h"
 #include "onnx/write/model.h"
 
+#define ROW(member, ...) OPTION_ROW(struct node_values, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--node-data"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE.json",
-        .file = OPTION_WRITES,
-        OPTION_FIELD(struct node_values, node_data),
+    ROW(node_data, .names = {"--node-data"}, .kind = OPTION_ONE, .value_name = "FILE.json", .file = OPTION_WRITES,
         .help = "write the error of each tensor, or its largest magnitude when nothing is compared, as node data of "
-                "Model Explorer, which colors the network by it",
-    },
-    {
-        .names = {"--annotate"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "FILE.onnx",
+                "Model Explorer, which colors the network by it"),
+    ROW(annotated, .names = {"--annotate"}, .yields = true, .kind = OPTION_ONE, .value_name = "FILE.onnx",
         .file = OPTION_WRITES,
-        OPTION_FIELD(struct node_values, annotated),
         .help = "write a copy of the model whose nodes carry errors and ranges of what they make as metadata, "
-                "which Netron shows",
-    },
+                "which Netron shows"),
 };
 
 const struct option_group node_options = {

@@ -17,30 +17,19 @@
 
 static const char *const forms[] = {"onnx", "left-out", "lists", NULL};
 
+#define ROW(member, ...) OPTION_ROW(struct debug_quantization_settings, member, __VA_ARGS__)
+
 static const struct option search_rows[] = {
-    {
-        .names = {"-o", "--output"},
-        .kind = OPTION_ONE,
-        .value_name = "FOLDER",
-        .fallback = "polygraphy_quantization",
-        .file = OPTION_WRITES_FOLDER,
-        OPTION_FIELD(struct debug_quantization_settings, folder),
+    ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+        .fallback = "polygraphy_quantization", .file = OPTION_WRITES_FOLDER,
         .help =
             "where the search leaves the repaired model (repaired.onnx), what not to quantize as lists for programs "
-            "that quantize (exclusions.py), and without --check input data and the reference's outputs",
-    },
-    {
-        .names = {"--emit"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = forms,
-        .fallback = "onnx",
-        OPTION_FIELD(struct debug_quantization_settings, emit),
+            "that quantize (exclusions.py), and without --check input data and the reference's outputs"),
+    ROW(emit, .names = {"--emit"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = forms, .fallback = "onnx",
         .help =
             "what the answer is written as. onnx: a repaired model, in which other scales, a scale for each channel "
             "or 16 bits take the place of leaving out, where the check passes with them; left-out: a repaired "
-            "model without the quantizers that were found; lists: no model. The lists are written in any case",
-    },
+            "model without the quantizers that were found; lists: no model. The lists are written in any case"),
     JOBS_ROW(struct debug_quantization_settings, "", ""),
 };
 

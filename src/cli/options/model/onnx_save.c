@@ -46,16 +46,11 @@ static int finish_onnx_save(struct parse *parse, void *given, struct error *err)
 static const struct option optional_rows[] = {OUTPUT(false, "--iter-artifact"), EXTERNAL_DATA};
 static const struct option required_rows[] = {OUTPUT(true, "model_file"), EXTERNAL_DATA};
 
+#define ROW(member, ...) OPTION_ROW(struct onnx_save_values, member, __VA_ARGS__)
+
 static const struct option run_rows[] = {
-    {
-        .names = {"--save-onnx"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "onnx",
-        OPTION_FIELD(struct onnx_save_values, path),
-        .help = "where to save the ONNX model as it was changed by the options above",
-    },
+    ROW(path, .names = {"--save-onnx"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
+        .extensions = "onnx", .help = "where to save the ONNX model as it was changed by the options above"),
     EXTERNAL_DATA,
 };
 

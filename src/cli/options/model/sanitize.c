@@ -23,61 +23,26 @@ static int finish_sanitize(struct parse *parse, void *given, struct error *err)
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct sanitize_values, member, __VA_ARGS__)
+
 static const struct option rows[] = {
-    {
-        .names = {"--cleanup"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct sanitize_values, cleanup),
-        .help = "remove nodes that no output depends on",
-    },
-    {
-        .names = {"--toposort"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct sanitize_values, toposort),
-        .help = "put every node behind those that make what it reads",
-    },
-    {
-        .names = {"--fold-constants"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct sanitize_values, fold_constants),
-        .help = "compute what depends on constants alone, with ONNX Runtime",
-    },
-    {
-        .names = {"--num-passes", "--num-const-fold-passes"},
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        OPTION_FIELD(struct sanitize_values, passes),
-        .help = "the number of passes at most; otherwise until one changes nothing",
-    },
-    {
-        .names = {"--partitioning"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = partitionings,
-        OPTION_FIELD(struct sanitize_values, partitioning),
+    ROW(cleanup, .names = {"--cleanup"}, .kind = OPTION_FLAG, .help = "remove nodes that no output depends on"),
+    ROW(toposort, .names = {"--toposort"}, .kind = OPTION_FLAG,
+        .help = "put every node behind those that make what it reads"),
+    ROW(fold_constants, .names = {"--fold-constants"}, .kind = OPTION_FLAG,
+        .help = "compute what depends on constants alone, with ONNX Runtime"),
+    ROW(passes, .names = {"--num-passes", "--num-const-fold-passes"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
+        .help = "the number of passes at most; otherwise until one changes nothing"),
+    ROW(partitioning, .names = {"--partitioning"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = partitionings,
         .help = "what to do when the constants of a pass cannot be computed together: "
-                "`basic` computes the two halves of the nodes apart, `recursive` goes on halving down to single nodes",
-    },
-    {
-        .names = {"--no-fold-shapes"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct sanitize_values, no_fold_shapes),
-        .help = "leave Shape nodes alone, although the shape is known",
-    },
-    {
-        .names = {"--no-per-pass-shape-inference"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct sanitize_values, no_per_pass_shape_inference),
-        .help = "do not infer shapes anew before each pass",
-    },
-    {
-        .names = {"--fold-size-threshold"},
-        .kind = OPTION_ONE,
-        .value_name = "BYTES",
+                "`basic` computes the two halves of the nodes apart, `recursive` goes on halving down to single nodes"),
+    ROW(no_fold_shapes, .names = {"--no-fold-shapes"}, .kind = OPTION_FLAG,
+        .help = "leave Shape nodes alone, although the shape is known"),
+    ROW(no_per_pass_shape_inference, .names = {"--no-per-pass-shape-inference"}, .kind = OPTION_FLAG,
+        .help = "do not infer shapes anew before each pass"),
+    ROW(size_threshold, .names = {"--fold-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES",
         .convert = convert_size,
-        OPTION_FIELD(struct sanitize_values, size_threshold),
-        .help = "leave tensors to be computed that are larger than this; K, M and G may follow the number",
-    },
+        .help = "leave tensors to be computed that are larger than this; K, M and G may follow the number"),
 };
 
 const struct option_group sanitize_options = {

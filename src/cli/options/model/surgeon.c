@@ -113,29 +113,18 @@ static int convert_output_metadata(struct parse *parse, const char *spelling, st
 }
 
 static const struct option extract_rows[] = {
-    {
-        .names = {"--inputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME:SHAPE:TYPE",
-        .convert = convert_input_metadata,
-        .naming = OPTION_TENSOR_NAMES,
-        .hints = (const char *const[]){"auto:auto", NULL},
-        OPTION_FIELD(struct extract_values, inputs),
-        .help = "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
-                "x:[1,3]:float32 or x:auto:auto. "
-                "Without it, the model's own inputs",
-    },
-    {
-        .names = {"--outputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME:TYPE",
-        .convert = convert_output_metadata,
-        .naming = OPTION_TENSOR_NAMES,
-        .hints = (const char *const[]){"auto", NULL},
-        OPTION_FIELD(struct extract_values, outputs),
-        .help = "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. "
-                "Without it, the model's own outputs",
-    },
+    OPTION_ROW(struct extract_values, inputs, .names = {"--inputs"}, .kind = OPTION_MANY,
+               .value_name = "NAME:SHAPE:TYPE", .convert = convert_input_metadata, .naming = OPTION_TENSOR_NAMES,
+               .hints = (const char *const[]){"auto:auto", NULL},
+               .help =
+                   "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
+                   "x:[1,3]:float32 or x:auto:auto. "
+                   "Without it, the model's own inputs"),
+    OPTION_ROW(struct extract_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME:TYPE",
+               .convert = convert_output_metadata, .naming = OPTION_TENSOR_NAMES,
+               .hints = (const char *const[]){"auto", NULL},
+               .help = "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. "
+                       "Without it, the model's own outputs"),
 };
 
 const struct option_group extract_options = {
@@ -236,50 +225,23 @@ static int convert_attributes(struct parse *parse, const char *spelling, struct 
 }
 
 static const struct option insert_rows[] = {
-    {
-        .names = {"--inputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .required = true,
-        .naming = OPTION_TENSOR_NAMES,
-        OPTION_FIELD(struct insert_values, inputs),
-        .help = "the tensors that the node reads, in the order of its inputs; '' for an omitted one",
-    },
-    {
-        .names = {"--outputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .required = true,
-        .naming = OPTION_TENSOR_NAMES,
-        OPTION_FIELD(struct insert_values, outputs),
-        .help = "the tensors that the node makes from now on. "
-                "One that is an input, too, is split: "
-                "the node reads the old tensor, and what read the old one reads the new one",
-    },
-    {
-        .names = {"--op"},
-        .kind = OPTION_ONE,
-        .value_name = "TYPE",
-        .required = true,
-        OPTION_FIELD(struct insert_values, op),
-        .help = "the operator of the node",
-    },
-    {
-        .names = {"--name"},
-        .kind = OPTION_ONE,
-        .value_name = "NAME",
-        OPTION_FIELD(struct insert_values, name),
-        .help = "the name of the node",
-    },
-    {
-        .names = {"--attrs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME=VALUE",
-        .convert = convert_attributes,
-        OPTION_FIELD(struct insert_values, attributes),
-        .help = "attributes of the node: axis=1 alpha=0.5 mode=linear perm=[0,2,1]. Quotes make a text of a number: "
-                "mode='1'. Of integers and other numbers mixed, all become floating-point numbers",
-    },
+    OPTION_ROW(struct insert_values, inputs, .names = {"--inputs"}, .kind = OPTION_MANY, .value_name = "NAME",
+               .required = true, .naming = OPTION_TENSOR_NAMES,
+               .help = "the tensors that the node reads, in the order of its inputs; '' for an omitted one"),
+    OPTION_ROW(struct insert_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
+               .required = true, .naming = OPTION_TENSOR_NAMES,
+               .help = "the tensors that the node makes from now on. "
+                       "One that is an input, too, is split: "
+                       "the node reads the old tensor, and what read the old one reads the new one"),
+    OPTION_ROW(struct insert_values, op, .names = {"--op"}, .kind = OPTION_ONE, .value_name = "TYPE", .required = true,
+               .help = "the operator of the node"),
+    OPTION_ROW(struct insert_values, name, .names = {"--name"}, .kind = OPTION_ONE, .value_name = "NAME",
+               .help = "the name of the node"),
+    OPTION_ROW(struct insert_values, attributes, .names = {"--attrs"}, .kind = OPTION_MANY, .value_name = "NAME=VALUE",
+               .convert = convert_attributes,
+               .help =
+                   "attributes of the node: axis=1 alpha=0.5 mode=linear perm=[0,2,1]. Quotes make a text of a number: "
+                   "mode='1'. Of integers and other numbers mixed, all become floating-point numbers"),
 };
 
 const struct option_group insert_options = {
@@ -291,14 +253,9 @@ const struct option_group insert_options = {
 /* ---- Weights that stay ---- */
 
 static const struct option weight_strip_rows[] = {
-    {
-        .names = {"--exclude-list"},
-        .kind = OPTION_ONE,
-        .value_name = "FILE",
-        .file = OPTION_READS,
-        OPTION_FIELD(struct weight_strip_values, exclude_list),
-        .help = "a text file with the names of weights that stay, one to a line",
-    },
+    OPTION_ROW(struct weight_strip_values, exclude_list, .names = {"--exclude-list"}, .kind = OPTION_ONE,
+               .value_name = "FILE", .file = OPTION_READS,
+               .help = "a text file with the names of weights that stay, one to a line"),
 };
 
 const struct option_group weight_strip_options = {

@@ -21,83 +21,41 @@ static int convert_precisions(struct parse *parse, const char *spelling, struct 
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct engine_values, member, __VA_ARGS__)
+
 static const struct option network_rows[] = {
-    {
-        .names = {"--trt-outputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .convert = convert_outputs,
-        .naming = OPTION_TENSOR_NAMES,
-        .hints = (const char *const[]){"mark", "all", NULL},
-        OPTION_FIELD(struct engine_values, request.network.outputs),
-        .help = "what the engine gives out: names of tensors, or 'mark all'",
-    },
-    {
-        .names = {"--trt-exclude-outputs"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .naming = OPTION_TENSOR_NAMES,
-        OPTION_FIELD(struct engine_values, request.network.excluded),
-        .help = "tensors that it does not give out",
-    },
-    {
-        .names = {"--layer-precisions"},
-        .kind = OPTION_MANY,
-        .value_name = "LAYER:TYPE",
-        .convert = convert_precisions,
-        .naming = OPTION_NODE_NAMES,
+    ROW(request.network.outputs, .names = {"--trt-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
+        .convert = convert_outputs, .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"mark", "all", NULL},
+        .help = "what the engine gives out: names of tensors, or 'mark all'"),
+    ROW(request.network.excluded, .names = {"--trt-exclude-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
+        .naming = OPTION_TENSOR_NAMES, .help = "tensors that it does not give out"),
+    ROW(request.builder.precision.layers, .names = {"--layer-precisions"}, .kind = OPTION_MANY,
+        .value_name = "LAYER:TYPE", .convert = convert_precisions, .naming = OPTION_NODE_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        OPTION_FIELD(struct engine_values, request.builder.precision.layers),
         .help =
-            "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey",
-    },
-    {
-        .names = {"--tensor-dtypes", "--tensor-datatypes"},
-        .kind = OPTION_MANY,
-        .value_name = "TENSOR:TYPE",
-        .convert = convert_precisions,
-        .naming = OPTION_TENSOR_NAMES,
+            "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey"),
+    ROW(request.builder.precision.tensors, .names = {"--tensor-dtypes", "--tensor-datatypes"}, .kind = OPTION_MANY,
+        .value_name = "TENSOR:TYPE", .convert = convert_precisions, .naming = OPTION_TENSOR_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        OPTION_FIELD(struct engine_values, request.builder.precision.tensors),
-        .help = "what outputs of layers are stored in",
-    },
-    {
-        .names = {"--strongly-typed"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_values, strongly_typed),
-        .help = "types are those that the model has, whatever precisions are allowed",
-    },
-    {
-        .names = {"--decide-branches"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_values, decide_branches),
+        .help = "what outputs of layers are stored in"),
+    ROW(strongly_typed, .names = {"--strongly-typed"}, .kind = OPTION_FLAG,
+        .help = "types are those that the model has, whatever precisions are allowed"),
+    ROW(decide_branches, .names = {"--decide-branches"}, .kind = OPTION_FLAG,
         .help = "put the branch that sample data take in the place of an If that sizes or integers decide; "
-                "inputs that would take another one are refused then",
-    },
-    {
-        .names = {"--plugins"},
-        .kind = OPTION_MANY,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .extensions = "so",
-        OPTION_FIELD(struct engine_values, request.providers.plugins),
-        .help = "shared libraries that provide tactics (docs/tactic-plugins.md)",
-    },
-    {
-        .names = {"--trt-network-func-name"},
-        .kind = OPTION_ONE,
-        .refusal = "Python scripts are not run; give the network as an ONNX model",
-        .topic = "python-scripts",
-    },
-    {
-        .names = {"--trt-network-postprocess-script", "--trt-npps"},
-        .kind = OPTION_MANY,
-        .refusal =
-            "Python scripts are not run; set precisions with --layer-precisions LAYER:TYPE and "
-            "--precision-constraints obey, types of outputs with --tensor-dtypes, and outputs with --trt-outputs; "
-            "`polygraphy surgeon` changes the model itself",
-        .topic = "python-scripts",
-    },
+                "inputs that would take another one are refused then"),
+    ROW(request.providers.plugins, .names = {"--plugins"}, .kind = OPTION_MANY, .value_name = "PATH",
+        .file = OPTION_READS, .extensions = "so",
+        .help = "shared libraries that provide tactics (docs/tactic-plugins.md)"),
+    OPTION_WITHOUT_FIELD(.names = {"--trt-network-func-name"}, .kind = OPTION_ONE,
+                         .refusal = "Python scripts are not run; give the network as an ONNX model",
+                         .topic = "python-scripts"),
+    OPTION_WITHOUT_FIELD(
+            .names = {"--trt-network-postprocess-script", "--trt-npps"}, .kind = OPTION_MANY,
+            .refusal =
+                "Python scripts are not run; set precisions with --layer-precisions LAYER:TYPE and "
+                "--precision-constraints obey, types of outputs with --tensor-dtypes, and outputs with --trt-outputs; "
+                "`polygraphy surgeon` changes the model itself",
+            .topic = "python-scripts"),
 };
 
 const struct option_group engine_network_options = {
@@ -107,41 +65,17 @@ const struct option_group engine_network_options = {
 };
 
 static const struct option file_rows[] = {
-    {
-        .names = {"--save-timing-cache"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .shares = "--load-timing-cache",
-        OPTION_FIELD(struct engine_values, save_timing_cache),
-        .help = "add the times of tactics, with those that were loaded, to this file, for the next build",
-    },
-    {
-        .names = {"--save-layer-info"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "json",
-        OPTION_FIELD(struct engine_values, save_layer_info),
+    ROW(save_timing_cache, .names = {"--save-timing-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_WRITES, .shares = "--load-timing-cache",
+        .help = "add the times of tactics, with those that were loaded, to this file, for the next build"),
+    ROW(save_layer_info, .names = {"--save-layer-info"}, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_WRITES, .extensions = "json",
         .help = "write what the engine's layers are, as JSON in the form of trtexec --exportLayerInfo: "
-                "the ONNX nodes in each, its tactic, types and formats",
-    },
-    {
-        .names = {"--save-engine"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .extensions = "engine plan",
-        OPTION_FIELD(struct engine_values, save_engine),
-        .help = "write the engine",
-    },
-    {
-        .names = {"--profile"},
-        .yields = true,
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct engine_values, request.profile),
-        .help = "show how long each layer takes",
-    },
+                "the ONNX nodes in each, its tactic, types and formats"),
+    ROW(save_engine, .names = {"--save-engine"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
+        .extensions = "engine plan", .help = "write the engine"),
+    ROW(request.profile, .names = {"--profile"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "show how long each layer takes"),
 };
 
 #define FILE_GROUP(rows_of_it)                                                                                         \

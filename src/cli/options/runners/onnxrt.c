@@ -238,103 +238,48 @@ done:
 
 /* The variants for commands that run a model on the processor only, or not at all, are the rest of the table. */
 static const struct option options[] = {
-    {
-        .names = {"--providers", "--execution-providers"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .convert = convert_list,
-        .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
-        OPTION_FIELD(struct onnxrt_values, runtime.execution.providers),
-        .help = "execution providers, the preferred one first; cpu unless given. "
-                "`inspect capability --providers` tells which ones load here",
-    },
-    {
-        .names = {"--provider-options"},
-        .yields = true,
-        .kind = OPTION_MANY,
-        .value_name = "NAME:KEY=VALUE,...",
-        .append = true,
-        .convert = convert_provider_options,
-        OPTION_FIELD(struct onnxrt_values, runtime.execution.provider_options),
-        .help = "options of one of --providers, as its documentation names them: "
-                "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
-                "A comma that belongs to a value is written \\,",
-    },
-    {
-        .names = {"--onnxrt-disable-optimizers"},
-        .kind = OPTION_MANY,
-        .value_name = "NAME",
-        .append = true,
-        .yields = true,
-        OPTION_FIELD(struct onnxrt_values, disabled_optimizers),
+    OPTION_ROW(struct onnxrt_values, runtime.execution.providers, .names = {"--providers", "--execution-providers"},
+               .kind = OPTION_MANY, .value_name = "NAME", .convert = convert_list,
+               .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
+               .help = "execution providers, the preferred one first; cpu unless given. "
+                       "`inspect capability --providers` tells which ones load here"),
+    OPTION_ROW(struct onnxrt_values, runtime.execution.provider_options, .names = {"--provider-options"},
+               .yields = true, .kind = OPTION_MANY, .value_name = "NAME:KEY=VALUE,...", .append = true,
+               .convert = convert_provider_options,
+               .help = "options of one of --providers, as its documentation names them: "
+                       "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
+                       "A comma that belongs to a value is written \\,"),
+    OPTION_ROW(
+        struct onnxrt_values, disabled_optimizers, .names = {"--onnxrt-disable-optimizers"}, .kind = OPTION_MANY,
+        .value_name = "NAME", .append = true, .yields = true,
         .help = "optimizers of ONNX Runtime, or single rules of them, that must not change the model: ConstantFolding "
-                "ConvBNFusion. `debug passes` finds those that make the difference",
-    },
-    {
-        .names = {"--session-config"},
-        .yields = true,
-        .kind = OPTION_MANY,
-        .value_name = "KEY=VALUE",
-        .append = true,
-        .convert = convert_session_config,
-        OPTION_FIELD(struct onnxrt_values, runtime.execution.session_config),
-        .help = "entries of ONNX Runtime's session configuration, for sessions that run the model: "
-                "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ",
-    },
-    {
-        .names = {"--onnxruntime-lib"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        OPTION_FIELD(struct onnxrt_values, runtime.library),
-        .help = "ONNX Runtime's shared library, if not the one that is found by itself",
-    },
-    {
-        .names = {"--onnxrt-custom-ops"},
-        .yields = true,
-        .kind = OPTION_MANY,
-        .value_name = "PATH",
-        .file = OPTION_READS,
-        .convert = convert_list,
-        .extensions = "so",
-        OPTION_FIELD(struct onnxrt_values, runtime.custom_op_libraries),
-        .help = "shared libraries with custom operators for ONNX Runtime",
-    },
-    {
-        .names = {"--onnxrt-optimization-level"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = optimizations,
-        .choice_values = optimization_levels,
-        OPTION_FIELD(struct onnxrt_values, runtime.optimization_level),
-        .help = "how far ONNX Runtime may rewrite the model before it runs it",
-    },
-    {
-        .names = {"--onnxrt-threads"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .type = OPTION_INTEGER,
-        .value_name = "N",
-        .fallback = "0",
-        .convert = convert_threads,
-        OPTION_FIELD(struct onnxrt_values, runtime.intra_threads),
-        .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat",
-    },
-    {
-        .names = {"--max-memory"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .value_name = "SIZE",
-        .fallback = "0",
-        .convert = convert_size,
-        OPTION_FIELD(struct onnxrt_values, max_memory),
-        .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, "
-                "outputs, constants), and generated input data may take: 8G, 512M. "
-                "More is refused before it is asked for. "
-                "0 is what the system has available, and 1 GiB for input data whose shapes nobody has given",
-    },
+                "ConvBNFusion. `debug passes` finds those that make the difference"),
+    OPTION_ROW(
+        struct onnxrt_values, runtime.execution.session_config, .names = {"--session-config"}, .yields = true,
+        .kind = OPTION_MANY, .value_name = "KEY=VALUE", .append = true, .convert = convert_session_config,
+        .help =
+            "entries of ONNX Runtime's session configuration, for sessions that run the model: "
+            "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ"),
+    OPTION_ROW(struct onnxrt_values, runtime.library, .names = {"--onnxruntime-lib"}, .yields = true,
+               .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
+               .help = "ONNX Runtime's shared library, if not the one that is found by itself"),
+    OPTION_ROW(struct onnxrt_values, runtime.custom_op_libraries, .names = {"--onnxrt-custom-ops"}, .yields = true,
+               .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_READS, .convert = convert_list,
+               .extensions = "so", .help = "shared libraries with custom operators for ONNX Runtime"),
+    OPTION_ROW(struct onnxrt_values, runtime.optimization_level, .names = {"--onnxrt-optimization-level"},
+               .yields = true, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = optimizations,
+               .choice_values = optimization_levels,
+               .help = "how far ONNX Runtime may rewrite the model before it runs it"),
+    OPTION_ROW(struct onnxrt_values, runtime.intra_threads, .names = {"--onnxrt-threads"}, .yields = true,
+               .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "0",
+               .convert = convert_threads,
+               .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat"),
+    OPTION_ROW(struct onnxrt_values, max_memory, .names = {"--max-memory"}, .yields = true, .kind = OPTION_ONE,
+               .value_name = "SIZE", .fallback = "0", .convert = convert_size,
+               .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, "
+                       "outputs, constants), and generated input data may take: 8G, 512M. "
+                       "More is refused before it is asked for. "
+                       "0 is what the system has available, and 1 GiB for input data whose shapes nobody has given"),
 };
 
 #define ONNXRT_GROUP(first)                                                                                            \
@@ -361,17 +306,11 @@ static int finish_bounds(struct parse *parse, void *given, struct error *err)
 }
 
 static const struct option bounds_rows[] = {
-    {
-        .names = {"--onnxrt-timeout"},
-        .yields = true,
-        .kind = OPTION_ONE,
-        .type = OPTION_FLOAT,
-        .value_name = "SECONDS",
-        OPTION_FIELD(struct onnxrt_bounds_values, seconds),
-        .help = "how long it may take to load the model or a part of it, and a tenth of how long to run it; "
-                "usually 60, and as many for each GB of the model. "
-                "0 is no bound",
-    },
+    OPTION_ROW(struct onnxrt_bounds_values, seconds, .names = {"--onnxrt-timeout"}, .yields = true, .kind = OPTION_ONE,
+               .type = OPTION_FLOAT, .value_name = "SECONDS",
+               .help = "how long it may take to load the model or a part of it, and a tenth of how long to run it; "
+                       "usually 60, and as many for each GB of the model. "
+                       "0 is no bound"),
 };
 
 const struct option_group onnxrt_bounds_options = {

@@ -46,67 +46,32 @@ static int finish_precision(struct parse *parse, void *given, struct error *err)
     return 0;
 }
 
+#define ROW(member, ...) OPTION_ROW(struct debug_precision_settings, member, __VA_ARGS__)
+
 static const struct option options[] = {
-    {
-        .names = {"--mode"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = modes,
-        .fallback = "bisect",
-        OPTION_FIELD(struct debug_precision_settings, mode),
+    ROW(mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
         .help = "bisect and linear look for how many layers, from one end of the network, "
                 "have to be in higher precision; minimal for the layers themselves, wherever they are, "
-                "without any that is not needed",
-    },
-    {
-        .names = {"--dir", "--direction"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = directions,
-        .fallback = "forward",
-        .convert = convert_direction,
-        OPTION_FIELD(struct debug_precision_settings, reverse),
-        .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end",
-    },
-    {
-        .names = {"-p", "--precision"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = precisions,
-        .fallback = "float32",
-        .choice_values = precision_types,
-        OPTION_FIELD(struct debug_precision_settings, high),
-        .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)",
-    },
-    {
-        .names = {"--emit"},
-        .kind = OPTION_ONE,
-        .type = OPTION_CHOICE,
-        .choices = forms,
-        .fallback = "engine",
-        OPTION_FIELD(struct debug_precision_settings, emit),
+                "without any that is not needed"),
+    ROW(reverse, .names = {"--dir", "--direction"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = directions,
+        .fallback = "forward", .convert = convert_direction,
+        .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end"),
+    ROW(high, .names = {"-p", "--precision"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = precisions,
+        .fallback = "float32", .choice_values = precision_types,
+        .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)"),
+    ROW(emit, .names = {"--emit"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = forms, .fallback = "engine",
         .help = "what each iteration writes: an engine, "
                 "or an ONNX model whose Cast nodes say which precision is where, for a check with any other runtime "
-                "(to polygraphy_debug.onnx then)",
-    },
+                "(to polygraphy_debug.onnx then)"),
     JOBS_ROW(struct debug_precision_settings,
              "With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
              ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
-    {
-        .names = {"--output-onnx"},
-        .kind = OPTION_ONE,
-        .value_name = "PATH",
-        .file = OPTION_WRITES,
+    ROW(output_onnx, .names = {"--output-onnx"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
         .extensions = "onnx",
-        OPTION_FIELD(struct debug_precision_settings, output_onnx),
-        .help = "save the result as an ONNX model: float16, or bfloat16, with Cast nodes around what has to be float32",
-    },
-    {
-        .names = {"--no-verify"},
-        .kind = OPTION_FLAG,
-        OPTION_FIELD(struct debug_precision_settings, no_verify),
-        .help = "do not check all layers in higher and all layers in lower precision first",
-    },
+        .help =
+            "save the result as an ONNX model: float16, or bfloat16, with Cast nodes around what has to be float32"),
+    ROW(no_verify, .names = {"--no-verify"}, .kind = OPTION_FLAG,
+        .help = "do not check all layers in higher and all layers in lower precision first"),
 };
 
 const struct option_group precision_options = {
