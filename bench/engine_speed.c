@@ -216,7 +216,7 @@ int main(int argc, char **argv)
     bool verbose = argc == 4 && strcmp(argv[3], "-v") == 0;
     struct log log = {.threshold = LOG_VERBOSE, .write = write_line};
     struct builder_settings builder = {
-        .sample = {.feed = make_feed, .iterations = 1}, .optimization_level = 3, .log = verbose ? &log : NULL};
+        .sample = {.feed = make_feed, .iterations = 1}, .effort.optimization_level = 3, .log = verbose ? &log : NULL};
     struct provider_settings providers = {.log = builder.log};
     struct network_settings settings = {.folding = {.backend = &onnxrt_backend, .passes = -1, .size_limit = UINT64_MAX},
                                         .log = builder.log};

@@ -379,7 +379,7 @@ int engine_file_init_aside(struct engine_file *file, const struct command_contex
     file->request.network.disabled = file->request.builder.sources_off = (struct words){0};
     file->request.builder.plain_layouts = false;
     file->request.builder.deterministic = true;
-    file->request.builder.error_on_cache_miss = false;
+    file->request.builder.effort.error_on_timing_cache_miss = false;
     file->request.builder.log = NULL;
     file->request.builder.cache = file->cache = timing_cache_new();
     file->request.builder.calibration = file->calibration =

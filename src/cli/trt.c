@@ -184,7 +184,7 @@ static int take_timing_cache(struct trt_request *request, struct error *err)
     const char *load = values->load_timing_cache, *save = values->save_timing_cache;
     struct stat a, b;
 
-    if (load != NULL && !file_exists(load) && settings->error_on_timing_cache_miss)
+    if (load != NULL && !file_exists(load) && settings->effort.error_on_timing_cache_miss)
         return error_set(err, ERR_MISSING, "--load-timing-cache: '%s' is not there", load);
     if (load != NULL && !file_exists(load))
         log_message(request->context->log, LOG_WARNING, "There is no timing cache '%s' yet", load);
@@ -244,10 +244,8 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     settings->plugins = engine->providers.plugins;
     settings->tactic_sources = engine->providers.sources;
     settings->has_tactic_sources = parse_given(context->parse, "--tactic-sources");
-    settings->has_optimization_level = parse_given(context->parse, "--builder-optimization-level");
-    settings->optimization_level = engine->builder.optimization_level;
     settings->has_max_aux_streams = parse_given(context->parse, "--max-aux-streams");
-    settings->error_on_timing_cache_miss = engine->builder.error_on_cache_miss;
+    settings->effort = engine->builder.effort;
     settings->profile = engine->profile;
     trt_request_set_precision(request, &engine->builder.precision);
     take_shapes(request, &engine->builder, &model->model.shapes);

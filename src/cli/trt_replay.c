@@ -78,7 +78,7 @@ int trt_replay_load(const char *path, struct trtexec_settings *settings, struct 
                        "two files together",
                        cache, path);
     free(cache);
-    settings->error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
+    settings->effort.error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
     return rc;
 }
 

@@ -35,7 +35,7 @@ void builder_fixture_init(struct builder_fixture *fixture, struct fake_tactic *t
     fixture->settings = (struct builder_settings){
         .providers = {.items = fixture->providers, .count = 1},
         .sample = {.feed = feed_sample, .context = fixture, .iterations = 1},
-        .optimization_level = 3,
+        .effort.optimization_level = 3,
         .threads = 1,
         .log = &fixture->log.log,
     };

@@ -102,7 +102,7 @@ static void warn_of_layers(const struct trtexec_settings *settings, const struct
 
 static const char *what(const struct trtexec_settings *settings)
 {
-    return settings->error_on_timing_cache_miss
+    return settings->effort.error_on_timing_cache_miss
                ? "TensorRT could not build an engine with the times of the timing cache alone"
                : "TensorRT could not build an engine";
 }
@@ -114,7 +114,7 @@ static int check_cache(const struct trtexec_settings *settings, const struct trt
 
     if (path == NULL || !report->lost_timing_cache || !file_exists(path))
         return 0;
-    if (settings->error_on_timing_cache_miss)
+    if (settings->effort.error_on_timing_cache_miss)
         return error_set(err, ERR_INVALID,
                          "TensorRT has taken no times from '%s': it is damaged, of another version or device, or no "
                          "timing cache",

@@ -518,8 +518,8 @@ static void add_option_values(struct trtexec_words *words)
 {
     const struct trtexec_settings *settings = words->settings;
 
-    if (settings->has_optimization_level)
-        trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->optimization_level),
+    if (settings->effort.has_optimization_level)
+        trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->effort.optimization_level),
                             (struct trtexec_wish){"--builder-optimization-level", "--builderOptimizationLevel", NULL});
     if (settings->has_max_aux_streams && settings->max_aux_streams < 0)
         trtexec_words_refuse(words, ERR_INVALID,
@@ -557,7 +557,7 @@ static void add_timing_cache(struct trtexec_words *words)
         trtexec_words_add(words, "--noBuilderCache");
     else
         trtexec_words_add(words, "--timingCacheFile=" TRTEXEC_TIMING_CACHE);
-    trtexec_words_flag(words, words->settings->error_on_timing_cache_miss,
+    trtexec_words_flag(words, words->settings->effort.error_on_timing_cache_miss,
                        (struct trtexec_wish){"--error-on-timing-cache-miss", "--errorOnTimingCacheMiss", NULL});
 }
 

@@ -2,6 +2,7 @@
 #ifndef BACKEND_TRTEXEC_SETTINGS_H
 #define BACKEND_TRTEXEC_SETTINGS_H
 
+#include "backend/build_effort.h"
 #include "backend/trtexec/program.h"
 #include "base/log.h"
 #include "onnx/model/mark_outputs.h"
@@ -57,14 +58,12 @@ struct trtexec_settings {
 
     /* how it is built */
     const char *load_timing_cache; /* never changed; NULL: none */
-    bool error_on_timing_cache_miss;
+    struct build_effort effort;
     bool without_timing_cache; /* tactics are timed anew, also those that this build has timed already */
     bool has_tactic_sources;
     struct words tactic_sources; /* only these, by TensorRT's names */
-    bool has_optimization_level;
-    int64_t optimization_level;
-    struct words build_route; /* knobs of TensorRT's compiler: "conv_lowering=off", with or without a '-' in front */
-    struct words pool_limits; /* "workspace:1G" */
+    struct words build_route;    /* knobs of TensorRT's compiler: "conv_lowering=off", with or without a '-' in front */
+    struct words pool_limits;    /* "workspace:1G" */
     struct words preview_features, quantization_flags;
     bool sparse_weights, version_compatible, exclude_lean_runtime, disable_compilation_cache, safety_restricted,
         refittable, strip_plan, use_dla, allow_gpu_fallback, weight_streaming, direct_io;

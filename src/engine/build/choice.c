@@ -227,7 +227,7 @@ static int measure_candidate(struct layer_timing *timing, size_t number, struct 
     bool made = false;
     int rc;
 
-    if (build->settings->cache && build->settings->error_on_cache_miss)
+    if (build->settings->cache && build->settings->effort.error_on_timing_cache_miss)
         return error_set(err, ERR_MISSING, "layer '%s': the timing cache has no time for tactic '%s:%s'",
                          layer_of_build(build, timing->candidates->layer)->name, candidate->tactic->provider->name,
                          candidate->tactic->name);
@@ -253,7 +253,7 @@ static const struct slow_algorithm *find_slow_algorithm(const struct layer_timin
 {
     const struct engine_builder *build = timing->build;
 
-    for (size_t i = 0; i < build->slow.count && build->settings->optimization_level < MOST_EFFORT; i++)
+    for (size_t i = 0; i < build->slow.count && build->settings->effort.optimization_level < MOST_EFFORT; i++)
         if (build->slow.items[i].kind == timing->request->kernel.layer->kind &&
             build->slow.items[i].implementation == tactic->implementation)
             return &build->slow.items[i];
@@ -382,7 +382,7 @@ static int time_layer(struct engine_builder *build, const struct layer_request *
     struct layer_timing timing = {
         .build = build,
         .request = request,
-        .timer = layer_timer_new(request, timing_effort_of(settings->optimization_level)),
+        .timer = layer_timer_new(request, timing_effort_of(settings->effort.optimization_level)),
         .candidates = candidates,
         .best = INFINITY,
         .hopeless = hopeless_factor(settings),
@@ -621,7 +621,7 @@ static int assess_tactics(struct engine_builder *build, const struct layer_reque
     const struct builder_settings *settings = build->settings;
     const struct tactic_algorithm *pinned =
         settings->replay ? tactic_replay_find(settings->replay, request->kernel.layer->name) : NULL;
-    bool timing = !settings->deterministic && settings->optimization_level > 0;
+    bool timing = !settings->deterministic && settings->effort.optimization_level > 0;
     int rc = list_tactics(build, &request->kernel, &candidates->tactics, true, err);
 
     if (rc == 0 && pinned)
@@ -632,7 +632,7 @@ static int assess_tactics(struct engine_builder *build, const struct layer_reque
     if (rc < 0)
         return rc;
     select_candidates(candidates,
-                      timing ? timing_effort_of(settings->optimization_level)->tactics_per_provider : SIZE_MAX);
+                      timing ? timing_effort_of(settings->effort.optimization_level)->tactics_per_provider : SIZE_MAX);
     candidates->timed = timing && candidates->count > 1;
     rc = candidates->timed ? time_layer(build, request, candidates, err) : 0;
     if (rc == 0)

@@ -2,6 +2,7 @@
 #ifndef ENGINE_BUILD_SETTINGS_H
 #define ENGINE_BUILD_SETTINGS_H
 
+#include "backend/build_effort.h"
 #include "engine/build/timing_cache.h"
 #include "engine/network/branch_decision.h"
 #include "engine/precision/calibration.h"
@@ -23,9 +24,8 @@ struct builder_settings {
     struct sample_source sample;
     struct calibration *calibration; /* needed for int8 */
     struct timing_cache *cache;      /* may be NULL */
-    bool error_on_cache_miss;        /* a time that is not in `cache`: ERR_MISSING */
     bool deterministic;              /* no timing: the first tactic of the first provider that has one */
-    int64_t optimization_level;      /* 0..5: how many tactics are timed and how often; 0: as with deterministic */
+    struct build_effort effort;      /* level 0: as with deterministic */
     /* --load-tactics: layers that it names take what it says, by name or else by numbers; the others are timed.
      * ERR_MISSING names the layer and the tactic that do not exist here. */
     const struct tactic_replay *replay;

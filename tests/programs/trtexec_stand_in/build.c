@@ -292,7 +292,7 @@ static int prepare(struct building *building, struct error *err)
     request->providers = (struct provider_settings){.runtime = &stand_in_runtime, .threads = 1, .log = &provider_log};
     request->builder.threads = 1;
     request->builder.log = &builder_log;
-    request->builder.optimization_level = option_number("builderOptimizationLevel", 3);
+    request->builder.effort.optimization_level = option_number("builderOptimizationLevel", 3);
     request->builder.calibration = calibration_new(CALIBRATION_ENTROPY, 0);
     if (option("calib") != NULL && calibration_load(request->builder.calibration, option("calib"), err) < 0)
         return err->code;
@@ -488,7 +488,7 @@ static int build_timed(struct building *building, struct error *err)
         return rc;
     builder->cache = timing_cache_new();
     warm = path != NULL && timing_load(builder->cache, path);
-    builder->error_on_cache_miss = given("errorOnTimingCacheMiss") && path != NULL && !trap("unpinned");
+    builder->effort.error_on_timing_cache_miss = given("errorOnTimingCacheMiss") && path != NULL && !trap("unpinned");
     if (given("errorOnTimingCacheMiss") && trap("timing-cache-miss"))
         return error_set(err, ERR_BACKEND,
                          "IBuilder::buildSerializedNetwork: Error Code 10: Internal Error (Timing cache miss)");

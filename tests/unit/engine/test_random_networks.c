@@ -331,7 +331,7 @@ static void check_way(struct random_network *random, const struct way *way, uint
     struct builder_settings builder = {
         .providers = providers[way->without_onednn ? 1 : 0],
         .sample = {.feed = feed_sample, .context = sample, .iterations = 1},
-        .optimization_level = 1,
+        .effort.optimization_level = 1,
         .explore = true,
         .explore_within = 1e6, /* all of them */
         .seed = number * 8 + turn,

@@ -206,9 +206,10 @@ static int finish_engine_config(struct parse *parse, void *given, struct error *
     struct builder_settings *builder = &values->request.builder;
 
     builder->precision.enabled[PRECISION_FLOAT32] = true;
-    if (builder->optimization_level < 0 || builder->optimization_level > 5)
+    builder->effort.has_optimization_level = parse_given(parse, "--builder-optimization-level");
+    if (builder->effort.optimization_level < 0 || builder->effort.optimization_level > 5)
         return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not among 0 .. 5",
-                         (long long)builder->optimization_level);
+                         (long long)builder->effort.optimization_level);
     if (values->quantile < 0 || values->quantile > 1)
         return error_set(err, ERR_INVALID, "--quantile: %g is not between 0 and 1", values->quantile);
     if (parse_given(parse, "--exclude-lean-runtime") && !parse_given(parse, "--version-compatible"))
@@ -278,8 +279,8 @@ static const struct option rows[] = {
         .fallback = "0.5", .help = "with IInt8LegacyCalibrator: the share of values that are not clipped"),
     ROW(load_timing_cache, .names = {"--load-timing-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_READS, .help = "times of tactics that need not be taken again"),
-    ROW(request.builder.error_on_cache_miss, .names = {"--error-on-timing-cache-miss"}, .kind = OPTION_FLAG,
-        .help = "fail instead of taking a time"),
+    ROW(request.builder.effort.error_on_timing_cache_miss, .names = {"--error-on-timing-cache-miss"},
+        .kind = OPTION_FLAG, .help = "fail instead of taking a time"),
     ROW(save_tactics, .names = {"--save-tactics", "--save-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .exclusive = 1, .file = OPTION_WRITES, .extensions = "json", .help = "write which tactic each layer got"),
     ROW(load_tactics, .names = {"--load-tactics", "--load-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
@@ -312,7 +313,7 @@ static const struct option rows[] = {
             "affine@NODE for one); both unless one is named"),
     ROW(request.builder.plain_layouts, .names = {"--plain-layouts"}, .kind = OPTION_FLAG,
         .help = "built-in engine: no tactic that reads or makes a tensor which does not lie in memory row by row"),
-    ROW(request.builder.optimization_level, .names = {"--builder-optimization-level"}, .kind = OPTION_ONE,
+    ROW(request.builder.effort.optimization_level, .names = {"--builder-optimization-level"}, .kind = OPTION_ONE,
         .type = OPTION_INTEGER, .value_name = "0..5", .fallback = "3",
         .help = "how many tactics are timed, and how well; 0 takes no times"),
     ROW(request.builder.deterministic, .names = {"--deterministic"}, .kind = OPTION_FLAG,

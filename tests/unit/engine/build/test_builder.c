@@ -92,7 +92,7 @@ static void test_with_a_warm_cache_only_chosen_kernels_are_made(void **state)
     fixture.settings.cache = cache;
     first = builder_fixture_build(&fixture);
     tactics[0].created = tactics[1].created = tactics[1].runs = 0;
-    fixture.settings.error_on_cache_miss = true;
+    fixture.settings.effort.error_on_timing_cache_miss = true;
     second = builder_fixture_build(&fixture);
     builder_fixture_chose(second, "fast", "fast", "fast");
     assert_int_equal(tactics[0].created, 0);
@@ -112,7 +112,7 @@ static void test_a_time_that_has_to_be_in_the_cache_is_missed(void **state)
 
     builder_fixture_init(&fixture, tactics, 2);
     fixture.settings.cache = timing_cache_new();
-    fixture.settings.error_on_cache_miss = true;
+    fixture.settings.effort.error_on_timing_cache_miss = true;
     builder_fixture_fails(&fixture, ERR_MISSING, "layer 'first'", "'fake:one'");
     assert_int_equal(fixture.fake.created, 0);
     timing_cache_free(fixture.settings.cache);
@@ -134,7 +134,7 @@ static void test_deterministic_builds_take_the_first_tactic_untimed(void **state
     assert_int_equal(tactics[1].created, 0);
     engine_free(engine);
     fixture.settings.deterministic = false;
-    fixture.settings.optimization_level = 0;
+    fixture.settings.effort.optimization_level = 0;
     engine = builder_fixture_build(&fixture);
     builder_fixture_chose(engine, "slow", "slow", "slow");
     engine_free(engine);
@@ -158,7 +158,7 @@ static void test_a_low_level_times_few_tactics(void **state)
     struct builder_fixture fixture;
 
     builder_fixture_init(&fixture, tactics, 5);
-    fixture.settings.optimization_level = 1;
+    fixture.settings.effort.optimization_level = 1;
     engine_free(builder_fixture_build(&fixture));
     assert_true(tactics[0].created > 0 && tactics[2].created > 0);
     assert_int_equal(tactics[3].created + tactics[4].created, 0);
@@ -210,7 +210,7 @@ static void test_a_kernel_that_cannot_be_made_is_not_tried_again(void **state)
     fixture.settings.cache = timing_cache_new();
     engine_free(builder_fixture_build(&fixture));
     tactics[0].created = 0;
-    fixture.settings.error_on_cache_miss = true;
+    fixture.settings.effort.error_on_timing_cache_miss = true;
     engine_free(builder_fixture_build(&fixture));
     assert_int_equal(tactics[0].created, 0);
     timing_cache_free(fixture.settings.cache);
