@@ -31,7 +31,7 @@ static const struct {
     {"--nmse-tolerance", COMPARISON_QUALITY},
 };
 
-static void warn_about_ignored(struct parse *parse, enum comparison_function compare)
+static void warn_about_ignored_criteria(struct parse *parse, enum comparison_function compare)
 {
     for (size_t i = 0; i < ARRAY_LEN(specific); i++) {
         const char *name = specific[i].function == compare ? NULL : parse_given(parse, specific[i].option);
@@ -57,7 +57,7 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
                    {"--l2-tolerance", &rules->l2_tolerance},
                    {"--nmse-tolerance", &rules->nmse_tolerance}};
 
-    warn_about_ignored(parse, values->settings.function);
+    warn_about_ignored_criteria(parse, values->settings.function);
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
         for (size_t k = 0; k < checked[i].tolerances->count; k++)
             if (checked[i].tolerances->items[k].value < 0)

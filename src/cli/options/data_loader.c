@@ -13,7 +13,7 @@
 static const char *const backends[] = {"numpy", "torch", NULL};
 
 /* Generated data are of no use beside loaded ones. */
-static void warn_about_ignored(struct parse *parse)
+static void warn_about_ignored_generation(struct parse *parse)
 {
     static const char *const generating[] = {"--seed",      "--int-min",   "--int-max",   "--float-min",
                                              "--float-max", "--val-range", "--iterations"};
@@ -49,7 +49,7 @@ static int finish_data_loader(struct parse *parse, void *given, struct error *er
     if (values->has_float_range && !(values->float_minimum <= values->float_maximum))
         return error_set(err, ERR_INVALID, "--float-min: %g is greater than --float-max, %g", values->float_minimum,
                          values->float_maximum);
-    warn_about_ignored(parse);
+    warn_about_ignored_generation(parse);
     return 0;
 }
 
@@ -99,8 +99,8 @@ const struct option_group data_loader_options = {
 
 /* ---- The loader ---- */
 
-static int make_loader(const struct command_context *context, const struct model_file_settings *file, bool from_files,
-                       struct data_loader **ret, struct error *err)
+static int make_data_loader(const struct command_context *context, const struct model_file_settings *file,
+                            bool from_files, struct data_loader **ret, struct error *err)
 {
     const struct model_values *model = &file->model;
     struct data_loader_settings settings = file->data;
@@ -123,11 +123,11 @@ static int make_loader(const struct command_context *context, const struct model
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
                              struct data_loader **ret, struct error *err)
 {
-    return make_loader(context, file, true, ret, err);
+    return make_data_loader(context, file, true, ret, err);
 }
 
 int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
                             struct data_loader **ret, struct error *err)
 {
-    return make_loader(context, file, false, ret, err);
+    return make_data_loader(context, file, false, ret, err);
 }

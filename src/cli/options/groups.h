@@ -370,7 +370,7 @@ OPTION_GROUP(struct extract_values, extract_options);
 
 /* ---- surgeon insert's own ---- */
 
-struct node_attributes {
+struct node_attribute_list {
     const struct node_attribute *items; /* each name once */
     size_t count;
 };
@@ -378,7 +378,7 @@ struct node_attributes {
 struct insert_values {
     struct words inputs, outputs; /* names */
     const char *op, *name;        /* NULL: no name */
-    struct node_attributes attributes;
+    struct node_attribute_list attributes;
 };
 
 OPTION_GROUP(struct insert_values, insert_options);

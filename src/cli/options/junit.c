@@ -36,7 +36,7 @@ const struct option_group junit_options = {
 };
 
 /* "polygraphy.resnet50": a reader takes what is behind the last dot for a class of the package before it. */
-static void name_group(const struct command_context *context, const char *command, struct string_builder *ret)
+static void add_junit_group_name(const struct command_context *context, const char *command, struct string_builder *ret)
 {
     const char *model = parse_positional_word(context->parse, "model_file");
     const char *slash = model != NULL ? strrchr(model, '/') : NULL;
@@ -58,7 +58,7 @@ struct junit *junit_begin(const struct command_context *context, const char *com
     if (settings->junit.path == NULL)
         return NULL;
     string_init(&text);
-    name_group(context, command, &text);
+    add_junit_group_name(context, command, &text);
     junit = junit_new(command, text.data);
     string_clear(&text);
     command_line_add(context, &text);
@@ -88,7 +88,7 @@ void junit_add_verdict(struct junit *junit, const struct report *report, bool pa
     string_release(&details);
 }
 
-static void add_outcome(struct junit *junit, const char *command, int rc, const struct error *err)
+static void add_command_outcome(struct junit *junit, const char *command, int rc, const struct error *err)
 {
     struct junit_case item = {.name = command, .outcome = JUNIT_ERROR, .seconds = NAN};
     char message[64];
@@ -117,7 +117,7 @@ int junit_finish(struct command_context *context, const char *command, int rc, d
 
     if (context->junit == NULL)
         return rc;
-    add_outcome(context->junit, command, rc, err);
+    add_command_outcome(context->junit, command, rc, err);
     if (junit_save(context->junit, settings->junit.path, seconds, &why) < 0) {
         if (rc < 0) /* the first error is the one that counts */
             log_message(context->log, LOG_ERROR, "%s", why.message);

@@ -1,18 +1,18 @@
 /* cli/parse/command.h: what a command is: a table, then the work.
  *
- *   struct debug_repeat_settings {
+ *   struct debug_tool_settings {
  *       struct debug_values debug;
  *   };
  *
  *   static const struct command_group groups[] = {
- *       COMMAND_GROUP(struct debug_repeat_settings, debug.common.logging, logging_options),
- *       COMMAND_GROUP(struct debug_repeat_settings, debug, check_options),
+ *       COMMAND_GROUP(struct debug_tool_settings, debug.common.logging, logging_options),
+ *       COMMAND_GROUP(struct debug_tool_settings, debug, check_options),
  *   };
  *
  *   const struct command cmd_debug_repeat = {
  *       .name = "repeat",
  *       .summary = "run a command repeatedly and sort its artifacts into good and bad",
- *       .groups = groups, .group_count = ARRAY_LEN(groups), .settings_size = sizeof(struct debug_repeat_settings),
+ *       .groups = groups, .group_count = ARRAY_LEN(groups), .settings_size = sizeof(struct debug_tool_settings),
  *       .exact_names = true, .framed = true,
  *       .run = debug_repeat_run,
  *   };

@@ -7,7 +7,7 @@
 #include "cli/parse/parser.h"
 
 /* Writes one value into its field. The words have been checked when they were taken. */
-static void store_one(const struct option *option, const char *word, void *field)
+static void store_single_word(const struct option *option, const char *word, void *field)
 {
     switch (option->type) {
     case OPTION_TEXT:
@@ -29,7 +29,7 @@ static void store_one(const struct option *option, const char *word, void *field
     }
 }
 
-static struct words one_word(struct parse *parse, const char *word)
+static struct words words_of_one(struct parse *parse, const char *word)
 {
     const char **items = arena_alloc_zero(&parse->arena, 2, sizeof(*items));
 
@@ -38,8 +38,8 @@ static struct words one_word(struct parse *parse, const char *word)
 }
 
 /* `values` is the struct that the option's group fills. */
-static int store_value(struct parse *parse, const struct option *option, const struct option_state *state, char *values,
-                       struct error *err)
+static int store_option_value(struct parse *parse, const struct option *option, const struct option_state *state,
+                              char *values, struct error *err)
 {
     struct words words = {state->words, state->count};
     const char *name = state->name ? state->name : option->names[0];
@@ -49,7 +49,7 @@ static int store_value(struct parse *parse, const struct option *option, const s
         return error_set(err, ERR_UNSUPPORTED, "%s: %s; see " FROM_POLYGRAPHY("%s"), name, option->refusal,
                          option->topic);
     if (!state->name && option->fallback)
-        words = one_word(parse, option->fallback);
+        words = words_of_one(parse, option->fallback);
     else if (!state->name && option->kind != OPTION_ORDERED && option->kind != OPTION_OFF)
         return 0;
     if (option->struct_size == 0)
@@ -69,7 +69,7 @@ static int store_value(struct parse *parse, const struct option *option, const s
         break;
     case OPTION_ONE:
     case OPTION_MAYBE:
-        store_one(option, words.items[0], field);
+        store_single_word(option, words.items[0], field);
         break;
     case OPTION_ORDERED:
         if (words.count > 0)
@@ -84,7 +84,7 @@ static int store_value(struct parse *parse, const struct option *option, const s
     return 0;
 }
 
-static int finish_visible(struct parse *parse, const struct visible_group *visible, struct error *err)
+static int finish_visible_group(struct parse *parse, const struct visible_group *visible, struct error *err)
 {
     struct group_state *state = visible->state;
     char *values = (char *)parse->settings + visible->offset;
@@ -94,7 +94,7 @@ static int finish_visible(struct parse *parse, const struct visible_group *visib
         return 0;
     state->finished = true;
     for (size_t i = 0; i < group->count; i++) {
-        int rc = store_value(parse, &group->options[i], &state->options[i], values, err);
+        int rc = store_option_value(parse, &group->options[i], &state->options[i], values, err);
 
         if (rc < 0)
             return rc;
@@ -106,7 +106,7 @@ int parse_finish_group(struct parse *parse, const struct option_group *group, st
 {
     for (size_t i = 0; i < parse->visible_count; i++)
         if (parse->visible[i].state->group == group)
-            return finish_visible(parse, &parse->visible[i], err);
+            return finish_visible_group(parse, &parse->visible[i], err);
     return 0;
 }
 
@@ -116,6 +116,6 @@ int parse_finish(struct parse *parse, struct log *log, struct error *err)
 
     parse->log = log;
     for (size_t i = 0; rc == 0 && i < parse->visible_count; i++)
-        rc = finish_visible(parse, &parse->visible[i], err);
+        rc = finish_visible_group(parse, &parse->visible[i], err);
     return rc;
 }

@@ -33,7 +33,7 @@ size_t help_width(void)
     return width > MOST_WIDTH ? MOST_WIDTH : (size_t)width;
 }
 
-static void add_blanks(struct string_builder *text, size_t count)
+static void add_indentation(struct string_builder *text, size_t count)
 {
     for (size_t i = 0; i < count; i++)
         string_add_char(text, ' ');
@@ -50,7 +50,7 @@ static void add_wrapped(struct string_builder *ret, const char *paragraph, size_
 
         if (!line_is_empty && column + 1 + length > width) {
             string_add_char(ret, '\n');
-            add_blanks(ret, indent);
+            add_indentation(ret, indent);
             column = indent;
         } else if (!line_is_empty) {
             string_add_char(ret, ' ');
@@ -66,7 +66,7 @@ static void add_wrapped(struct string_builder *ret, const char *paragraph, size_
 }
 
 /* The first ones, which are separated by blank lines ("\n\n"). */
-static void add_paragraphs(struct string_builder *ret, const char *text, size_t count, size_t width)
+static void add_wrapped_paragraphs(struct string_builder *ret, const char *text, size_t count, size_t width)
 {
     for (size_t i = 0; text && *text && i < count; i++) {
         const char *end = strstr(text, "\n\n");
@@ -96,7 +96,7 @@ void help_add_value_name(struct string_builder *ret, const struct option *option
     }
 }
 
-static void add_values(struct string_builder *ret, const struct option *option)
+static void add_value_placeholders(struct string_builder *ret, const struct option *option)
 {
     switch (option->kind) {
     case OPTION_FLAG:
@@ -124,7 +124,7 @@ static void add_values(struct string_builder *ret, const struct option *option)
 }
 
 /* "model_file", "[model_file]", "paths ...", "[paths ...]" */
-static void add_positional(struct string_builder *ret, const struct option *option)
+static void add_positional_word(struct string_builder *ret, const struct option *option)
 {
     bool optional = option->kind == OPTION_MAYBE || option->kind == OPTION_ANY;
     bool several = option->kind == OPTION_MANY || option->kind == OPTION_ANY;
@@ -147,7 +147,7 @@ size_t help_summary_length(const char *help)
 }
 
 /* All names, or on a page the first short one and the first long one. */
-static void add_names(struct string_builder *ret, const struct option *option, enum help_extent extent)
+static void add_option_names(struct string_builder *ret, const struct option *option, enum help_extent extent)
 {
     bool has_long = false;
 
@@ -160,22 +160,23 @@ static void add_names(struct string_builder *ret, const struct option *option, e
     }
 }
 
-static void add_option(struct string_builder *ret, const struct option *option, enum help_extent extent, size_t width)
+static void add_option_help(struct string_builder *ret, const struct option *option, enum help_extent extent,
+                            size_t width)
 {
     size_t start = ret->size;
     size_t length;
     struct string_builder text;
 
     string_add(ret, "  ");
-    add_names(ret, option, extent);
+    add_option_names(ret, option, extent);
     if (!option_is_positional(option))
-        add_values(ret, option);
+        add_value_placeholders(ret, option);
     length = ret->size - start;
     if (length + 2 > HELP_COLUMN) {
         string_add_char(ret, '\n');
         length = 0;
     }
-    add_blanks(ret, HELP_COLUMN - length);
+    add_indentation(ret, HELP_COLUMN - length);
 
     string_init(&text);
     string_add_bytes(&text, option->help,
@@ -186,7 +187,7 @@ static void add_option(struct string_builder *ret, const struct option *option, 
     string_release(&text);
 }
 
-static bool is_shown(const struct option_group *group)
+static bool has_shown_options(const struct option_group *group)
 {
     for (size_t i = 0; i < group->count; i++)
         if (!group->options[i].refusal)
@@ -194,8 +195,8 @@ static bool is_shown(const struct option_group *group)
     return false;
 }
 
-static void add_group(struct string_builder *ret, const struct option_group *group, const char *title_before,
-                      size_t width)
+static void add_group_help(struct string_builder *ret, const struct option_group *group, const char *title_before,
+                           size_t width)
 {
     if (!title_before || strcmp(title_before, group->title) != 0)
         string_add_format(ret, "\n%s:\n", group->title);
@@ -205,10 +206,10 @@ static void add_group(struct string_builder *ret, const struct option_group *gro
     }
     for (size_t i = 0; i < group->count; i++)
         if (!group->options[i].refusal)
-            add_option(ret, &group->options[i], HELP_ALL, width);
+            add_option_help(ret, &group->options[i], HELP_ALL, width);
 }
 
-static void add_subcommands(struct string_builder *ret, const struct command *command, size_t width)
+static void add_tool_list(struct string_builder *ret, const struct command *command, size_t width)
 {
     string_add(ret, "\nTools:\n");
     for (size_t i = 0; i < command->subcommand_count; i++) {
@@ -216,12 +217,12 @@ static void add_subcommands(struct string_builder *ret, const struct command *co
 
         string_add_format(ret, "  %s  ", command->subcommands[i]->name);
         if (ret->size - start < HELP_COLUMN / 2)
-            add_blanks(ret, HELP_COLUMN / 2 - (ret->size - start));
+            add_indentation(ret, HELP_COLUMN / 2 - (ret->size - start));
         add_wrapped(ret, command->subcommands[i]->summary, ret->size - start, HELP_COLUMN / 2, width);
     }
 }
 
-static void add_required(struct string_builder *ret, const struct option_group *group, bool positional)
+static void add_required_words(struct string_builder *ret, const struct option_group *group, bool positional)
 {
     for (size_t i = 0; i < group->count; i++) {
         const struct option *option = &group->options[i];
@@ -230,22 +231,22 @@ static void add_required(struct string_builder *ret, const struct option_group *
             continue;
         string_add_char(ret, ' ');
         if (positional) {
-            add_positional(ret, option);
+            add_positional_word(ret, option);
         } else {
             string_add(ret, option->names[0]);
-            add_values(ret, option);
+            add_value_placeholders(ret, option);
         }
     }
 }
 
 /* Lines stay as they are: they are there to be copied. */
-static void add_example(struct string_builder *ret, const char *line)
+static void add_example_lines(struct string_builder *ret, const char *line)
 {
     string_add(ret, "\nExample:\n");
     while (*line) {
         size_t length = strcspn(line, "\n");
 
-        add_blanks(ret, 2);
+        add_indentation(ret, 2);
         string_add_bytes(ret, line, length);
         string_add_char(ret, '\n');
         line += length + (line[length] == '\n');
@@ -259,32 +260,32 @@ void help_usage(struct parse *parse, struct string_builder *ret)
     string_add_format(ret, "usage: %s [options]", parse_command_name(parse));
     for (int positional = 0; positional < 2; positional++)
         for (size_t i = 0; i < command->group_count; i++)
-            add_required(ret, command->groups[i].group, positional);
+            add_required_words(ret, command->groups[i].group, positional);
     for (size_t i = 0; i < command->subcommand_count; i++)
         string_add_format(ret, "%s%s", i == 0 ? " {" : ",", command->subcommands[i]->name);
     string_add(ret, command->subcommand_count > 0 ? "} ...\n" : "\n");
 }
 
-static const struct option_group *visible_group(const struct parse *parse, size_t i)
+static const struct option_group *visible_group_at(const struct parse *parse, size_t i)
 {
     return parse->visible[i].state->group;
 }
 
-static void add_all_groups(struct parse *parse, size_t width, struct string_builder *ret)
+static void add_groups_help(struct parse *parse, size_t width, struct string_builder *ret)
 {
     const char *title = NULL;
 
     for (size_t i = 0; i < parse->visible_count; i++) {
-        const struct option_group *group = visible_group(parse, i);
+        const struct option_group *group = visible_group_at(parse, i);
 
-        if (!is_shown(group))
+        if (!has_shown_options(group))
             continue;
-        add_group(ret, group, title, width);
+        add_group_help(ret, group, title, width);
         title = group->title;
     }
 }
 
-static const struct option *find_option(const struct parse *parse, const char *name)
+static const struct option *find_option_of_command(const struct parse *parse, const char *name)
 {
     struct option_match match;
 
@@ -296,8 +297,8 @@ static size_t count_options(const struct parse *parse)
     size_t ret = 0;
 
     for (size_t i = 0; i < parse->visible_count; i++)
-        for (size_t k = 0; k < visible_group(parse, i)->count; k++)
-            ret += visible_group(parse, i)->options[k].refusal == NULL;
+        for (size_t k = 0; k < visible_group_at(parse, i)->count; k++)
+            ret += visible_group_at(parse, i)->options[k].refusal == NULL;
     return ret;
 }
 
@@ -314,15 +315,15 @@ static size_t add_essential_options(struct parse *parse, size_t width, struct st
         for (size_t k = 0; k < group->count; k++) {
             if (!option_is_positional(&group->options[k]))
                 continue;
-            add_option(ret, &group->options[k], HELP_PAGE, width);
+            add_option_help(ret, &group->options[k], HELP_PAGE, width);
             shown++;
         }
     }
     for (size_t i = 0; command->essential[i] != NULL; i++) {
-        const struct option *option = find_option(parse, command->essential[i]);
+        const struct option *option = find_option_of_command(parse, command->essential[i]);
 
         assert(option != NULL);
-        add_option(ret, option, HELP_PAGE, width);
+        add_option_help(ret, option, HELP_PAGE, width);
         shown++;
     }
     return count_options(parse) - shown;
@@ -342,15 +343,15 @@ void help_render(struct parse *parse, enum help_extent extent, size_t width, str
     size_t others = 0;
 
     help_usage(parse, ret);
-    add_paragraphs(ret, command->description, all ? SIZE_MAX : 1, width);
+    add_wrapped_paragraphs(ret, command->description, all ? SIZE_MAX : 1, width);
     if (command->subcommands)
-        add_subcommands(ret, command, width);
+        add_tool_list(ret, command, width);
     if (all)
-        add_all_groups(parse, width, ret);
+        add_groups_help(parse, width, ret);
     else
         others = add_essential_options(parse, width, ret);
     if (command->example)
-        add_example(ret, command->example);
+        add_example_lines(ret, command->example);
     if (others > 0)
         string_add_format(ret, "\n%zu more options: %s " HELP_ALL_NAME "\n", others, parse_command_name(parse));
 }

@@ -8,7 +8,7 @@
 #include "base/text/number.h"
 #include "cli/parse/command.h"
 
-struct search {
+struct beginning_search {
     struct text wanted;
     struct option_match found;
     bool ambiguous;
@@ -17,7 +17,7 @@ struct search {
 };
 
 /* Whether one of the two has to be meant: they are the same, or one yields. */
-static bool is_settled(const struct option *a, const struct option *b)
+static bool is_settled_match(const struct option *a, const struct option *b)
 {
     return a == b || a->yields != b->yields;
 }
@@ -25,11 +25,11 @@ static bool is_settled(const struct option *a, const struct option *b)
 /* Several names of one option with the same beginning are no ambiguity. */
 static bool visit_beginning(void *data, struct option_match match)
 {
-    struct search *search = data;
+    struct beginning_search *search = data;
 
     if (strncmp(match.name, search->wanted.data, search->wanted.size) != 0)
         return true;
-    if (search->found.state && !is_settled(option_of(&search->found), option_of(&match)))
+    if (search->found.state && !is_settled_match(option_of(&search->found), option_of(&match)))
         search->ambiguous = true;
     if (!search->found.state || (option_of(&search->found)->yields && !option_of(&match)->yields)) {
         search->found = match;
@@ -44,7 +44,7 @@ static enum word_class find_beginning(const struct parse *parse, struct text nam
                                       struct error *err)
 {
     struct arena arena;
-    struct search search = {.wanted = name, .arena = &arena};
+    struct beginning_search search = {.wanted = name, .arena = &arena};
 
     arena_init(&arena);
     option_each_name(parse, visit_beginning, &search);
@@ -103,7 +103,7 @@ struct suggestion {
     size_t distance;
 };
 
-static void consider(struct suggestion *suggestion, const char *name)
+static void consider_suggestion(struct suggestion *suggestion, const char *name)
 {
     struct text text = text_of(name);
     size_t distance = name_distance(suggestion->wanted, text);
@@ -120,7 +120,7 @@ static void consider(struct suggestion *suggestion, const char *name)
 
 static bool visit_similar(void *data, struct option_match match)
 {
-    consider(data, match.name);
+    consider_suggestion(data, match.name);
     return true;
 }
 
@@ -134,7 +134,7 @@ const char *option_suggest(const struct parse *parse, const char *word)
         option_each_name(parse, visit_similar, &suggestion);
     else
         for (size_t i = 0; i < command->subcommand_count; i++)
-            consider(&suggestion, command->subcommands[i]->name);
+            consider_suggestion(&suggestion, command->subcommands[i]->name);
     return suggestion.best;
 }
 

@@ -5,19 +5,19 @@
  * commands share is a member of the settings of each of them; the options that only one command has fill its settings
  * directly. Nothing is looked up by name, and what a command lacks its settings do not have.
  *
- *   struct debug_reduce_settings {
+ *   struct debug_tool_settings {
  *       struct debug_values debug;       filled by check_options, artifact_options, ...
  *       struct model_file_settings file;
  *       enum reduce_mode mode;           an option of its own
  *   };
  *
  *   static const struct option options[] = {
- *       OPTION_ROW(struct debug_reduce_settings, mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+ *       OPTION_ROW(struct debug_tool_settings, mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
  *                  .choices = modes, .fallback = "bisect", .help = "how to search"),
  *   };
  *
  *   static const struct command_group groups[] = {
- *       COMMAND_GROUP(struct debug_reduce_settings, debug, check_options),
+ *       COMMAND_GROUP(struct debug_tool_settings, debug, check_options),
  *       {&reduce_options, 0},
  *   };
  *

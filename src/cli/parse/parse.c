@@ -39,7 +39,7 @@ const char *parse_positional_word(const struct parse *parse, const char *name)
     return NULL;
 }
 
-static void list_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
+static void list_option_if_given(const struct parse *parse, const char *name, struct string_builder *ret)
 {
     const char *given = parse_given(parse, name);
 
@@ -50,16 +50,16 @@ static void list_if_given(const struct parse *parse, const char *name, struct st
 void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret)
 {
     for (; *names != NULL; names++)
-        list_if_given(parse, *names, ret);
+        list_option_if_given(parse, *names, ret);
 }
 
 void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret)
 {
     for (size_t i = 0; i < group->count; i++)
-        list_if_given(parse, group->options[i].names[0], ret);
+        list_option_if_given(parse, group->options[i].names[0], ret);
 }
 
-static bool is_among(const char *const *names, const char *name)
+static bool is_excepted_name(const char *const *names, const char *name)
 {
     for (; names != NULL && *names != NULL; names++)
         if (strcmp(*names, name) == 0)
@@ -75,8 +75,8 @@ void parse_add_given_of_group(const struct parse *parse, const struct option_gro
         struct option_match match;
         const struct option_state *state;
 
-        if (option_is_positional(option) || option->kind == OPTION_ORDERED || is_among(except, option->names[0]) ||
-            !option_find(parse, text_of(option->names[0]), &match))
+        if (option_is_positional(option) || option->kind == OPTION_ORDERED ||
+            is_excepted_name(except, option->names[0]) || !option_find(parse, text_of(option->names[0]), &match))
             continue;
         state = &match.state->options[match.index];
         if (state->name == NULL)

@@ -53,7 +53,7 @@ static void show_group(struct parse *parse, const struct option_group *group, si
 }
 
 /* Goes down to `command`: from here on its options are the ones that count. */
-static void enter_command(struct parse *parse, const struct command *command)
+static void descend_to_command(struct parse *parse, const struct command *command)
 {
     size_t most_groups = parse->group_count + command->group_count + 2;
     struct group_state **groups = arena_alloc_zero(&parse->arena, most_groups, sizeof(*groups));
@@ -78,7 +78,7 @@ void parse_init(struct parse *parse, const struct command *root)
 {
     *parse = (struct parse){0};
     arena_init(&parse->arena);
-    enter_command(parse, root);
+    descend_to_command(parse, root);
 }
 
 void parse_release(struct parse *parse)
@@ -89,7 +89,7 @@ void parse_release(struct parse *parse)
 
 /* ---- Assigning words ---- */
 
-struct cursor {
+struct word_cursor {
     struct parse *parse;
     const char *const *words;
     size_t count, position;
@@ -99,7 +99,7 @@ struct cursor {
 };
 
 /* Keeps a NULL behind the last word. */
-static void add_word(struct parse *parse, struct option_state *state, const char *word)
+static void append_word(struct parse *parse, struct option_state *state, const char *word)
 {
     if (state->count + 1 >= state->capacity) {
         size_t capacity = state->capacity ? 2 * state->capacity : 4;
@@ -114,7 +114,7 @@ static void add_word(struct parse *parse, struct option_state *state, const char
     state->words[state->count] = NULL;
 }
 
-static void forget_words(struct option_state *state)
+static void forget_option_words(struct option_state *state)
 {
     state->count = 0;
     if (state->words)
@@ -145,7 +145,7 @@ static int refuse_choice(const char *title, const char *word, const char *const 
 }
 
 /* What argparse itself checks about a value. */
-static int check_word(struct parse *parse, const struct option *option, const char *word, struct error *err)
+static int check_option_word(struct parse *parse, const struct option *option, const char *word, struct error *err)
 {
     const char *title = option_title(parse, option);
     struct string_builder quoted;
@@ -165,16 +165,16 @@ static int check_word(struct parse *parse, const struct option *option, const ch
     return rc;
 }
 
-static int take_word(struct cursor *cursor, const struct option_match *match, const char *word)
+static int take_option_word(struct word_cursor *cursor, const struct option_match *match, const char *word)
 {
-    int rc = check_word(cursor->parse, option_of(match), word, cursor->err);
+    int rc = check_option_word(cursor->parse, option_of(match), word, cursor->err);
 
     if (rc == 0)
-        add_word(cursor->parse, &match->state->options[match->index], word);
+        append_word(cursor->parse, &match->state->options[match->index], word);
     return rc;
 }
 
-static bool next_is_value(const struct cursor *cursor)
+static bool next_word_is_value(const struct word_cursor *cursor)
 {
     struct option_match ignored;
     struct error ignored_error;
@@ -183,7 +183,7 @@ static bool next_is_value(const struct cursor *cursor)
            word_classify(cursor->parse, cursor->words[cursor->position], &ignored, &ignored_error) == WORD_VALUE;
 }
 
-static int take_rest(struct cursor *cursor, const struct option_match *match)
+static int take_rest_of_line(struct word_cursor *cursor, const struct option_match *match)
 {
     const struct option *option = option_of(match);
     int rc = 0;
@@ -194,7 +194,7 @@ static int take_rest(struct cursor *cursor, const struct option_match *match)
     for (bool first = true; rc == 0 && cursor->position < cursor->count; first = false) {
         const char *word = cursor->words[cursor->position++];
 
-        rc = take_word(cursor, match, word);
+        rc = take_option_word(cursor, match, word);
         if (first && option->stands_alone && option->stands_alone(word)) {
             cursor->place.command = SIZE_MAX;
             break;
@@ -208,7 +208,7 @@ static bool takes_several(const struct option *option)
     return option->kind == OPTION_MANY || option->kind == OPTION_ANY;
 }
 
-static int take_values(struct cursor *cursor, const struct option_match *match)
+static int take_option_values(struct word_cursor *cursor, const struct option_match *match)
 {
     const struct option *option = option_of(match);
     struct option_state *state = &match->state->options[match->index];
@@ -217,9 +217,9 @@ static int take_values(struct cursor *cursor, const struct option_match *match)
     int rc = 0;
 
     if (option->kind == OPTION_REST)
-        return take_rest(cursor, match);
-    while (rc == 0 && (several || state->count == before) && next_is_value(cursor))
-        rc = take_word(cursor, match, cursor->words[cursor->position++]);
+        return take_rest_of_line(cursor, match);
+    while (rc == 0 && (several || state->count == before) && next_word_is_value(cursor))
+        rc = take_option_word(cursor, match, cursor->words[cursor->position++]);
     if (rc == 0 && (several || state->count == before)) {
         cursor->place.option = *match;
         cursor->place.no_option = state->count == before && (option->kind == OPTION_ONE || option->kind == OPTION_MANY);
@@ -229,11 +229,11 @@ static int take_values(struct cursor *cursor, const struct option_match *match)
     if (option->kind != OPTION_MAYBE)
         return error_set(cursor->err, ERR_INVALID, "argument %s: expected %s argument",
                          option_title(cursor->parse, option), several ? "at least one" : "one");
-    add_word(cursor->parse, state, "");
+    append_word(cursor->parse, state, "");
     return 0;
 }
 
-static int check_exclusive(struct cursor *cursor, const struct option_match *match)
+static int check_exclusive(struct word_cursor *cursor, const struct option_match *match)
 {
     const struct option_group *group = match->state->group;
     const struct option *option = option_of(match);
@@ -247,7 +247,7 @@ static int check_exclusive(struct cursor *cursor, const struct option_match *mat
 
 /* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. An
  * option with a value has a field of its own, and is noted with the first ordered ones of its group. */
-static void note_order(struct cursor *cursor, const struct option_match *match)
+static void note_order(struct word_cursor *cursor, const struct option_match *match)
 {
     const struct option_group *group = match->state->group;
     const struct option *option = &group->options[match->index];
@@ -256,12 +256,12 @@ static void note_order(struct cursor *cursor, const struct option_match *match)
     while (group->options[first].kind != OPTION_ORDERED ||
            (!option->ordered && group->options[first].offset != option->offset))
         first++;
-    add_word(cursor->parse, &match->state->options[first], match->name + strspn(match->name, "-"));
+    append_word(cursor->parse, &match->state->options[first], match->name + strspn(match->name, "-"));
 }
 
 /* Notes one occurrence of an option and takes its values. A cluster of short flags is taken apart: the text behind the
  * first letter begins with the next one. */
-static int take_option(struct cursor *cursor, struct option_match match)
+static int take_option_match(struct word_cursor *cursor, struct option_match match)
 {
     for (;;) {
         const struct option *option = option_of(&match);
@@ -278,8 +278,8 @@ static int take_option(struct cursor *cursor, struct option_match match)
             note_order(cursor, &match);
         if (option_takes_values(option)) {
             if (!option->append)
-                forget_words(state);
-            return match.value ? take_word(cursor, &match, match.value) : take_values(cursor, &match);
+                forget_option_words(state);
+            return match.value ? take_option_word(cursor, &match, match.value) : take_option_values(cursor, &match);
         }
         if (!match.value)
             return 0;
@@ -300,7 +300,7 @@ static int take_option(struct cursor *cursor, struct option_match match)
 }
 
 /* The next positional word that the command waits for. */
-static bool find_positional(const struct parse *parse, struct option_match *ret)
+static bool find_next_positional(const struct parse *parse, struct option_match *ret)
 {
     for (size_t i = 0; i < parse->visible_count; i++) {
         struct group_state *state = parse->visible[i].state;
@@ -324,7 +324,7 @@ int parse_enter_subcommand(struct parse *parse, const char *word, struct error *
 
     for (size_t i = 0; i < command->subcommand_count; i++)
         if (strcmp(command->subcommands[i]->name, word) == 0) {
-            enter_command(parse, command->subcommands[i]);
+            descend_to_command(parse, command->subcommands[i]);
             return 0;
         }
     for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
@@ -338,35 +338,35 @@ int parse_enter_subcommand(struct parse *parse, const char *word, struct error *
     return ERR_INVALID;
 }
 
-static int take_positional(struct cursor *cursor, const char *word)
+static int take_positional_word(struct word_cursor *cursor, const char *word)
 {
     struct option_match match;
 
     if (parse_command(cursor->parse)->subcommands)
         return parse_enter_subcommand(cursor->parse, word, cursor->err);
-    if (!find_positional(cursor->parse, &match)) {
-        add_word(cursor->parse, &cursor->parse->unrecognized, word);
+    if (!find_next_positional(cursor->parse, &match)) {
+        append_word(cursor->parse, &cursor->parse->unrecognized, word);
         return 0;
     }
     match.state->options[match.index].name = match.name;
-    return take_word(cursor, &match, word);
+    return take_option_word(cursor, &match, word);
 }
 
-static int take_next(struct cursor *cursor)
+static int take_next_word(struct word_cursor *cursor)
 {
     const char *word = cursor->words[cursor->position++];
     struct option_match match;
 
     cursor->place = (struct parse_place){.command = SIZE_MAX};
     if (cursor->only_positional)
-        return take_positional(cursor, word);
+        return take_positional_word(cursor, word);
     switch (word_classify(cursor->parse, word, &match, cursor->err)) {
     case WORD_VALUE:
-        return take_positional(cursor, word);
+        return take_positional_word(cursor, word);
     case WORD_OPTION:
-        return take_option(cursor, match);
+        return take_option_match(cursor, match);
     case WORD_UNKNOWN:
-        add_word(cursor->parse, &cursor->parse->unrecognized, word);
+        append_word(cursor->parse, &cursor->parse->unrecognized, word);
         return 0;
     case WORD_DASHES:
         cursor->only_positional = true;
@@ -418,7 +418,7 @@ static const char *suggest_instead(struct parse *parse, const char *word)
     return similar ? arena_printf(&parse->arena, "did you mean '%s'?", similar) : NULL;
 }
 
-static void describe_unrecognized(struct parse *parse, struct error *err)
+static void report_unrecognized(struct parse *parse, struct error *err)
 {
     const struct option_state *words = &parse->unrecognized;
     const char *suggestion = NULL;
@@ -441,10 +441,10 @@ static void describe_unrecognized(struct parse *parse, struct error *err)
 
 enum parse_outcome parse_words(struct parse *parse, size_t count, const char *const *words, struct error *err)
 {
-    struct cursor cursor = {.parse = parse, .words = words, .count = count, .err = err};
+    struct word_cursor cursor = {.parse = parse, .words = words, .count = count, .err = err};
 
     while (cursor.position < cursor.count) {
-        if (take_next(&cursor) < 0)
+        if (take_next_word(&cursor) < 0)
             return PARSE_REFUSED;
         if (parse_given(parse, "--help"))
             return PARSE_HELP;
@@ -454,7 +454,7 @@ enum parse_outcome parse_words(struct parse *parse, size_t count, const char *co
     if (check_required(parse, err) < 0)
         return PARSE_REFUSED;
     if (parse->unrecognized.count > 0) {
-        describe_unrecognized(parse, err);
+        report_unrecognized(parse, err);
         return PARSE_UNRECOGNIZED;
     }
     return PARSE_DONE;
@@ -463,14 +463,14 @@ enum parse_outcome parse_words(struct parse *parse, size_t count, const char *co
 void parse_words_so_far(struct parse *parse, size_t count, const char *const *words, struct parse_place *ret)
 {
     struct error ignored;
-    struct cursor cursor = {
+    struct word_cursor cursor = {
         .parse = parse, .words = words, .count = count, .place = {.command = SIZE_MAX}, .err = &ignored};
 
     while (cursor.position < cursor.count)
-        take_next(&cursor);
+        take_next_word(&cursor);
     *ret = cursor.place;
     if (ret->option.state == NULL && ret->command == SIZE_MAX) {
-        find_positional(parse, &ret->option);
+        find_next_positional(parse, &ret->option);
         ret->no_option = cursor.only_positional;
     }
 }

@@ -22,7 +22,7 @@ static bool is_one_of(char c, const char *set)
 }
 
 /* `text` without the characters of `set` at both ends. */
-static struct text strip(struct text text, const char *set)
+static struct text strip_text(struct text text, const char *set)
 {
     while (text.size > 0 && is_one_of(text.data[0], set)) {
         text.data++;
@@ -43,12 +43,12 @@ void split_name(const char *word, struct text *ret_name, struct text *ret_value)
 
 static bool is_list(struct text stripped)
 {
-    return strip(stripped, "[]").size != stripped.size;
+    return strip_text(stripped, "[]").size != stripped.size;
 }
 
 static void cast_scalar(struct text stripped, struct cast_value *ret)
 {
-    *ret = (struct cast_value){.text = strip(stripped, "'\"")};
+    *ret = (struct cast_value){.text = strip_text(stripped, "'\"")};
     if (number_parse_integer(stripped, &ret->integer)) {
         ret->kind = CAST_INTEGER;
         ret->number = (double)ret->integer;
@@ -70,7 +70,7 @@ static void cast_list(struct parse *parse, struct text inside, struct cast_value
     for (size_t i = 0; i < count; i++) {
         const char *comma = inside.size > 0 ? memchr(inside.data, ',', inside.size) : NULL;
         size_t size = comma ? (size_t)(comma - inside.data) : inside.size;
-        struct text element = strip((struct text){inside.data, size}, blanks);
+        struct text element = strip_text((struct text){inside.data, size}, blanks);
 
         if (is_list(element))
             items[i] = (struct cast_value){.kind = CAST_LIST, .text = element};
@@ -84,16 +84,16 @@ static void cast_list(struct parse *parse, struct text inside, struct cast_value
 
 void cast_word(struct parse *parse, struct text word, struct cast_value *ret)
 {
-    struct text stripped = strip(word, blanks);
+    struct text stripped = strip_text(word, blanks);
 
     if (is_list(stripped))
-        cast_list(parse, strip(stripped, "[]"), ret);
+        cast_list(parse, strip_text(stripped, "[]"), ret);
     else
         cast_scalar(stripped, ret);
 }
 
 /* Where the value for `name` goes in a list of structs that begin with their name: its earlier place, or a new one. */
-static void *place_for(void *items, size_t *count, size_t item_size, const char *name)
+static void *place_for_name(void *items, size_t *count, size_t item_size, const char *name)
 {
     char *item = items;
 
@@ -105,7 +105,7 @@ static void *place_for(void *items, size_t *count, size_t item_size, const char 
 }
 
 /* Splits a word and casts its value. Returns the name, or NULL when the value is neither of the wanted number kinds. */
-static const char *number_pair(struct parse *parse, const char *word, bool integer, struct cast_value *ret)
+static const char *split_number_pair(struct parse *parse, const char *word, bool integer, struct cast_value *ret)
 {
     struct text name, value;
 
@@ -118,8 +118,8 @@ static const char *number_pair(struct parse *parse, const char *word, bool integ
 
 /* ---- Pairs of a name and a number ---- */
 
-static int convert_numbers(struct parse *parse, const char *spelling, struct words words, bool are_shares,
-                           struct named_numbers *ret, struct error *err)
+static int convert_number_rules(struct parse *parse, const char *spelling, struct words words, bool are_shares,
+                                struct named_numbers *ret, struct error *err)
 {
     struct named_number *items = arena_alloc_zero(parse_arena(parse), words.count, sizeof(*items));
     size_t count = 0;
@@ -127,14 +127,14 @@ static int convert_numbers(struct parse *parse, const char *spelling, struct wor
     for (size_t i = 0; i < words.count; i++) {
         struct named_number *item;
         struct cast_value value;
-        const char *name = number_pair(parse, words.items[i], false, &value);
+        const char *name = split_number_pair(parse, words.items[i], false, &value);
 
         if (!name)
             return error_set(err, ERR_INVALID, "%s: '%s' is not a number; write 1e-3, or NAME:1e-3 for one output",
                              spelling, words.items[i]);
         if (are_shares && (value.number < 0 || value.number > 1))
             return error_set(err, ERR_INVALID, "%s: '%s' lies outside of 0 to 1", spelling, words.items[i]);
-        item = place_for(items, &count, sizeof(*items), name);
+        item = place_for_name(items, &count, sizeof(*items), name);
         *item = (struct named_number){name, value.number};
     }
     *ret = (struct named_numbers){items, count};
@@ -143,13 +143,13 @@ static int convert_numbers(struct parse *parse, const char *spelling, struct wor
 
 int convert_named_numbers(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
 {
-    return convert_numbers(parse, spelling, words, false, field, err);
+    return convert_number_rules(parse, spelling, words, false, field, err);
 }
 
 int convert_named_quantiles(struct parse *parse, const char *spelling, struct words words, void *field,
                             struct error *err)
 {
-    return convert_numbers(parse, spelling, words, true, field, err);
+    return convert_number_rules(parse, spelling, words, true, field, err);
 }
 
 int convert_named_counts(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
@@ -160,13 +160,13 @@ int convert_named_counts(struct parse *parse, const char *spelling, struct words
     for (size_t i = 0; i < words.count; i++) {
         struct named_integer *item;
         struct cast_value value;
-        const char *name = number_pair(parse, words.items[i], true, &value);
+        const char *name = split_number_pair(parse, words.items[i], true, &value);
 
         if (!name || value.integer < 0)
             return error_set(err, ERR_INVALID,
                              "%s: '%s' is not a number of 0 or more; write 3, or NAME:3 for one tensor", spelling,
                              words.items[i]);
-        item = place_for(items, &count, sizeof(*items), name);
+        item = place_for_name(items, &count, sizeof(*items), name);
         *item = (struct named_integer){name, value.integer};
     }
     *(struct named_integers *)field = (struct named_integers){items, count};
@@ -195,7 +195,7 @@ int convert_named_statistics(struct parse *parse, const char *spelling, struct w
                              "%s: Invalid choice for check_error_stat: '" TEXT_FORMAT
                              "'; there are max, mean, median, elemwise, quantile",
                              spelling, TEXT_ARGS(value));
-        item = place_for(items, &count, sizeof(*items), arena_text(parse_arena(parse), name));
+        item = place_for_name(items, &count, sizeof(*items), arena_text(parse_arena(parse), name));
         *item = (struct named_word){arena_text(parse_arena(parse), name), statistics[index]};
     }
     *(struct named_words *)field = (struct named_words){items, count};
@@ -204,7 +204,8 @@ int convert_named_statistics(struct parse *parse, const char *spelling, struct w
 
 /* ---- Shapes ---- */
 
-static int refuse_shape(const char *spelling, const char *word, struct text name, struct text value, struct error *err)
+static int refuse_shape_word(const char *spelling, const char *word, struct text name, struct text value,
+                             struct error *err)
 {
     if (name.size == 0)
         return error_set(err, ERR_INVALID, "%s: '%s' names no input; write NAME:[1,3,224,224]", spelling, word);
@@ -243,7 +244,7 @@ int cast_shape(struct parse *parse, const char *spelling, const char *word, cons
 }
 
 /* Whether a shape, which may still be to come, goes on in the next word. */
-static bool goes_on(struct text word)
+static bool shape_goes_on(struct text word)
 {
     size_t at = word.size, open = 0, closed = 0;
 
@@ -264,7 +265,7 @@ struct words join_shape_words(struct parse *parse, struct words words)
     for (size_t i = 0; i < words.count; i++) {
         const char *word = words.items[i];
 
-        while (i + 1 < words.count && (goes_on(text_of(word)) || words.items[i + 1][0] == ':'))
+        while (i + 1 < words.count && (shape_goes_on(text_of(word)) || words.items[i + 1][0] == ':'))
             word = arena_printf(parse_arena(parse), "%s %s", word, words.items[++i]);
         items[count++] = word;
     }
@@ -284,15 +285,15 @@ int convert_shapes(struct parse *parse, const char *spelling, struct words given
         int rc;
 
         split_name(words.items[i], &name, &value);
-        name = strip(name, blanks);
+        name = strip_text(name, blanks);
         cast_word(parse, value, &list);
         if (name.size == 0 || list.kind != CAST_LIST)
-            return refuse_shape(spelling, words.items[i], name, value, err);
+            return refuse_shape_word(spelling, words.items[i], name, value, err);
         shape.name = arena_text(parse_arena(parse), name);
         rc = cast_shape(parse, spelling, words.items[i], &list, &shape, err);
         if (rc < 0)
             return rc;
-        *(struct input_shape *)place_for(items, &count, sizeof(*items), shape.name) = shape;
+        *(struct input_shape *)place_for_name(items, &count, sizeof(*items), shape.name) = shape;
     }
     *(struct input_shapes *)field = (struct input_shapes){items, count};
     return 0;
@@ -300,8 +301,8 @@ int convert_shapes(struct parse *parse, const char *spelling, struct words given
 
 /* ---- Ranges ---- */
 
-static int read_range(struct parse *parse, const char *spelling, const char *word, struct data_loader_range *ret,
-                      struct error *err)
+static int read_range_word(struct parse *parse, const char *spelling, const char *word, struct data_loader_range *ret,
+                           struct error *err)
 {
     struct cast_value list;
     struct text name, value;
@@ -333,11 +334,11 @@ int convert_ranges(struct parse *parse, const char *spelling, struct words words
 
     for (size_t i = 0; i < words.count; i++) {
         struct data_loader_range range;
-        int rc = read_range(parse, spelling, words.items[i], &range, err);
+        int rc = read_range_word(parse, spelling, words.items[i], &range, err);
 
         if (rc < 0)
             return rc;
-        *(struct data_loader_range *)place_for(items, &count, sizeof(*items), range.name) = range;
+        *(struct data_loader_range *)place_for_name(items, &count, sizeof(*items), range.name) = range;
     }
     *(struct data_loader_ranges *)field = (struct data_loader_ranges){items, count};
     return 0;
@@ -382,7 +383,7 @@ int convert_outputs(struct parse *parse, const char *spelling, struct words word
 
 /* ---- Top K ---- */
 
-static bool read_top_k(struct text function, struct top_k_rule *ret)
+static bool read_top_k_word(struct text function, struct top_k_rule *ret)
 {
     static const struct text prefix = {"top-", 4}, axis_prefix = {"axis=", 5};
     const char *comma = function.size > 0 ? memchr(function.data, ',', function.size) : NULL;
@@ -416,13 +417,13 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
                              "%s: Invalid post-processing function: '" TEXT_FORMAT
                              "'; write top-5, or NAME:top-5,axis=1",
                              spelling, TEXT_ARGS(value));
-        if (!read_top_k(value, &top_k))
+        if (!read_top_k_word(value, &top_k))
             return error_set(
                 err, ERR_INVALID,
                 "%s: '%s': K has to be a number of 1 or more, the axis a number; write top-5, or NAME:top-5,axis=1",
                 spelling, words.items[i]);
         top_k.name = arena_text(parse_arena(parse), name);
-        *(struct top_k_rule *)place_for(items, &count, sizeof(*items), top_k.name) = top_k;
+        *(struct top_k_rule *)place_for_name(items, &count, sizeof(*items), top_k.name) = top_k;
     }
     *(struct top_ks *)field = (struct top_ks){items, count};
     return 0;
@@ -431,7 +432,7 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
 /* ---- External data ---- */
 
 /* The folder that the command writes its model to, malloc'd. */
-static char *output_folder(const struct parse *parse)
+static char *folder_of_output(const struct parse *parse)
 {
     static const char *const names[] = {"-o", "--save-onnx", "--min-good", "--iter-artifact"};
     struct option_match match;
@@ -455,7 +456,7 @@ int convert_external_data(struct parse *parse, const char *spelling, struct word
     external->save = true;
     if (words.items[0][0] == '\0')
         return 0;
-    folder = output_folder(parse);
+    folder = folder_of_output(parse);
     rc = external_data_location(words.items[0], folder, &location, &why);
     if (rc == 0)
         external->file_name = arena_strdup(parse_arena(parse), location);
@@ -470,7 +471,7 @@ int convert_external_data(struct parse *parse, const char *spelling, struct word
 /* ---- A command line in a single word ---- */
 
 /* Reads the word that begins at `*at`, up to the blank behind it. False when a quote is not closed. */
-static bool read_word(const char **at, struct string_builder *ret)
+static bool read_launcher_word(const char **at, struct string_builder *ret)
 {
     char quote = '\0';
     const char *rest = *at;
@@ -501,7 +502,7 @@ int convert_launcher(struct parse *parse, const char *spelling, struct words wor
 
     string_init(&word);
     for (const char *at = line + strspn(line, " \t\n"); *at != '\0' && closed; at += strspn(at, " \t\n")) {
-        closed = read_word(&at, &word);
+        closed = read_launcher_word(&at, &word);
         items[count++] = arena_strdup(parse_arena(parse), word.size > 0 ? word.data : "");
     }
     string_release(&word);

@@ -20,7 +20,7 @@ static const struct {
 };
 
 /* An absolute path of an existing file. Links stay as they are: external data lie beside the link, not its target. */
-static const char *make_absolute(struct parse *parse, const char *path)
+static const char *make_model_path_absolute(struct parse *parse, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
 
@@ -33,46 +33,46 @@ static const char *make_absolute(struct parse *parse, const char *path)
 }
 
 /* A colon may introduce the name of a function in a script, as Polygraphy has it, or be part of the file's name. */
-static void find_model(struct parse *parse, struct model_values *values)
+static void find_model_file(struct parse *parse, struct model_values *values)
 {
     const char *colon = strrchr(values->path, ':');
 
     if (!file_exists(values->path) && colon)
         values->path = arena_text(parse_arena(parse), (struct text){values->path, (size_t)(colon - values->path)});
     if (file_exists(values->path))
-        values->path = make_absolute(parse, values->path);
+        values->path = make_model_path_absolute(parse, values->path);
     else
         log_message(parse_log(parse), LOG_WARNING, "Model path does not exist: %s", values->path);
 }
 
 /* By its first bytes, whatever it is called. */
-static bool is_engine(const char *path)
+static bool is_engine_file(const char *path)
 {
     return plan_is(path) || plan_is_tensorrt(path);
 }
 
 /* An ONNX model, whatever it is called. */
-static int finish_onnx(struct parse *parse, void *given, struct error *err)
+static int finish_onnx_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
 
     values->type = MODEL_ONNX;
-    find_model(parse, values);
-    if (is_engine(values->path))
+    find_model_file(parse, values);
+    if (is_engine_file(values->path))
         return error_set(err, ERR_INVALID, "'%s' is an engine: give the ONNX model that it was built from",
                          values->path);
     return 0;
 }
 
-static int finish_optional_onnx(struct parse *parse, void *given, struct error *err)
+static int finish_optional_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
 
     values->type = MODEL_ONNX;
-    return values->path != NULL ? finish_onnx(parse, values, err) : 0;
+    return values->path != NULL ? finish_onnx_model(parse, values, err) : 0;
 }
 
-static int guess_type(struct model_values *values, struct error *err)
+static int guess_model_type(struct model_values *values, struct error *err)
 {
     const char *extension = file_extension(values->path);
 
@@ -92,18 +92,18 @@ static int guess_type(struct model_values *values, struct error *err)
         values->path);
 }
 
-static int finish_any(struct parse *parse, void *given, struct error *err)
+static int finish_any_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
     int rc = 0;
 
     if (!values->path)
         return 0;
-    find_model(parse, values);
-    if (is_engine(values->path))
+    find_model_file(parse, values);
+    if (is_engine_file(values->path))
         values->type = MODEL_ENGINE;
     else if (!parse_given(parse, "--model-type"))
-        rc = guess_type(values, err);
+        rc = guess_model_type(values, err);
     if (rc < 0)
         return rc;
     if (values->type != MODEL_ONNX && values->type != MODEL_ENGINE)
@@ -115,13 +115,13 @@ static int finish_any(struct parse *parse, void *given, struct error *err)
 }
 
 /* No model is called so: what is, is layer information of an engine. */
-static int finish_inspect(struct parse *parse, void *given, struct error *err)
+static int finish_inspected_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
 
     if (parse_given(parse, "--model-type") || strcmp(file_extension(values->path), ".json") != 0)
-        return finish_any(parse, values, err);
-    find_model(parse, values);
+        return finish_any_model(parse, values, err);
+    find_model_file(parse, values);
     values->type = MODEL_LAYER_INFO;
     return 0;
 }
@@ -186,12 +186,13 @@ static const struct option sanitize_rows[] = {
         .title = "Model", .options = (rows), .count = (row_count), .finish = (finisher),                               \
     }
 
-const struct option_group run_model_options = MODEL_GROUP(run_rows, ARRAY_LEN(run_rows), finish_any);
-const struct option_group inspect_model_options = MODEL_GROUP(inspect_rows, 2, finish_inspect);
-const struct option_group convert_model_options = MODEL_GROUP(inspect_rows, ARRAY_LEN(inspect_rows), finish_any);
-const struct option_group lint_model_options = MODEL_GROUP(lint_rows, ARRAY_LEN(lint_rows), finish_onnx);
-const struct option_group reduce_model_options = MODEL_GROUP(reduce_rows, ARRAY_LEN(reduce_rows), finish_onnx);
-const struct option_group sanitize_model_options = MODEL_GROUP(sanitize_rows, ARRAY_LEN(sanitize_rows), finish_onnx);
+const struct option_group run_model_options = MODEL_GROUP(run_rows, ARRAY_LEN(run_rows), finish_any_model);
+const struct option_group inspect_model_options = MODEL_GROUP(inspect_rows, 2, finish_inspected_model);
+const struct option_group convert_model_options = MODEL_GROUP(inspect_rows, ARRAY_LEN(inspect_rows), finish_any_model);
+const struct option_group lint_model_options = MODEL_GROUP(lint_rows, ARRAY_LEN(lint_rows), finish_onnx_model);
+const struct option_group reduce_model_options = MODEL_GROUP(reduce_rows, ARRAY_LEN(reduce_rows), finish_onnx_model);
+const struct option_group sanitize_model_options =
+    MODEL_GROUP(sanitize_rows, ARRAY_LEN(sanitize_rows), finish_onnx_model);
 const struct option_group capability_model_options =
-    MODEL_GROUP(capability_rows, ARRAY_LEN(capability_rows), finish_optional_onnx);
-const struct option_group onnx_model_options = MODEL_GROUP(lint_rows, 1, finish_onnx);
+    MODEL_GROUP(capability_rows, ARRAY_LEN(capability_rows), finish_optional_model);
+const struct option_group onnx_model_options = MODEL_GROUP(lint_rows, 1, finish_onnx_model);

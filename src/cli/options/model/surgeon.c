@@ -9,30 +9,31 @@
 
 /* ---- Tensors: NAME:SHAPE:TYPE and NAME:TYPE ---- */
 
-static bool is_auto(struct text text)
+static bool is_auto_word(struct text text)
 {
     return text.size == 4 && text_contains_ignoring_case(text, TEXT("auto"));
 }
 
 /* The type, UNDEFINED for `auto`. */
-static int read_type(const char *spelling, const char *word, struct text text, enum data_type *ret, struct error *err)
+static int read_metadata_type(const char *spelling, const char *word, struct text text, enum data_type *ret,
+                              struct error *err)
 {
     *ret = text_equal_string(text, "float4") ? DATA_FLOAT4E2M1 : data_type_parse(text);
-    if (*ret == DATA_UNDEFINED && !is_auto(text))
+    if (*ret == DATA_UNDEFINED && !is_auto_word(text))
         return error_set(err, ERR_INVALID,
                          "%s: '%s': '" TEXT_FORMAT "' is not a data type; write float32, int64, ..., or auto", spelling,
                          word, TEXT_ARGS(text));
     return 0;
 }
 
-static int read_shape(struct parse *parse, const char *spelling, const char *word, struct text text,
-                      struct tensor_metadata *ret, struct error *err)
+static int read_metadata_shape(struct parse *parse, const char *spelling, const char *word, struct text text,
+                               struct tensor_metadata *ret, struct error *err)
 {
     struct input_shape shape = {0};
     struct cast_value list;
     int rc;
 
-    if (is_auto(text))
+    if (is_auto_word(text))
         return 0;
     cast_word(parse, text, &list);
     if (list.kind != CAST_LIST)
@@ -49,7 +50,7 @@ static int read_shape(struct parse *parse, const char *spelling, const char *wor
 }
 
 /* The part behind the last colon of `text`, which is shortened by it. False when there is no colon. */
-static bool take_last(struct text *text, struct text *ret)
+static bool take_last_part(struct text *text, struct text *ret)
 {
     size_t at = text->size;
 
@@ -62,7 +63,7 @@ static bool take_last(struct text *text, struct text *ret)
     return true;
 }
 
-static int check_names(const char *spelling, const struct tensor_metadata_list *list, struct error *err)
+static int check_tensor_names(const char *spelling, const struct tensor_metadata_list *list, struct error *err)
 {
     struct name_map names;
     int rc = 0;
@@ -85,19 +86,19 @@ static int convert_metadata(struct parse *parse, const char *spelling, struct wo
         struct text name = text_of(words.items[i]), shape = {"", 0}, type;
         int rc = 0;
 
-        if (!take_last(&name, &type) || (with_shapes && !take_last(&name, &shape)) || name.size == 0)
+        if (!take_last_part(&name, &type) || (with_shapes && !take_last_part(&name, &shape)) || name.size == 0)
             return error_set(err, ERR_INVALID, "%s: '%s' is not of the form %s", spelling, words.items[i],
                              with_shapes ? "NAME:SHAPE:TYPE; write x:[1,3]:float32, or x:auto:auto"
                                          : "NAME:TYPE; write y:float32, or y:auto");
-        rc = read_type(spelling, words.items[i], type, &items[i].type, err);
+        rc = read_metadata_type(spelling, words.items[i], type, &items[i].type, err);
         if (rc == 0 && with_shapes)
-            rc = read_shape(parse, spelling, words.items[i], shape, &items[i], err);
+            rc = read_metadata_shape(parse, spelling, words.items[i], shape, &items[i], err);
         if (rc < 0)
             return rc;
         items[i].name = arena_text(parse_arena(parse), name);
     }
     *ret = (struct tensor_metadata_list){items, words.count};
-    return check_names(spelling, ret, err);
+    return check_tensor_names(spelling, ret, err);
 }
 
 static int convert_input_metadata(struct parse *parse, const char *spelling, struct words words, void *field,
@@ -142,8 +143,8 @@ static int refuse_attribute(const char *spelling, const char *word, const char *
 }
 
 /* A list is one of integers, of numbers when any of them is no integer, or of texts. */
-static int read_list(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
-                     struct node_attribute *ret, struct error *err)
+static int read_attribute_list(struct parse *parse, const char *spelling, const char *word,
+                               const struct cast_value *list, struct node_attribute *ret, struct error *err)
 {
     struct arena *arena = parse_arena(parse);
     int64_t *integers = arena_alloc_zero(arena, list->count, sizeof(*integers));
@@ -188,7 +189,7 @@ static int read_attribute(struct parse *parse, const char *spelling, const char 
     ret->name = (struct text){word, (size_t)(equals - word)};
     cast_word(parse, text_of(equals + 1), &value);
     if (value.kind == CAST_LIST)
-        return read_list(parse, spelling, word, &value, ret, err);
+        return read_attribute_list(parse, spelling, word, &value, ret, err);
     if (value.kind == CAST_INTEGER) {
         ret->kind = ATTRIBUTE_KIND_INTEGER;
         ret->integer = value.integer;
@@ -220,7 +221,7 @@ static int convert_attributes(struct parse *parse, const char *spelling, struct 
         items[place] = attribute;
         count += place == count;
     }
-    *(struct node_attributes *)field = (struct node_attributes){items, count};
+    *(struct node_attribute_list *)field = (struct node_attribute_list){items, count};
     return 0;
 }
 

@@ -14,7 +14,7 @@ static const char *const policies[] = {"lowest", "fastest", NULL};
 
 /* ---- Profiles ---- */
 
-static bool has_name(const struct input_shape *shapes, size_t count, const char *name)
+static bool has_shape_name(const struct input_shape *shapes, size_t count, const char *name)
 {
     for (size_t i = 0; i < count; i++)
         if (strcmp(shapes[i].name, name) == 0)
@@ -40,7 +40,7 @@ static int convert_shape_profiles(struct parse *parse, const char *spelling, str
         shapes[i] = one.items[0];
         if (!shape_is_static(&shapes[i].shape))
             return error_set(err, ERR_INVALID, "%s: '%s': every dimension must be a number", spelling, words.items[i]);
-        if (count == 0 || has_name(profiles[count - 1].items, profiles[count - 1].count, shapes[i].name))
+        if (count == 0 || has_shape_name(profiles[count - 1].items, profiles[count - 1].count, shapes[i].name))
             profiles[count++].items = &shapes[i];
         profiles[count - 1].count++;
     }
@@ -56,13 +56,13 @@ static int check_same_names(const char *option, const struct shape_profiles *pro
                          profiles->count, other_option, others->count);
     for (size_t i = 0; i < profiles->count && i < others->count; i++)
         for (size_t k = 0; k < profiles->items[i].count; k++)
-            if (!has_name(others->items[i].items, others->items[i].count, profiles->items[i].items[k].name))
+            if (!has_shape_name(others->items[i].items, others->items[i].count, profiles->items[i].items[k].name))
                 return error_set(err, ERR_INVALID, "%s names the input '%s', which %s does not: name the same inputs",
                                  option, profiles->items[i].items[k].name, other_option);
     return 0;
 }
 
-static int check_profiles(const struct engine_values *values, struct error *err)
+static int check_shape_profiles(const struct engine_values *values, struct error *err)
 {
     static const char *const names[] = {"--trt-min-shapes", "--trt-opt-shapes", "--trt-max-shapes"};
     const struct shape_profiles *all[] = {&values->minimum, &values->optimum, &values->maximum};
@@ -74,7 +74,7 @@ static int check_profiles(const struct engine_values *values, struct error *err)
     return 0;
 }
 
-static const struct shape *find_shape(const struct shape_profiles *profiles, size_t profile, const char *name)
+static const struct shape *find_profile_shape(const struct shape_profiles *profiles, size_t profile, const char *name)
 {
     for (size_t i = 0; profile < profiles->count && i < profiles->items[profile].count; i++)
         if (strcmp(profiles->items[profile].items[i].name, name) == 0)
@@ -83,11 +83,11 @@ static const struct shape *find_shape(const struct shape_profiles *profiles, siz
 }
 
 /* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
-static struct input_profile profile_of(const struct engine_values *values, size_t profile, const char *name)
+static struct input_profile make_input_profile(const struct engine_values *values, size_t profile, const char *name)
 {
-    const struct shape *minimum = find_shape(&values->minimum, profile, name);
-    const struct shape *optimum = find_shape(&values->optimum, profile, name);
-    const struct shape *maximum = find_shape(&values->maximum, profile, name);
+    const struct shape *minimum = find_profile_shape(&values->minimum, profile, name);
+    const struct shape *optimum = find_profile_shape(&values->optimum, profile, name);
+    const struct shape *maximum = find_profile_shape(&values->maximum, profile, name);
 
     if (optimum == NULL)
         optimum = maximum != NULL ? maximum : minimum;
@@ -99,7 +99,7 @@ static struct input_profile profile_of(const struct engine_values *values, size_
     };
 }
 
-static void set_profiles(struct parse *parse, const struct engine_values *values, struct builder_settings *ret)
+static void fill_profiles(struct parse *parse, const struct engine_values *values, struct builder_settings *ret)
 {
     const struct shape_profiles *named = values->optimum.count > 0   ? &values->optimum
                                          : values->maximum.count > 0 ? &values->maximum
@@ -112,7 +112,7 @@ static void set_profiles(struct parse *parse, const struct engine_values *values
         struct input_profile *items = arena_alloc_zero(parse_arena(parse), inputs->count, sizeof(*items));
 
         for (size_t k = 0; k < inputs->count; k++)
-            items[k] = profile_of(values, i, inputs->items[k].name);
+            items[k] = make_input_profile(values, i, inputs->items[k].name);
         profiles[i] = items;
         sizes[i] = inputs->count;
     }
@@ -152,8 +152,8 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
 /* ---- Decisions that are switched off ---- */
 
 /* `marked`: names may have NAME_MAY_MISS in front, which otherwise is a pattern's. */
-static int switch_off(struct parse *parse, struct engine_values *values, const char *family, const struct words *names,
-                      bool marked, struct error *err)
+static int disable_decisions(struct parse *parse, struct engine_values *values, const char *family,
+                             const struct words *names, bool marked, struct error *err)
 {
     const char **items = arena_alloc_zero(parse_arena(parse), names->count + 1, sizeof(*items));
 
@@ -166,18 +166,18 @@ static int switch_off(struct parse *parse, struct engine_values *values, const c
     return engine_settings_switch_off(&values->request, (struct words){items, names->count}, parse_arena(parse), err);
 }
 
-static int obey_option(struct parse *parse, struct engine_values *values, const char *option, const char *family,
-                       const struct words *names, struct error *err)
+static int disable_given_decisions(struct parse *parse, struct engine_values *values, const char *option,
+                                   const char *family, const struct words *names, struct error *err)
 {
     static const char *const all[] = {"*", NULL};
 
     if (!parse_given(parse, option))
         return 0;
-    return switch_off(parse, values, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
+    return disable_decisions(parse, values, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
 }
 
 /* What a check of `debug passes` is to do without. */
-static int obey_environment(struct parse *parse, struct engine_values *values, struct error *err)
+static int obey_disabled_decisions(struct parse *parse, struct engine_values *values, struct error *err)
 {
     static const char *const families[] = {"fusion", "folding", "layout", "tactics"};
 
@@ -186,7 +186,7 @@ static int obey_environment(struct parse *parse, struct engine_values *values, s
 
         if (disabled_names_read(parse, families[i], &names, err) < 0)
             return err->code;
-        if (switch_off(parse, values, families[i], &names, true, err) < 0)
+        if (disable_decisions(parse, values, families[i], &names, true, err) < 0)
             return error_context(err, CHECK_DISABLED_VARIABLE);
     }
     return 0;
@@ -194,10 +194,10 @@ static int obey_environment(struct parse *parse, struct engine_values *values, s
 
 static int finish_decisions(struct parse *parse, struct engine_values *values, struct error *err)
 {
-    if (obey_option(parse, values, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
-        obey_option(parse, values, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
+    if (disable_given_decisions(parse, values, "--disable-fusions", "fusion", &values->disabled_fusions, err) < 0 ||
+        disable_given_decisions(parse, values, "--disable-foldings", "folding", &values->disabled_foldings, err) < 0)
         return err->code;
-    return obey_environment(parse, values, err);
+    return obey_disabled_decisions(parse, values, err);
 }
 
 static int finish_engine_config(struct parse *parse, void *given, struct error *err)
@@ -219,9 +219,9 @@ static int finish_engine_config(struct parse *parse, void *given, struct error *
         log_message(parse_log(parse), LOG_WARNING,
                     "Some int8 calibrator options were set, but int8 precision is not enabled. Calibration options "
                     "will be ignored. Please set --int8 to enable calibration.");
-    if (check_profiles(values, err) < 0)
+    if (check_shape_profiles(values, err) < 0)
         return err->code;
-    set_profiles(parse, values, builder);
+    fill_profiles(parse, values, builder);
     return finish_decisions(parse, values, err);
 }
 

@@ -19,7 +19,7 @@ bool disabled_name_has_kind(const char *name)
 }
 
 /* What is to be known of a name: without its kind. NULL: it is of another. */
-static const char *part_of_kind(struct arena *arena, const char *name, const char *kind)
+static const char *name_without_kind(struct arena *arena, const char *name, const char *kind)
 {
     bool may_miss = *name == NAME_MAY_MISS;
     const char *whole = name + may_miss;
@@ -34,7 +34,7 @@ static const char *part_of_kind(struct arena *arena, const char *name, const cha
     return may_miss ? arena_printf(arena, "%c%s", NAME_MAY_MISS, whole) : whole;
 }
 
-static struct words words_of(struct arena *arena, const struct word_list *names)
+static struct words copy_words(struct arena *arena, const struct word_list *names)
 {
     const char **items = arena_alloc_zero(arena, names->count + 1, sizeof(*items));
 
@@ -43,7 +43,7 @@ static struct words words_of(struct arena *arena, const struct word_list *names)
     return (struct words){.items = items, .count = names->count};
 }
 
-static void split(struct arena *arena, const char *list, const char *separator, struct word_list *ret)
+static void split_list(struct arena *arena, const char *list, const char *separator, struct word_list *ret)
 {
     while (*list != '\0') {
         size_t size = strcspn(list, separator);
@@ -55,7 +55,7 @@ static void split(struct arena *arena, const char *list, const char *separator, 
 }
 
 /* All names in the environment. `ret` is to be freed, the names live as long as the parse. */
-static int read_all(struct parse *parse, struct word_list *ret, struct error *err)
+static int read_disabled_variable(struct parse *parse, struct word_list *ret, struct error *err)
 {
     const char *list = getenv(CHECK_DISABLED_VARIABLE);
     char *content;
@@ -64,13 +64,13 @@ static int read_all(struct parse *parse, struct word_list *ret, struct error *er
 
     *ret = (struct word_list){0};
     if (list == NULL || *list != '@') {
-        split(parse_arena(parse), list != NULL ? list : "", ";", ret);
+        split_list(parse_arena(parse), list != NULL ? list : "", ";", ret);
         return 0;
     }
     rc = file_read(list + 1, CHECK_LONGEST_LIST, &content, &size, err);
     if (rc < 0)
         return error_context(err, CHECK_DISABLED_VARIABLE);
-    split(parse_arena(parse), content, "\n", ret);
+    split_list(parse_arena(parse), content, "\n", ret);
     free(content);
     return 0;
 }
@@ -78,29 +78,29 @@ static int read_all(struct parse *parse, struct word_list *ret, struct error *er
 int disabled_names_read(struct parse *parse, const char *kind, struct words *ret, struct error *err)
 {
     struct word_list all, names = {0};
-    int rc = read_all(parse, &all, err);
+    int rc = read_disabled_variable(parse, &all, err);
 
     *ret = (struct words){0};
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < all.count; i++) {
-        const char *name = part_of_kind(parse_arena(parse), all.items[i], kind);
+        const char *name = name_without_kind(parse_arena(parse), all.items[i], kind);
 
         if (name != NULL)
             *VECTOR_APPEND(&names) = name;
     }
-    *ret = words_of(parse_arena(parse), &names);
+    *ret = copy_words(parse_arena(parse), &names);
     free(names.items);
     free(all.items);
     return 0;
 }
 
-static bool is_known(struct arena *arena, const char *name)
+static bool is_known_decision(struct arena *arena, const char *name)
 {
     static const char *const kinds[] = {NULL, "fusion", "folding", "layout", "tactics", BARRIER_KIND, "route"};
 
     for (size_t i = 0; i < ARRAY_LEN(kinds); i++)
-        if (part_of_kind(arena, name, kinds[i]) != NULL)
+        if (name_without_kind(arena, name, kinds[i]) != NULL)
             return true;
     return false;
 }
@@ -108,12 +108,12 @@ static bool is_known(struct arena *arena, const char *name)
 int disabled_names_doubt(struct parse *parse, struct error *err)
 {
     struct word_list all;
-    int rc = read_all(parse, &all, err);
+    int rc = read_disabled_variable(parse, &all, err);
 
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < all.count; i++)
-        if (!is_known(parse_arena(parse), all.items[i])) {
+        if (!is_known_decision(parse_arena(parse), all.items[i])) {
             log_message(parse_log(parse), LOG_WARNING,
                         CHECK_DISABLED_VARIABLE
                         ": no runner of this program has decisions of the kind of '%s': nothing comes of it here",

@@ -6,7 +6,7 @@
 #include "backend/command/line.h"
 #include "cli/options/groups.h"
 
-static size_t name_length(const char *word)
+static size_t runner_name_length(const char *word)
 {
     static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
     static const char others[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.";
@@ -21,7 +21,7 @@ int convert_runner_lines(struct parse *parse, const char *spelling, struct words
     enum command_format formats[COMMAND_FILES];
 
     for (size_t i = 0; i < words.count; i++) {
-        size_t length = name_length(words.items[i]);
+        size_t length = runner_name_length(words.items[i]);
         struct text name = {words.items[i], length};
 
         items[i].line = words.items[i] + (length > 0 ? length + 1 : 0);
@@ -37,34 +37,34 @@ int convert_runner_lines(struct parse *parse, const char *spelling, struct words
     return 0;
 }
 
-static bool is_called(const struct runner_line *line, const char *name)
+static bool is_runner_called(const struct runner_line *line, const char *name)
 {
     return line->name == name || (line->name != NULL && name != NULL && strcmp(line->name, name) == 0);
 }
 
 /* The last line of this name, as with other options; NULL: there is none. */
-static const char *find_line(const struct runner_lines *lines, const char *name)
+static const char *find_runner_line(const struct runner_lines *lines, const char *name)
 {
     const char *ret = NULL;
 
     for (size_t i = 0; i < lines->count; i++)
-        if (is_called(&lines->items[i], name))
+        if (is_runner_called(&lines->items[i], name))
             ret = lines->items[i].line;
     return ret;
 }
 
-static int check_names(const struct runner_values *values, struct error *err)
+static int check_runner_names(const struct runner_values *values, struct error *err)
 {
     const struct runner_lines *commands = &values->commands, *builds = &values->builds;
 
     for (size_t i = 0; i < commands->count; i++)
         for (size_t k = 0; k < i; k++)
-            if (commands->items[i].name != NULL && is_called(&commands->items[k], commands->items[i].name))
+            if (commands->items[i].name != NULL && is_runner_called(&commands->items[k], commands->items[i].name))
                 return error_set(err, ERR_INVALID, "--runner: two runners are called '%s'", commands->items[i].name);
     if (builds->count > 0 && commands->count == 0)
         return error_set(err, ERR_INVALID, "--runner-build: there is no --runner that could run what is built");
     for (size_t i = 0; i < builds->count; i++)
-        if (builds->items[i].name != NULL && find_line(commands, builds->items[i].name) == NULL)
+        if (builds->items[i].name != NULL && find_runner_line(commands, builds->items[i].name) == NULL)
             return error_set(err, ERR_INVALID, "--runner-build: no --runner is called '%s'", builds->items[i].name);
     return 0;
 }
@@ -73,7 +73,7 @@ int finish_runner_lines(struct parse *parse, void *given, struct error *err)
 {
     struct runner_values *values = given;
     const char **builds = arena_alloc_zero(parse_arena(parse), values->commands.count + 1, sizeof(*builds));
-    int rc = check_names(values, err);
+    int rc = check_runner_names(values, err);
 
     if (rc < 0)
         return rc;
@@ -82,9 +82,9 @@ int finish_runner_lines(struct parse *parse, void *given, struct error *err)
     for (size_t i = 0; i < values->commands.count; i++) {
         const struct runner_line *command = &values->commands.items[i];
 
-        builds[i] = find_line(&values->builds, command->name);
+        builds[i] = find_runner_line(&values->builds, command->name);
         if (builds[i] == NULL)
-            builds[i] = find_line(&values->builds, NULL);
+            builds[i] = find_runner_line(&values->builds, NULL);
         if (builds[i] == NULL && command_line_names(command->line, COMMAND_ENGINE))
             return error_set(err, ERR_INVALID,
                              "--runner: '%s' reads {engine}, which nothing makes: say how with --runner-build "

@@ -162,7 +162,7 @@ static void disable_optimizers(struct configuration *configuration, const char *
     string_add_format(&configuration->disabled, "%s%s", configuration->disabled.size > 0 ? ";" : "", names);
 }
 
-static void add_setting(struct configuration *configuration, const struct onnxrt_entry *setting)
+static void add_configuration_entry(struct configuration *configuration, const struct onnxrt_entry *setting)
 {
     if (strcmp(setting->key, ONNXRT_DISABLED_OPTIMIZERS_KEY) == 0)
         disable_optimizers(configuration, setting->value);
@@ -171,8 +171,8 @@ static void add_setting(struct configuration *configuration, const struct onnxrt
 }
 
 /* What a check of `debug passes` has to do without, as far as it is ONNX Runtime's. */
-static int obey_environment(struct parse *parse, struct onnxrt_settings *settings, struct configuration *configuration,
-                            struct error *err)
+static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings *settings,
+                                    struct configuration *configuration, struct error *err)
 {
     struct string_builder obeyed;
     struct words names;
@@ -189,7 +189,7 @@ static int obey_environment(struct parse *parse, struct onnxrt_settings *setting
         else if (strchr(name, '=') == NULL)
             disable_optimizers(configuration, name);
         else if (read_setting(parse, text_of(name), &setting))
-            add_setting(configuration, &setting);
+            add_configuration_entry(configuration, &setting);
         else
             rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '%s' is no name and no KEY=VALUE", name);
     }
@@ -215,13 +215,13 @@ static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
     if (!parse_given(parse, "--onnxrt-optimization-level"))
         settings->optimization_level = -1;
     for (size_t i = 0; i < entries->count; i++)
-        add_setting(&configuration, &entries->items[i]);
+        add_configuration_entry(&configuration, &entries->items[i]);
     for (size_t i = 0; i < disabled->count; i++)
         disable_optimizers(&configuration, disabled->items[i]);
     rc = disabled_names_doubt(parse, err);
     if (rc < 0)
         goto done;
-    rc = obey_environment(parse, settings, &configuration, err);
+    rc = obey_disabled_optimizers(parse, settings, &configuration, err);
     if (rc < 0)
         goto done;
     if (configuration.disabled.size > 0)
