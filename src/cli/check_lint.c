@@ -147,9 +147,9 @@ static int write_all(const struct command_context *context, const struct check_l
     return lint_results_save_sarif(context, report, values->file.model.path, values->sarif, err);
 }
 
-static int check_lint_run(const struct command_context *context, const void *given, struct error *err)
+static int check_lint_run(const struct command_context *context, const struct check_lint_settings *settings,
+                          struct error *err)
 {
-    const struct check_lint_settings *settings = given;
     struct lint_report report = {0};
     bool bad;
     int rc = load_and_lint(context, settings, &report, err);
@@ -161,6 +161,8 @@ static int check_lint_run(const struct command_context *context, const void *giv
     lint_report_release(&report);
     return rc < 0 ? rc : bad;
 }
+
+DEFINE_COMMAND_RUN(check_lint_run, struct check_lint_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct check_lint_settings, common.logging, logging_options),
@@ -196,8 +198,7 @@ const struct command cmd_check_lint = {
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct check_lint_settings),
     .essential = essential,
     .framed = true,
-    .run = check_lint_run,
+    COMMAND_RUN(check_lint_run),
 };

@@ -506,9 +506,9 @@ static int convert_model(const struct command_context *context, const struct con
                            : convert_to_engine(context, wish, result, err);
 }
 
-static int convert_run(const struct command_context *context, const void *given, struct error *err)
+static int convert_run(const struct command_context *context, const struct convert_settings *settings,
+                       struct error *err)
 {
-    const struct convert_settings *settings = given;
     struct result_file result;
     int rc = result_file_open(&result, context, &settings->json, &settings->file, err);
 
@@ -518,6 +518,8 @@ static int convert_run(const struct command_context *context, const void *given,
     result_file_close(&result);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(convert_run, struct convert_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct convert_settings, common.logging, logging_options),
@@ -576,8 +578,7 @@ const struct command cmd_convert = {
                "polygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct convert_settings),
     .essential = essential,
     .framed = true,
-    .run = convert_run,
+    COMMAND_RUN(convert_run),
 };

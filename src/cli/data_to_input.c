@@ -177,9 +177,9 @@ done:
     return rc;
 }
 
-static int data_to_input_run(const struct command_context *context, const void *given, struct error *err)
+static int data_to_input_run(const struct command_context *context, const struct to_input_settings *settings,
+                             struct error *err)
 {
-    const struct to_input_settings *settings = given;
     struct result_file result;
     int rc = result_file_open(&result, context, &settings->json, NULL, err);
 
@@ -189,6 +189,8 @@ static int data_to_input_run(const struct command_context *context, const void *
     result_file_close(&result);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(data_to_input_run, struct to_input_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct to_input_settings, common.logging, logging_options),
@@ -209,6 +211,5 @@ const struct command cmd_data_to_input = {
         "polygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct to_input_settings),
-    .run = data_to_input_run,
+    COMMAND_RUN(data_to_input_run),
 };

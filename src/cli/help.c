@@ -139,9 +139,8 @@ static int show_help(const struct command *root, struct words words, struct log_
     return rc;
 }
 
-static int help_run(const struct command_context *context, const void *given, struct error *err)
+static int help_run(const struct command_context *context, const struct help_settings *values, struct error *err)
 {
-    const struct help_settings *values = given;
     const struct command *root = context->parse->path[0];
     char date[64];
     int rc;
@@ -151,6 +150,8 @@ static int help_run(const struct command_context *context, const void *given, st
     rc = manual_date(date, sizeof(date), err);
     return rc < 0 ? rc : write_manuals(root, values->command, values, date, err);
 }
+
+DEFINE_COMMAND_RUN(help_run, struct help_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct help_settings, common.logging, logging_options),
@@ -167,6 +168,5 @@ const struct command cmd_help = {
                "man -l manuals/polygraphy-run.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct help_settings),
-    .run = help_run,
+    COMMAND_RUN(help_run),
 };

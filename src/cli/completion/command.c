@@ -143,10 +143,10 @@ static int answer_line(const struct command *root, struct words given, struct st
 
 /* ---- The command ---- */
 
-static int completion_run(const struct command_context *context, const void *given, struct error *err)
+static int completion_run(const struct command_context *context, const struct completion_settings *values,
+                          struct error *err)
 {
     static const char *const scripts[] = {completion_bash, completion_zsh, completion_fish};
-    const struct completion_settings *values = given;
     const struct command *root = context->parse->path[0];
     SCOPED_STRING(text);
     int rc = 0;
@@ -163,6 +163,8 @@ static int completion_run(const struct command_context *context, const void *giv
         log_sink_print(context->sink, (struct text){text.data, text.size});
     return rc;
 }
+
+DEFINE_COMMAND_RUN(completion_run, struct completion_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct completion_settings, common.logging, logging_options),
@@ -190,7 +192,6 @@ const struct command cmd_completion = {
     .example = "source <(polygraphy completion bash)",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct completion_settings),
     .essential = essential,
-    .run = completion_run,
+    COMMAND_RUN(completion_run),
 };

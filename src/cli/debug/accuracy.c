@@ -312,9 +312,9 @@ static int report_study(const struct command_context *context, const struct repo
     return accuracy_is_answered(study) ? 0 : EXIT_STATUS_ERROR;
 }
 
-static int debug_accuracy_run(const struct command_context *context, const void *filled, struct error *err)
+static int debug_accuracy_run(const struct command_context *context, const struct debug_accuracy_settings *options,
+                              struct error *err)
 {
-    const struct debug_accuracy_settings *options = filled;
     struct given given = {.context = context, .settings = options};
     struct accuracy_settings settings;
     struct study *study = NULL;
@@ -340,6 +340,8 @@ done:
     arena_release(&given.arena);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_accuracy_run, struct debug_accuracy_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_accuracy_settings, common.logging, logging_options),
@@ -385,9 +387,8 @@ const struct command cmd_debug_accuracy = {
                "polygraphy debug accuracy model.onnx --onnxrt --runner './infer {model} {inputs} {outputs}' -o why",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_accuracy_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_accuracy_run,
+    COMMAND_RUN(debug_accuracy_run),
 };

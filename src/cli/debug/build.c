@@ -155,9 +155,9 @@ done:
     return rc;
 }
 
-static int debug_build_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_build_run(const struct command_context *context, const struct debug_build_settings *settings,
+                           struct error *err)
 {
-    const struct debug_build_settings *settings = given;
     struct debug_report report;
     int rc = debug_report_open(&report, &settings->debug.json, err);
 
@@ -167,6 +167,8 @@ static int debug_build_run(const struct command_context *context, const void *gi
     debug_report_close(&report);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_build_run, struct debug_build_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_build_settings, debug.common.logging, logging_options),
@@ -222,9 +224,8 @@ const struct command cmd_debug_build = {
                "polygraphy debug diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_build_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_build_run,
+    COMMAND_RUN(debug_build_run),
 };

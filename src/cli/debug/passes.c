@@ -425,9 +425,9 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
-static int debug_passes_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_passes_run(const struct command_context *context, const struct debug_passes_settings *settings,
+                            struct error *err)
 {
-    const struct debug_passes_settings *settings = given;
     struct arena *arena = parse_arena((struct parse *)context->parse);
     void *memory = NULL;
     struct session session = {.context = context,
@@ -476,6 +476,8 @@ done:
     debug_report_close(&session.report);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_passes_run, struct debug_passes_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_passes_settings, debug.common.logging, logging_options),
@@ -529,9 +531,8 @@ const struct command cmd_debug_passes = {
                "polygraphy debug passes model.onnx --check python check.py {disabled}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_passes_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_passes_run,
+    COMMAND_RUN(debug_passes_run),
 };

@@ -380,9 +380,9 @@ static int search(struct session *session, struct error *err)
     return rc;
 }
 
-static int debug_precision_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_precision_run(const struct command_context *context, const struct debug_precision_settings *settings,
+                               struct error *err)
 {
-    const struct debug_precision_settings *settings = given;
     struct session session = {.context = context, .values = settings};
     int rc;
 
@@ -436,6 +436,8 @@ done:
     debug_report_close(&session.report);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_precision_run, struct debug_precision_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_precision_settings, debug.common.logging, logging_options),
@@ -498,9 +500,8 @@ const struct command cmd_debug_precision = {
                "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_precision_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_precision_run,
+    COMMAND_RUN(debug_precision_run),
 };

@@ -178,9 +178,9 @@ static int measure_and_search(struct session *session, struct error *err)
     return tell(session, &table, err);
 }
 
-static int debug_quantization_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_quantization_run(const struct command_context *context,
+                                  const struct debug_quantization_settings *values, struct error *err)
 {
-    const struct debug_quantization_settings *values = given;
     const char *path = values->file.model.path;
     struct session session = {.context = context, .settings = values};
     int rc;
@@ -212,6 +212,8 @@ static int debug_quantization_run(const struct command_context *context, const v
     debug_report_close(&session.report);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_quantization_run, struct debug_quantization_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_quantization_settings, debug.common.logging, logging_options),
@@ -256,9 +258,8 @@ const struct command cmd_debug_quantization = {
                "polygraphy debug quantization model_int8.onnx --float model.onnx --load-inputs inputs.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_quantization_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_quantization_run,
+    COMMAND_RUN(debug_quantization_run),
 };

@@ -344,9 +344,9 @@ static int find_sizes(const struct command_context *context, const struct debug_
     return rc;
 }
 
-static int debug_reduce_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *options,
+                            struct error *err)
 {
-    const struct debug_reduce_settings *options = given;
     struct loop_settings loop_settings = debug_loop_settings(context, &options->debug, &options->file);
     struct reduce_settings settings;
     struct engine_settings golden = {0};
@@ -417,6 +417,8 @@ done:
     debug_report_close(&json);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_reduce_run, struct debug_reduce_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_reduce_settings, debug.common.logging, logging_options),
@@ -489,9 +491,8 @@ const struct command cmd_debug_reduce = {
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_reduce_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_reduce_run,
+    COMMAND_RUN(debug_reduce_run),
 };

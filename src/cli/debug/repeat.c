@@ -16,9 +16,9 @@ static int identify_iteration(void *data, const void *search, struct loop_candid
     return 0;
 }
 
-static int debug_repeat_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_repeat_run(const struct command_context *context, const struct debug_repeat_settings *options,
+                            struct error *err)
 {
-    const struct debug_repeat_settings *options = given;
     struct loop_settings settings = debug_loop_settings(context, &options->debug, NULL);
     struct repetition until = options->debug.until;
     struct loop_subject subject = {
@@ -49,6 +49,8 @@ done:
     debug_report_close(&result);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_repeat_run, struct debug_repeat_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_repeat_settings, debug.common.logging, logging_options),
@@ -97,9 +99,8 @@ const struct command cmd_debug_repeat = {
                "polygraphy debug repeat --until 100 --check-timeout 60 --check ./test.sh",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_repeat_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_repeat_run,
+    COMMAND_RUN(debug_repeat_run),
 };

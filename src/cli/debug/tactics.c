@@ -344,9 +344,9 @@ static int refuse_trtexec(const struct command_context *context, struct error *e
     return rc;
 }
 
-static int debug_tactics_run(const struct command_context *context, const void *given, struct error *err)
+static int debug_tactics_run(const struct command_context *context, const struct debug_tactics_settings *values,
+                             struct error *err)
 {
-    const struct debug_tactics_settings *values = given;
     struct tactic_pair pair;
     struct tactic_diff replays;
     struct debug_report report;
@@ -374,6 +374,8 @@ done:
     debug_report_close(&report);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(debug_tactics_run, struct debug_tactics_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_tactics_settings, debug.common.logging, logging_options),
@@ -427,9 +429,8 @@ const struct command cmd_debug_tactics = {
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct debug_tactics_settings),
     .essential = essential,
     .exact_names = true,
     .framed = true,
-    .run = debug_tactics_run,
+    COMMAND_RUN(debug_tactics_run),
 };

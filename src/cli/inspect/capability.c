@@ -345,9 +345,9 @@ static int refuse_words(const struct model_values *model, const struct inspect_c
     return 0;
 }
 
-static int inspect_capability_run(const struct command_context *context, const void *given, struct error *err)
+static int inspect_capability_run(const struct command_context *context,
+                                  const struct inspect_capability_settings *values, struct error *err)
 {
-    const struct inspect_capability_settings *values = given;
     const struct json_values *json = &values->json;
     const struct backend *runtime = model_file_runtime(&values->file);
     struct node_support_list support = {0};
@@ -393,6 +393,8 @@ done:
     return rc;
 }
 
+DEFINE_COMMAND_RUN(inspect_capability_run, struct inspect_capability_settings)
+
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_capability_settings, common.logging, logging_options),
     COMMAND_GROUP(struct inspect_capability_settings, file.model, capability_model_options),
@@ -428,8 +430,7 @@ const struct command cmd_inspect_capability = {
                "polygraphy inspect capability --providers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct inspect_capability_settings),
     .essential = essential,
     .framed = true,
-    .run = inspect_capability_run,
+    COMMAND_RUN(inspect_capability_run),
 };

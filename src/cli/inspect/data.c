@@ -301,9 +301,9 @@ static int inspect_data_save(const struct data_file *file, const struct inspect_
     return rc;
 }
 
-static int inspect_data_run(const struct command_context *context, const void *given, struct error *err)
+static int inspect_data_run(const struct command_context *context, const struct inspect_data_settings *settings,
+                            struct error *err)
 {
-    const struct inspect_data_settings *settings = given;
     const struct json_values *json = &settings->json;
     struct data_file file;
     struct string_builder text;
@@ -320,6 +320,8 @@ static int inspect_data_run(const struct command_context *context, const void *g
     data_file_release(&file);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(inspect_data_run, struct inspect_data_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_data_settings, common.logging, logging_options),
@@ -339,6 +341,5 @@ const struct command cmd_inspect_data = {
     .example = "polygraphy inspect data outputs.json --show-values --histogram",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct inspect_data_settings),
-    .run = inspect_data_run,
+    COMMAND_RUN(inspect_data_run),
 };

@@ -352,9 +352,9 @@ static int save(const struct engine_comparison *comparison, const char *path, st
     return rc;
 }
 
-static int diff_engines_run(const struct command_context *context, const void *given, struct error *err)
+static int diff_engines_run(const struct command_context *context, const struct diff_engines_settings *values,
+                            struct error *err)
 {
-    const struct diff_engines_settings *values = given;
     const struct json_values *json = &values->json;
     struct engine_comparison comparison = {0};
     int rc = engine_layers_load(values->first, context->log, &comparison.a, err);
@@ -374,6 +374,8 @@ done:
     layer_info_release(&comparison.b);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(diff_engines_run, struct diff_engines_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct diff_engines_settings, common.logging, logging_options),
@@ -397,6 +399,5 @@ const struct command cmd_inspect_diff_engines = {
                "polygraphy inspect diff-engines good/layers.json bad/layers.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct diff_engines_settings),
-    .run = diff_engines_run,
+    COMMAND_RUN(diff_engines_run),
 };

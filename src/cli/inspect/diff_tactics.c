@@ -374,9 +374,9 @@ static int compare(struct tactic_diff *diff, const struct command_context *conte
     return json->path ? tactic_diff_save(diff, json->path, err) : 0;
 }
 
-static int diff_tactics_run(const struct command_context *context, const void *given, struct error *err)
+static int diff_tactics_run(const struct command_context *context, const struct diff_tactics_settings *settings,
+                            struct error *err)
 {
-    const struct diff_tactics_settings *settings = given;
     struct tactic_diff diff;
     int rc;
 
@@ -385,6 +385,8 @@ static int diff_tactics_run(const struct command_context *context, const void *g
     tactic_diff_release(&diff);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(diff_tactics_run, struct diff_tactics_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct diff_tactics_settings, common.logging, logging_options),
@@ -413,6 +415,5 @@ const struct command cmd_inspect_diff_tactics = {
         "polygraphy inspect diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct diff_tactics_settings),
-    .run = diff_tactics_run,
+    COMMAND_RUN(diff_tactics_run),
 };

@@ -455,9 +455,9 @@ static int refuse_report(const struct command_context *context, const struct ins
     return 0;
 }
 
-static int inspect_model_run(const struct command_context *context, const void *given, struct error *err)
+static int inspect_model_run(const struct command_context *context, const struct inspect_model_settings *own,
+                             struct error *err)
 {
-    const struct inspect_model_settings *own = given;
     const struct model_values *values = &own->file.model;
     struct graph_text_settings settings;
     struct model *model;
@@ -489,6 +489,8 @@ static int inspect_model_run(const struct command_context *context, const void *
     model_free(model);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(inspect_model_run, struct inspect_model_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_model_settings, common.logging, logging_options),
@@ -529,7 +531,6 @@ const struct command cmd_inspect_model = {
                "polygraphy inspect model model.onnx --display-as trt --show layers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct inspect_model_settings),
     .essential = essential,
-    .run = inspect_model_run,
+    COMMAND_RUN(inspect_model_run),
 };

@@ -87,9 +87,9 @@ static int check_model(const struct command_context *context, const struct inspe
     return rc;
 }
 
-static int inspect_sparsity_run(const struct command_context *context, const void *given, struct error *err)
+static int inspect_sparsity_run(const struct command_context *context, const struct inspect_sparsity_settings *settings,
+                                struct error *err)
 {
-    const struct inspect_sparsity_settings *settings = given;
     struct model *model;
     int rc = model_file_load(context, &settings->file, &model, err);
 
@@ -99,6 +99,8 @@ static int inspect_sparsity_run(const struct command_context *context, const voi
     model_free(model);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(inspect_sparsity_run, struct inspect_sparsity_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_sparsity_settings, common.logging, logging_options),
@@ -118,7 +120,6 @@ const struct command cmd_inspect_sparsity = {
     .example = "polygraphy inspect sparsity model.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct inspect_sparsity_settings),
     .framed = true,
-    .run = inspect_sparsity_run,
+    COMMAND_RUN(inspect_sparsity_run),
 };

@@ -79,9 +79,9 @@ static int save(const struct tactic_replay *replay, const char *path, struct err
     return rc;
 }
 
-static int inspect_tactics_run(const struct command_context *context, const void *given, struct error *err)
+static int inspect_tactics_run(const struct command_context *context, const struct inspect_tactics_settings *values,
+                               struct error *err)
 {
-    const struct inspect_tactics_settings *values = given;
     const struct json_values *json = &values->json;
     struct tactic_replay replay;
     int rc;
@@ -96,6 +96,8 @@ static int inspect_tactics_run(const struct command_context *context, const void
     tactic_replay_release(&replay);
     return rc;
 }
+
+DEFINE_COMMAND_RUN(inspect_tactics_run, struct inspect_tactics_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_tactics_settings, common.logging, logging_options),
@@ -113,6 +115,5 @@ const struct command cmd_inspect_tactics = {
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct inspect_tactics_settings),
-    .run = inspect_tactics_run,
+    COMMAND_RUN(inspect_tactics_run),
 };

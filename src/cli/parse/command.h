@@ -12,9 +12,9 @@
  *   const struct command cmd_debug_repeat = {
  *       .name = "repeat",
  *       .summary = "run a command repeatedly and sort its artifacts into good and bad",
- *       .groups = groups, .group_count = ARRAY_LEN(groups), .settings_size = sizeof(struct debug_tool_settings),
+ *       .groups = groups, .group_count = ARRAY_LEN(groups),
  *       .exact_names = true, .framed = true,
- *       .run = debug_repeat_run,
+ *       COMMAND_RUN(debug_repeat_run),
  *   };
  */
 #ifndef CLI_PARSE_COMMAND_H
@@ -70,5 +70,17 @@ struct command {
      * signal that came, without the message. */
     int (*run)(const struct command_context *context, const void *settings, struct error *err);
 };
+
+/* The members `settings_size` and `run` of a command whose function is `int function(const struct command_context *,
+ * const type *, struct error *)`: the second one has the compiler check that, behind the function. */
+#define COMMAND_RUN(function) .settings_size = function##_settings_size, .run = function##_untyped
+#define DEFINE_COMMAND_RUN(function, type)                                                                             \
+    enum { function##_settings_size = sizeof(type) };                                                                  \
+    static int function##_untyped(const struct command_context *context, const void *settings, struct error *err)      \
+    {                                                                                                                  \
+        const type *typed = settings;                                                                                  \
+                                                                                                                       \
+        return function(context, typed, err);                                                                          \
+    }
 
 #endif

@@ -392,9 +392,8 @@ static struct driver_settings driver_settings_of(const struct command_context *c
 }
 
 /* What cannot be saved is said before anything is run. */
-static int run_command(const struct command_context *context, const void *given, struct error *err)
+static int run_command(const struct command_context *context, const struct run_settings *options, struct error *err)
 {
-    const struct run_settings *options = given;
     const struct runner_values *runner_values = &options->runners;
     const struct comparison_values *values = &options->comparison;
     const struct node_values *nodes = &options->nodes;
@@ -468,6 +467,8 @@ done:
     return rc < 0 ? rc : !passed;
 }
 
+DEFINE_COMMAND_RUN(run_command, struct run_settings)
+
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct run_settings, common.logging, logging_options),
     COMMAND_GROUP(struct run_settings, file.model, run_model_options),
@@ -532,8 +533,7 @@ const struct command cmd_run = {
         "    --onnxrt-optimization-level none --atol 1e-3",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct run_settings),
     .essential = essential,
     .framed = true,
-    .run = run_command,
+    COMMAND_RUN(run_command),
 };

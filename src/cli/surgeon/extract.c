@@ -356,13 +356,15 @@ static int extract_with_data(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_extract_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_extract_run(const struct command_context *context, const struct surgeon_extract_settings *settings,
+                               struct error *err)
 {
-    const struct surgeon_extract_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, extract_with_data, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_extract_run, struct surgeon_extract_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_extract_settings, extract, extract_options),
@@ -407,8 +409,7 @@ const struct command cmd_surgeon_extract = {
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct surgeon_extract_settings),
     .essential = essential,
     .framed = true,
-    .run = surgeon_extract_run,
+    COMMAND_RUN(surgeon_extract_run),
 };

@@ -156,13 +156,15 @@ static int insert_and_save(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_insert_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_insert_run(const struct command_context *context, const struct surgeon_insert_settings *settings,
+                              struct error *err)
 {
-    const struct surgeon_insert_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, insert_and_save, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_insert_run, struct surgeon_insert_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_insert_settings, insert, insert_options),
@@ -198,7 +200,6 @@ const struct command cmd_surgeon_insert = {
                "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct surgeon_insert_settings),
     .essential = essential,
-    .run = surgeon_insert_run,
+    COMMAND_RUN(surgeon_insert_run),
 };

@@ -102,13 +102,15 @@ static int prune_model(const struct surgeon_job *job, struct error *err)
     return model_file_save_new_whole(job->context, job->file, job->model, err);
 }
 
-static int surgeon_prune_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_prune_run(const struct command_context *context, const struct prune_settings *settings,
+                             struct error *err)
 {
-    const struct prune_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, prune_model, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_prune_run, struct prune_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct prune_settings, common.logging, logging_options),
@@ -133,8 +135,7 @@ const struct command cmd_surgeon_prune = {
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct prune_settings),
     .essential = essential,
     .framed = true,
-    .run = surgeon_prune_run,
+    COMMAND_RUN(surgeon_prune_run),
 };

@@ -207,13 +207,15 @@ static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_sanitize_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_sanitize_run(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                                struct error *err)
 {
-    const struct surgeon_sanitize_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, sanitize_and_save, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_sanitize_run, struct surgeon_sanitize_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_sanitize_settings, common.logging, logging_options),
@@ -261,8 +263,7 @@ const struct command cmd_surgeon_sanitize = {
                "image:[1,3,224,224]",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct surgeon_sanitize_settings),
     .essential = essential,
     .framed = true,
-    .run = surgeon_sanitize_run,
+    COMMAND_RUN(surgeon_sanitize_run),
 };

@@ -112,13 +112,15 @@ static int reconstruct_model(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_weight_reconstruct_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_weight_reconstruct_run(const struct command_context *context,
+                                          const struct weight_reconstruct_settings *settings, struct error *err)
 {
-    const struct weight_reconstruct_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, reconstruct_model, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_weight_reconstruct_run, struct weight_reconstruct_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_reconstruct_settings, common.logging, logging_options),
@@ -144,8 +146,7 @@ const struct command cmd_surgeon_weight_reconstruct = {
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct weight_reconstruct_settings),
     .essential = essential,
     .framed = true,
-    .run = surgeon_weight_reconstruct_run,
+    COMMAND_RUN(surgeon_weight_reconstruct_run),
 };

@@ -211,13 +211,15 @@ static int strip_model(const struct surgeon_job *job, struct error *err)
     return rc;
 }
 
-static int surgeon_weight_strip_run(const struct command_context *context, const void *given, struct error *err)
+static int surgeon_weight_strip_run(const struct command_context *context, const struct weight_strip_settings *settings,
+                                    struct error *err)
 {
-    const struct weight_strip_settings *settings = given;
     const struct surgeon_job job = {context, settings, &settings->json, &settings->file, NULL, NULL};
 
     return surgeon_edit(job, strip_model, err);
 }
+
+DEFINE_COMMAND_RUN(surgeon_weight_strip_run, struct weight_strip_settings)
 
 static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_strip_settings, common.logging, logging_options),
@@ -249,8 +251,7 @@ const struct command cmd_surgeon_weight_strip = {
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .settings_size = sizeof(struct weight_strip_settings),
     .essential = essential,
     .framed = true,
-    .run = surgeon_weight_strip_run,
+    COMMAND_RUN(surgeon_weight_strip_run),
 };
