@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/session.h"
+#include "cli/options/reduce.h"
 #include "cli/parse/parser.h"
 #include "target.h"
 

@@ -7,7 +7,7 @@
 #ifndef CLI_DEBUG_CHECK_DATA_H
 #define CLI_DEBUG_CHECK_DATA_H
 
-#include "cli/options/groups.h"
+#include "cli/options/reduce.h"
 #include "cli/parse/command.h"
 #include "onnx/model/model.h"
 

@@ -9,7 +9,7 @@
 #include "cli/debug/session_page.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
-#include "cli/options/groups.h"
+#include "cli/options/reduce.h"
 #include "comparator/data/input_shape.h"
 #include "debug/reduce/input_sizes.h"
 #include "debug/reduce/reduce.h"

@@ -18,7 +18,6 @@
 #include "comparator/data/loader.h"
 #include "comparator/infer/driver.h"
 #include "debug/loop/loop.h"
-#include "debug/reduce/reduce.h"
 #include "onnx/edit/node.h"
 #include "report/report.h"
 
@@ -335,16 +334,6 @@ OPTION_GROUP(struct debug_values, replay_options); /* debug reduce, precision, r
 int jobs_check(const struct parse *parse, const struct loop_settings *loop, bool engines, struct error *err);
 
 OPTION_GROUP(struct debug_values, until_options); /* debug build, repeat */
-
-/* ---- debug reduce's own ---- */
-
-struct debug_reduce_settings {
-    struct debug_values debug;
-    struct model_file_settings file;
-    struct reduce_settings reduce;
-};
-
-OPTION_GROUP(struct debug_reduce_settings, reduce_options);
 
 /* ---- surgeon extract's own ---- */
 

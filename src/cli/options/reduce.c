@@ -1,9 +1,9 @@
 /* cli/options/reduce.c: what only `debug reduce` has. */
+#include "cli/options/reduce.h"
+
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/options/groups.h"
-#include "debug/reduce/reduce.h"
 #include "engine/backend.h"
 
 static const char *const modes[] = {"bisect", "linear", "minimal", NULL};

@@ -9,7 +9,7 @@
 
 #include "base/memory.h"
 #include "cli/debug/session.h"
-#include "cli/options/groups.h"
+#include "cli/options/reduce.h"
 #include "comparator/infer/driver.h"
 #include "debug/reduce/reduce.h"
 #include "support/command_line.h"

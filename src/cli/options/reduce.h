@@ -1,0 +1,16 @@
+/* cli/options/reduce.h: what the command line says to `debug reduce`. */
+#ifndef CLI_OPTIONS_REDUCE_H
+#define CLI_OPTIONS_REDUCE_H
+
+#include "cli/options/groups.h"
+#include "debug/reduce/reduce.h"
+
+struct debug_reduce_settings {
+    struct debug_values debug;
+    struct model_file_settings file;
+    struct reduce_settings reduce;
+};
+
+OPTION_GROUP(struct debug_reduce_settings, reduce_options);
+
+#endif
