@@ -15,11 +15,9 @@ static void add_bytes(struct result_file *result, const char *path)
 {
     struct stat status;
 
-    json_writer_key(&result->json, "bytes");
-    if (path != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode))
+    if (json_writer_key_or_null(&result->json, "bytes",
+                                path != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode)))
         json_writer_integer(&result->json, status.st_size);
-    else
-        json_writer_null(&result->json);
 }
 
 void result_file_add_path(struct result_file *result, const char *path)

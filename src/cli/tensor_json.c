@@ -7,10 +7,8 @@
 void tensor_json_type(struct json_writer *writer, const struct tensor *tensor)
 {
     json_writer_add_string(writer, "dtype", data_type_name(tensor->type));
-    json_writer_begin_array_member(writer, "shape");
-    for (size_t i = 0; i < tensor->shape.rank; i++)
-        json_writer_integer(writer, tensor->shape.dims[i]);
-    json_writer_end_array(writer);
+    json_writer_key(writer, "shape");
+    json_writer_integers(writer, tensor->shape.dims, tensor->shape.rank);
 }
 
 void tensor_json_value_type(struct json_writer *writer, const struct value_type *type)
@@ -22,11 +20,8 @@ void tensor_json_value_type(struct json_writer *writer, const struct value_type 
         json_writer_null(writer);
     else
         json_writer_string(writer, data_type_name(type->element));
-    json_writer_key(writer, "shape");
-    if (!type->has_shape) {
-        json_writer_null(writer);
+    if (!json_writer_key_or_null(writer, "shape", type->has_shape))
         return;
-    }
     json_writer_begin_array(writer);
     for (size_t i = 0; i < type->shape.rank; i++)
         if (type->shape.dims[i] >= 0)

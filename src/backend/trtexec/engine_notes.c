@@ -49,10 +49,8 @@ static void write_list(const char *key, const struct io_list *list, struct json_
         json_writer_add_string(writer, "bound_type", data_type_name(list->details[i].bound));
         json_writer_add_boolean(writer, "is_open", list->details[i].is_open);
         if (item->has_shape) {
-            json_writer_begin_array_member(writer, "shape");
-            for (size_t k = 0; k < item->shape.rank; k++)
-                json_writer_integer(writer, item->shape.dims[k]);
-            json_writer_end_array(writer);
+            json_writer_key(writer, "shape");
+            json_writer_integers(writer, item->shape.dims, item->shape.rank);
         }
         json_writer_end_object(writer);
     }

@@ -194,11 +194,8 @@ static void write_layer(struct json_writer *writer, const struct precision_resul
     for (size_t i = 0; i < layer->nodes.count; i++)
         json_writer_string(writer, model_node_label(network->model, layer->nodes.items[i]));
     json_writer_end_array(writer);
-    json_writer_key(writer, "score");
-    if (result->scores != NULL)
+    if (json_writer_key_or_null(writer, "score", result->scores != NULL))
         json_writer_number(writer, result->scores[index]);
-    else
-        json_writer_null(writer);
     json_writer_end_object(writer);
 }
 
@@ -230,12 +227,8 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
 
 static void write_costs(struct json_writer *writer, const char *key, const struct precision_costs *costs)
 {
-    json_writer_key(writer, key);
-    if (costs == NULL) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(writer, key, costs != NULL))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_count(writer, "float32_nodes", costs->float32_nodes);
     json_writer_add_count(writer, "float32_moving", costs->float32_moving);
     json_writer_add_count(writer, "low_nodes", costs->low_nodes);
@@ -249,12 +242,8 @@ static void write_costs(struct json_writer *writer, const char *key, const struc
 
 static void write_error(struct json_writer *writer, const char *key, const struct output_error *error)
 {
-    json_writer_key(writer, key);
-    if (error->output == NULL) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(writer, key, error->output != NULL))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_string(writer, "output", error->output);
     json_writer_add_number(writer, "absolute", error->absolute);
     json_writer_add_number(writer, "relative", error->relative);
@@ -263,18 +252,11 @@ static void write_error(struct json_writer *writer, const char *key, const struc
 
 static void write_errors(struct json_writer *writer, const struct precision_errors *errors)
 {
-    json_writer_key(writer, "largest_error");
-    if (errors == NULL) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(writer, "largest_error", errors != NULL))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_count(writer, "samples", errors->samples);
-    json_writer_key(writer, "seen");
-    if (errors->of_rounded || errors->of_written)
-        json_writer_string(writer, errors->of_rounded ? "rounded" : "written");
-    else
-        json_writer_null(writer);
+    json_writer_add_string(
+        writer, "seen", errors->of_rounded || errors->of_written ? errors->of_rounded ? "rounded" : "written" : NULL);
     write_error(writer, "rounded", &errors->rounded);
     write_error(writer, "written", &errors->written);
     json_writer_end_object(writer);
@@ -294,11 +276,8 @@ void precision_result_write(const void *data, struct json_writer *writer)
     json_writer_add_integer(writer, "lowered", result->lowered);
     json_writer_add_integer(writer, "selected", result->selected);
     json_writer_add_integer(writer, "iterations", report->iterations);
-    json_writer_key(writer, "unfit");
-    if (result->unfit >= 0)
+    if (json_writer_key_or_null(writer, "unfit", result->unfit >= 0))
         json_writer_integer(writer, result->unfit);
-    else
-        json_writer_null(writer);
     write_costs(writer, "costs", report->costs);
     write_costs(writer, "without_added", report->without_added);
     write_errors(writer, report->errors);

@@ -199,11 +199,7 @@ static void write_result(const void *data, struct json_writer *writer)
     json_writer_add_string(writer, "outcome", outcomes[reduction->result->outcome]);
     json_writer_add_count(writer, "original_nodes", reduction->original_nodes);
     write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
-    json_writer_key(writer, "always_failing_ruled_out_by");
-    if (by[reduction->result->ruled_out] != NULL)
-        json_writer_string(writer, by[reduction->result->ruled_out]);
-    else
-        json_writer_null(writer);
+    json_writer_add_string(writer, "always_failing_ruled_out_by", by[reduction->result->ruled_out]);
     if (reduction->result->count > 1)
         write_more(writer, reduction->model, reduction->result);
 }

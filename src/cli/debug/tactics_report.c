@@ -245,16 +245,8 @@ static void write_mend(const struct tactic_isolation *isolation, struct json_wri
     string_init(&name);
     add_kernel(isolation, &name);
     json_writer_begin_object_member(writer, "mend");
-    json_writer_key(writer, "exclude_tactics");
-    if (can_be_excluded(isolation))
-        json_writer_string(writer, name.data);
-    else
-        json_writer_null(writer);
-    json_writer_key(writer, "load_tactics");
-    if (isolation->mend)
-        json_writer_string(writer, isolation->mend);
-    else
-        json_writer_null(writer);
+    json_writer_add_string(writer, "exclude_tactics", can_be_excluded(isolation) ? name.data : NULL);
+    json_writer_add_string(writer, "load_tactics", isolation->mend);
     json_writer_end_object(writer);
     string_release(&name);
 }
@@ -266,11 +258,8 @@ static void write_kernel(const struct tactic_isolation *isolation, struct json_w
     struct string_builder name;
     struct bitset harmless;
 
-    json_writer_key(writer, "kernel");
-    if (!kernel->known) {
-        json_writer_null(writer);
+    if (!json_writer_key_or_null(writer, "kernel", kernel->known))
         return;
-    }
     string_init(&name);
     add_kernel(isolation, &name);
     bitset_init_copy(&harmless, &kernel->layers);

@@ -296,9 +296,7 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
         json_writer_end_object(&writer);
     }
     json_writer_end_array(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 static int report(const struct command_context *context, const struct inspect_capability_settings *values,

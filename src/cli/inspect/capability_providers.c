@@ -101,18 +101,12 @@ static int save_json(const struct onnxrt_description *runtime, const struct tria
         json_writer_add_string(&writer, "name", runtime->providers.items[i]);
         json_writer_add_boolean(&writer, "loads", trials[i].loads);
         json_writer_add_boolean(&writer, "works", trials[i].reason == NULL);
-        json_writer_key(&writer, "reason");
-        if (trials[i].reason != NULL)
-            json_writer_string(&writer, trials[i].reason);
-        else
-            json_writer_null(&writer);
+        json_writer_add_string(&writer, "reason", trials[i].reason);
         json_writer_end_object(&writer);
     }
     json_writer_end_array(&writer);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 static void show(const struct onnxrt_description *runtime, const struct trial *trials, struct log *log)

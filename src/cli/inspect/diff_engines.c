@@ -300,11 +300,7 @@ static void write_side(struct json_writer *writer, const char *key, const struct
     snprintf(tactic, sizeof(tactic), "0x%016" PRIx64, (uint64_t)layer->tactic);
     json_writer_begin_object_member(writer, key);
     json_writer_add_string(writer, "name", layer->name);
-    json_writer_key(writer, "precision");
-    if (precision)
-        json_writer_string(writer, precision);
-    else
-        json_writer_null(writer);
+    json_writer_add_string(writer, "precision", precision);
     if (layer->tactic_name)
         json_writer_add_string(writer, "tactic_name", layer->tactic_name);
     if (layer->has_tactic)
@@ -347,9 +343,7 @@ static int save(const struct engine_comparison *comparison, const char *path, st
     write_indices(&writer, "only_in_a", &comparison->a, &comparison->diff.only_in_a);
     write_indices(&writer, "only_in_b", &comparison->b, &comparison->diff.only_in_b);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 static int diff_engines_run(const struct command_context *context, const struct diff_engines_settings *values,

@@ -112,12 +112,10 @@ static void write_pair(struct json_writer *writer, const struct tactic_diff *dif
 {
     struct tactic_pair pair;
 
-    json_writer_key(writer, "pair");
-    if (diff->blame.count == 0 || tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) < 0) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(
+            writer, "pair",
+            diff->blame.count > 0 && tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) >= 0))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_string(writer, "good", pair.good->path);
     json_writer_add_string(writer, "bad", pair.bad->path);
     json_writer_end_object(writer);
@@ -138,11 +136,8 @@ static void write_ranking(struct json_writer *writer, const struct tactic_diff *
     json_writer_add_count(writer, "varying_tactics", blame->varying_count);
     json_writer_add_count(writer, "varying_kernels", blame->pool_count);
     json_writer_add_count(writer, "distinct_tactics", blame->distinct_count);
-    json_writer_key(writer, "more_builds");
-    if (blame->more_builds >= 0)
+    if (json_writer_key_or_null(writer, "more_builds", blame->more_builds >= 0))
         json_writer_integer(writer, blame->more_builds);
-    else
-        json_writer_null(writer);
     write_pair(writer, diff);
     json_writer_end_object(writer);
 }
@@ -161,13 +156,8 @@ int tactic_diff_save(const struct tactic_diff *diff, const char *path, struct er
     for (size_t i = 0; i < diff->layers.count; i++)
         write_layer_only_in_bad(&writer, diff, &diff->layers.items[i]);
     json_writer_end_array(&writer);
-    json_writer_key(&writer, "ranking");
-    if (tactic_diff_is_ranked(diff))
+    if (json_writer_key_or_null(&writer, "ranking", tactic_diff_is_ranked(diff)))
         write_ranking(&writer, diff);
-    else
-        json_writer_null(&writer);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }

@@ -244,100 +244,81 @@ static void engine_to_text(const struct engine *engine, bool layers, struct stri
 
 /* ---- JSON ---- */
 
-struct engine_json {
-    struct json_writer writer;
-    struct string_builder scratch; /* for texts that need a NUL behind them */
-};
-
-static void write_text(struct engine_json *json, struct text text)
-{
-    string_clear(&json->scratch);
-    string_add_text(&json->scratch, text);
-    json_writer_string(&json->writer, text.size > 0 ? json->scratch.data : "");
-}
-
-static void write_values(struct engine_json *json, const char *key, const struct network *network,
+static void write_values(struct json_writer *json, const char *key, const struct network *network,
                          const struct value_list *values)
 {
-    json_writer_begin_array_member(&json->writer, key);
+    json_writer_begin_array_member(json, key);
     for (size_t i = 0; i < values->count; i++)
-        write_text(json,
-                   values->items[i] == VALUE_NONE ? TEXT("") : network->model->values.items[values->items[i]].name);
-    json_writer_end_array(&json->writer);
+        json_writer_text(json, values->items[i] == VALUE_NONE ? TEXT("")
+                                                              : network->model->values.items[values->items[i]].name);
+    json_writer_end_array(json);
 }
 
-static void write_shape(struct engine_json *json, const char *key, const struct shape *shape)
+static void write_shape(struct json_writer *json, const char *key, const struct shape *shape)
 {
-    json_writer_begin_array_member(&json->writer, key);
-    for (size_t i = 0; i < shape->rank; i++)
-        json_writer_integer(&json->writer, shape->dims[i]);
-    json_writer_end_array(&json->writer);
+    json_writer_key(json, key);
+    json_writer_integers(json, shape->dims, shape->rank);
 }
 
-static void write_profiles(struct engine_json *json, const struct engine *engine)
+static void write_profiles(struct json_writer *json, const struct engine *engine)
 {
     const struct network *network = engine->network;
 
-    json_writer_begin_array_member(&json->writer, "profiles");
+    json_writer_begin_array_member(json, "profiles");
     for (size_t i = 0; i < engine->profiles.count; i++) {
-        json_writer_begin_object(&json->writer);
+        json_writer_begin_object(json);
         for (size_t k = 0; k < network->inputs.count; k++) {
-            string_clear(&json->scratch);
-            string_add_text(&json->scratch, network->model->values.items[network->inputs.items[k]].name);
-            json_writer_begin_object_member(&json->writer, json->scratch.size > 0 ? json->scratch.data : "");
+            json_writer_key_text(json, network->model->values.items[network->inputs.items[k]].name);
+            json_writer_begin_object(json);
             write_shape(json, "min", &engine->profiles.items[i].minimum[k]);
             write_shape(json, "opt", &engine->profiles.items[i].optimum[k]);
             write_shape(json, "max", &engine->profiles.items[i].maximum[k]);
-            json_writer_end_object(&json->writer);
+            json_writer_end_object(json);
         }
-        json_writer_end_object(&json->writer);
+        json_writer_end_object(json);
     }
-    json_writer_end_array(&json->writer);
+    json_writer_end_array(json);
 }
 
-static void write_layer(struct engine_json *json, const struct engine *engine, size_t i)
+static void write_layer(struct json_writer *json, const struct engine *engine, size_t i)
 {
     const struct layer *layer = &engine->network->layers.items[i];
     const struct engine_layer *choice = &engine->layers[i];
 
-    json_writer_begin_object(&json->writer);
-    json_writer_add_string(&json->writer, "name", layer->name);
-    json_writer_add_string(&json->writer, "kind", layer_kind_name(layer->kind));
-    json_writer_add_string(&json->writer, "precision", precision_name(choice->precision.precision));
-    json_writer_add_string(&json->writer, "provider", choice->tactic.provider->name);
-    json_writer_add_string(&json->writer, "tactic", choice->tactic.name);
-    json_writer_add_number(&json->writer, "seconds", choice->seconds);
-    json_writer_add_count(&json->writer, "tactics", choice->tactic_count);
-    json_writer_begin_array_member(&json->writer, "nodes");
+    json_writer_begin_object(json);
+    json_writer_add_string(json, "name", layer->name);
+    json_writer_add_string(json, "kind", layer_kind_name(layer->kind));
+    json_writer_add_string(json, "precision", precision_name(choice->precision.precision));
+    json_writer_add_string(json, "provider", choice->tactic.provider->name);
+    json_writer_add_string(json, "tactic", choice->tactic.name);
+    json_writer_add_number(json, "seconds", choice->seconds);
+    json_writer_add_count(json, "tactics", choice->tactic_count);
+    json_writer_begin_array_member(json, "nodes");
     for (size_t k = 0; k < layer->nodes.count; k++)
-        json_writer_string(&json->writer, model_node_label(engine->network->model, layer->nodes.items[k]));
-    json_writer_end_array(&json->writer);
+        json_writer_string(json, model_node_label(engine->network->model, layer->nodes.items[k]));
+    json_writer_end_array(json);
     write_values(json, "inputs", engine->network, &layer->inputs);
     write_values(json, "outputs", engine->network, &layer->outputs);
-    json_writer_end_object(&json->writer);
+    json_writer_end_object(json);
 }
 
 static int engine_save_json(const struct engine *engine, const char *path, struct error *err)
 {
-    struct engine_json json;
-    int rc = json_writer_open(&json.writer, path, err);
+    struct json_writer json;
+    int rc = json_writer_open(&json, path, err);
 
     if (rc < 0)
         return rc;
-    string_init(&json.scratch);
-    json_writer_begin_object(&json.writer);
+    json_writer_begin_object(&json);
     write_values(&json, "inputs", engine->network, &engine->network->inputs);
     write_values(&json, "outputs", engine->network, &engine->network->outputs);
     write_profiles(&json, engine);
-    json_writer_begin_array_member(&json.writer, "layers");
+    json_writer_begin_array_member(&json, "layers");
     for (size_t i = 0; i < engine->network->layers.count; i++)
         write_layer(&json, engine, i);
-    json_writer_end_array(&json.writer);
-    json_writer_end_object(&json.writer);
-    rc = json_writer_commit(&json.writer, FILE_DURABLE, err);
-    json_writer_release(&json.writer);
-    string_release(&json.scratch);
-    return rc;
+    json_writer_end_array(&json);
+    json_writer_end_object(&json);
+    return json_writer_finish(&json, err);
 }
 
 static int inspect_engine(const struct command_context *context, const struct inspect_model_settings *values,

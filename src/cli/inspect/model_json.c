@@ -10,7 +10,6 @@
 struct description {
     struct json_writer json;
     const struct graph_text_settings *settings;
-    struct string_builder scratch; /* for keys, which need a NUL behind them */
 };
 
 static int write_graph(struct description *to, const struct graph_view *view, struct error *err);
@@ -168,9 +167,7 @@ static int write_attribute(struct description *to, const struct graph_view *view
     struct attribute attribute;
 
     attribute_read(message, &attribute);
-    string_clear(&to->scratch);
-    string_add_text(&to->scratch, attribute.name);
-    json_writer_key(&to->json, attribute.name.size > 0 ? to->scratch.data : "");
+    json_writer_key_text(&to->json, attribute.name);
     if (attribute.reference.size == 0)
         return write_attribute_value(to, view, &attribute, err);
     json_writer_begin_object(&to->json);
@@ -269,9 +266,8 @@ static int write_model(struct description *to, struct model *model, const struct
     json_writer_add_integer(&to->json, "ir_version", model->ir_version);
     json_writer_begin_object_member(&to->json, "opsets");
     for (size_t i = 0; i < model->opsets.count; i++) {
-        string_clear(&to->scratch);
-        string_add_text(&to->scratch, model->opsets.items[i].domain);
-        json_writer_add_integer(&to->json, to->scratch.data, model->opsets.items[i].version);
+        json_writer_key_text(&to->json, model->opsets.items[i].domain);
+        json_writer_integer(&to->json, model->opsets.items[i].version);
     }
     json_writer_end_object(&to->json);
     rc = write_graph(to, &view, err);
@@ -297,12 +293,10 @@ int inspect_model_save(struct model *model, const struct graph_text_settings *se
     struct description to = {.settings = settings};
     int rc = json_writer_open(&to.json, path, err);
 
-    string_init(&to.scratch);
     if (rc == 0)
         rc = write_model(&to, model, unbounded, err);
     if (rc == 0)
         rc = json_writer_commit(&to.json, FILE_DURABLE, err);
     json_writer_release(&to.json);
-    string_release(&to.scratch);
     return rc;
 }

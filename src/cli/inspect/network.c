@@ -69,19 +69,11 @@ static int show(const struct command_context *context, const struct network *net
 static void write_values(struct json_writer *writer, const char *key, const struct network *network,
                          const struct value_list *values)
 {
-    struct string_builder name;
-
-    string_init(&name);
     json_writer_begin_array_member(writer, key);
-    for (size_t i = 0; i < values->count; i++) {
-        string_clear(&name);
-        string_add(&name, "");
-        if (values->items[i] != VALUE_NONE)
-            string_add_text(&name, network->model->values.items[values->items[i]].name);
-        json_writer_string(writer, name.data);
-    }
+    for (size_t i = 0; i < values->count; i++)
+        json_writer_text(writer, values->items[i] == VALUE_NONE ? TEXT("")
+                                                                : network->model->values.items[values->items[i]].name);
     json_writer_end_array(writer);
-    string_release(&name);
 }
 
 static void write_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
@@ -116,9 +108,7 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
         write_layer(&writer, network, &network->layers.items[i], is_trt);
     json_writer_end_array(&writer);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 int inspect_network(const struct command_context *context, const struct model_file_settings *file,

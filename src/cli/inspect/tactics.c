@@ -74,9 +74,7 @@ static int save(const struct tactic_replay *replay, const char *path, struct err
         json_writer_end_object(&writer);
     }
     json_writer_end_array(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 static int inspect_tactics_run(const struct command_context *context, const struct inspect_tactics_settings *values,

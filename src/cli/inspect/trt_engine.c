@@ -355,10 +355,7 @@ static void write_tensor(struct json_writer *writer, const struct layer_info_ten
     json_writer_add_string(writer, "format", tensor->format[0] != '\0' ? tensor->format : NULL);
     json_writer_key(writer, "shape");
     if (tensor->has_dims) {
-        json_writer_begin_array(writer);
-        for (size_t i = 0; i < tensor->rank; i++)
-            json_writer_integer(writer, tensor->dims[i]);
-        json_writer_end_array(writer);
+        json_writer_integers(writer, tensor->dims, tensor->rank);
     } else {
         json_writer_null(writer);
     }
@@ -468,7 +465,5 @@ int trt_engine_save(const struct trt_engine_view *view, const char *path, struct
     if (view->info)
         write_info(&writer, view);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }

@@ -467,22 +467,16 @@ void divergence_findings_release(struct divergence_findings *findings)
 }
 
 /* In malloc'd memory; "" for an input that is left out. */
-static char *copy_value_name(const struct model *model, uint32_t value)
+static struct text name_of_value(const struct model *model, uint32_t value)
 {
-    struct text name = value != VALUE_NONE ? model->values.items[value].name : (struct text){"", 0};
-
-    return memory_copy(name.data, name.size);
+    return value != VALUE_NONE ? model->values.items[value].name : TEXT("");
 }
 
 static void write_names(const char *key, const struct model *model, struct edge_range range, struct json_writer *json)
 {
     json_writer_begin_array_member(json, key);
-    for (size_t i = 0; i < range.count; i++) {
-        char *name = copy_value_name(model, model_edge(model, range, i));
-
-        json_writer_string(json, name);
-        free(name);
-    }
+    for (size_t i = 0; i < range.count; i++)
+        json_writer_text(json, name_of_value(model, model_edge(model, range, i)));
     json_writer_end_array(json);
 }
 
@@ -494,7 +488,8 @@ static void write_blamed(const struct blamed_node *blamed, const struct model *m
     bool is_known = false;
 
     for (size_t i = 0; i < node->outputs.count && !is_known; i++) {
-        char *output = copy_value_name(model, model_edge(model, node->outputs, i));
+        struct text name = name_of_value(model, model_edge(model, node->outputs, i));
+        char *output = memory_copy(name.data, name.size);
 
         is_known = output[0] != '\0';
         if (is_known)
@@ -515,7 +510,8 @@ static void write_mismatch(const struct blamed_node *blamed, const struct model 
     bool is_written = false;
 
     for (size_t i = 0; i < node->outputs.count && !is_written; i++) {
-        char *output = copy_value_name(model, model_edge(model, node->outputs, i));
+        struct text name = name_of_value(model, model_edge(model, node->outputs, i));
+        char *output = memory_copy(name.data, name.size);
 
         is_written = run_report_write_mismatch(report, output, json);
         free(output);
@@ -525,18 +521,9 @@ static void write_mismatch(const struct blamed_node *blamed, const struct model 
 static void write_bad_element(const struct divergence_findings *findings, const struct model *model,
                               struct json_writer *json)
 {
-    char *name;
-
-    json_writer_key(json, "element");
-    if (!findings->seen_again) {
-        json_writer_null(json);
+    if (!json_writer_begin_object_or_null(json, "element", findings->seen_again))
         return;
-    }
-    json_writer_begin_object(json);
-    json_writer_key(json, "output");
-    name = copy_value_name(model, findings->bad_output);
-    json_writer_string(json, name);
-    free(name);
+    json_writer_add_text(json, "output", name_of_value(model, findings->bad_output));
     json_writer_key(json, "position");
     element_position_write(&findings->bad_shape, findings->bad_element, json);
     json_writer_key(json, "value");
@@ -544,10 +531,7 @@ static void write_bad_element(const struct divergence_findings *findings, const 
     json_writer_begin_array_member(json, "inputs");
     for (size_t i = 0; i < findings->inputs.count; i++) {
         json_writer_begin_object(json);
-        json_writer_key(json, "input");
-        name = copy_value_name(model, findings->inputs.items[i].input);
-        json_writer_string(json, name);
-        free(name);
+        json_writer_add_text(json, "input", name_of_value(model, findings->inputs.items[i].input));
         json_writer_key(json, "value");
         element_value_write(&findings->inputs.items[i].value, json);
         json_writer_end_object(json);
@@ -558,11 +542,8 @@ static void write_bad_element(const struct divergence_findings *findings, const 
 
 static void write_flag_or_null(const char *key, bool is_known, bool flag, struct json_writer *json)
 {
-    json_writer_key(json, key);
-    if (is_known)
+    if (json_writer_key_or_null(json, key, is_known))
         json_writer_boolean(json, flag);
-    else
-        json_writer_null(json);
 }
 
 void divergence_findings_write(const struct divergence_findings *findings, const struct model *model,
@@ -586,14 +567,10 @@ void divergence_findings_write(const struct divergence_findings *findings, const
         json_writer_end_object(json);
     }
     json_writer_end_array(json);
-    json_writer_key(json, "recheck");
-    if (findings->rechecked) {
-        json_writer_begin_object(json);
+    if (json_writer_begin_object_or_null(json, "recheck", findings->rechecked)) {
         write_flag_or_null("passed", findings->comparable, findings->matched, json);
         write_flag_or_null("finite", findings->validated, !findings->finds_invalid, json);
         json_writer_end_object(json);
-    } else {
-        json_writer_null(json);
     }
     json_writer_end_object(json);
 }

@@ -315,11 +315,8 @@ static void write_json(const struct run_model *model, const struct accounts *acc
 
     json_writer_begin_object(json);
     run_report_write(accounts->results, &verdict, json);
-    json_writer_key(json, "first_divergence");
-    if (model->model != NULL && values->first_divergence)
+    if (json_writer_key_or_null(json, "first_divergence", model->model != NULL && values->first_divergence))
         divergence_findings_write(&accounts->findings, model->model, file, accounts->results, json);
-    else
-        json_writer_null(json);
     json_writer_end_object(json);
 }
 

@@ -183,11 +183,8 @@ static int sanitize_model(const struct command_context *context, const struct su
         rc = model_sort_nodes(model, err);
     if (rc < 0)
         return rc;
-    json_writer_key(&result->json, "folding");
-    if (!values->fold_constants) {
-        json_writer_null(&result->json);
+    if (!json_writer_key_or_null(&result->json, "folding", values->fold_constants))
         return 0;
-    }
     rc = fold_constants(context, settings, model, result, err);
     return rc == 0 ? model_file_infer(context, &settings->file, model, err) : rc;
 }

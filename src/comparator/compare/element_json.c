@@ -52,8 +52,5 @@ void element_position_write(const struct shape *shape, size_t element, struct js
     struct shape position;
 
     shape_position(shape, element, &position);
-    json_writer_begin_array(json);
-    for (size_t i = 0; i < position.rank; i++)
-        json_writer_integer(json, position.dims[i]);
-    json_writer_end_array(json);
+    json_writer_integers(json, position.dims, position.rank);
 }

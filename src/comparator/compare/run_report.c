@@ -199,31 +199,16 @@ double compared_norm_error(const struct compared_record *record)
 
 /* ---- Writing ---- */
 
-/* Begins a member that is an object, or is null. */
-static bool begin_member(struct json_writer *json, const char *key, bool is_there)
-{
-    json_writer_key(json, key);
-    if (is_there)
-        json_writer_begin_object(json);
-    else
-        json_writer_null(json);
-    return is_there;
-}
-
 void run_report_write_node(const struct model *model, const char *output, struct json_writer *json)
 {
     uint32_t value = model != NULL ? model_find_value(model, text_of(output)) : VALUE_NONE;
     uint32_t index = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
-    SCOPED_STRING(text);
 
-    if (!begin_member(json, "node", index != NODE_NONE))
+    if (!json_writer_begin_object_or_null(json, "node", index != NODE_NONE))
         return;
     json_writer_add_count(json, "index", index);
-    string_add_text(&text, model->nodes.items[index].name);
-    json_writer_add_string(json, "name", text.data);
-    string_clear(&text);
-    string_add_text(&text, model->nodes.items[index].op_type);
-    json_writer_add_string(json, "operator", text.data);
+    json_writer_add_text(json, "name", model->nodes.items[index].name);
+    json_writer_add_text(json, "operator", model->nodes.items[index].op_type);
     json_writer_end_object(json);
 }
 
@@ -234,18 +219,15 @@ static void write_range(struct json_writer *json, const struct described_output 
     json_writer_add_count(json, "elements", range->elements);
     json_writer_add_count(json, "nans", range->nans);
     json_writer_add_count(json, "infinities", range->infinities);
-    if (!begin_member(json, "finite", output->has_statistics && range->finite > 0))
+    if (!json_writer_begin_object_or_null(json, "finite", output->has_statistics && range->finite > 0))
         return;
     json_writer_add_count(json, "zeros", range->zeros);
     json_writer_add_number(json, "min", range->minimum);
     json_writer_add_number(json, "max", range->maximum);
     json_writer_add_number(json, "mean", range->mean);
     json_writer_add_number(json, "largest_magnitude", range->largest_magnitude);
-    json_writer_key(json, "smallest_magnitude");
-    if (range->smallest_magnitude > 0)
+    if (json_writer_key_or_null(json, "smallest_magnitude", range->smallest_magnitude > 0))
         json_writer_number(json, range->smallest_magnitude);
-    else
-        json_writer_null(json);
     json_writer_end_object(json);
 }
 
@@ -255,11 +237,9 @@ static void write_output(struct json_writer *json, const struct described_output
     const struct statistics *statistics = &output->statistics;
 
     json_writer_add_string(json, "dtype", data_type_name(output->type));
-    json_writer_begin_array_member(json, "shape");
-    for (size_t i = 0; i < output->shape.rank; i++)
-        json_writer_integer(json, output->shape.dims[i]);
-    json_writer_end_array(json);
-    if (begin_member(json, "statistics", output->has_statistics)) {
+    json_writer_key(json, "shape");
+    json_writer_integers(json, output->shape.dims, output->shape.rank);
+    if (json_writer_begin_object_or_null(json, "statistics", output->has_statistics)) {
         json_writer_add_number(json, "mean", statistics->mean);
         json_writer_add_number(json, "std_dev", statistics->standard_deviation);
         json_writer_add_number(json, "variance", statistics->variance);
@@ -275,7 +255,7 @@ static void write_output(struct json_writer *json, const struct described_output
 static void write_element(struct json_writer *json, const char *key, const struct compared_record *record,
                           const struct compared_element *element, bool is_there)
 {
-    if (!begin_member(json, key, is_there))
+    if (!json_writer_begin_object_or_null(json, key, is_there))
         return;
     json_writer_add_count(json, "element", element->element);
     json_writer_key(json, "position");
@@ -313,7 +293,7 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
 {
     const struct comparison_criteria *criteria = &record->criteria;
 
-    begin_member(json, "tolerances", true);
+    json_writer_begin_object_or_null(json, "tolerances", true);
     switch (record->function) {
     case COMPARISON_SIMPLE:
         json_writer_add_number(json, "atol", criteria->simple.atol);
@@ -346,7 +326,7 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
 static void write_difference(struct json_writer *json, const char *key, const struct compare_difference *difference,
                              const struct compare_result *result)
 {
-    begin_member(json, key, true);
+    json_writer_begin_object_or_null(json, key, true);
     json_writer_add_number(json, "max", difference->maximum);
     json_writer_add_number(json, "mean", difference->mean);
     if (result->has_medians)
@@ -360,7 +340,7 @@ static void write_differences(struct json_writer *json, const struct compared_re
 {
     const struct compare_result *result = &record->differences;
 
-    if (!begin_member(json, "differences", record->has_differences))
+    if (!json_writer_begin_object_or_null(json, "differences", record->has_differences))
         return;
     json_writer_add_count(json, "elements", result->elements);
     json_writer_add_count(json, "mismatches", result->mismatches);
@@ -375,7 +355,7 @@ static void write_metrics(struct json_writer *json, const struct compared_record
 {
     const struct metrics *metrics = &record->metrics;
 
-    if (!begin_member(json, "metrics", record->has_metrics))
+    if (!json_writer_begin_object_or_null(json, "metrics", record->has_metrics))
         return;
     json_writer_add_number(json, "l2_norm", metrics->l2_norm);
     json_writer_add_number(json, "cosine_similarity", metrics->cosine_similarity);
@@ -396,10 +376,10 @@ static void write_comparison(struct json_writer *json, const struct compared_rec
     json_writer_add_string(json, "counterpart", record->second.name);
     json_writer_add_boolean(json, "passed", record->passed);
     run_report_write_node(model, record->first.name, json);
-    begin_member(json, "first", true);
+    json_writer_begin_object_or_null(json, "first", true);
     write_output(json, &record->first);
     json_writer_end_object(json);
-    begin_member(json, "second", true);
+    json_writer_begin_object_or_null(json, "second", true);
     write_output(json, &record->second);
     json_writer_end_object(json);
     write_tolerances(json, record);
@@ -422,11 +402,8 @@ static void write_validation(struct json_writer *json, const struct validated_re
     json_writer_add_count(json, "elements", shape_elements(&record->shape));
     json_writer_add_count(json, "nans", found->nans);
     json_writer_add_count(json, "infinities", found->infinities);
-    json_writer_key(json, "first_bad");
-    if (found->nans + found->infinities > 0)
+    if (json_writer_key_or_null(json, "first_bad", found->nans + found->infinities > 0))
         element_position_write(&record->shape, nan_first ? found->first_nan : found->first_infinity, json);
-    else
-        json_writer_null(json);
     json_writer_end_object(json);
 }
 
@@ -458,16 +435,10 @@ void run_report_write(const struct run_report *report, const struct run_verdict 
     for (size_t i = 0; i < report->comparison_count; i++)
         write_comparison(json, &report->comparisons[i], verdict->model);
     json_writer_end_array(json);
-    json_writer_key(json, "validation");
-    if (verdict->validated)
+    if (json_writer_key_or_null(json, "validation", verdict->validated))
         write_validations(json, report, verdict->model);
-    else
-        json_writer_null(json);
-    json_writer_key(json, "outputs");
-    if (report->output_count == 0) {
-        json_writer_null(json);
+    if (!json_writer_key_or_null(json, "outputs", report->output_count > 0))
         return;
-    }
     json_writer_begin_array(json);
     for (size_t i = 0; i < report->output_count; i++)
         write_lone_output(json, &report->outputs[i], verdict->model);

@@ -248,11 +248,8 @@ void timing_cache_write(const struct timing_cache *cache, struct json_writer *wr
     json_writer_begin_object_member(writer, "seconds");
     for (size_t i = 0; i < cache->count; i++) {
         hash_to_text(cache->items[i].key, text);
-        json_writer_key(writer, text);
-        if (isfinite(cache->items[i].seconds))
+        if (json_writer_key_or_null(writer, text, isfinite(cache->items[i].seconds)))
             json_writer_number(writer, cache->items[i].seconds);
-        else
-            json_writer_null(writer);
     }
     json_writer_end_object(writer);
     json_writer_end_object(writer);
@@ -282,9 +279,7 @@ static int write_timing_file(const struct timing_cache *cache, const char *path,
     if (rc < 0)
         return rc;
     timing_cache_write(cache, &writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }
 
 int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err)

@@ -24,10 +24,7 @@ static void write_json_text(struct json_writer *json, struct text text)
 
 static void write_json_shape(struct json_writer *json, const struct shape *shape)
 {
-    json_writer_begin_array(json);
-    for (size_t i = 0; i < shape->rank; i++)
-        json_writer_integer(json, shape->dims[i]);
-    json_writer_end_array(json);
+    json_writer_integers(json, shape->dims, shape->rank);
 }
 
 static void write_json_shapes(struct json_writer *json, const char *key, const struct shape *shapes, size_t count)

@@ -58,6 +58,14 @@ int json_writer_commit(struct json_writer *writer, enum file_durability durabili
     return file_writer_commit(&writer->file, durability, err);
 }
 
+int json_writer_finish(struct json_writer *writer, struct error *err)
+{
+    int rc = json_writer_commit(writer, FILE_DURABLE, err);
+
+    json_writer_release(writer);
+    return rc;
+}
+
 void json_writer_release(struct json_writer *writer)
 {
     if (writer->has_file)
@@ -170,8 +178,13 @@ static void add_quoted(struct json_writer *writer, struct text string)
 
 void json_writer_key(struct json_writer *writer, const char *name)
 {
+    json_writer_key_text(writer, text_of(name));
+}
+
+void json_writer_key_text(struct json_writer *writer, struct text name)
+{
     begin_item(writer);
-    add_quoted(writer, text_of(name));
+    add_quoted(writer, name);
     string_add(&writer->text, ": ");
     writer->after_key = true;
 }
@@ -191,6 +204,14 @@ void json_writer_integer(struct json_writer *writer, int64_t value)
 {
     begin_item(writer);
     string_add_format(&writer->text, "%" PRId64, value);
+}
+
+void json_writer_integers(struct json_writer *writer, const int64_t *values, size_t count)
+{
+    json_writer_begin_array(writer);
+    for (size_t i = 0; i < count; i++)
+        json_writer_integer(writer, values[i]);
+    json_writer_end_array(writer);
 }
 
 void json_writer_number(struct json_writer *writer, double value)
@@ -218,6 +239,21 @@ void json_writer_null(struct json_writer *writer)
     string_add(&writer->text, "null");
 }
 
+bool json_writer_key_or_null(struct json_writer *writer, const char *name, bool is_known)
+{
+    json_writer_key(writer, name);
+    if (!is_known)
+        json_writer_null(writer);
+    return is_known;
+}
+
+bool json_writer_begin_object_or_null(struct json_writer *writer, const char *name, bool is_known)
+{
+    if (json_writer_key_or_null(writer, name, is_known))
+        json_writer_begin_object(writer);
+    return is_known;
+}
+
 void json_writer_begin_object_member(struct json_writer *writer, const char *name)
 {
     json_writer_key(writer, name);
@@ -232,11 +268,8 @@ void json_writer_begin_array_member(struct json_writer *writer, const char *name
 
 void json_writer_add_string(struct json_writer *writer, const char *name, const char *string)
 {
-    json_writer_key(writer, name);
-    if (string != NULL)
+    if (json_writer_key_or_null(writer, name, string != NULL))
         json_writer_string(writer, string);
-    else
-        json_writer_null(writer);
 }
 
 void json_writer_add_text(struct json_writer *writer, const char *name, struct text text)

@@ -37,7 +37,8 @@ void json_writer_init(struct json_writer *writer);
 /* Writes to the file at `path`, which is replaced by json_writer_commit(). */
 int json_writer_open(struct json_writer *writer, const char *path, struct error *err);
 int json_writer_commit(struct json_writer *writer, enum file_durability durability, struct error *err);
-void json_writer_release(struct json_writer *writer); /* without commit no file is left */
+int json_writer_finish(struct json_writer *writer, struct error *err); /* commits to the disk, and releases */
+void json_writer_release(struct json_writer *writer);                  /* without commit no file is left */
 
 /* The first failure so far, or 0: for those who can stop early. */
 int json_writer_status(const struct json_writer *writer, struct error *err);
@@ -47,17 +48,23 @@ void json_writer_end_object(struct json_writer *writer);
 void json_writer_begin_array(struct json_writer *writer);
 void json_writer_end_array(struct json_writer *writer);
 void json_writer_key(struct json_writer *writer, const char *name);
+void json_writer_key_text(struct json_writer *writer, struct text name);
 
 /* A value by itself: an element of an array, or what json_writer_key() has named. Bytes that are not UTF-8 are written
  * as U+FFFD. */
 void json_writer_string(struct json_writer *writer, const char *string);
 void json_writer_text(struct json_writer *writer, struct text text);
 void json_writer_integer(struct json_writer *writer, int64_t value);
+void json_writer_integers(struct json_writer *writer, const int64_t *values, size_t count); /* an array */
 void json_writer_number(struct json_writer *writer, double value); /* also NaN, Infinity, -Infinity */
 void json_writer_boolean(struct json_writer *writer, bool value);
 void json_writer_null(struct json_writer *writer);
 
+/* The name of a member that is null where `is_known` is false. True: the value comes next. */
+bool json_writer_key_or_null(struct json_writer *writer, const char *name, bool is_known);
+
 /* A member of the object that is open: its name and its value. */
+bool json_writer_begin_object_or_null(struct json_writer *writer, const char *name, bool is_known); /* true: begun */
 void json_writer_begin_object_member(struct json_writer *writer, const char *name);
 void json_writer_begin_array_member(struct json_writer *writer, const char *name);
 void json_writer_add_string(struct json_writer *writer, const char *name, const char *string); /* NULL becomes null */

@@ -260,7 +260,7 @@ int feed_dicts_save(const struct feed_dicts *feeds, const char *path, struct err
         rc = write_feed(&writer, &feeds->items[i], err);
     json_writer_end_array(&writer);
     if (rc == 0)
-        rc = json_writer_commit(&writer, FILE_DURABLE, err);
+        return json_writer_finish(&writer, err);
     json_writer_release(&writer);
     return rc;
 }

@@ -81,10 +81,7 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
         return 0;
     }
     json_writer_end_object(&writer->json);
-    json_writer_key(&writer->json, "runtime");
-    if (isnan(runtime))
-        json_writer_null(&writer->json);
-    else
+    if (json_writer_key_or_null(&writer->json, "runtime", !isnan(runtime)))
         json_writer_number(&writer->json, runtime);
     json_writer_add_string(&writer->json, "runner_name", runner_name);
     json_writer_add_string(&writer->json, "polygraphy_class", "IterationResult");

@@ -431,11 +431,8 @@ int tactic_replay_parse(struct tactic_replay *replay, const void *data, size_t s
 
 static void write_number(struct json_writer *writer, const char *key, struct tactic_number number)
 {
-    json_writer_key(writer, key);
-    if (number.known)
+    if (json_writer_key_or_null(writer, key, number.known))
         json_writer_integer(writer, number.value);
-    else
-        json_writer_null(writer);
 }
 
 static void write_tensor(struct json_writer *writer, const struct tactic_tensor *tensor)
@@ -499,7 +496,5 @@ int tactic_replay_save(const struct tactic_replay *replay, const char *path, str
     if (rc < 0)
         return rc;
     tactic_replay_write(replay, &writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_finish(&writer, err);
 }

@@ -220,12 +220,8 @@ static void write_repaired(const struct quantization_session *session, struct js
 {
     const struct quantization_answer *answer = &session->answer;
 
-    json_writer_key(writer, "repaired");
-    if (session->repaired == NULL) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(writer, "repaired", session->repaired != NULL))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_string(writer, "path", session->repaired);
     write_set(session, "left_out", &answer->repair.off, writer);
     for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {

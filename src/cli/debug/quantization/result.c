@@ -17,10 +17,7 @@ static const struct quantizer *quantizer_of(const struct quantization_report *re
 /* What is not known is null; JSON's readers know Infinity as Python writes it. */
 static void write_number(struct json_writer *writer, const char *key, double value)
 {
-    json_writer_key(writer, key);
-    if (isnan(value))
-        json_writer_null(writer);
-    else
+    if (json_writer_key_or_null(writer, key, !isnan(value)))
         json_writer_number(writer, value);
 }
 
@@ -63,10 +60,7 @@ static void write_row(const struct quantization_report *result, const struct qua
     json_writer_add_string(writer, "role", quantizer_role_name(quantizer->role));
     json_writer_add_string(writer, "form", quantizer_form_name(quantizer->form));
     json_writer_add_string(writer, "type", data_type_name(quantizer->type));
-    json_writer_key(writer, "axis");
-    if (quantizer->axis < 0)
-        json_writer_null(writer);
-    else
+    if (json_writer_key_or_null(writer, "axis", quantizer->axis >= 0))
         json_writer_integer(writer, quantizer->axis);
     json_writer_add_count(writer, "block_size", (size_t)quantizer->block_size);
     if (twin != NULL && twin->tensor != VALUE_NONE)
@@ -107,12 +101,8 @@ static void write_traps(const struct quantization_report *result, struct json_wr
 /* null where it is not known. */
 static void write_rewriting(const struct quantization_rewriting *rewriting, struct json_writer *writer)
 {
-    json_writer_key(writer, "rewritten");
-    if (!rewriting->known) {
-        json_writer_null(writer);
+    if (!json_writer_begin_object_or_null(writer, "rewritten", rewriting->known))
         return;
-    }
-    json_writer_begin_object(writer);
     json_writer_add_count(writer, "integer_kernels", rewriting->integer_kernels);
     json_writer_add_strings(writer, "layers_in_float", rewriting->in_float.items, rewriting->in_float.count);
     json_writer_end_object(writer);

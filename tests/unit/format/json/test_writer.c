@@ -70,6 +70,7 @@ static void compact_layout_is_one_line(void **state)
 static void members_are_names_with_values(void **state)
 {
     static const char *const names[] = {"a", "b"};
+    static const int64_t integers[] = {1, -2};
     struct json_writer writer;
 
     json_writer_init(&writer);
@@ -83,6 +84,12 @@ static void members_are_names_with_values(void **state)
     json_writer_add_number(&writer, "number", 0.5);
     json_writer_add_boolean(&writer, "boolean", true);
     json_writer_add_strings(&writer, "strings", names, 2);
+    assert_true(json_writer_key_or_null(&writer, "integers", true));
+    json_writer_integers(&writer, integers, 2);
+    assert_false(json_writer_key_or_null(&writer, "unknown", false));
+    assert_true(json_writer_begin_object_or_null(&writer, "known object", true));
+    json_writer_end_object(&writer);
+    assert_false(json_writer_begin_object_or_null(&writer, "no object", false));
     json_writer_begin_array_member(&writer, "array");
     json_writer_end_array(&writer);
     json_writer_begin_object_member(&writer, "object");
@@ -90,7 +97,8 @@ static void members_are_names_with_values(void **state)
     json_writer_end_object(&writer);
     assert_string_equal(writer.text.data,
                         "{\"string\": \"s\",\"no string\": null,\"text\": \"te\",\"integer\": -1,\"count\": 1,"
-                        "\"number\": 0.5,\"boolean\": true,\"strings\": [\"a\",\"b\"],\"array\": [],\"object\": {}}");
+                        "\"number\": 0.5,\"boolean\": true,\"strings\": [\"a\",\"b\"],\"integers\": [1,-2],"
+                        "\"unknown\": null,\"known object\": {},\"no object\": null,\"array\": [],\"object\": {}}");
     json_writer_release(&writer);
 }
 
