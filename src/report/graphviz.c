@@ -246,7 +246,7 @@ static int ask(const char *question, struct drawing *drawing, struct error *err)
 
 int graphviz_lay_out(struct drawing *drawing, struct error *err)
 {
-    struct string_builder graph;
+    SCOPED_STRING(graph);
     struct error ignored;
     char *folder, *question;
     int rc = file_make_temporary_folder("report", &folder, err);
@@ -254,13 +254,11 @@ int graphviz_lay_out(struct drawing *drawing, struct error *err)
     if (rc < 0)
         return rc;
     question = file_join(folder, "network.gv");
-    string_init(&graph);
     add_graph(&graph, drawing);
     rc = file_write(question, graph.data, graph.size, FILE_INTERMEDIATE, err);
     if (rc == 0)
         rc = ask(question, drawing, err);
     file_remove_tree(folder, &ignored);
-    string_release(&graph);
     free(question);
     free(folder);
     return rc;

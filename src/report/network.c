@@ -136,7 +136,7 @@ static void add_values(struct json_writer *writer, const char *key, const uint32
 
 static void add_tensor(struct json_writer *writer, const struct graph_view *view, uint32_t value)
 {
-    struct string_builder shape;
+    SCOPED_STRING(shape);
     struct value_type type;
     bool constant = graph_view_describe(view, value, &type);
 
@@ -147,10 +147,8 @@ static void add_tensor(struct json_writer *writer, const struct graph_view *view
     else if (type.element != DATA_UNDEFINED)
         add_text(writer, "type", text_of(data_type_name(type.element)));
     if (type.not_a_tensor == NULL && type.has_shape) {
-        string_init(&shape);
         shape_to_text(&type.shape, &shape);
         add_text(writer, "shape", (struct text){shape.data, shape.size});
-        string_release(&shape);
     }
     if (constant)
         json_writer_add_boolean(writer, "constant", true);
@@ -321,7 +319,7 @@ static void find_drawn(const struct report_network *network, struct bitset *ret)
 /* Goes one line further from what is in `near` already. */
 static void widen(const struct report_network *network, struct bitset *near)
 {
-    struct bitset before;
+    SCOPED_BITSET(before);
 
     bitset_init_copy(&before, near);
     for (size_t i = 0; i < network->arcs.count && bitset_count(near) < MOST_NEAR; i++) {
@@ -334,7 +332,6 @@ static void widen(const struct report_network *network, struct bitset *near)
         if (bitset_has(&before, arc.to))
             bitset_add(near, arc.from);
     }
-    bitset_release(&before);
 }
 
 /* How much of a label is its scope of this depth; 0 when it is not in so many. "/a/b/c" is c in a scope of depth 2. */
@@ -366,10 +363,9 @@ static void add_to_box(struct folding *folding, uint32_t node, uint32_t box)
 static void fold_scopes(struct folding *folding, unsigned depth)
 {
     const struct report_network *network = folding->network;
-    struct name_map boxes;
+    SCOPED_NAME_MAP(boxes);
 
     folding->box_count = 0;
-    name_map_init(&boxes);
     for (size_t k = bitset_next(&folding->drawn, 0); k < network->node_count; k = bitset_next(&folding->drawn, k + 1)) {
         uint32_t i = (uint32_t)k;
         size_t size = 0;
@@ -380,7 +376,6 @@ static void fold_scopes(struct folding *folding, unsigned depth)
                    size == 0 ? folding->box_count
                              : name_map_add(&boxes, (struct text){network->labels[i], size}, folding->box_count));
     }
-    name_map_release(&boxes);
 }
 
 /* Neighbours in topological order share a box; one that has a box of its own ends the others' before it. */

@@ -143,19 +143,17 @@ const char *report_sentence(const struct report *report)
 
 void report_add_proof(struct report *report, const char *format, ...)
 {
-    struct string_builder line;
+    SCOPED_STRING(line);
     va_list args;
 
     if (report == NULL)
         return;
-    string_init(&line);
     va_start(args, format);
     string_add_format_list(&line, format, args);
     va_end(args);
     json_writer_string(&report->proof, line.size > 0 ? line.data : "");
     string_add_text(&report->proof_lines, (struct text){line.data, line.size});
     string_add_char(&report->proof_lines, '\n');
-    string_release(&line);
 }
 
 struct text report_proof(const struct report *report)
@@ -451,14 +449,13 @@ static int write_document(struct report *report, struct json_writer *document, s
 int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err)
 {
     struct json_writer document;
-    struct string_builder page;
+    SCOPED_STRING(page);
     int rc;
 
     if (report == NULL || (files->page == NULL && files->data == NULL))
         return 0;
     json_writer_init(&document);
     document.compact = true;
-    string_init(&page);
     rc = write_document(report, &document, log, err);
     if (rc == 0 && files->data != NULL)
         rc = file_write(files->data, document.text.data, document.text.size, FILE_DURABLE, err);
@@ -467,7 +464,6 @@ int report_write(struct report *report, const struct report_files *files, struct
                          &page);
         rc = file_write(files->page, page.data, page.size, FILE_DURABLE, err);
     }
-    string_release(&page);
     json_writer_release(&document);
     return rc;
 }

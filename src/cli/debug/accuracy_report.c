@@ -40,16 +40,14 @@ static void add_environment(struct report *report, const struct study *study)
     const struct words *const runners[] = {&settings->reference, &settings->suspect};
     static const char *const names[] = {"reference", "suspect"};
     const struct onnxrt *runtime;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     for (size_t i = 0; i < ARRAY_LEN(runners); i++) {
         string_clear(&text);
         for (size_t k = 0; k < runners[i]->count; k++)
             shell_add_argument(&text, runners[i]->items[k]);
         report_add_environment(report, names[i], text.data);
     }
-    string_release(&text);
     report_add_environment(report, "model", settings->model);
     report_add_environment(report, "input data", settings->data_are_given ? "given" : "made up");
     report_add_environment(report, "tolerance", study->tolerance_why);
@@ -103,10 +101,9 @@ static void add_compared_tensor(struct report *report, const struct study *study
     const json_t *first_bad = result_find(comparison, "differences/first_bad");
     struct study_step *errors = study->errors;
     struct report_tensor tensor = REPORT_TENSOR_UNKNOWN;
-    struct string_builder shape, position;
+    SCOPED_STRING(shape);
+    SCOPED_STRING(position);
 
-    string_init(&shape);
-    string_init(&position);
     list_text(errors, result_find(comparison, "second/shape"), &shape);
     tensor.name = result_text(errors, comparison, "output");
     tensor.type = result_text(errors, comparison, "second/dtype");
@@ -131,8 +128,6 @@ static void add_compared_tensor(struct report *report, const struct study *study
         tensor.first_bad.suspect = result_number(errors, first_bad, "first", NAN);
     }
     report_add_tensor(report, &tensor);
-    string_release(&position);
-    string_release(&shape);
 }
 
 static void add_compared_tensors(struct report *report, const struct study *study)

@@ -151,19 +151,17 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
 static void note_inputs(struct look *look, struct feed_dicts *feeds, const char *path)
 {
     const struct tensor_list **iterations = arena_alloc_zero(&look->arena, feeds->count + 1, sizeof(*iterations));
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
     size_t held;
 
     for (size_t k = 0; k < feeds->count; k++)
         iterations[k] = &feeds->items[k];
-    name_map_init(&names);
     add_names(&names, &look->arena, iterations, feeds->count);
     held = count_held(look, &names, &look->made.inner);
     if (feeds->count > 0 && (look->inputs_path == NULL || held < look->inputs_held)) {
         look->inputs_path = path;
         look->inputs_held = held;
     }
-    name_map_release(&names);
     feed_dicts_release(feeds);
 }
 
@@ -189,7 +187,7 @@ static void read_inputs(struct look *look, const struct data_loader_settings *da
 
 static void list_made(const struct model *model, struct made *ret)
 {
-    struct bitset outputs;
+    SCOPED_BITSET(outputs);
 
     value_list_to_set(&model->outputs, model->values.count, &outputs);
     for (size_t i = 0; i < model->nodes.count; i++)
@@ -202,25 +200,20 @@ static void list_made(const struct model *model, struct made *ret)
             if (!bitset_has(&outputs, value))
                 value_list_add(&ret->inner, value);
         }
-    bitset_release(&outputs);
 }
 
 static int refuse_foreign(const struct look *look, struct error *err)
 {
     const struct model_values *values = &look->settings->file.model;
-    struct string_builder outputs;
-    int rc;
+    SCOPED_STRING(outputs);
 
-    string_init(&outputs);
     for (size_t i = 0; i < look->model->outputs.count; i++)
         string_add_format(&outputs, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(look->model->values.items[look->model->outputs.items[i]].name));
-    rc = error_set(err, ERR_INVALID,
-                   "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make "
-                   "it with `polygraphy run --save-outputs` from this model",
-                   look->outputs_path, values->path, outputs.data);
-    string_release(&outputs);
-    return rc;
+    return error_set(err, ERR_INVALID,
+                     "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make "
+                     "it with `polygraphy run --save-outputs` from this model",
+                     look->outputs_path, values->path, outputs.data);
 }
 
 static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts_outputs)
@@ -229,11 +222,10 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
     size_t outputs = count_held(look, &look->outputs, &made->all);
     bool lacks_inputs = look->inputs_path != NULL && cuts_inputs && look->inputs_held < made->inner.count;
     bool lacks_outputs = look->outputs_path != NULL && cuts_outputs && outputs < made->all.count;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (!lacks_inputs && !lacks_outputs)
         return;
-    string_init(&text);
     if (lacks_outputs)
         string_add_format(&text, "'%s' holds %zu of the %zu tensors that parts of the model can end with",
                           look->outputs_path, outputs, made->all.count);
@@ -250,7 +242,6 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
             : "To have all of them: `run --onnxrt --onnx-outputs mark all --save-inputs IN --save-outputs OUT`, "
               "`data to-input IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or --mode "
               "minimal with --iter-inputs and --iter-golden");
-    string_release(&text);
 }
 
 /* Data that are made up depend on all inputs of a model: for a part with others they are others. */

@@ -34,26 +34,20 @@ int own_check_begin(const struct command_context *context, const char *folder, s
 
 bool own_check_is_asked_for(const struct command_context *context)
 {
-    struct string_builder given;
-    bool ret;
+    SCOPED_STRING(given);
 
-    string_init(&given);
     parse_list_given_of_group(context->parse, &comparison_options, &given);
-    ret = given.size > 0;
-    string_release(&given);
-    return ret;
+    return given.size > 0;
 }
 
 int own_check_refuse(const struct command_context *context, struct error *err)
 {
-    struct string_builder given;
+    SCOPED_STRING(given);
     int rc = 0;
 
-    string_init(&given);
     parse_list_given_of_group(context->parse, &comparison_options, &given);
     if (given.size > 0)
         rc = error_set(err, ERR_INVALID, "%s: with --check the check alone compares; give it these", given.data);
-    string_release(&given);
     return rc;
 }
 
@@ -83,12 +77,10 @@ static bool covers_any(const char *rule, const struct words *outputs)
 static int refuse_output(const char *option, const char *name, const char *path, const struct words *outputs,
                          struct error *err)
 {
-    struct string_builder message;
+    SCOPED_STRING(message);
     struct short_list list = {.text = &message, .most = MOST_OUTPUTS};
     struct close_names close;
-    int rc;
 
-    string_init(&message);
     string_add_quoted(&message, name);
     string_add(&message, " is no output of ");
     string_add_quoted(&message, path);
@@ -101,9 +93,7 @@ static int refuse_output(const char *option, const char *name, const char *path,
     for (size_t i = 0; i < outputs->count; i++)
         short_list_add(&list, outputs->items[i]);
     short_list_end(&list);
-    rc = error_set(err, ERR_INVALID, "%s: %s", option, message.data);
-    string_release(&message);
-    return rc;
+    return error_set(err, ERR_INVALID, "%s: %s", option, message.data);
 }
 
 int own_check_refuse_unknown_outputs(const struct command_context *context, const struct comparison_values *comparison,

@@ -299,7 +299,7 @@ static void compare_rewritten(const struct session *session, struct words off, s
 static int hash_session(const struct session *session, struct hash *ret, struct error *err)
 {
     const struct word_list *decisions = &session->decisions.names;
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct model *model;
     int rc = hash_file(session->subject.model, ret, err);
 
@@ -309,11 +309,9 @@ static int hash_session(const struct session *session, struct hash *ret, struct 
         rc = external_data_hash(model, ret, err);
         model_free(model);
     }
-    string_init(&names);
     for (size_t i = 0; i < decisions->count; i++)
         string_add_format(&names, "%s\n", decisions->items[i]);
     *ret = hash_combine(*ret, hash_bytes(names.data, names.size));
-    string_release(&names);
     if (rc == 0 && session->check.inputs != NULL) {
         struct hash data;
 

@@ -109,14 +109,13 @@ static int hash_session(struct session *session, struct model *model, struct err
     const struct debug_precision_settings *values = session->values;
     const struct precision_settings *precision = &session->builds.file.request.builder.precision;
     const struct data_loader_settings *data = &session->values->file.data;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc = hash_file(session->values->file.model.path, &session->hash, err);
 
     if (rc == 0)
         rc = external_data_hash(model, &session->hash, err);
     if (rc == 0)
         rc = hash_inputs(data, &session->hash, err);
-    string_init(&text);
     string_add_format(&text, "%d %d %d %d %d %lld", (int)values->mode, values->reverse, (int)values->high,
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
     for (size_t i = 0; i < PRECISION_COUNT; i++)
@@ -126,7 +125,6 @@ static int hash_session(struct session *session, struct model *model, struct err
     add_overrides(&text, &precision->layers);
     add_overrides(&text, &precision->tensors);
     session->hash = hash_combine(session->hash, hash_bytes(text.data, text.size));
-    string_release(&text);
     return rc;
 }
 
@@ -143,10 +141,9 @@ static void set_artifact(struct session *session)
 static int choose_typed_models(struct session *session, struct error *err)
 {
     const bool *enabled = session->builds.file.request.builder.precision.enabled;
-    struct string_builder program;
+    SCOPED_STRING(program);
     int rc = 0;
 
-    string_init(&program);
     trtexec_describe(session->program, &program);
     session->form = PRECISION_TYPED_ENGINES;
     if (session->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
@@ -161,7 +158,6 @@ static int choose_typed_models(struct session *session, struct error *err)
                     "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
                     "model in which Casts say what is %s",
                     program.data, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
-    string_release(&program);
     return rc;
 }
 
@@ -299,7 +295,7 @@ static int report(struct session *session, const struct precision_result *result
                                        .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
     struct precision_costs costs, before;
     struct precision_errors errors = {0};
-    struct bitset answer;
+    SCOPED_BITSET(answer);
     bool measured = false;
     int rc = 0;
 
@@ -322,7 +318,6 @@ static int report(struct session *session, const struct precision_result *result
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
         rc = precision_lab_save_onnx(session->lab, &answer, values->output_onnx, err);
     precision_errors_release(&errors);
-    bitset_release(&answer);
     return rc;
 }
 

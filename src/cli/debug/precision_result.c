@@ -48,10 +48,9 @@ static void add_layer(struct string_builder *text, const struct network *network
 
 static void log_layers(const struct precision_result *result, const struct network *network, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     size_t shown = 0, count = bitset_count(&result->chosen);
 
-    string_init(&text);
     string_add(&text, "In higher precision:");
     for (size_t i = next_chosen(result, 0); i < result->chosen.size && shown < SHOWN_LAYERS;
          i = next_chosen(result, i + 1), shown++)
@@ -59,7 +58,6 @@ static void log_layers(const struct precision_result *result, const struct netwo
     if (shown < count)
         string_add_format(&text, "\nand %zu more", count - shown);
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
 }
 
 static bool is_high(const struct precision_result *result, size_t layer)
@@ -69,12 +67,11 @@ static bool is_high(const struct precision_result *result, size_t layer)
 
 static void log_added(const struct precision_result *result, const struct network *network, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     size_t count = bitset_count(&result->added), shown = 0;
 
     if (count == 0)
         return;
-    string_init(&text);
     string_add_format(&text, "In higher precision, too, because that saves Casts:");
     for (size_t i = bitset_next(&result->added, 0); i < result->added.size && shown < SHOWN_LAYERS;
          i = bitset_next(&result->added, i + 1), shown++)
@@ -82,13 +79,13 @@ static void log_added(const struct precision_result *result, const struct networ
     if (shown < count)
         string_add_format(&text, "\nand %zu more", count - shown);
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
 }
 
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
                           bool by_casts, struct log *log)
 {
-    struct string_builder text, word;
+    SCOPED_STRING(text);
+    SCOPED_STRING(word);
 
     if (result->outcome != PRECISION_FOUND || bitset_count(&result->chosen) == 0)
         return;
@@ -101,8 +98,6 @@ void precision_result_log(const struct precision_result *result, const struct ne
                     "To build like that: build the model that --output-onnx saves, in which Casts say so");
         return;
     }
-    string_init(&text);
-    string_init(&word);
     for (size_t i = 0; i < network->layers.count; i++) {
         if (!is_high(result, i))
             continue;
@@ -112,16 +107,13 @@ void precision_result_log(const struct precision_result *result, const struct ne
         add_word(&text, word.data);
     }
     log_message(log, LOG_INFO, "To build like that: --precision-constraints obey --layer-precisions%s", text.data);
-    string_release(&text);
-    string_release(&word);
 }
 
 void precision_result_log_costs(const struct precision_costs *costs, const struct precision_costs *without_added,
                                 struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "As a typed model: %zu node%s in float32", costs->float32_nodes,
                       costs->float32_nodes == 1 ? "" : "s");
     if (costs->float32_moving > 0)
@@ -138,7 +130,6 @@ void precision_result_log_costs(const struct precision_costs *costs, const struc
     if (costs->mixed.unknown > 0)
         string_add_format(&text, ", without %zu tensors whose size is not known", costs->mixed.unknown);
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
 }
 
 static void add_error(struct string_builder *text, const struct output_error *error)
@@ -155,9 +146,8 @@ static void add_error(struct string_builder *text, const struct output_error *er
 void precision_result_log_errors(const struct precision_errors *errors, enum data_type half, struct log *log)
 {
     static const char seen[] = ", as the check has seen it";
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text,
                       "Largest error against the model in float32, both run with ONNX Runtime on %zu sample%s of the "
                       "input data:",
@@ -173,7 +163,6 @@ void precision_result_log_errors(const struct precision_errors *errors, enum dat
         string_add_format(&text, "\nThe runtime here does not take the model with nodes in %s", data_type_name(half));
     }
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
     if (errors->of_written && errors->written.output != NULL && errors->rounded.absolute > errors->written.absolute)
         log_message(log, LOG_WARNING,
                     "Where a runtime computes in %s, the model may be farther off than the check has seen: a runtime "
@@ -202,7 +191,7 @@ static void write_layer(struct json_writer *writer, const struct precision_resul
 static void write_layers(struct json_writer *writer, const struct precision_result *result,
                          const struct network *network, enum data_type high)
 {
-    struct string_builder word;
+    SCOPED_STRING(word);
 
     json_writer_begin_array_member(writer, "layers");
     for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1))
@@ -213,7 +202,6 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
         json_writer_string(writer, network->layers.items[i].name);
     json_writer_end_array(writer);
     json_writer_begin_array_member(writer, "layer_precisions");
-    string_init(&word);
     for (size_t i = 0; i < network->layers.count; i++) {
         if (!is_high(result, i))
             continue;
@@ -221,7 +209,6 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
         add_override(&word, &network->layers.items[i], high);
         json_writer_string(writer, word.data);
     }
-    string_release(&word);
     json_writer_end_array(writer);
 }
 

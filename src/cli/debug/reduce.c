@@ -20,10 +20,9 @@
 /* The values that branches are frozen to follow from the input data. */
 static int hash_input_data(const struct data_loader_settings *data, struct hash *hash, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc = 0;
 
-    string_init(&text);
     string_add_format(&text, "%lld %lld", (long long)data->seed, (long long)data->iterations);
     if (data->has_integer_range)
         string_add_format(&text, " int:%lld:%lld", (long long)data->integer_minimum, (long long)data->integer_maximum);
@@ -41,7 +40,6 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
-    string_release(&text);
     return rc;
 }
 
@@ -55,7 +53,7 @@ static int hash_session(const struct debug_reduce_settings *settings, struct mod
     const struct onnx_load_values *load = &settings->file.load;
     const struct shape_inference_values *inference = &settings->file.inference;
     struct hash hash;
-    struct string_builder options;
+    SCOPED_STRING(options);
     int rc = hash_file(values->path, &hash, err);
 
     if (rc < 0)
@@ -64,7 +62,6 @@ static int hash_session(const struct debug_reduce_settings *settings, struct mod
         rc = external_data_hash(model, &hash, err);
     if (rc == 0)
         rc = hash_input_data(&settings->file.data, &hash, err);
-    string_init(&options);
     string_add_format(&options, "%d %d %d %d %d", (int)reduce->mode, !reduce->reduce_inputs, !reduce->reduce_outputs,
                       inference->enabled, inference->force_fallback);
     for (size_t i = 0; i < values->shapes.count; i++) {
@@ -74,7 +71,6 @@ static int hash_session(const struct debug_reduce_settings *settings, struct mod
     if (reduce->candidates.golden != NULL)
         string_add(&options, " golden trt");
     *ret = hash_combine(hash, hash_bytes(options.data, options.size));
-    string_release(&options);
     return rc;
 }
 
@@ -152,9 +148,8 @@ static int refuse_results_as_artifact(const struct debug_reduce_settings *settin
 
 static void write_culprit(struct json_writer *writer, struct model *model, const struct culprit *culprit)
 {
-    struct string_builder op_type;
+    SCOPED_STRING(op_type);
 
-    string_init(&op_type);
     json_writer_begin_array_member(writer, "nodes");
     for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
          i = bitset_next(&culprit->nodes, i + 1)) {
@@ -167,7 +162,6 @@ static void write_culprit(struct json_writer *writer, struct model *model, const
     }
     json_writer_end_array(writer);
     json_writer_add_boolean(writer, "one_minimal", culprit != NULL && culprit->is_minimal);
-    string_release(&op_type);
 }
 
 /* With --all there may be more than the one that was found first. */

@@ -59,9 +59,8 @@ static void add_candidate(void *data, const struct judged_candidate *judged)
                                          .verdict = verdicts[judged->verdict],
                                          .note = judged->what,
                                          .seconds = NAN};
-    struct string_builder log;
+    SCOPED_STRING(log);
 
-    string_init(&log);
     if (judged->result != NULL) {
         candidate.seconds = judged->result->seconds;
         if (judged->result->end == PROCESS_TIMED_OUT)
@@ -72,7 +71,6 @@ static void add_candidate(void *data, const struct judged_candidate *judged)
     candidate.log = (struct text){log.data, log.size};
     report_add_candidate(page->report, &candidate);
     add_test(page, judged, &candidate);
-    string_release(&log);
 }
 
 void session_page_begin(struct session_page *page, const struct command_context *context,
@@ -80,16 +78,14 @@ void session_page_begin(struct session_page *page, const struct command_context 
                         struct loop_settings *settings)
 {
     char *name = settings->model != NULL ? file_basename(settings->model) : NULL;
-    struct string_builder title;
+    SCOPED_STRING(title);
 
-    string_init(&title);
     string_add(&title, tool);
     if (name != NULL)
         string_add_format(&title, " %s", name);
     page->junit = context->junit;
     page->report =
         page->junit != NULL ? report_begin_always(context, title.data) : report_begin(context, values, title.data);
-    string_release(&title);
     free(name);
     if (page->report == NULL)
         return;

@@ -158,7 +158,7 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 {
     const struct tactic_options *known =
         pair->good->replay.precision.known ? &pair->good->replay.precision : &pair->bad->replay.precision;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc = engine_file_take_precision(&builds->file, known, err);
 
     if (rc == 0 && !known->known)
@@ -168,14 +168,12 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
     if (rc < 0)
         return rc;
     precision_words_of(&builds->file.request.builder.precision, ret);
-    string_init(&text);
     tactic_options_text(ret, &text);
     if (known->known)
         log_message(log, LOG_INFO, "Building as the replays were built: with %s", text.data);
     else
         log_message(log, LOG_WARNING, "The replays do not say in which precision they were built; here it is with %s",
                     text.data);
-    string_release(&text);
     return 0;
 }
 
@@ -187,7 +185,7 @@ static int hash_session(const struct debug_tactics_settings *settings, const str
 {
     const struct model_values *model = &settings->file.model;
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct hash hash = {0};
 
     for (size_t i = 0; i < ARRAY_LEN(paths); i++) {
@@ -198,10 +196,8 @@ static int hash_session(const struct debug_tactics_settings *settings, const str
             return rc;
         hash = hash_combine(hash, content);
     }
-    string_init(&text);
     tactic_options_text(precision, &text);
     *ret = hash_combine(hash, hash_bytes(text.data, text.size));
-    string_release(&text);
     return 0;
 }
 
@@ -327,12 +323,11 @@ done:
 static int refuse_trtexec(const struct command_context *context, struct error *err)
 {
     const struct trtexec *program;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc = trt_choose(context->log, NULL, &program, err);
 
     if (rc < 0 || program == NULL)
         return rc;
-    string_init(&text);
     trtexec_describe(program, &text);
     rc = error_set(
         err, ERR_UNSUPPORTED,
@@ -340,7 +335,6 @@ static int refuse_trtexec(const struct command_context *context, struct error *e
         "debug diff-tactics` ranks the tactics of good and bad builds; of the built-in engine's replays, go "
         "on with POLYGRAPHY_TRT=builtin",
         text.data);
-    string_release(&text);
     return rc;
 }
 

@@ -49,15 +49,13 @@ static void log_kernel(const struct tactic_isolation *isolation, struct log *log
     const struct bitset *fault = tactic_isolation_fault(isolation);
     size_t found = bitset_count(&isolation->search.found), count = bitset_count(fault);
     size_t harmless = bitset_count(&kernel->layers) - count + kernel->kept;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, "The kernel ");
     add_kernel(isolation, &text);
     string_add_format(&text, " is at fault, in %s%zu layers:", kernel->search.exact ? "" : "some or all of ", count);
     add_layers(isolation, fault, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
     if (kernel->search.exact)
         log_message(log, LOG_INFO,
                     "Seen: the good build fails with it in each of these alone, and the bad build passes without it in "
@@ -109,26 +107,23 @@ static bool can_be_excluded(const struct tactic_isolation *isolation)
 
 static void log_mend(const struct tactic_isolation *isolation, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (isolation->mend)
         log_message(log, LOG_INFO, "'%s' has the tactics of the bad build as it was seen to pass: --load-tactics %s",
                     isolation->mend, isolation->mend);
     if (!can_be_excluded(isolation))
         return;
-    string_init(&text);
     add_kernel(isolation, &text);
     log_message(log, LOG_INFO, "To build without it: --exclude-tactics %s", text.data);
-    string_release(&text);
 }
 
 static void log_found(const struct tactic_isolation *isolation, struct log *log)
 {
     const struct bitset *found = &isolation->search.found;
     size_t count = bitset_count(found), others = isolation->differences.count - count;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_format(&text, "The tactic%s of %zu layer%s make%s the difference:", count == 1 ? "" : "s", count,
                       count == 1 ? "" : "s", count == 1 ? "s" : "");
     for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
@@ -138,7 +133,6 @@ static void log_found(const struct tactic_isolation *isolation, struct log *log)
         add_algorithm(&text, isolation->differences.items[i].bad);
     }
     log_message(log, LOG_INFO, "%s", text.data);
-    string_release(&text);
 
     if (others == 0)
         log_message(log, LOG_INFO, "The replays differ in nothing else");
@@ -214,7 +208,7 @@ static void write_seen(const struct tactic_isolation *isolation, struct json_wri
     const struct bitset *found = &isolation->search.found;
     const struct isolation_kernel *kernel = &isolation->kernel;
     const struct bitset *guilty = &kernel->search.guilty;
-    struct bitset one;
+    SCOPED_BITSET(one);
 
     bitset_init(&one, isolation->differences.count);
     json_writer_begin_array_member(writer, "seen");
@@ -235,32 +229,28 @@ static void write_seen(const struct tactic_isolation *isolation, struct json_wri
     if (kernel->searched && kernel->search.exact && !bitset_equal(guilty, &kernel->layers))
         write_build(isolation, "bad", guilty, VERDICT_PASS, writer);
     json_writer_end_array(writer);
-    bitset_release(&one);
 }
 
 static void write_mend(const struct tactic_isolation *isolation, struct json_writer *writer)
 {
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     add_kernel(isolation, &name);
     json_writer_begin_object_member(writer, "mend");
     json_writer_add_string(writer, "exclude_tactics", can_be_excluded(isolation) ? name.data : NULL);
     json_writer_add_string(writer, "load_tactics", isolation->mend);
     json_writer_end_object(writer);
-    string_release(&name);
 }
 
 static void write_kernel(const struct tactic_isolation *isolation, struct json_writer *writer)
 {
     const struct isolation_kernel *kernel = &isolation->kernel;
     const struct bitset *fault = tactic_isolation_fault(isolation);
-    struct string_builder name;
-    struct bitset harmless;
+    SCOPED_STRING(name);
+    SCOPED_BITSET(harmless);
 
     if (!json_writer_key_or_null(writer, "kernel", kernel->known))
         return;
-    string_init(&name);
     add_kernel(isolation, &name);
     bitset_init_copy(&harmless, &kernel->layers);
     if (fault)
@@ -277,8 +267,6 @@ static void write_kernel(const struct tactic_isolation *isolation, struct json_w
     write_layers(isolation, &harmless, writer);
     json_writer_add_count(writer, "layers_of_both", kernel->kept);
     json_writer_end_object(writer);
-    bitset_release(&harmless);
-    string_release(&name);
 }
 
 static void write_found(const struct tactic_isolation *isolation, struct json_writer *writer)

@@ -237,12 +237,11 @@ static int save_part(const struct command_context *context, const struct inspect
                 range->supported ? "supported_subgraph-nodes-%zu-%zu.onnx" : "unsupported_subgraph-nodes-%zu-%zu.onnx",
                 first, end - 1);
     struct external_settings external = values->file.save.external;
-    struct string_builder file_name;
+    SCOPED_STRING(file_name);
     struct subgraph part;
-    struct bitset nodes;
+    SCOPED_BITSET(nodes);
     int rc;
 
-    string_init(&file_name);
     if (external.file_name != NULL) {
         string_add_format(&file_name, "%s.nodes-%zu-%zu", external.file_name, first, end - 1);
         external.file_name = file_name.data;
@@ -254,8 +253,6 @@ static int save_part(const struct command_context *context, const struct inspect
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", path);
     rc = model_save(&part, path, &external, false, err);
     subgraph_release(&part);
-    bitset_release(&nodes);
-    string_release(&file_name);
     free(path);
     return rc;
 }

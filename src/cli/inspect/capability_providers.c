@@ -135,11 +135,10 @@ int inspect_capability_providers(const struct command_context *context, const st
     struct backend_request request = model_file_request(context, file);
     struct onnxrt_description runtime;
     struct trial *trials = NULL;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     size_t count = 0;
     int rc;
 
-    arena_init(&arena);
     request.bounds = (struct bounds){.seconds = file->bounds.has_seconds ? file->bounds.seconds : USUAL_SECONDS};
     rc = onnxrt_apart_describe(&request, &arena, &runtime, err);
     if (rc < 0)
@@ -155,6 +154,5 @@ int inspect_capability_providers(const struct command_context *context, const st
         rc = save_json(&runtime, trials, json->path, err);
 done:
     free(trials);
-    arena_release(&arena);
     return rc;
 }

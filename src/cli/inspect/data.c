@@ -106,15 +106,13 @@ static void compute_histogram(const struct tensor *tensor, struct histogram *ret
 static void add_histogram(const struct tensor *tensor, unsigned indent, struct string_builder *text)
 {
     struct histogram histogram;
-    struct string_builder block;
+    SCOPED_STRING(block);
 
     compute_histogram(tensor, &histogram);
-    string_init(&block);
     string_add(&block, "---- Histogram ----\n");
     histogram_to_text(&histogram, &block);
     string_truncate(&block, block.size - 1);
     add_block(text, indent, &block);
-    string_release(&block);
 }
 
 static void add_tensor(const struct named_tensor *item, const struct inspect_data_settings *settings, unsigned indent,
@@ -122,7 +120,7 @@ static void add_tensor(const struct named_tensor *item, const struct inspect_dat
 {
     const struct tensor *tensor = &item->tensor;
     struct statistics statistics;
-    struct string_builder block;
+    SCOPED_STRING(block);
 
     string_add_char(text, '\n');
     add_blanks(text, indent);
@@ -136,10 +134,8 @@ static void add_tensor(const struct named_tensor *item, const struct inspect_dat
             add_histogram(tensor, indent + 4, text);
     }
     if (settings->values) {
-        string_init(&block);
         tensor_to_text(tensor, &settings->layout, &block);
         add_block(text, indent + 4, &block);
-        string_release(&block);
     }
 }
 

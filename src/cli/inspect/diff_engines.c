@@ -143,9 +143,8 @@ static void log_rest(struct log *log, size_t count)
 
 static void log_fusions(const struct engine_comparison *comparison, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     for (size_t i = 0; i < comparison->diff.fusions.count && is_shown(i, log); i++) {
         const struct layer_fusion *fusion = &comparison->diff.fusions.items[i];
 
@@ -158,7 +157,6 @@ static void log_fusions(const struct engine_comparison *comparison, struct log *
         log_message(log, LOG_INFO, "Fused differently: %zu group(s) of layers%s", comparison->diff.fusions.count,
                     text.data);
     log_rest(log, comparison->diff.fusions.count);
-    string_release(&text);
 }
 
 /* A change of precision, and how many layers had it. */
@@ -185,7 +183,7 @@ static void log_changes(const struct engine_comparison *comparison, struct log *
         struct change *items;
         size_t count, capacity;
     } changes = {0};
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
         const struct layer_pair *pair = &comparison->diff.pairs.items[i];
@@ -200,7 +198,6 @@ static void log_changes(const struct engine_comparison *comparison, struct log *
             *VECTOR_APPEND(&changes) = (struct change){from, to, 0};
         changes.items[k].count++;
     }
-    string_init(&text);
     if (changes.count > 0)
         qsort(changes.items, changes.count, sizeof(*changes.items), compare_changes);
     for (size_t i = 0; i < changes.count; i++)
@@ -208,17 +205,15 @@ static void log_changes(const struct engine_comparison *comparison, struct log *
                           changes.items[i].from, changes.items[i].to);
     if (changes.count > 0)
         log_message(log, LOG_INFO, "Precision of A and B: %s", text.data);
-    string_release(&text);
     free(changes.items);
 }
 
 static void log_difference(const struct engine_comparison *comparison, const struct difference *difference,
                            struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     size_t found = 0;
 
-    string_init(&text);
     for (size_t i = 0; i < comparison->diff.pairs.count; i++) {
         const struct layer_pair *pair = &comparison->diff.pairs.items[i];
 
@@ -232,22 +227,19 @@ static void log_difference(const struct engine_comparison *comparison, const str
     if (found > 0)
         log_message(log, LOG_INFO, "%s: %zu layer(s)%s", difference->title, found, text.data);
     log_rest(log, found);
-    string_release(&text);
 }
 
 static void log_only_in(const struct layer_info *info, const struct layer_indices *layers, const char *which,
                         struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (layers->count == 0)
         return;
-    string_init(&text);
     for (size_t i = 0; i < layers->count && is_shown(i, log); i++)
         string_add_format(&text, "\n    %s", info->layers.items[layers->items[i]].name);
     log_message(log, LOG_INFO, "Only in %s: %zu layer(s)%s", which, layers->count, text.data);
     log_rest(log, layers->count);
-    string_release(&text);
 }
 
 static void log_summary(const struct engine_comparison *comparison, struct log *log)

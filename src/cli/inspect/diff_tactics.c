@@ -61,10 +61,9 @@ static int load(struct tactic_builds *builds, const char *kind, const char *path
 static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tactic_layer *layer,
                                struct string_builder *ret)
 {
-    struct string_builder algorithm;
+    SCOPED_STRING(algorithm);
     size_t count = 0;
 
-    string_init(&algorithm);
     string_add(ret, "[");
     for (size_t i = 0; i < layer->tactics.count; i++) {
         size_t tactic = layer->tactics.items[i];
@@ -78,17 +77,15 @@ static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tact
         count++;
     }
     string_add(ret, "]");
-    string_release(&algorithm);
     return count;
 }
 
 /* What Polygraphy shows: all that no good build has. */
 static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 {
-    struct string_builder algorithms;
+    SCOPED_STRING(algorithms);
     size_t found = 0;
 
-    string_init(&algorithms);
     for (size_t i = 0; i < diff->layers.count; i++) {
         string_clear(&algorithms);
         if (list_only_in_bad(diff, &diff->layers.items[i], &algorithms) == 0)
@@ -103,7 +100,6 @@ static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
     if (found == 0)
         log_message(log, LOG_INFO,
                     "Could not determine potentially bad tactics. Try generating more tactic replay files?");
-    string_release(&algorithms);
 }
 
 /* ---- The ranking ---- */
@@ -248,17 +244,15 @@ static void log_next(const struct tactic_diff *diff, struct log *log)
 {
     static const struct shell_quotes none;
     struct tactic_pair pair;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) < 0)
         return; /* builds of unlike precisions prove nothing */
-    string_init(&text);
     string_add(&text, "polygraphy debug tactics MODEL --good ");
     shell_add_word(&text, pair.good->path, &none);
     string_add(&text, " --bad ");
     shell_add_word(&text, pair.bad->path, &none);
     log_message(log, LOG_INFO, "Proof, with the model and the check of these builds:\n    %s --check ...", text.data);
-    string_release(&text);
 }
 
 static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
@@ -298,13 +292,13 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
 {
     struct report *report = report_begin(context, &settings->report, "debug diff-tactics");
     const struct blame *blame = &diff->blame;
-    struct string_builder layers, name;
+    SCOPED_STRING(name);
+    struct string_builder layers;
     char buffer[16];
 
     if (report == NULL)
         return 0;
     string_init(&layers);
-    string_init(&name);
     for (size_t i = 0; i < blame->count; i++) {
         const struct blame_suspect *suspect = &blame->items[i];
         const struct association *builds = &suspect->association;
@@ -344,7 +338,6 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
         report_set_verdict(report, REPORT_UNKNOWN, "No tactic occurred more often in bad builds than in good ones");
     report_add_proof(report, "%zu bad and %zu good builds, %zu tactics that vary", diff->bad.count, diff->good.count,
                      blame->varying_count);
-    string_release(&name);
     string_release(&layers);
     return report_finish(context, &settings->report, report, err);
 }

@@ -48,9 +48,8 @@ static void write_pool(struct json_writer *writer, const struct tactic_diff *dif
 {
     static const char *const scopes[] = {
         [POOL_IMPLEMENTATION] = "implementation", [POOL_TACTIC] = "tactic", [POOL_TENSORS] = "tensors"};
-    struct string_builder name;
+    SCOPED_STRING(name);
 
-    string_init(&name);
     tactic_pool_name(diff, pool, &name);
     json_writer_begin_object(writer);
     json_writer_add_string(writer, "kernel", name.data);
@@ -64,7 +63,6 @@ static void write_pool(struct json_writer *writer, const struct tactic_diff *dif
         write_tactic(writer, diff, &diff->tactics.items[pool->tactics.items[i]]);
     json_writer_end_array(writer);
     json_writer_end_object(writer);
-    string_release(&name);
 }
 
 /* The suspect's tactics, or its kernels. */

@@ -114,17 +114,15 @@ static void list_unbounded(const struct command_context *context, const struct i
 {
     struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct error why = {0};
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (types_infer(model, NULL, model_file_runtime(&settings->file), &request, NULL, &why) < 0)
         log_message(context->log, LOG_WARNING, "Only shapes that the model states are looked at: %s", why.message);
     unbounded_shapes_find(model, ret);
-    string_init(&names);
     for (size_t i = 0; i < ret->count; i++)
         string_add_format(&names, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(model->values.items[ret->items[i]].name));
     log_message(context->log, LOG_INFO, "Found tensors with unbounded DDS: [%s]", names.size > 0 ? names.data : "");
-    string_release(&names);
 }
 
 static int inspect(const struct command_context *context, const struct inspect_model_settings *values,

@@ -26,9 +26,8 @@ static void add_operators(struct report *report, const struct model *model)
         struct operator_count *items;
         size_t count, capacity;
     } operators = {0};
-    struct name_map numbers;
+    SCOPED_NAME_MAP(numbers);
 
-    name_map_init(&numbers);
     for (size_t i = 0; i < model->nodes.count; i++) {
         struct text name = model->nodes.items[i].op_type;
         uint32_t number = name_map_add(&numbers, name, (uint32_t)operators.count);
@@ -47,15 +46,13 @@ static void add_operators(struct report *report, const struct model *model)
         free(name);
     }
     free(operators.items);
-    name_map_release(&numbers);
 }
 
 static void add_weights(struct report *report, struct model *model)
 {
     static const char *const columns[] = {"weight", "type", "shape", "elements"};
-    struct string_builder shape;
+    SCOPED_STRING(shape);
 
-    string_init(&shape);
     report_begin_table(report, "Weights", columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
@@ -75,7 +72,6 @@ static void add_weights(struct report *report, struct model *model)
                                });
         free(name);
     }
-    string_release(&shape);
 }
 
 static void add_count(struct string_builder *out, size_t count, const char *what, const char *separator)
@@ -86,22 +82,19 @@ static void add_count(struct string_builder *out, size_t count, const char *what
 int inspect_model_report(const struct command_context *context, const struct report_values *values, const char *path,
                          struct model *model, struct error *err)
 {
-    struct string_builder title, sizes;
+    SCOPED_STRING(title);
+    SCOPED_STRING(sizes);
     struct report *report;
 
-    string_init(&title);
     string_add_format(&title, "inspect model %s", path);
     report = report_begin(context, values, title.data);
-    string_release(&title);
     if (report == NULL)
         return 0;
-    string_init(&sizes);
     add_count(&sizes, model->nodes.count, "node", ", ");
     add_count(&sizes, model->inputs.count, "input", ", ");
     add_count(&sizes, model->outputs.count, "output", " and ");
     add_count(&sizes, model->initializers.count, "weight", "");
     report_set_verdict(report, REPORT_UNKNOWN, "The model has %s", sizes.data);
-    string_release(&sizes);
     report_add_network(report, model);
     add_operators(report, model);
     add_weights(report, model);

@@ -45,7 +45,7 @@ static void add_heading(struct renderer *renderer, size_t count, const char *kin
 static int add_values(struct renderer *renderer, const struct graph_view *view, const struct initializer *constant,
                       unsigned more, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct tensor tensor;
     struct text file;
     int rc;
@@ -57,7 +57,6 @@ static int add_values(struct renderer *renderer, const struct graph_view *view, 
     rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
         return rc;
-    string_init(&text);
     tensor_to_text(&tensor, &TENSOR_TEXT_DEFAULTS, &text);
     tensor_release(&tensor);
     string_add(renderer->out, " | Values:");
@@ -72,7 +71,6 @@ static int add_values(struct renderer *renderer, const struct graph_view *view, 
             line++;
         }
     }
-    string_release(&text);
     return 0;
 }
 

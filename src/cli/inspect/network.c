@@ -11,15 +11,13 @@
 
 static void say_trtexec(struct log *log, const struct trtexec *program)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     trtexec_describe(program, &text);
     log_message(log, LOG_INFO,
                 "--trt is %s: its parser calls layers after the nodes that it makes them of, which are shown. Where it "
                 "makes several of a node, or nodes have one name, it adds numbers",
                 text.data);
-    string_release(&text);
 }
 
 /* Of which engine it is; NULL: the built-in one. */

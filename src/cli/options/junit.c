@@ -52,19 +52,17 @@ static void add_junit_group_name(const struct command_context *context, const ch
 struct junit *junit_begin(const struct command_context *context, const char *command)
 {
     const struct common_settings *settings = common_settings_of(context->parse);
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct junit *junit;
 
     if (settings->junit.path == NULL)
         return NULL;
-    string_init(&text);
     add_junit_group_name(context, command, &text);
     junit = junit_new(command, text.data);
     string_clear(&text);
     command_line_add(context, &text);
     junit_add_property(junit, "command", text.data);
     junit_add_property(junit, "program", "polygraphy " POLYGRAPHY_VERSION);
-    string_release(&text);
     return junit;
 }
 
@@ -72,9 +70,8 @@ void junit_add_verdict(struct junit *junit, const struct report *report, bool pa
 {
     enum report_verdict verdict = report_verdict(report);
     bool failed = verdict == REPORT_FAILED || verdict == REPORT_CAUSE;
-    struct string_builder details;
+    SCOPED_STRING(details);
 
-    string_init(&details);
     if (passed)
         string_add_format(&details, "%s\n", report_sentence(report));
     string_add_text(&details, report_proof(report));
@@ -85,7 +82,6 @@ void junit_add_verdict(struct junit *junit, const struct report *report, bool pa
                                                .message = report_sentence(report),
                                                .details = {details.data, details.size},
                                                .seconds = NAN});
-    string_release(&details);
 }
 
 static void add_command_outcome(struct junit *junit, const char *command, int rc, const struct error *err)

@@ -70,17 +70,15 @@ void command_line_add(const struct command_context *context, struct string_build
 
 struct report *report_begin_always(const struct command_context *context, const char *title)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct report *report = report_new(title);
 
-    string_init(&text);
     command_line_add(context, &text);
     report_add_command(report, NULL, text.data);
     report_add_environment(report, "program", "polygraphy " POLYGRAPHY_VERSION);
     string_clear(&text);
     system_add_processor_name(&text);
     report_add_environment(report, "processor", text.data);
-    string_release(&text);
     return report;
 }
 

@@ -165,7 +165,7 @@ static void add_option_help(struct string_builder *ret, const struct option *opt
 {
     size_t start = ret->size;
     size_t length;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     string_add(ret, "  ");
     add_option_names(ret, option, extent);
@@ -178,13 +178,11 @@ static void add_option_help(struct string_builder *ret, const struct option *opt
     }
     add_indentation(ret, HELP_COLUMN - length);
 
-    string_init(&text);
     string_add_bytes(&text, option->help,
                      extent == HELP_ALL ? strlen(option->help) : help_summary_length(option->help));
     if (option->fallback && option->fallback[0])
         string_add_format(&text, " (default: %s)", option->fallback);
     add_wrapped(ret, text.data, HELP_COLUMN, HELP_COLUMN, width);
-    string_release(&text);
 }
 
 static bool has_shown_options(const struct option_group *group)

@@ -43,15 +43,13 @@ static bool visit_beginning(void *data, struct option_match match)
 static enum word_class find_beginning(const struct parse *parse, struct text name, struct option_match *ret,
                                       struct error *err)
 {
-    struct arena arena;
+    SCOPED_ARENA(arena);
     struct beginning_search search = {.wanted = name, .arena = &arena};
 
-    arena_init(&arena);
     option_each_name(parse, visit_beginning, &search);
     if (search.ambiguous)
         error_set(err, ERR_INVALID, "ambiguous option: " TEXT_FORMAT " could match %s", TEXT_ARGS(name),
                   search.candidates);
-    arena_release(&arena);
     if (search.ambiguous)
         return WORD_AMBIGUOUS;
     if (!search.found.state)

@@ -124,11 +124,9 @@ static void forget_option_words(struct option_state *state)
 /* "invalid choice: 'x' (choose from 'bisect', 'linear'); did you mean ..." */
 static int refuse_choice(const char *title, const char *word, const char *const *choices, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct close_names close;
-    int rc;
 
-    string_init(&text);
     string_add_quoted(&text, word);
     string_add(&text, " (choose from ");
     close_names_start(&close, text_of(word));
@@ -139,21 +137,18 @@ static int refuse_choice(const char *title, const char *word, const char *const 
     }
     string_add(&text, ")");
     close_names_add_to(&close, &text);
-    rc = error_set(err, ERR_INVALID, "argument %s: invalid choice: %s", title, text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "argument %s: invalid choice: %s", title, text.data);
 }
 
 /* What argparse itself checks about a value. */
 static int check_option_word(struct parse *parse, const struct option *option, const char *word, struct error *err)
 {
     const char *title = option_title(parse, option);
-    struct string_builder quoted;
+    SCOPED_STRING(quoted);
     int64_t integer;
     double number;
     int rc = 0;
 
-    string_init(&quoted);
     string_add_quoted(&quoted, word);
     if (option->type == OPTION_INTEGER && !number_parse_integer(text_of(word), &integer))
         rc = error_set(err, ERR_INVALID, "argument %s: invalid int value: %s", title, quoted.data);
@@ -161,7 +156,6 @@ static int check_option_word(struct parse *parse, const struct option *option, c
         rc = error_set(err, ERR_INVALID, "argument %s: invalid float value: %s", title, quoted.data);
     else if (option->choices && !option->choices[option_choice(option, word)])
         rc = refuse_choice(title, word, option->choices, err);
-    string_release(&quoted);
     return rc;
 }
 
@@ -285,13 +279,11 @@ static int take_option_match(struct word_cursor *cursor, struct option_match mat
             return 0;
         letter[1] = match.value[0];
         if (match.name[1] == '-' || !letter[1] || !option_find(cursor->parse, text_of(letter), &next)) {
-            struct string_builder quoted;
+            SCOPED_STRING(quoted);
 
-            string_init(&quoted);
             string_add_quoted(&quoted, match.value);
             rc = error_set(cursor->err, ERR_INVALID, "argument %s: ignored explicit argument %s",
                            option_title(cursor->parse, option), quoted.data);
-            string_release(&quoted);
             return rc;
         }
         next.value = match.value[1] ? match.value + 1 : NULL;
@@ -422,9 +414,8 @@ static void report_unrecognized(struct parse *parse, struct error *err)
 {
     const struct option_state *words = &parse->unrecognized;
     const char *suggestion = NULL;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, "Unrecognized Options: [");
     for (size_t i = 0; i < words->count; i++) {
         string_add(&text, i > 0 ? ", " : "");
@@ -436,7 +427,6 @@ static void report_unrecognized(struct parse *parse, struct error *err)
     if (suggestion)
         string_add_format(&text, "; %s", suggestion);
     error_set(err, ERR_INVALID, "%s", text.data);
-    string_release(&text);
 }
 
 enum parse_outcome parse_words(struct parse *parse, size_t count, const char *const *words, struct error *err)

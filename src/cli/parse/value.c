@@ -496,16 +496,14 @@ int convert_launcher(struct parse *parse, const char *spelling, struct words wor
 {
     const char *line = words.items[0];
     const char **items = arena_alloc_zero(parse_arena(parse), strlen(line) / 2 + 2, sizeof(*items));
-    struct string_builder word;
+    SCOPED_STRING(word);
     size_t count = 0;
     bool closed = true;
 
-    string_init(&word);
     for (const char *at = line + strspn(line, " \t\n"); *at != '\0' && closed; at += strspn(at, " \t\n")) {
         closed = read_launcher_word(&at, &word);
         items[count++] = arena_strdup(parse_arena(parse), word.size > 0 ? word.data : "");
     }
-    string_release(&word);
     if (!closed)
         return error_set(err, ERR_INVALID, "%s: a quote is not closed: %s", spelling, line);
     if (count == 0)

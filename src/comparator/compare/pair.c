@@ -45,17 +45,15 @@ int statistics_log(struct log *log, const char *label, const struct tensor *tens
                    struct error *err)
 {
     struct statistics statistics;
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     if (log_shows(log, LOG_INFO)) {
         rc = statistics_compute(tensor, &statistics, err);
         if (rc < 0)
             return rc;
-        string_init(&text);
         statistics_to_text(&statistics, &tensor->shape, &text);
         log_message(log, LOG_INFO, "%s | Stats: %s", label, text.data);
-        string_release(&text);
     }
     if (log_shows(log, LOG_VERBOSE)) {
         log_indent(log, 1);
@@ -292,7 +290,7 @@ static void log_verdict(const struct subject *subject)
     const struct compare_options *options = &subject->criteria.simple;
     const struct compare_result *result = &subject->result;
     char absolute[NUMBER_TEXT_SIZE], relative[NUMBER_TEXT_SIZE];
-    struct string_builder worst;
+    SCOPED_STRING(worst);
     SCOPED_STRING(norm);
 
     if (!result->passed) {
@@ -300,11 +298,9 @@ static void log_verdict(const struct subject *subject)
         validation_log_excess(subject->log, subject->b, subject->a);
     }
     if (!result->passed && result->mismatches > 0) {
-        string_init(&worst);
         add_pair_element(subject->a, subject->b, result->worst, true, &worst);
         log_message(subject->log, LOG_ERROR, "Mismatched elements: %zu of %zu | Worst at %s", result->mismatches,
                     result->elements, worst.data);
-        string_release(&worst);
     }
     add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,

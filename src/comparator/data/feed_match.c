@@ -84,10 +84,9 @@ static int fit_numbers(const struct backend_io *input, struct tensor *tensor, st
     if (rc < 0)
         return error_context(err, "input '%s'", input->name);
     if (bad < tensor_elements(tensor)) {
-        struct string_builder text;
+        SCOPED_STRING(text);
         struct shape position;
 
-        string_init(&text);
         element_to_text_alone(tensor, bad, &text);
         string_add(&text, " at ");
         shape_position(&tensor->shape, bad, &position);
@@ -95,7 +94,6 @@ static int fit_numbers(const struct backend_io *input, struct tensor *tensor, st
         tensor_release(&converted);
         rc = error_set(err, ERR_INVALID, "input '%s' takes %s, which does not hold the %s", input->name,
                        data_type_name(input->type), text.data);
-        string_release(&text);
         return rc;
     }
     tensor_release(tensor);

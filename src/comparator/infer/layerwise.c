@@ -248,7 +248,7 @@ int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struc
 {
     const struct model *model = plan->model;
     struct planner planner = {.plan = plan, .bound = plan->bound};
-    struct bitset not_tensors;
+    SCOPED_BITSET(not_tensors);
     int rc;
 
     bitset_init(&not_tensors, model->values.count);
@@ -272,7 +272,6 @@ int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struc
     connect_groups(&planner);
 done:
     free(planner.last_reader);
-    bitset_release(&not_tensors);
     return rc;
 }
 

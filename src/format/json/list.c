@@ -35,27 +35,19 @@ static const char *place(const struct list_walk *walk, size_t depth, struct stri
 
 static int refuse(const struct list_walk *walk, size_t depth, const char *what, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
-    rc = error_set(err, ERR_CORRUPT, "at %s %s", place(walk, depth, &text), what);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_CORRUPT, "at %s %s", place(walk, depth, &text), what);
 }
 
 static int refuse_length(const struct list_walk *walk, size_t depth, size_t length, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
-    rc = error_set(err, ERR_CORRUPT,
-                   "the list at %s has %zu item(s), but the first one beside it %lld: an array needs lists of one "
-                   "length",
-                   place(walk, depth, &text), length, (long long)walk->shape.dims[depth]);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_CORRUPT,
+                     "the list at %s has %zu item(s), but the first one beside it %lld: an array needs lists of one "
+                     "length",
+                     place(walk, depth, &text), length, (long long)walk->shape.dims[depth]);
 }
 
 bool json_list_is(const json_t *value)

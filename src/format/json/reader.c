@@ -155,23 +155,20 @@ static int check_beginning(const struct json_reader *reader, struct error *err)
 
 static int parse(struct json_reader *reader, struct error *err)
 {
-    struct string_builder shortened;
+    SCOPED_STRING(shortened);
     json_error_t failure;
     int rc;
 
-    string_init(&shortened);
     rc = check_beginning(reader, err);
     if (rc == 0)
         rc = shorten(reader, &shortened, err);
     if (rc < 0)
-        goto done;
+        return rc;
     reader->root = json_loadb(shortened.size ? shortened.data : "", shortened.size, 0, &failure);
     if (!reader->root)
         rc = error_set(err, json_error_code(&failure) == json_error_out_of_memory ? ERR_MEMORY : ERR_CORRUPT,
                        "'%s': byte %zu, line %d: %s", reader->name, position_in_file(reader, (size_t)failure.position),
                        failure.line, failure.text);
-done:
-    string_release(&shortened);
     return rc;
 }
 

@@ -55,12 +55,11 @@ static int by_bytes(const struct dirent **a, const struct dirent **b)
 static int load_file(const char *folder, const char *file, struct tensor_list *ret, struct error *err)
 {
     char *path = file_join(folder, file);
-    struct string_builder name;
+    SCOPED_STRING(name);
     struct tensor tensor;
     int rc = npy_load(path, &tensor, err);
 
     if (rc == 0) {
-        string_init(&name);
         add_array_name((struct text){file, strlen(file) - strlen(EXTENSION)}, &name);
         if (tensor_list_find(ret, (struct text){name.data, name.size}) == NULL) {
             tensor_list_add(ret, (struct text){name.data, name.size}, &tensor);
@@ -68,7 +67,6 @@ static int load_file(const char *folder, const char *file, struct tensor_list *r
             rc = error_set(err, ERR_INVALID, "'%s' is the second array '%s' in its folder", path, name.data);
             tensor_release(&tensor);
         }
-        string_release(&name);
     }
     free(path);
     return rc;

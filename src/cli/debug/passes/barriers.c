@@ -51,13 +51,12 @@ static bool is_made(const struct model *model, struct text name)
 
 static void add(const struct passes_subject *subject, struct text name, struct decisions *ret)
 {
-    struct string_builder shown;
+    SCOPED_STRING(shown);
 
     if (memchr(name.data, '\0', name.size) == NULL) {
         decisions_add(ret, arena_printf(subject->arena, BARRIER_PREFIX TEXT_FORMAT, TEXT_ARGS(name)));
         return;
     }
-    string_init(&shown);
     string_add(&shown, BARRIER_PREFIX);
     for (size_t i = 0; i < name.size; i++)
         if (name.data[i] == '\0')
@@ -65,13 +64,13 @@ static void add(const struct passes_subject *subject, struct text name, struct d
         else
             string_add_char(&shown, name.data[i]);
     decisions_leave_out(ret, shown.data);
-    string_release(&shown);
 }
 
 static void add_all(const struct passes_subject *subject, const struct model *model, const struct model *rewritten,
                     struct decisions *ret)
 {
-    struct bitset used, outputs;
+    SCOPED_BITSET(used);
+    SCOPED_BITSET(outputs);
     struct subgraph whole;
     size_t count = 0, left = 0;
 
@@ -91,8 +90,6 @@ static void add_all(const struct passes_subject *subject, const struct model *mo
             else if (count++ < MOST_BARRIERS)
                 add(subject, name, ret);
         }
-    bitset_release(&used);
-    bitset_release(&outputs);
     subgraph_release(&whole);
     if (left > 0)
         log_message(subject->context->log, LOG_INFO,
@@ -137,14 +134,12 @@ struct words barriers_of(struct arena *arena, struct words off)
 
 void barriers_add_option(const char *option, struct words off, struct remedies *ret)
 {
-    struct string_builder tensors;
+    SCOPED_STRING(tensors);
 
-    string_init(&tensors);
     for (size_t i = 0; i < off.count; i++)
         shell_add_argument(&tensors, off.items[i] + sizeof(BARRIER_PREFIX) - 1);
     remedies_add(ret, REMEDY_OPTION, "%s OUTPUTS %s (with the model's own outputs in place of OUTPUTS)", option,
                  tensors.data);
-    string_release(&tensors);
 }
 
 int barriers_write(const struct passes_subject *subject, struct words off, char **ret, size_t *ret_size,

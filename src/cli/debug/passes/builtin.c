@@ -253,14 +253,12 @@ static int find_fusions(const struct passes_subject *subject, struct decisions *
 /* An option with what follows the colon of each name. */
 static void add_option(const char *option, struct words off, struct remedies *ret)
 {
-    struct string_builder line;
+    SCOPED_STRING(line);
 
-    string_init(&line);
     string_add(&line, option);
     for (size_t i = 0; i < off.count; i++)
         shell_add_argument(&line, strchr(off.items[i], ':') + 1);
     remedies_add(ret, REMEDY_OPTION, "%s", line.data);
-    string_release(&line);
 }
 
 static void add_remedies_of_sources(struct words off, struct remedies *ret)
@@ -295,9 +293,8 @@ static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 static void list_other_layers(const struct engine *engine, const struct engine *other, struct arena *arena,
                               struct rewritten_list *ret)
 {
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
 
-    name_map_init(&names);
     for (size_t i = 0; i < other->network->layers.count; i++)
         name_map_add(&names, text_of(other->network->layers.items[i].name), (uint32_t)i);
     for (size_t i = 0; i < engine->network->layers.count; i++) {
@@ -311,7 +308,6 @@ static void list_other_layers(const struct engine *engine, const struct engine *
         ret->items[ret->count - 1].name = arena_strdup(arena, name);
         ret->items[ret->count - 1].op_type = arena_printf(arena, "%s:%s", tactic->provider->name, tactic->name);
     }
-    name_map_release(&names);
 }
 
 /* Saves the replay if the layers can have all of these tactics. */

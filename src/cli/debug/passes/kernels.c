@@ -53,12 +53,11 @@ int kernels_find(const struct engine *with, const struct engine *without, struct
                  struct string_builder *differences, struct error *err)
 {
     struct engine_labels of_with, of_without;
-    struct name_map places;
+    SCOPED_NAME_MAP(places);
     int rc;
 
     tactic_replay_init(ret);
     string_init(differences);
-    name_map_init(&places);
     engine_labels_init(&of_with, with);
     engine_labels_init(&of_without, without);
     rc = map_layers(&of_with, &places, err);
@@ -76,6 +75,5 @@ int kernels_find(const struct engine *with, const struct engine *without, struct
     }
     node_labels_release(&of_with.nodes);
     node_labels_release(&of_without.nodes);
-    name_map_release(&places);
     return rc;
 }

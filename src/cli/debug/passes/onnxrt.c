@@ -127,11 +127,10 @@ static int find_optimizers(const struct passes_subject *subject, struct decision
 {
     const struct command_context *context = subject->context;
     struct decisions found = {.arena = subject->arena};
-    struct string_builder names;
+    SCOPED_STRING(names);
     size_t before;
     int rc;
 
-    string_init(&names);
     do {
         before = found.names.count;
         rc = find_more_optimizers(subject, &found, err);
@@ -146,7 +145,6 @@ static int find_optimizers(const struct passes_subject *subject, struct decision
                 found.names.count == 1 ? "One optimizer changes" : "Optimizers, or rules of them, that change",
                 parse_positional_word(context->parse, "model_file"), names.size > 0 ? names.data : "none");
 done:
-    string_release(&names);
     free(found.names.items);
     free(found.unfit.items);
     return rc;
@@ -155,24 +153,22 @@ done:
 /* ONNX Runtime takes any name of an optimizer, and says nothing of one that it has not. */
 static void doubt_optimizer(const char *decision, struct log *log)
 {
-    struct string_builder instead;
+    SCOPED_STRING(instead);
 
-    string_init(&instead);
     if (!onnxrt_optimizer_is_known(decision, &instead))
         log_message(log, LOG_WARNING,
                     "--decisions: '%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor: switched "
                     "off, it may change nothing%s",
                     decision, instead.size > 0 ? instead.data : "");
-    string_release(&instead);
 }
 
 static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
 {
-    struct string_builder options, names, python;
+    SCOPED_STRING(names);
+    SCOPED_STRING(python);
+    struct string_builder options;
 
     string_init(&options);
-    string_init(&names);
-    string_init(&python);
     for (size_t i = 0; i < off.count; i++) {
         string_add_format(&options, " %s", off.items[i]);
         string_add_format(&names, "%s%s", i > 0 ? ";" : "", off.items[i]);
@@ -183,8 +179,6 @@ static void add_remedies_of_optimizers(struct words off, struct remedies *ret)
                  names.data);
     remedies_add(ret, REMEDY_PYTHON, "InferenceSession(..., disabled_optimizers=[%s])", python.data);
     string_release(&options);
-    string_release(&names);
-    string_release(&python);
 }
 
 static const struct decision_source optimizer_source = {.name = "optimizers",

@@ -166,11 +166,10 @@ static int search(const struct reduction_request *request, const struct paths *p
 {
     struct arena *arena = request->subject->arena;
     struct process_result result;
-    struct string_builder check;
+    SCOPED_STRING(check);
     struct word_list words = {0};
     int rc;
 
-    string_init(&check);
     add_check(request, paths, &check);
     add(&words, "polygraphy");
     add(&words, "debug");
@@ -194,7 +193,6 @@ static int search(const struct reduction_request *request, const struct paths *p
     add(&words, check.data);
     rc = passes_run_command(request->subject, &words, paths->all_off, &result, err);
     free(words.items);
-    string_release(&check);
     if (rc < 0)
         return rc;
     if (result.end == PROCESS_EXITED && result.code == EXIT_STATUS_NOT_REPRODUCED)
@@ -335,16 +333,14 @@ static int compare(const struct reduction_request *request, const struct paths *
 static const char *command_line(const struct reduction_request *request, const struct paths *paths)
 {
     struct word_list words = comparison_of(request, paths);
-    struct string_builder line;
+    SCOPED_STRING(line);
     const char *ret;
 
-    string_init(&line);
     string_add(&line, CHECK_DISABLED_VARIABLE "=@");
     shell_add_word(&line, paths->others_off, &(struct shell_quotes){0});
     for (size_t i = 0; i < words.count; i++)
         shell_add_argument(&line, words.items[i]);
     ret = arena_strdup(request->subject->arena, line.data);
-    string_release(&line);
     free(words.items);
     return ret;
 }

@@ -35,7 +35,7 @@ static int switch_off_halves(struct attempt *attempt, size_t first, size_t end, 
 /* Switches off as many of these as can be. */
 static int switch_off(struct attempt *attempt, size_t first, size_t end, struct error *err)
 {
-    struct bitset on;
+    SCOPED_BITSET(on);
     bool works;
     int rc;
 
@@ -45,7 +45,6 @@ static int switch_off(struct attempt *attempt, size_t first, size_t end, struct 
     rc = try_without(attempt, &on, &works, err);
     if (rc == 0 && works)
         bitset_intersect(&attempt->on, &on);
-    bitset_release(&on);
     return rc < 0 || works || end - first == 1 ? rc : switch_off_halves(attempt, first, end, err);
 }
 

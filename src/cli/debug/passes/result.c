@@ -74,10 +74,9 @@ static const char *failure_of(const struct passes_report *report)
 
 static void log_nodes(const char *what, const struct rewritten_list *nodes, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct short_list list = {.text = &text, .most = MOST_NODES};
 
-    string_init(&text);
     for (size_t i = 0; i < nodes->count; i++)
         if (short_list_next(&list)) {
             string_add_quoted(&text, nodes->items[i].name);
@@ -85,7 +84,6 @@ static void log_nodes(const char *what, const struct rewritten_list *nodes, stru
         }
     short_list_end(&list);
     log_message(log, LOG_FINISH, "    %s: %s", what, nodes->count > 0 ? text.data : "nothing");
-    string_release(&text);
 }
 
 static bool replaces_nodes(const struct rewritten_nodes *nodes)
@@ -127,13 +125,11 @@ static void add_kernels(const struct other_kernels *kernels, struct string_build
 
 static void log_kernels(const struct other_kernels *kernels, struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     add_kernels(kernels, &text);
     if (text.size > 0)
         log_message(log, kernels->evidence == KERNELS_FORCED_FAIL ? LOG_WARNING : LOG_FINISH, "    %s", text.data);
-    string_release(&text);
 }
 
 static void log_culprits(const struct passes_report *report, struct log *log)
@@ -141,12 +137,10 @@ static void log_culprits(const struct passes_report *report, struct log *log)
     const struct passes_result *result = report->result;
 
     for (size_t i = 0; i < result->culprits.count; i++) {
-        struct string_builder text;
+        SCOPED_STRING(text);
 
-        string_init(&text);
         add_culprits(report, &result->culprits.items[i], &text);
         log_message(log, LOG_FINISH, "    Seen: %s", text.data);
-        string_release(&text);
     }
 }
 
@@ -174,9 +168,8 @@ static const struct {
 /* Options are given together; what others call is one line each. */
 static void log_remedies(const struct remedies *remedies, struct log *log)
 {
-    struct string_builder options;
+    SCOPED_STRING(options);
 
-    string_init(&options);
     for (size_t i = 0; i < remedies->count; i++)
         if (remedies->items[i].form == REMEDY_OPTION)
             string_add_format(&options, " %s", remedies->items[i].line);
@@ -185,15 +178,13 @@ static void log_remedies(const struct remedies *remedies, struct log *log)
     for (size_t i = 0; i < remedies->count; i++)
         if (remedies->items[i].form != REMEDY_OPTION)
             log_message(log, LOG_FINISH, "    %s %s", forms[remedies->items[i].form].words, remedies->items[i].line);
-    string_release(&options);
 }
 
 static void log_reduction(const struct passes_report *report, size_t number, struct log *log)
 {
     const struct passes_reduction *reduction = &report->reductions[number];
-    struct string_builder culprits;
+    SCOPED_STRING(culprits);
 
-    string_init(&culprits);
     add_set(report, &report->result->culprits.items[number], &culprits);
     if (reduction->why_not != NULL) {
         log_message(log, LOG_FINISH, "    No smaller model for %s: %s", culprits.data, reduction->why_not);
@@ -207,7 +198,6 @@ static void log_reduction(const struct passes_report *report, size_t number, str
                     reduction->without_passes ? "Seen" : "Not seen");
         log_message(log, LOG_FINISH, "    Look at it: %s", reduction->command);
     }
-    string_release(&culprits);
 }
 
 static void log_not_tried(const struct words *names, struct log *log)
@@ -220,7 +210,7 @@ static void log_not_tried(const struct words *names, struct log *log)
 void passes_result_log(const struct passes_report *report, struct log *log)
 {
     const struct passes_result *result = report->result;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (result->outcome != PASSES_FOUND) {
         log_message(log, LOG_FINISH, "%s", failure_of(report));
@@ -228,7 +218,6 @@ void passes_result_log(const struct passes_report *report, struct log *log)
         log_not_tried(&report->not_tried, log);
         return;
     }
-    string_init(&text);
     add_set(report, &result->off, &text);
     log_message(log, LOG_FINISH, "Cause: %s", text.data);
     log_message(log, LOG_FINISH, "    Seen: without %s, and with all else, the check passes",
@@ -238,7 +227,6 @@ void passes_result_log(const struct passes_report *report, struct log *log)
         log_message(log, LOG_FINISH, "    Seen: with any single one of them switched on again it fails");
     if (explain_cause(report) != NULL)
         log_message(log, LOG_FINISH, "    %s", explain_cause(report));
-    string_release(&text);
     log_message(log, LOG_FINISH, "    Found with %lld checks, both ends%s included", (long long)report->checks,
                 report->checked_twice ? " and a second look at what shows it" : "");
     if (report->rewriting.is_known && replaces_nodes(&report->rewriting.nodes)) {
@@ -281,11 +269,10 @@ static void tell_rewriting(const struct rewritten_nodes *nodes, struct model *mo
     if (nodes->regions > 0)
         report_begin_table(page, "What it replaces", columns, ARRAY_LEN(columns));
     for (uint32_t region = 0; region < nodes->regions; region++) {
-        struct string_builder before, after;
+        SCOPED_STRING(before);
+        SCOPED_STRING(after);
         struct word_list names = {0};
 
-        string_init(&before);
-        string_init(&after);
         list_region(&nodes->before, region, &before, &names);
         list_region(&nodes->after, region, &after, NULL);
         report_add_row(page, (const struct report_cell[]){{.text = before.data}, {.text = after.data}});
@@ -295,15 +282,13 @@ static void tell_rewriting(const struct rewritten_nodes *nodes, struct model *mo
                                                           .seconds = NAN,
                                                           .nodes = {.items = names.items, .count = names.count}});
         free(names.items);
-        string_release(&before);
-        string_release(&after);
     }
 }
 
 void passes_result_tell(const struct passes_report *report, struct model *model, struct report *page)
 {
     const struct passes_result *result = report->result;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (page == NULL)
         return;
@@ -311,7 +296,6 @@ void passes_result_tell(const struct passes_report *report, struct model *model,
         report_set_verdict(page, REPORT_UNKNOWN, "%s", failure_of(report));
         return;
     }
-    string_init(&text);
     add_set(report, &result->off, &text);
     report_set_verdict(page, REPORT_CAUSE, "Cause: %s", text.data);
     report_add_proof(page, "without it, and with all else, the check passes");
@@ -332,7 +316,6 @@ void passes_result_tell(const struct passes_report *report, struct model *model,
         if (report->reductions[i].why_not == NULL)
             report_add_command(page, "the smallest part in which it makes the difference",
                                report->reductions[i].command);
-    string_release(&text);
     if (report->rewriting.is_known && model != NULL)
         tell_rewriting(&report->rewriting.nodes, model, page);
 }

@@ -30,15 +30,13 @@ void decisions_leave_out(struct decisions *decisions, const char *shown)
 
 void remedies_add(struct remedies *remedies, enum remedy_form form, const char *format, ...)
 {
-    struct string_builder line;
+    SCOPED_STRING(line);
     va_list arguments;
 
-    string_init(&line);
     va_start(arguments, format);
     string_add_format_list(&line, format, arguments);
     va_end(arguments);
     *VECTOR_APPEND(remedies) = (struct remedy){.form = form, .line = arena_strdup(remedies->arena, line.data)};
-    string_release(&line);
 }
 
 /* ---- What is tried ---- */
@@ -62,15 +60,13 @@ static bool is_among(const struct decision_source *source, const struct words *k
 
 static int refuse_kind(const struct passes_runner *runner, const char *kind, struct error *err)
 {
-    struct string_builder known;
+    SCOPED_STRING(known);
     int rc;
 
-    string_init(&known);
     for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
         string_add_format(&known, "%s%s", known.size > 0 ? ", " : "", (*source)->name);
     rc = error_set(err, ERR_INVALID, "--among: %s has no decisions of the kind '%s'; those it has are %s", runner->name,
                    kind, known.data);
-    string_release(&known);
     return rc;
 }
 
@@ -177,17 +173,13 @@ void passes_add_run(const struct passes_subject *subject, const struct passes_ru
 
 int decisions_write(struct words names, const struct bitset *left_out, const char *path, struct error *err)
 {
-    struct string_builder lines;
-    int rc;
+    SCOPED_STRING(lines);
 
-    string_init(&lines);
     string_add(&lines, "");
     for (size_t i = 0; i < names.count; i++)
         if (left_out == NULL || !bitset_has(left_out, i))
             string_add_format(&lines, "%s\n", names.items[i]);
-    rc = file_write(path, lines.data, lines.size, FILE_DURABLE, err);
-    string_release(&lines);
-    return rc;
+    return file_write(path, lines.data, lines.size, FILE_DURABLE, err);
 }
 
 int passes_run_command(const struct passes_subject *subject, struct word_list *words, const char *list,

@@ -60,10 +60,9 @@ static int find_routes(const struct passes_subject *subject, struct decisions *r
 
 static void add_remedies_of_routes(struct words off, struct remedies *ret)
 {
-    struct string_builder option, route;
+    SCOPED_STRING(option);
+    SCOPED_STRING(route);
 
-    string_init(&option);
-    string_init(&route);
     for (size_t i = 0; i < off.count; i++) {
         const char *word = off.items[i] + sizeof(ROUTE_PREFIX) - 1;
 
@@ -72,8 +71,6 @@ static void add_remedies_of_routes(struct words off, struct remedies *ret)
     }
     remedies_add(ret, REMEDY_OPTION, "--build-route%s", option.data);
     remedies_add(ret, REMEDY_TRTEXEC, "--setBuildRoute='%s'", route.data);
-    string_release(&option);
-    string_release(&route);
 }
 
 static const struct decision_source route_source = {
@@ -84,17 +81,14 @@ static const struct decision_source route_source = {
 /* From 10.0 on a tensor can be a barrier and no output. */
 static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 {
-    struct string_builder list, option;
+    SCOPED_STRING(list);
+    SCOPED_STRING(option);
 
     barriers_add_option("--trt-outputs", off, ret);
-    string_init(&list);
-    string_init(&option);
     for (size_t i = 0; i < off.count; i++)
         string_add_format(&list, "%s%s", i > 0 ? "," : "--markDebug=", off.items[i] + sizeof(BARRIER_PREFIX) - 1);
     shell_add_argument(&option, list.data);
     remedies_add(ret, REMEDY_TRTEXEC, "%s (from TensorRT 10.0 on)", option.data);
-    string_release(&list);
-    string_release(&option);
 }
 
 static const struct decision_source barrier_source = {
@@ -147,9 +141,8 @@ done:
 static void list_others(const struct layer_info *of, const struct layer_info *other, struct arena *texts,
                         struct rewritten_list *ret)
 {
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
 
-    name_map_init(&names);
     for (size_t i = 0; i < other->layers.count; i++)
         name_map_add(&names, text_of(other->layers.items[i].name), (uint32_t)i);
     for (size_t i = 0; i < of->layers.count; i++) {
@@ -161,7 +154,6 @@ static void list_others(const struct layer_info *of, const struct layer_info *ot
         ret->items[ret->count - 1].name = arena_strdup(texts, layer->name);
         ret->items[ret->count - 1].op_type = arena_strdup(texts, layer->type != NULL ? layer->type : "layer");
     }
-    name_map_release(&names);
 }
 
 /* By two builds more. What makes no other layers may act within kernels, or not at all. */

@@ -18,14 +18,12 @@ static void add_names(const struct quantization_session *session, const struct b
 
 static void log_set(const struct quantization_session *session, const char *what, const struct bitset *set)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (bitset_count(set) == 0)
         return;
-    string_init(&names);
     add_names(session, set, &names);
     log_message(session->context->log, LOG_FINISH, "    %s: %s", what, names.data);
-    string_release(&names);
 }
 
 static const char *failure_of(const struct quantization_session *session)
@@ -86,7 +84,7 @@ static void add_proof(const struct quantization_session *session, enum exclusion
                       struct string_builder *ret)
 {
     const struct quantizer_exclusion *exclusion = &session->answer.exclusions[style];
-    struct bitset more;
+    SCOPED_BITSET(more);
 
     bitset_init_copy(&more, &exclusion->left_out);
     bitset_subtract(&more, &session->answer.search.chosen);
@@ -95,7 +93,6 @@ static void add_proof(const struct quantization_session *session, enum exclusion
         add_names(session, &more, ret);
         string_add(ret, ". ");
     }
-    bitset_release(&more);
     switch (exclusion->proof) {
     case EXCLUSION_EXACT:
         string_add(ret, "Exactly what was found goes with these nodes");
@@ -121,9 +118,8 @@ static void add_proof(const struct quantization_session *session, enum exclusion
 static void log_lists(const struct quantization_session *session)
 {
     struct log *log = session->context->log;
-    struct string_builder proof;
+    SCOPED_STRING(proof);
 
-    string_init(&proof);
     log_message(log, LOG_FINISH, "To quantize anew without what was found (also in %s):", session->lists_path);
     for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++) {
         string_clear(&proof);
@@ -137,27 +133,24 @@ static void log_lists(const struct quantization_session *session)
         log_message(log, LOG_FINISH, "    ONNX Runtime, as the repaired model has it: extra_options=%s",
                     session->lists.overrides);
     log_message(log, LOG_FINISH, "    What these programs then make was not seen: check it");
-    string_release(&proof);
 }
 
 void quantization_session_log(const struct quantization_session *session)
 {
     const struct precision_result *result = &session->answer.search;
     struct log *log = session->context->log;
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (!quantization_session_has_found(session)) {
         log_message(log, LOG_FINISH, "%s", failure_of(session));
         return;
     }
-    string_init(&names);
     add_names(session, &result->chosen, &names);
     log_message(log, LOG_FINISH, "Cause: %s", names.data);
     log_message(log, LOG_FINISH, "    Seen: without %s the check passes; with all quantizers in place it fails",
                 bitset_count(&result->chosen) == 1 ? "it" : "these");
     if (result->is_minimal && bitset_count(&result->chosen) > 1)
         log_message(log, LOG_FINISH, "    Seen: with any single one of them in place again it fails");
-    string_release(&names);
     log_repair(session);
     log_lists(session);
 }
@@ -165,7 +158,7 @@ void quantization_session_log(const struct quantization_session *session)
 void quantization_session_tell(const struct quantization_session *session, struct report *page)
 {
     const struct precision_result *result = &session->answer.search;
-    struct string_builder names;
+    SCOPED_STRING(names);
 
     if (page == NULL)
         return;
@@ -173,14 +166,12 @@ void quantization_session_tell(const struct quantization_session *session, struc
         report_set_verdict(page, result->none_needed ? REPORT_PASSED : REPORT_UNKNOWN, "%s", failure_of(session));
         return;
     }
-    string_init(&names);
     add_names(session, &result->chosen, &names);
     report_set_verdict(page, REPORT_CAUSE, "Cause: %zu of %zu quantizers: %s", bitset_count(&result->chosen),
                        session->subject->quantizers.count, names.data);
     report_add_proof(page, "without these the check passes, with all quantizers in place it fails");
     if (result->is_minimal && bitset_count(&result->chosen) > 1)
         report_add_proof(page, "with any single one of them in place again it fails");
-    string_release(&names);
 }
 
 /* ---- JSON ---- */

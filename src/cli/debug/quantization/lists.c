@@ -52,24 +52,18 @@ static void add_shell_word(struct string_builder *text, struct text word)
 
 static struct text pattern_of(struct arena *arena, struct text name)
 {
-    struct string_builder pattern;
-    struct text ret;
+    SCOPED_STRING(pattern);
 
-    string_init(&pattern);
     add_pattern(&pattern, name);
-    ret = text_of(arena_strdup(arena, pattern.data));
-    string_release(&pattern);
-    return ret;
+    return text_of(arena_strdup(arena, pattern.data));
 }
 
 /* ---- Lists ---- */
 
 static const char *list_names(struct arena *arena, const struct quantizer_exclusion *exclusion, bool patterns)
 {
-    struct string_builder text;
-    const char *ret;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_char(&text, '[');
     for (size_t i = 0; i < exclusion->names.count; i++) {
         struct text name = exclusion->names.items[i];
@@ -78,30 +72,24 @@ static const char *list_names(struct arena *arena, const struct quantizer_exclus
         add_string(&text, patterns ? pattern_of(arena, name) : name);
     }
     string_add_char(&text, ']');
-    ret = arena_strdup(arena, text.data);
-    string_release(&text);
-    return ret;
+    return arena_strdup(arena, text.data);
 }
 
 /* NULL when a name does not fit into a line. */
 static const char *model_optimizer_words(struct arena *arena, const struct quantizer_exclusion *exclusion)
 {
-    struct string_builder text;
-    const char *ret;
+    SCOPED_STRING(text);
 
     for (size_t i = 0; i < exclusion->names.count; i++)
         for (size_t k = 0; k < exclusion->names.items[i].size; k++)
             if ((unsigned char)exclusion->names.items[i].data[k] < 0x20)
                 return NULL;
-    string_init(&text);
     string_add(&text, "python -m modelopt.onnx.quantization ... --nodes_to_exclude");
     for (size_t i = 0; i < exclusion->names.count; i++) {
         string_add_char(&text, ' ');
         add_shell_word(&text, pattern_of(arena, exclusion->names.items[i]));
     }
-    ret = arena_strdup(arena, text.data);
-    string_release(&text);
-    return ret;
+    return arena_strdup(arena, text.data);
 }
 
 /* ---- Overrides ---- */
@@ -152,17 +140,15 @@ static void add_override(const struct quantization_subject *subject, const struc
 static const char *list_overrides(const struct quantization_subject *subject, const struct quantization_answer *answer,
                                   struct arena *arena)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     const char *ret = NULL;
 
-    string_init(&text);
     for (size_t i = 0; i < subject->quantizers.count; i++)
         if (answer->repair.how[i] == REFINE_16_BITS || answer->repair.how[i] == REFINE_PER_CHANNEL)
             add_override(subject, answer, i, &text);
     if (text.size > 0)
         ret = arena_printf(arena, "{%s\"TensorQuantOverrides\": {%s}}",
                            answer->has_microsoft ? "\"UseQDQContribOps\": True, " : "", text.data);
-    string_release(&text);
     return ret;
 }
 
@@ -211,10 +197,8 @@ void quantizer_lists_release(struct quantizer_lists *lists)
 
 int quantizer_lists_save(const struct quantizer_lists *lists, const char *model, const char *path, struct error *err)
 {
-    struct string_builder text;
-    int rc;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add(&text, "# What not to quantize of ");
     string_add_visible(&text, text_of(model));
     string_add(&text, ", as polygraphy debug quantization found it.\n");
@@ -229,7 +213,5 @@ int quantizer_lists_save(const struct quantizer_lists *lists, const char *model,
                           "\n# ONNX Runtime: quantize_static(..., extra_options=...), in place of leaving them out\n"
                           "from onnxruntime.quantization import QuantType\n\nonnxruntime_extra_options = %s\n",
                           lists->overrides);
-    rc = file_write(path, text.data, text.size, FILE_DURABLE, err);
-    string_release(&text);
-    return rc;
+    return file_write(path, text.data, text.size, FILE_DURABLE, err);
 }

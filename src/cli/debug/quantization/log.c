@@ -116,7 +116,7 @@ static void log_rows(const struct quantization_report *result, size_t shown, str
 {
     struct string_builder *cells = memory_alloc_zero((shown + 1) * COLUMNS, sizeof(*cells));
     size_t widths[COLUMNS] = {0};
-    struct string_builder line;
+    SCOPED_STRING(line);
 
     for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
         string_init(&cells[i]);
@@ -127,7 +127,6 @@ static void log_rows(const struct quantization_report *result, size_t shown, str
     for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
         if (cells[i].size > widths[i % COLUMNS])
             widths[i % COLUMNS] = cells[i].size;
-    string_init(&line);
     for (size_t i = 0; i <= shown; i++) {
         string_clear(&line);
         for (size_t k = 0; k < COLUMNS; k++) {
@@ -139,7 +138,6 @@ static void log_rows(const struct quantization_report *result, size_t shown, str
         }
         log_message(log, LOG_FINISH, "    %s", line.data);
     }
-    string_release(&line);
     for (size_t i = 0; i < (shown + 1) * COLUMNS; i++)
         string_release(&cells[i]);
     free(cells);
@@ -184,10 +182,9 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
     const double usual[] = {[QUANTIZER_ACTIVATION] = usual_ratio(result, QUANTIZER_ACTIVATION),
                             [QUANTIZER_WEIGHT] = usual_ratio(result, QUANTIZER_WEIGHT),
                             [QUANTIZER_BIAS] = usual_ratio(result, QUANTIZER_BIAS)};
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct short_list list = {.text = &text, .most = MOST_NAMES};
 
-    string_init(&text);
     for (size_t i = 0; i < result->table->count; i++) {
         const struct quantization_row *row = &result->table->rows[i];
         const struct quantizer *quantizer = quantizer_of(result, row);
@@ -211,7 +208,6 @@ static void log_noisy(const struct quantization_report *result, struct log *log)
         log_message(log, LOG_FINISH, "Far noisier in %s than others of %s role: %s",
                     list.count == 1 ? "its own tensor" : "their own tensors", list.count == 1 ? "its" : "their",
                     text.data);
-    string_release(&text);
 }
 
 /* ---- What sums it up ---- */
@@ -237,18 +233,16 @@ static void log_main(const struct quantization_report *result, struct log *log)
 {
     double share;
     size_t count = find_main(result->table, &share);
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     if (count == 0)
         return;
-    string_init(&names);
     for (size_t i = 0; i < count; i++)
         short_list_add(&list, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
     short_list_end(&list);
     log_message(log, LOG_FINISH, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s", 100 * share,
                 count, result->table->switched - result->table->crashed, names.data);
-    string_release(&names);
 }
 
 /* Whether two that should be the same are not, beside the noise of quantization. Where all is lost, so is that. */
@@ -260,9 +254,8 @@ static bool is_far(double ratio, double quantized)
 static void log_output(const struct quantization_report *result, const struct quantization_output *output,
                        struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     string_add_quoted(&text, output->name);
     string_add(&text, ": ");
     add_decibels(&text, output->quantized, "%.1f dB");
@@ -294,7 +287,6 @@ static void log_output(const struct quantization_report *result, const struct qu
                     "The table is about quantization; `debug passes` finds the optimizer that makes the rest",
                     text.data);
     }
-    string_release(&text);
     if (output->left_out > 0)
         log_message(log, LOG_WARNING,
                     "    %zu of %zu elements of the reference are infinite or no numbers: what is said of this output "
@@ -324,10 +316,9 @@ static void log_crashes_of(const struct quantization_report *result,
                            struct log *log)
 {
     const char *first = NULL;
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
-    string_init(&names);
     for (size_t i = 0; i < result->table->count; i++) {
         const char *crash = crash_of(&result->table->rows[i]);
 
@@ -341,7 +332,6 @@ static void log_crashes_of(const struct quantization_report *result,
     if (list.count > 0)
         log_message(log, LOG_WARNING, "With only one quantizer %s there is no number for %zu of %zu (%s): %s", when,
                     list.count, result->table->switched, names.data, first);
-    string_release(&names);
 }
 
 static void log_crashes(const struct quantization_report *result, struct log *log)
@@ -358,16 +348,13 @@ static void log_crashes(const struct quantization_report *result, struct log *lo
 static void log_without_switch_for(const struct quantization_report *result, const struct quantization_row *first,
                                    size_t count, struct log *log)
 {
-    struct string_builder name, why;
+    SCOPED_STRING(name);
+    SCOPED_STRING(why);
 
-    string_init(&name);
-    string_init(&why);
     string_add_quoted(&name, quantizer_of(result, first)->name);
     add_in_line(&why, first->why_not);
     log_message(log, LOG_WARNING, "%zu of %zu quantizers cannot be switched off (%s ...): %s", count,
                 result->table->count, name.data, why.data);
-    string_release(&name);
-    string_release(&why);
 }
 
 /* Rows without a switch, by the reason. */
@@ -396,18 +383,16 @@ static void log_cut_off(const struct quantization_report *result, struct log *lo
     for (size_t i = 0; i < result->table->count; i++) {
         const struct quantization_row *row = &result->table->rows[i];
         const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
-        struct string_builder name;
+        SCOPED_STRING(name);
 
         if (row->tensor.why_not != NULL || !(row->tensor.measures.clipped_below > CUT_OFF) ||
             quantizer_of(result, row)->role != QUANTIZER_ACTIVATION || (twin != NULL && !isinf(twin->least)))
             continue;
-        string_init(&name);
         string_add_quoted(&name, quantizer_of(result, row)->name);
         log_message(log, LOG_WARNING,
                     "%s cuts off %.1f%% of its values from below: if its range does the work of a Relu or Clip "
                     "that is no longer in the model, the model without it is another one. --float MODEL tells",
                     name.data, 100 * row->tensor.measures.clipped_below);
-        string_release(&name);
     }
 }
 
@@ -424,18 +409,17 @@ static void log_problem(const struct quantization_report *result, size_t i, stru
 {
     const struct quantization_table *table = result->table;
     const struct quantizer *first = quantizer_of(result, &table->rows[i]);
-    struct string_builder names, problem;
+    SCOPED_STRING(names);
+    SCOPED_STRING(problem);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
-    string_init(&names);
-    string_init(&problem);
     for (size_t k = 0; k < table->count; k++) {
         const struct quantizer *quantizer = quantizer_of(result, &table->rows[k]);
 
         if (quantizer->problem == NULL || !have_one_problem(quantizer, first))
             continue;
         if (k < i)
-            goto done;
+            return;
         short_list_add(&list, quantizer->name);
     }
     short_list_end(&list);
@@ -443,9 +427,6 @@ static void log_problem(const struct quantization_report *result, size_t i, stru
     log_message(log, LOG_WARNING, "Nothing is measured in the own tensor of %zu of %zu quantizers (%s): %s%s",
                 list.count, table->count, names.data,
                 list.count > 1 && first->problem_kind != NULL ? "of the first, " : "", problem.data);
-done:
-    string_release(&names);
-    string_release(&problem);
 }
 
 static void log_problems(const struct quantization_report *result, struct log *log)
@@ -459,12 +440,11 @@ static void log_problems(const struct quantization_report *result, struct log *l
 
 static void log_rewriting(const struct quantization_rewriting *rewriting, struct log *log)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
     if (!rewriting->known)
         return;
-    string_init(&names);
     string_add(&names, " (");
     for (size_t i = 0; i < rewriting->in_float.count; i++)
         short_list_add(&list, rewriting->in_float.items[i]);
@@ -474,21 +454,18 @@ static void log_rewriting(const struct quantization_rewriting *rewriting, struct
                 "As ONNX Runtime has rewritten the model: kernels on integers: %zu; layers that compute in float what "
                 "was dequantized: %zu%s",
                 rewriting->integer_kernels, rewriting->in_float.count, rewriting->in_float.count > 0 ? names.data : "");
-    string_release(&names);
 }
 
 static void log_trap(const struct quantization_report *result, const struct quantization_trap *trap, struct log *log)
 {
-    struct string_builder names;
+    SCOPED_STRING(names);
     struct short_list list = {.text = &names, .most = MOST_NAMES};
 
-    string_init(&names);
     for (size_t i = 0; i < trap->quantizers.count; i++)
         short_list_add(&list, result->subject->quantizers.items[trap->quantizers.items[i]].name);
     short_list_end(&list);
     log_message(log, LOG_FINISH, "Known trap: %s: %s", trap->what, names.data);
     log_message(log, LOG_FINISH, "    %s. Remedy: %s", trap->why, trap->remedy);
-    string_release(&names);
 }
 
 void quantization_result_log(const struct quantization_report *result, struct log *log)

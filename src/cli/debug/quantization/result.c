@@ -181,9 +181,8 @@ static void tell_row(const struct quantization_report *result, const struct quan
     const struct quantizer *quantizer = quantizer_of(result, row);
     const struct tensor_measures *measures = &row->tensor.measures;
     bool has = row->tensor.why_not == NULL;
-    struct string_builder granularity;
+    SCOPED_STRING(granularity);
 
-    string_init(&granularity);
     add_granularity(&granularity, quantizer);
     report_add_row(page, (struct report_cell[]){{.text = quantizer->name},
                                                 {.text = quantizer_role_name(quantizer->role)},
@@ -198,7 +197,6 @@ static void tell_row(const struct quantization_report *result, const struct quan
                                                 number_cell(has ? (double)measures->outlying_scales : NAN),
                                                 number_cell(has ? measures->reach : NAN),
                                                 {.text = why_no_number(result, row)}});
-    string_release(&granularity);
 }
 
 /* A model that does not run says why. */
@@ -217,16 +215,14 @@ static void tell_traps(const struct quantization_report *result, struct report *
     report_begin_table(page, "Known traps", columns, ARRAY_LEN(columns));
     for (size_t i = 0; i < result->traps->list.count; i++) {
         const struct quantization_trap *trap = &result->traps->list.items[i];
-        struct string_builder names;
+        SCOPED_STRING(names);
 
-        string_init(&names);
         for (size_t k = 0; k < trap->quantizers.count; k++)
             string_add_format(&names, "%s%s", k > 0 ? ", " : "",
                               result->subject->quantizers.items[trap->quantizers.items[k]].name);
         report_add_row(page,
                        (struct report_cell[]){
                            {.text = trap->what}, {.text = trap->why}, {.text = trap->remedy}, {.text = names.data}});
-        string_release(&names);
     }
 }
 

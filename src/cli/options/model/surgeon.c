@@ -65,14 +65,12 @@ static bool take_last_part(struct text *text, struct text *ret)
 
 static int check_tensor_names(const char *spelling, const struct tensor_metadata_list *list, struct error *err)
 {
-    struct name_map names;
+    SCOPED_NAME_MAP(names);
     int rc = 0;
 
-    name_map_init(&names);
     for (size_t i = 0; rc == 0 && i < list->count; i++)
         if (name_map_add(&names, text_of(list->items[i].name), (uint32_t)i) != i)
             rc = error_set(err, ERR_INVALID, "%s: '%s' is named twice", spelling, list->items[i].name);
-    name_map_release(&names);
     return rc;
 }
 

@@ -65,7 +65,7 @@ static int add_provider_options(struct parse *parse, const char *spelling, const
 {
     const char *colon = strpbrk(word, ":=");
     struct text rest = text_of(colon ? colon + 1 : "");
-    struct string_builder part;
+    SCOPED_STRING(part);
     const char *provider;
     bool more = true;
     int rc = 0;
@@ -75,7 +75,6 @@ static int add_provider_options(struct parse *parse, const char *spelling, const
                          "%s: '%s' does not begin with a provider's name; write tensorrt:trt_fp16_enable=1", spelling,
                          word);
     provider = arena_text(parse_arena(parse), (struct text){word, (size_t)(colon - word)});
-    string_init(&part);
     while (more && rc == 0) {
         more = take_part(&rest, &part);
         items[list->count].provider = provider;
@@ -87,7 +86,6 @@ static int add_provider_options(struct parse *parse, const char *spelling, const
                            LONGEST_SETTING);
         list->count++;
     }
-    string_release(&part);
     return rc;
 }
 
@@ -174,11 +172,10 @@ static void add_configuration_entry(struct configuration *configuration, const s
 static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings *settings,
                                     struct configuration *configuration, struct error *err)
 {
-    struct string_builder obeyed;
+    SCOPED_STRING(obeyed);
     struct words names;
     int rc = disabled_names_read(parse, NULL, &names, err);
 
-    string_init(&obeyed);
     for (size_t i = 0; rc == 0 && i < names.count; i++) {
         const char *name = names.items[i];
         struct onnxrt_entry setting = {0};
@@ -196,7 +193,6 @@ static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings 
     if (rc == 0 && obeyed.size > 0)
         log_message(parse_log(parse), LOG_INFO, "Switched off in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s",
                     obeyed.data);
-    string_release(&obeyed);
     return rc;
 }
 
