@@ -12,7 +12,7 @@
 #define LABEL_DISTANCE 14 /* pixels between labels that do not touch */
 
 /* Between two stops colors are mixed. */
-static uint32_t mix(const uint32_t *stops, size_t count, double position)
+static uint32_t mix_colors(const uint32_t *stops, size_t count, double position)
 {
     double place = fmin(fmax(position, 0), 1) * (double)(count - 1);
     size_t first = (size_t)place < count - 1 ? (size_t)place : count - 2;
@@ -31,14 +31,14 @@ uint32_t color_shade_warm(double position)
 {
     static const uint32_t stops[] = {0xFFF0B2, 0xFED976, 0xFD8D3C, 0xE31A1C, 0x800026, 0x2B0010};
 
-    return mix(stops, ARRAY_LEN(stops), position);
+    return mix_colors(stops, ARRAY_LEN(stops), position);
 }
 
 uint32_t color_shade_cold(double position)
 {
     static const uint32_t stops[] = {0xC6DBEF, 0x6BAED6, 0x2171B5, 0x08306B};
 
-    return mix(stops, ARRAY_LEN(stops), position);
+    return mix_colors(stops, ARRAY_LEN(stops), position);
 }
 
 void color_scale_init(struct color_scale *scale, double low, double high)

@@ -175,7 +175,7 @@ static void read_errors(const struct pair *pair, size_t first, size_t count, str
         ret->magnitude[i] = fabs(ret->magnitude[i]);
 }
 
-static int gather(struct error_plot *plot, const struct compared_outputs *compared, struct error *err)
+static int gather_errors(struct error_plot *plot, const struct compared_outputs *compared, struct error *err)
 {
     const struct tensor *a = &compared->first->tensor;
     size_t total = tensor_elements(a);
@@ -220,19 +220,19 @@ static uint8_t level_of(const struct error_plot *plot, uint64_t count, bool exce
 }
 
 /* Parts of an axis, in bins and in pixels from its beginning. */
-struct part {
+struct plot_region {
     size_t first, count;
     double at, cell;
 };
 
-static const struct part x_parts[] = {
+static const struct plot_region x_parts[] = {
     {0, 1, 0, STRIP},
     {1, X_BINS, STRIP + GAP, CELL},
     {1 + X_BINS, 1, STRIP + GAP + X_BINS *CELL + GAP, STRIP},
 };
 
 /* From the top down: rows of cells are counted downwards, those of a panel upwards. */
-static const struct part y_parts[] = {
+static const struct plot_region y_parts[] = {
     {0, 1, 0, STRIP},
     {1, 1, STRIP, STRIP},
     {2, Y_BINS, 2 * STRIP + GAP, CELL},
@@ -248,7 +248,7 @@ static void draw_cells(const struct error_plot *plot, const struct panel *panel,
             levels[ROWS - 1 - row][column] = level_of(plot, panel->counts[row][column], panel->exceeds[row][column]);
     for (size_t i = 0; i < ARRAY_LEN(y_parts); i++) {
         for (size_t k = 0; k < ARRAY_LEN(x_parts); k++) {
-            const struct part *x = &x_parts[k], *y = &y_parts[i];
+            const struct plot_region *x = &x_parts[k], *y = &y_parts[i];
 
             svg_draw_cells(svg, &(struct svg_cells){LEFT + x->at, top + y->at, x->cell, y->cell, x->count, y->count,
                                                     &levels[y->first][x->first], COLUMNS, plot->colors});
@@ -403,7 +403,7 @@ int error_plot_draw(const struct compared_outputs *compared, const struct compar
     log_axis_init(&plot->absolute.y);
     log_axis_init(&plot->relative.y);
     choose_colors(plot);
-    rc = gather(plot, compared, err);
+    rc = gather_errors(plot, compared, err);
     if (rc == 0) {
         svg_begin(svg, LEGEND_LEFT + 160, HEIGHT);
         picture_title_draw(compared, options, "Error metrics", 24, svg);

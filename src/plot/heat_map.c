@@ -53,7 +53,7 @@ static void add_error(struct heat_map *map, size_t element, double error)
     }
 }
 
-static int gather(struct heat_map *map, struct error *err)
+static int gather_cells(struct heat_map *map, struct error *err)
 {
     const struct tensor *a = &map->compared->first->tensor;
     size_t total = tensor_elements(a);
@@ -207,7 +207,7 @@ static void draw_legend(const struct heat_map *map, const struct color_scale *sc
     draw_swatch(x, &y, scale->colors[COLOR_NAN], map->nans, "NaN", svg);
 }
 
-static void draw(struct heat_map *map, struct svg *svg)
+static void draw_heat_map(struct heat_map *map, struct svg *svg)
 {
     struct color_scale scale;
     double width, height, scale_height;
@@ -241,9 +241,9 @@ int heat_map_draw(const struct compared_outputs *compared, const struct compare_
     map.levels = memory_alloc(count);
     for (size_t i = 0; i < count; i++)
         map.cells[i] = -1;
-    rc = gather(&map, err);
+    rc = gather_cells(&map, err);
     if (rc == 0)
-        draw(&map, svg);
+        draw_heat_map(&map, svg);
     free(map.cells);
     free(map.levels);
     return rc;

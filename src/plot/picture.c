@@ -49,7 +49,7 @@ static size_t divide_up(size_t a, size_t b)
     return a / b + (a % b != 0);
 }
 
-static size_t clamp(size_t value, size_t low, size_t high)
+static size_t clamp_size(size_t value, size_t low, size_t high)
 {
     return value < low ? low : value > high ? high : value;
 }
@@ -61,7 +61,7 @@ static size_t tiles_across(const struct picture_fold *fold)
     size_t least = divide_up(fold->tiles, PICTURE_MOST_CELLS);
     size_t most = fold->tiles < PICTURE_MOST_CELLS ? fold->tiles : PICTURE_MOST_CELLS;
 
-    return clamp((size_t)lrint(fmin(wanted, PICTURE_MOST_CELLS)), least, most);
+    return clamp_size((size_t)lrint(fmin(wanted, PICTURE_MOST_CELLS)), least, most);
 }
 
 void picture_fold_init(struct picture_fold *fold, const struct shape *shape)
@@ -78,12 +78,12 @@ void picture_fold_init(struct picture_fold *fold, const struct shape *shape)
     }
     fold->merged = divide_up(fold->slices, MOST_TILES);
     fold->tiles = divide_up(fold->slices, fold->merged);
-    fold->cell_rows = clamp(fold->height, 1, PICTURE_MOST_CELLS);
-    fold->cell_columns = clamp(fold->width, 1, PICTURE_MOST_CELLS);
+    fold->cell_rows = clamp_size(fold->height, 1, PICTURE_MOST_CELLS);
+    fold->cell_columns = clamp_size(fold->width, 1, PICTURE_MOST_CELLS);
     fold->across = tiles_across(fold);
     fold->down = divide_up(fold->tiles, fold->across);
-    fold->cell_rows = clamp(fold->height, 1, PICTURE_MOST_CELLS / fold->down);
-    fold->cell_columns = clamp(fold->width, 1, PICTURE_MOST_CELLS / fold->across);
+    fold->cell_rows = clamp_size(fold->height, 1, PICTURE_MOST_CELLS / fold->down);
+    fold->cell_columns = clamp_size(fold->width, 1, PICTURE_MOST_CELLS / fold->across);
     fold->columns = fold->across * fold->cell_columns;
     fold->rows = fold->down * fold->cell_rows;
 }

@@ -84,8 +84,8 @@ static const char *make_path(struct plots *plots, const char *folder, const char
 
 /* ---- Drawing ---- */
 
-static int save(struct plots *plots, const char *folder, const char *kind, const struct compared_outputs *compared,
-                struct svg *svg, struct error *err)
+static int save_plot(struct plots *plots, const char *folder, const char *kind, const struct compared_outputs *compared,
+                     struct svg *svg, struct error *err)
 {
     const char *path = make_path(plots, folder, kind, compared);
     int rc = file_write(path, svg->text.data, svg->text.size, FILE_DURABLE, err);
@@ -105,8 +105,8 @@ static int save_heat_map(struct plots *plots, const struct compared_outputs *com
     int rc = heat_map_draw(compared, options, kind, &svg, err);
 
     return rc < 0 ? rc
-                  : save(plots, plots->settings.heat_map_folder,
-                         kind == DIFFERENCE_ABSOLUTE ? "absolute_error" : "relative_error", compared, &svg, err);
+                  : save_plot(plots, plots->settings.heat_map_folder,
+                              kind == DIFFERENCE_ABSOLUTE ? "absolute_error" : "relative_error", compared, &svg, err);
 }
 
 static int save_error_plot(struct plots *plots, const struct compared_outputs *compared,
@@ -115,7 +115,7 @@ static int save_error_plot(struct plots *plots, const struct compared_outputs *c
     struct svg svg;
     int rc = error_plot_draw(compared, options, &svg, err);
 
-    return rc < 0 ? rc : save(plots, plots->settings.error_plot_folder, "error_metrics", compared, &svg, err);
+    return rc < 0 ? rc : save_plot(plots, plots->settings.error_plot_folder, "error_metrics", compared, &svg, err);
 }
 
 static bool has_magnitude(const struct compared_outputs *compared)
@@ -123,7 +123,7 @@ static bool has_magnitude(const struct compared_outputs *compared)
     return compared->first->tensor.type != DATA_STRING && compared->second->tensor.type != DATA_STRING;
 }
 
-static int draw(struct plots *plots, const struct compared_outputs *compared, struct error *err)
+static int draw_plots(struct plots *plots, const struct compared_outputs *compared, struct error *err)
 {
     struct compare_options options = compared->criteria->simple;
     int rc = 0;
@@ -145,7 +145,7 @@ void plots_add_comparison(void *data, const struct compared_outputs *compared)
     if (plots->rc < 0 || compared->function != COMPARISON_SIMPLE || compared->result->shape_mismatch ||
         tensor_elements(&compared->first->tensor) == 0)
         return;
-    plots->rc = draw(plots, compared, &plots->error);
+    plots->rc = draw_plots(plots, compared, &plots->error);
     if (plots->rc < 0)
         error_context(&plots->error, "plot of output '%s'", compared->first->name);
 }

@@ -35,7 +35,7 @@ void svg_release(struct svg *svg)
 
 /* ---- Text ---- */
 
-static size_t step(struct text text, size_t at, size_t *ret_length)
+static size_t step_letter(struct text text, size_t at, size_t *ret_length)
 {
     *ret_length = text_utf8_length(text.data + at, text.size - at);
     return *ret_length > 0 ? *ret_length : 1;
@@ -46,9 +46,9 @@ static void add_shortened(struct string_builder *out, struct text text, size_t m
     size_t count = 0, index = 0, length, size;
 
     for (size_t i = 0; i < text.size; i += size, count++)
-        size = step(text, i, &length);
+        size = step_letter(text, i, &length);
     for (size_t i = 0; i < text.size; i += size, index++) {
-        size = step(text, i, &length);
+        size = step_letter(text, i, &length);
         if (count <= most || index < most / 2 || index >= count - most / 2)
             xml_add_character(out, text.data + i, length);
         else if (index == most / 2)

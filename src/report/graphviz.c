@@ -28,7 +28,7 @@ void drawing_release(struct drawing *drawing)
 
 /* ---- The question ---- */
 
-static void add_number(struct string_builder *out, const char *name, double points)
+static void add_points(struct string_builder *out, const char *name, double points)
 {
     char number[NUMBER_TEXT_SIZE];
 
@@ -38,8 +38,8 @@ static void add_number(struct string_builder *out, const char *name, double poin
 static void add_box(struct string_builder *out, const struct drawing_box *box, size_t number)
 {
     string_add_format(out, "%zu [", number);
-    add_number(out, "width", box->width);
-    add_number(out, "height", box->height);
+    add_points(out, "width", box->width);
+    add_points(out, "height", box->height);
     string_add(out, "];\n");
 }
 
@@ -80,13 +80,13 @@ static void add_graph(struct string_builder *out, struct drawing *drawing)
 
 /* ---- The answer ---- */
 
-struct reader {
+struct dot_reader {
     struct text rest; /* of the line */
     bool failed;
 };
 
 /* The next word of the line, without quotes. */
-static struct text next_word(struct reader *reader)
+static struct text next_word(struct dot_reader *reader)
 {
     struct text word;
     size_t size = 0;
@@ -101,7 +101,7 @@ static struct text next_word(struct reader *reader)
     return word;
 }
 
-static double next_length(struct reader *reader)
+static double next_length(struct dot_reader *reader)
 {
     double value = 0;
 
@@ -109,7 +109,7 @@ static double next_length(struct reader *reader)
     return reader->failed ? 0 : value * POINTS_PER_INCH;
 }
 
-static size_t next_number(struct reader *reader, size_t limit)
+static size_t next_number(struct dot_reader *reader, size_t limit)
 {
     int64_t value = 0;
 
@@ -118,7 +118,7 @@ static size_t next_number(struct reader *reader, size_t limit)
 }
 
 /* "x y" from the lower left corner. */
-static struct drawing_point next_point(struct reader *reader, const struct drawing *drawing)
+static struct drawing_point next_point(struct dot_reader *reader, const struct drawing *drawing)
 {
     double x = next_length(reader);
 
@@ -135,7 +135,7 @@ static int by_ends(const void *a, const void *b)
 }
 
 /* "edge from to n x1 y1 ... xn yn ..." */
-static bool read_line_between(struct reader *reader, struct drawing *drawing)
+static bool read_line_between(struct dot_reader *reader, struct drawing *drawing)
 {
     uint32_t from = (uint32_t)next_number(reader, drawing->boxes.count);
     struct drawing_line wanted = {.from = from, .to = (uint32_t)next_number(reader, drawing->boxes.count)};
@@ -155,7 +155,7 @@ static bool read_line_between(struct reader *reader, struct drawing *drawing)
 }
 
 /* One line of the answer; false when it makes no sense. `placed` counts the boxes. */
-static bool read_statement(struct reader *reader, struct drawing *drawing, bool *seen, size_t *placed)
+static bool read_statement(struct dot_reader *reader, struct drawing *drawing, bool *seen, size_t *placed)
 {
     struct text word = next_word(reader);
     size_t box;
@@ -187,7 +187,7 @@ int graphviz_read_plain(struct text answer, struct drawing *drawing, struct erro
     while (good && !ended && answer.size > 0) {
         const char *end = memchr(answer.data, '\n', answer.size);
         size_t size = end != NULL ? (size_t)(end - answer.data) : answer.size;
-        struct reader reader = {.rest = {answer.data, size}};
+        struct dot_reader reader = {.rest = {answer.data, size}};
 
         ended = text_equal_string(reader.rest, "stop");
         good = ended || read_statement(&reader, drawing, seen, &placed);
@@ -207,7 +207,7 @@ int graphviz_read_plain(struct text answer, struct drawing *drawing, struct erro
 /* ---- The program ---- */
 
 /* Why it gave no answer. */
-static int failure(const struct process_result *result, struct error *err)
+static int describe_failure(const struct process_result *result, struct error *err)
 {
     const char *end = result->error_out.size > 0 ? memchr(result->error_out.data, '\n', result->error_out.size) : NULL;
     struct text complaint = {result->error_out.data, end ? (size_t)(end - result->error_out.data) : 0};
@@ -220,7 +220,7 @@ static int failure(const struct process_result *result, struct error *err)
                      TEXT_ARGS(complaint));
 }
 
-static int ask(const char *question, struct drawing *drawing, struct error *err)
+static int ask_graphviz(const char *question, struct drawing *drawing, struct error *err)
 {
     struct process_request request = {
         .arguments = (const char *const[]){"dot", "-Tplain", question, NULL},
@@ -235,7 +235,7 @@ static int ask(const char *question, struct drawing *drawing, struct error *err)
     if (rc < 0)
         return rc;
     if (result.end != PROCESS_EXITED || result.code != 0)
-        rc = failure(&result, err);
+        rc = describe_failure(&result, err);
     else if (result.out.truncated || result.out.left_out > 0 || result.out.size > MOST_ANSWER)
         rc = error_set(err, ERR_CORRUPT, "dot has written more than %u bytes", MOST_ANSWER);
     else
@@ -257,7 +257,7 @@ int graphviz_lay_out(struct drawing *drawing, struct error *err)
     add_graph(&graph, drawing);
     rc = file_write(question, graph.data, graph.size, FILE_INTERMEDIATE, err);
     if (rc == 0)
-        rc = ask(question, drawing, err);
+        rc = ask_graphviz(question, drawing, err);
     file_remove_tree(folder, &ignored);
     free(question);
     free(folder);

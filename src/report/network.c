@@ -114,7 +114,7 @@ void report_network_add_layer(struct report_network *network, const struct words
 
 /* ---- The main graph ---- */
 
-static void add_text(struct json_writer *writer, const char *key, struct text text)
+static void write_drawn_text(struct json_writer *writer, const char *key, struct text text)
 {
     char *copy = memory_copy(text.data, text.size);
 
@@ -123,7 +123,7 @@ static void add_text(struct json_writer *writer, const char *key, struct text te
 }
 
 /* Numbers of tensors; null where an optional one is left out. */
-static void add_values(struct json_writer *writer, const char *key, const uint32_t *values, size_t count)
+static void write_drawn_values(struct json_writer *writer, const char *key, const uint32_t *values, size_t count)
 {
     json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < count; i++)
@@ -134,41 +134,41 @@ static void add_values(struct json_writer *writer, const char *key, const uint32
     json_writer_end_array(writer);
 }
 
-static void add_tensor(struct json_writer *writer, const struct graph_view *view, uint32_t value)
+static void write_drawn_tensor(struct json_writer *writer, const struct graph_view *view, uint32_t value)
 {
     SCOPED_STRING(shape);
     struct value_type type;
     bool constant = graph_view_describe(view, value, &type);
 
     json_writer_begin_object(writer);
-    add_text(writer, "name", view->graph->values.items[value].name);
+    write_drawn_text(writer, "name", view->graph->values.items[value].name);
     if (type.not_a_tensor != NULL)
-        add_text(writer, "type", text_of(type.not_a_tensor));
+        write_drawn_text(writer, "type", text_of(type.not_a_tensor));
     else if (type.element != DATA_UNDEFINED)
-        add_text(writer, "type", text_of(data_type_name(type.element)));
+        write_drawn_text(writer, "type", text_of(data_type_name(type.element)));
     if (type.not_a_tensor == NULL && type.has_shape) {
         shape_to_text(&type.shape, &shape);
-        add_text(writer, "shape", (struct text){shape.data, shape.size});
+        write_drawn_text(writer, "shape", (struct text){shape.data, shape.size});
     }
     if (constant)
         json_writer_add_boolean(writer, "constant", true);
     json_writer_end_object(writer);
 }
 
-static void add_node(struct json_writer *writer, struct model *model, uint32_t number)
+static void write_drawn_node(struct json_writer *writer, struct model *model, uint32_t number)
 {
     const struct node *node = &model->nodes.items[number];
     const uint32_t *edges = model->edges.items;
 
     json_writer_begin_object(writer);
-    add_text(writer, "name", text_of(model_node_label(model, number)));
-    add_text(writer, "operator", node->op_type);
+    write_drawn_text(writer, "name", text_of(model_node_label(model, number)));
+    write_drawn_text(writer, "operator", node->op_type);
     if (node->domain.size > 0)
-        add_text(writer, "domain", node->domain);
-    add_values(writer, "inputs", edges + node->inputs.first, node->inputs.count);
+        write_drawn_text(writer, "domain", node->domain);
+    write_drawn_values(writer, "inputs", edges + node->inputs.first, node->inputs.count);
     if (node->captures.count > 0)
-        add_values(writer, "captures", edges + node->captures.first, node->captures.count);
-    add_values(writer, "outputs", edges + node->outputs.first, node->outputs.count);
+        write_drawn_values(writer, "captures", edges + node->captures.first, node->captures.count);
+    write_drawn_values(writer, "outputs", edges + node->outputs.first, node->outputs.count);
     json_writer_end_object(writer);
 }
 
@@ -241,13 +241,13 @@ void report_network_set(struct report_network *network, struct model *model)
     json_writer_begin_object(writer);
     json_writer_begin_array_member(writer, "tensors");
     for (uint32_t i = 0; i < model->values.count; i++)
-        add_tensor(writer, &view, i);
+        write_drawn_tensor(writer, &view, i);
     json_writer_end_array(writer);
-    add_values(writer, "inputs", model->inputs.items, model->inputs.count);
-    add_values(writer, "outputs", model->outputs.items, model->outputs.count);
+    write_drawn_values(writer, "inputs", model->inputs.items, model->inputs.count);
+    write_drawn_values(writer, "outputs", model->outputs.items, model->outputs.count);
     json_writer_begin_array_member(writer, "nodes");
     for (uint32_t i = 0; i < model->nodes.count; i++)
-        add_node(writer, model, i);
+        write_drawn_node(writer, model, i);
     json_writer_end_array(writer);
 }
 
@@ -286,7 +286,7 @@ static void find_named(struct report_network *network)
 
 /* ---- Boxes ---- */
 
-struct folding {
+struct network_folding {
     const struct report_network *network;
     struct bitset drawn;   /* nodes in boxes */
     struct bitset alone;   /* of them, those with boxes of their own */
@@ -317,7 +317,7 @@ static void find_drawn(const struct report_network *network, struct bitset *ret)
 }
 
 /* Goes one line further from what is in `near` already. */
-static void widen(const struct report_network *network, struct bitset *near)
+static void widen_neighbourhood(const struct report_network *network, struct bitset *near)
 {
     SCOPED_BITSET(before);
 
@@ -348,7 +348,7 @@ static size_t scope_size(const char *label, unsigned depth)
     return (size_t)(end - label);
 }
 
-static void add_to_box(struct folding *folding, uint32_t node, uint32_t box)
+static void add_to_box(struct network_folding *folding, uint32_t node, uint32_t box)
 {
     if (box == folding->box_count) {
         folding->first_of[box] = node;
@@ -360,7 +360,7 @@ static void add_to_box(struct folding *folding, uint32_t node, uint32_t box)
 }
 
 /* Scopes down to `depth` become boxes. */
-static void fold_scopes(struct folding *folding, unsigned depth)
+static void fold_scopes(struct network_folding *folding, unsigned depth)
 {
     const struct report_network *network = folding->network;
     SCOPED_NAME_MAP(boxes);
@@ -379,7 +379,7 @@ static void fold_scopes(struct folding *folding, unsigned depth)
 }
 
 /* Neighbours in topological order share a box; one that has a box of its own ends the others' before it. */
-static void fold_runs(struct folding *folding)
+static void fold_runs(struct network_folding *folding)
 {
     size_t most = bitset_count(&folding->drawn) / MOST_FOLDED + 1, count = folding->network->node_count;
     bool open = false;
@@ -394,7 +394,7 @@ static void fold_runs(struct folding *folding)
     }
 }
 
-static void fold(struct folding *folding)
+static void fold_network(struct network_folding *folding)
 {
     const struct report_network *network = folding->network;
     unsigned depth = MOST_DEPTH;
@@ -406,7 +406,7 @@ static void fold(struct folding *folding)
         for (size_t i = 0; i < network->culprits.count && i < MOST_NEAR; i++)
             bitset_add(&folding->alone, network->culprits.items[i]);
         for (size_t i = 0; i < NEAR; i++)
-            widen(network, &folding->alone);
+            widen_neighbourhood(network, &folding->alone);
         bitset_intersect(&folding->alone, &folding->drawn);
     }
     do
@@ -416,9 +416,9 @@ static void fold(struct folding *folding)
         fold_runs(folding);
 }
 
-static void folding_init(struct folding *folding, const struct report_network *network)
+static void folding_init(struct network_folding *folding, const struct report_network *network)
 {
-    *folding = (struct folding){.network = network};
+    *folding = (struct network_folding){.network = network};
     bitset_init(&folding->drawn, network->node_count);
     bitset_init(&folding->alone, network->node_count);
     folding->box_of = memory_alloc((network->node_count + 1) * sizeof(uint32_t));
@@ -426,10 +426,10 @@ static void folding_init(struct folding *folding, const struct report_network *n
     folding->node_counts = memory_alloc((network->node_count + 1) * sizeof(uint32_t));
     for (size_t i = 0; i < network->node_count; i++)
         folding->box_of[i] = BOX_NONE;
-    fold(folding);
+    fold_network(folding);
 }
 
-static void folding_release(struct folding *folding)
+static void folding_release(struct network_folding *folding)
 {
     bitset_release(&folding->drawn);
     bitset_release(&folding->alone);
@@ -439,7 +439,7 @@ static void folding_release(struct folding *folding)
 }
 
 /* The box of a node (or BOX_NONE), an input or an output. */
-static uint32_t box_of(const struct folding *folding, uint32_t end)
+static uint32_t box_of(const struct network_folding *folding, uint32_t end)
 {
     size_t nodes = folding->network->node_count;
 
@@ -455,7 +455,7 @@ static int compare_arcs(const void *a, const void *b)
     return (first->to > second->to) - (first->to < second->to);
 }
 
-static void draw(const struct folding *folding, struct drawing *ret)
+static void describe_drawing(const struct network_folding *folding, struct drawing *ret)
 {
     const struct report_network *network = folding->network;
     struct arc *arcs = memory_alloc((network->arcs.count + 1) * sizeof(*arcs));
@@ -498,7 +498,7 @@ static void add_box(struct json_writer *writer, const struct drawing_box *box)
 }
 
 /* The nodes of a box, or the tensor that it stands for. */
-static void add_boxes(struct json_writer *writer, const struct folding *folding, const struct drawing *drawing)
+static void add_boxes(struct json_writer *writer, const struct network_folding *folding, const struct drawing *drawing)
 {
     const struct report_network *network = folding->network;
     uint32_t *sorted = memory_alloc((network->node_count + 1) * sizeof(*sorted)), *at = sorted;
@@ -513,7 +513,7 @@ static void add_boxes(struct json_writer *writer, const struct folding *folding,
     for (uint32_t i = 0; i < drawing->boxes.count; i++) {
         add_box(writer, &drawing->boxes.items[i]);
         if (i < folding->box_count) {
-            add_values(writer, "nodes", at, folding->node_counts[i]);
+            write_drawn_values(writer, "nodes", at, folding->node_counts[i]);
             at += folding->node_counts[i];
         } else {
             json_writer_add_integer(writer, i < folding->box_count + network->input_count ? "input" : "output",
@@ -544,7 +544,7 @@ static void add_lines(struct json_writer *writer, const struct drawing *drawing)
     }
 }
 
-static void add_layout(struct json_writer *writer, const struct folding *folding, const struct drawing *drawing)
+static void add_layout(struct json_writer *writer, const struct network_folding *folding, const struct drawing *drawing)
 {
     json_writer_begin_object_member(writer, "layout");
     add_length(writer, "width", drawing->width);
@@ -562,7 +562,7 @@ int report_network_write(struct report_network *network, struct json_writer *doc
                          struct error *err)
 {
     struct json_writer *writer = &network->members;
-    struct folding folding;
+    struct network_folding folding;
     struct drawing drawing;
     struct error why = {0};
     int rc;
@@ -571,7 +571,7 @@ int report_network_write(struct report_network *network, struct json_writer *doc
         return 0;
     find_named(network);
     folding_init(&folding, network);
-    draw(&folding, &drawing);
+    describe_drawing(&folding, &drawing);
     rc = drawing.boxes.count > 0 ? graphviz_lay_out(&drawing, &why) : 0;
     if (rc == 0) {
         add_layout(writer, &folding, &drawing);
@@ -581,7 +581,7 @@ int report_network_write(struct report_network *network, struct json_writer *doc
     }
     drawing_release(&drawing);
     folding_release(&folding);
-    add_values(writer, "culprits", network->culprits.items, network->culprits.count);
+    write_drawn_values(writer, "culprits", network->culprits.items, network->culprits.count);
     json_writer_end_object(writer);
     json_writer_key(document, "network");
     json_writer_fragment(document, writer);

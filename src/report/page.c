@@ -32,7 +32,7 @@ static const struct {
 };
 
 /* For the content of an element and for attributes in quotes. */
-static void add_escaped(struct string_builder *out, const char *text)
+static void add_html_escaped(struct string_builder *out, const char *text)
 {
     size_t size = strlen(text);
     size_t length;
@@ -77,9 +77,9 @@ void report_page_make(const char *title, const char *sentence, struct text docum
 
         string_add_bytes(ret, rest, (size_t)(mark - rest));
         if (text_equal_string(name, "title"))
-            add_escaped(ret, title);
+            add_html_escaped(ret, title);
         else if (text_equal_string(name, "sentence"))
-            add_escaped(ret, sentence);
+            add_html_escaped(ret, sentence);
         else if (text_equal_string(name, "nonce"))
             string_add(ret, nonce);
         else if (text_equal_string(name, "document"))

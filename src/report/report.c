@@ -44,7 +44,7 @@ struct report {
     struct report_network *network;
 };
 
-static void begin_list(struct json_writer *writer)
+static void begin_section(struct json_writer *writer)
 {
     json_writer_init(writer);
     writer->compact = true;
@@ -58,9 +58,9 @@ struct report *report_new(const char *title)
     report->title = memory_strdup(title);
     string_init(&report->sentence);
     string_init(&report->proof_lines);
-    begin_list(&report->proof);
+    begin_section(&report->proof);
     for (size_t i = 0; i < SECTION_COUNT; i++)
-        begin_list(&report->sections[i]);
+        begin_section(&report->sections[i]);
     report->network = report_network_new();
     return report;
 }
@@ -83,7 +83,7 @@ void report_free(struct report *report)
 /* ---- Members ---- */
 
 /* What is not known is not there. */
-static void add_text(struct json_writer *writer, const char *key, const char *value)
+static void add_known_text(struct json_writer *writer, const char *key, const char *value)
 {
     if (value == NULL)
         return;
@@ -91,7 +91,7 @@ static void add_text(struct json_writer *writer, const char *key, const char *va
 }
 
 /* JSON has numbers for finite values alone. */
-static void add_value(struct json_writer *writer, double value)
+static void add_finite_value(struct json_writer *writer, double value)
 {
     if (isnan(value))
         json_writer_string(writer, "NaN");
@@ -102,12 +102,12 @@ static void add_value(struct json_writer *writer, double value)
 }
 
 /* A number that NAN says is not known. */
-static void add_number(struct json_writer *writer, const char *key, double value)
+static void add_known_number(struct json_writer *writer, const char *key, double value)
 {
     if (isnan(value))
         return;
     json_writer_key(writer, key);
-    add_value(writer, value);
+    add_finite_value(writer, value);
 }
 
 static struct json_writer *begin_item(struct report *report, enum section section)
@@ -168,8 +168,8 @@ void report_add_command(struct report *report, const char *what, const char *lin
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_COMMANDS);
-    add_text(writer, "what", what);
-    add_text(writer, "line", line);
+    add_known_text(writer, "what", what);
+    add_known_text(writer, "line", line);
     json_writer_end_object(writer);
 }
 
@@ -180,8 +180,8 @@ void report_add_environment(struct report *report, const char *name, const char 
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_ENVIRONMENT);
-    add_text(writer, "name", name);
-    add_text(writer, "value", value);
+    add_known_text(writer, "name", name);
+    add_known_text(writer, "value", value);
     json_writer_end_object(writer);
 }
 
@@ -192,11 +192,11 @@ void report_add_step(struct report *report, const struct report_step *step)
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_STEPS);
-    add_text(writer, "what", step->what);
-    add_text(writer, "why", step->why);
-    add_text(writer, "command", step->command);
-    add_text(writer, "outcome", step->outcome);
-    add_number(writer, "seconds", step->seconds);
+    add_known_text(writer, "what", step->what);
+    add_known_text(writer, "why", step->why);
+    add_known_text(writer, "command", step->command);
+    add_known_text(writer, "outcome", step->outcome);
+    add_known_number(writer, "seconds", step->seconds);
     json_writer_end_object(writer);
 }
 
@@ -221,11 +221,11 @@ void report_add_layer(struct report *report, const struct report_layer *layer)
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_LAYERS);
-    add_text(writer, "name", layer->name);
-    add_text(writer, "kind", layer->kind);
-    add_text(writer, "precision", layer->precision);
-    add_text(writer, "tactic", layer->tactic);
-    add_number(writer, "seconds", layer->seconds);
+    add_known_text(writer, "name", layer->name);
+    add_known_text(writer, "kind", layer->kind);
+    add_known_text(writer, "precision", layer->precision);
+    add_known_text(writer, "tactic", layer->tactic);
+    add_known_number(writer, "seconds", layer->seconds);
     json_writer_add_strings(writer, "nodes", layer->nodes.items, layer->nodes.count);
     json_writer_end_object(writer);
     report_network_add_layer(report->network, &layer->nodes);
@@ -236,9 +236,9 @@ static void add_range(struct json_writer *writer, const char *key, const struct 
     if (!range->known)
         return;
     json_writer_begin_object_member(writer, key);
-    add_number(writer, "minimum", range->minimum);
-    add_number(writer, "maximum", range->maximum);
-    add_number(writer, "mean", range->mean);
+    add_known_number(writer, "minimum", range->minimum);
+    add_known_number(writer, "maximum", range->maximum);
+    add_known_number(writer, "mean", range->mean);
     json_writer_add_count(writer, "nan", range->nan);
     json_writer_add_count(writer, "infinities", range->infinities);
     json_writer_end_object(writer);
@@ -251,28 +251,28 @@ void report_add_tensor(struct report *report, const struct report_tensor *tensor
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_TENSORS);
-    add_text(writer, "name", tensor->name);
-    add_text(writer, "outcome", outcome_names[tensor->outcome]);
-    add_text(writer, "type", tensor->type);
-    add_text(writer, "precision", tensor->precision);
-    add_text(writer, "shape", tensor->shape);
+    add_known_text(writer, "name", tensor->name);
+    add_known_text(writer, "outcome", outcome_names[tensor->outcome]);
+    add_known_text(writer, "type", tensor->type);
+    add_known_text(writer, "precision", tensor->precision);
+    add_known_text(writer, "shape", tensor->shape);
     add_range(writer, "reference", &tensor->reference);
     add_range(writer, "suspect", &tensor->suspect);
-    add_number(writer, "absolute_error", tensor->absolute_error);
-    add_number(writer, "relative_error", tensor->relative_error);
-    add_number(writer, "absolute_tolerance", tensor->atol);
-    add_number(writer, "relative_tolerance", tensor->rtol);
-    add_number(writer, "signal_to_noise", tensor->signal_to_noise);
-    add_number(writer, "cosine_similarity", tensor->cosine_similarity);
-    add_number(writer, "mismatches", tensor->mismatches);
-    add_number(writer, "elements", tensor->elements);
+    add_known_number(writer, "absolute_error", tensor->absolute_error);
+    add_known_number(writer, "relative_error", tensor->relative_error);
+    add_known_number(writer, "absolute_tolerance", tensor->atol);
+    add_known_number(writer, "relative_tolerance", tensor->rtol);
+    add_known_number(writer, "signal_to_noise", tensor->signal_to_noise);
+    add_known_number(writer, "cosine_similarity", tensor->cosine_similarity);
+    add_known_number(writer, "mismatches", tensor->mismatches);
+    add_known_number(writer, "elements", tensor->elements);
     if (tensor->first_bad.index != NULL) {
         json_writer_begin_object_member(writer, "first_bad");
-        add_text(writer, "index", tensor->first_bad.index);
+        add_known_text(writer, "index", tensor->first_bad.index);
         json_writer_key(writer, "reference");
-        add_value(writer, tensor->first_bad.reference);
+        add_finite_value(writer, tensor->first_bad.reference);
         json_writer_key(writer, "suspect");
-        add_value(writer, tensor->first_bad.suspect);
+        add_finite_value(writer, tensor->first_bad.suspect);
         json_writer_end_object(writer);
     }
     json_writer_end_object(writer);
@@ -299,7 +299,7 @@ void report_begin_table(struct report *report, const char *title, const char *co
         return;
     end_table(report);
     writer = begin_item(report, SECTION_TABLES);
-    add_text(writer, "title", title);
+    add_known_text(writer, "title", title);
     json_writer_add_strings(writer, "columns", columns, count);
     json_writer_begin_array_member(writer, "rows");
     report->columns = count;
@@ -319,7 +319,7 @@ void report_add_row(struct report *report, const struct report_cell *cells)
         else if (isnan(cells[i].number))
             json_writer_null(writer);
         else
-            add_value(writer, cells[i].number);
+            add_finite_value(writer, cells[i].number);
     json_writer_end_array(writer);
 }
 
@@ -340,9 +340,9 @@ void report_add_histogram(struct report *report, const struct report_histogram *
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_HISTOGRAMS);
-    add_text(writer, "title", histogram->title);
-    add_number(writer, "from", histogram->from);
-    add_number(writer, "to", histogram->to);
+    add_known_text(writer, "title", histogram->title);
+    add_known_number(writer, "from", histogram->from);
+    add_known_number(writer, "to", histogram->to);
     add_bins(writer, "reference", histogram->reference, histogram->bins);
     add_bins(writer, "suspect", histogram->suspect, histogram->bins);
     json_writer_end_object(writer);
@@ -356,7 +356,7 @@ static void add_long_text(struct json_writer *writer, const char *key, struct te
     if (text.size == 0)
         return;
     copy = memory_copy(text.data, text.size);
-    add_text(writer, key, copy);
+    add_known_text(writer, key, copy);
     free(copy);
 }
 
@@ -367,7 +367,7 @@ void report_add_picture(struct report *report, const char *title, struct text sv
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_PICTURES);
-    add_text(writer, "title", title);
+    add_known_text(writer, "title", title);
     add_long_text(writer, "svg", svg);
     json_writer_end_object(writer);
 }
@@ -390,11 +390,11 @@ void report_add_candidate(struct report *report, const struct report_candidate *
         return;
     writer = begin_item(report, SECTION_CANDIDATES);
     json_writer_add_integer(writer, "number", candidate->number);
-    add_number(writer, "size", candidate->size);
-    add_text(writer, "verdict", candidate->verdict);
-    add_text(writer, "note", candidate->note);
+    add_known_number(writer, "size", candidate->size);
+    add_known_text(writer, "verdict", candidate->verdict);
+    add_known_text(writer, "note", candidate->note);
     add_long_text(writer, "log", candidate->log);
-    add_number(writer, "seconds", candidate->seconds);
+    add_known_number(writer, "seconds", candidate->seconds);
     json_writer_end_object(writer);
 }
 
@@ -405,14 +405,14 @@ void report_add_evidence(struct report *report, const struct report_evidence *ev
     if (report == NULL)
         return;
     writer = begin_item(report, SECTION_EVIDENCE);
-    add_text(writer, "layer", evidence->layer);
-    add_text(writer, "tactic", evidence->tactic);
+    add_known_text(writer, "layer", evidence->layer);
+    add_known_text(writer, "tactic", evidence->tactic);
     json_writer_add_count(writer, "failed_with", evidence->failed_with);
     json_writer_add_count(writer, "passed_with", evidence->passed_with);
     json_writer_add_count(writer, "failed_without", evidence->failed_without);
     json_writer_add_count(writer, "passed_without", evidence->passed_without);
-    add_number(writer, "probability", evidence->probability);
-    add_text(writer, "finding", evidence->finding);
+    add_known_number(writer, "probability", evidence->probability);
+    add_known_text(writer, "finding", evidence->finding);
     json_writer_end_object(writer);
 }
 
@@ -430,13 +430,13 @@ static int write_document(struct report *report, struct json_writer *document, s
     int rc;
 
     json_writer_begin_object(document);
-    add_text(document, "title", report->title);
+    add_known_text(document, "title", report->title);
     json_writer_begin_object_member(document, "verdict");
-    add_text(document, "kind", verdict_names[report->verdict]);
-    add_text(document, "text", report_sentence(report));
+    add_known_text(document, "kind", verdict_names[report->verdict]);
+    add_known_text(document, "text", report_sentence(report));
     end_section(document, "proof", &report->proof);
     json_writer_end_object(document);
-    add_text(document, "search", report->search);
+    add_known_text(document, "search", report->search);
     end_table(report);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         if (!report->sections[i].empty) /* a section without items is left out */

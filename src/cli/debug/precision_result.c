@@ -37,7 +37,7 @@ static void add_override(struct string_builder *text, const struct layer *layer,
     string_add_format(text, "%s:%s", layer->name, data_type_name(high));
 }
 
-static void add_layer(struct string_builder *text, const struct network *network, const struct layer *layer)
+static void add_high_layer(struct string_builder *text, const struct network *network, const struct layer *layer)
 {
     string_add_format(text, "\n'%s': ONNX node%s", layer->name, layer->nodes.count > 1 ? "s" : "");
     for (size_t i = 0; i < layer->nodes.count; i++)
@@ -54,7 +54,7 @@ static void log_layers(const struct precision_result *result, const struct netwo
     string_add(&text, "In higher precision:");
     for (size_t i = next_chosen(result, 0); i < result->chosen.size && shown < SHOWN_LAYERS;
          i = next_chosen(result, i + 1), shown++)
-        add_layer(&text, network, &network->layers.items[i]);
+        add_high_layer(&text, network, &network->layers.items[i]);
     if (shown < count)
         string_add_format(&text, "\nand %zu more", count - shown);
     log_message(log, LOG_INFO, "%s", text.data);
@@ -75,7 +75,7 @@ static void log_added(const struct precision_result *result, const struct networ
     string_add_format(&text, "In higher precision, too, because that saves Casts:");
     for (size_t i = bitset_next(&result->added, 0); i < result->added.size && shown < SHOWN_LAYERS;
          i = bitset_next(&result->added, i + 1), shown++)
-        add_layer(&text, network, &network->layers.items[i]);
+        add_high_layer(&text, network, &network->layers.items[i]);
     if (shown < count)
         string_add_format(&text, "\nand %zu more", count - shown);
     log_message(log, LOG_INFO, "%s", text.data);
@@ -172,8 +172,8 @@ void precision_result_log_errors(const struct precision_errors *errors, enum dat
 
 /* ---- JSON ---- */
 
-static void write_layer(struct json_writer *writer, const struct precision_result *result,
-                        const struct network *network, size_t index)
+static void write_high_layer(struct json_writer *writer, const struct precision_result *result,
+                             const struct network *network, size_t index)
 {
     const struct layer *layer = &network->layers.items[index];
 
@@ -195,7 +195,7 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
 
     json_writer_begin_array_member(writer, "layers");
     for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1))
-        write_layer(writer, result, network, i);
+        write_high_layer(writer, result, network, i);
     json_writer_end_array(writer);
     json_writer_begin_array_member(writer, "added");
     for (size_t i = bitset_next(&result->added, 0); i < result->added.size; i = bitset_next(&result->added, i + 1))

@@ -26,8 +26,8 @@ static void add_algorithm(struct string_builder *ret, const struct tactic_algori
 
 #define LISTED 10 /* layers in one list, without -v */
 
-static void add_layers(const struct tactic_isolation *isolation, const struct bitset *layers, size_t listed,
-                       struct string_builder *ret)
+static void add_isolated_layers(const struct tactic_isolation *isolation, const struct bitset *layers, size_t listed,
+                                struct string_builder *ret)
 {
     size_t count = bitset_count(layers), shown = 0;
 
@@ -54,7 +54,7 @@ static void log_kernel(const struct tactic_isolation *isolation, struct log *log
     string_add(&text, "The kernel ");
     add_kernel(isolation, &text);
     string_add_format(&text, " is at fault, in %s%zu layers:", kernel->search.exact ? "" : "some or all of ", count);
-    add_layers(isolation, fault, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
+    add_isolated_layers(isolation, fault, log_shows(log, LOG_VERBOSE) ? SIZE_MAX : LISTED, &text);
     log_message(log, LOG_INFO, "%s", text.data);
     if (kernel->search.exact)
         log_message(log, LOG_INFO,

@@ -125,7 +125,7 @@ static void release_refusals(struct refusal_list *refusals)
     arena_release(&refusals->memory);
 }
 
-static size_t larger(size_t a, size_t b)
+static size_t choose_larger(size_t a, size_t b)
 {
     return a > b ? a : b;
 }
@@ -143,10 +143,10 @@ static void add_stack_table(const struct report_rows *rows, struct string_builde
     size_t reason = strlen(title.reason), first;
 
     for (size_t i = 0; i < rows->count; i++) {
-        stack = larger(stack, strlen(rows->items[i].stack));
-        op_type = larger(op_type, strlen(rows->items[i].op_type));
-        name = larger(name, strlen(rows->items[i].name));
-        reason = larger(reason, strlen(rows->items[i].reason));
+        stack = choose_larger(stack, strlen(rows->items[i].stack));
+        op_type = choose_larger(op_type, strlen(rows->items[i].op_type));
+        name = choose_larger(name, strlen(rows->items[i].name));
+        reason = choose_larger(reason, strlen(rows->items[i].reason));
     }
     string_add(out, "===== Summary =====\n");
     first = out->size;
@@ -173,8 +173,8 @@ static void add_table(const struct refusal_list *refusals, struct string_builder
     size_t operator_width = sizeof(operator_title) - 1, reason_width = sizeof(reason_title) - 1, first;
 
     for (size_t i = 0; i < refusals->count; i++) {
-        operator_width = larger(operator_width, strlen(refusals->items[i].op_type));
-        reason_width = larger(reason_width, strlen(refusals->items[i].reason));
+        operator_width = choose_larger(operator_width, strlen(refusals->items[i].op_type));
+        reason_width = choose_larger(reason_width, strlen(refusals->items[i].reason));
     }
     string_add(out, "===== Summary =====\n");
     first = out->size;
@@ -296,9 +296,9 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
     return json_writer_finish(&writer, err);
 }
 
-static int report(const struct command_context *context, const struct inspect_capability_settings *values,
-                  const struct subgraph *whole, const struct node_support_list *support, const struct report_rows *rows,
-                  struct error *err)
+static int report_support(const struct command_context *context, const struct inspect_capability_settings *values,
+                          const struct subgraph *whole, const struct node_support_list *support,
+                          const struct report_rows *rows, struct error *err)
 {
     struct refusal_list refusals = {0};
     struct string_builder text;
@@ -377,7 +377,7 @@ static int inspect_capability_run(const struct command_context *context,
                     "%zu refused calls of local functions are listed as they are, not looked into: there are too many",
                     support.not_looked_into);
     list_rows(model, &support, &rows);
-    rc = report(context, values, &whole, &support, &rows, err);
+    rc = report_support(context, values, &whole, &support, &rows, err);
     if (rc == 0 && json->path != NULL)
         rc = save_json(&rows, json->path, err);
 done:

@@ -31,7 +31,7 @@ static const char *bare_reason(const char *message)
     return message;
 }
 
-struct trial {
+struct provider_trial {
     const char *provider;
     bool loads;
     const char *reason; /* why it does not load, or that it does not run what it gets; NULL: it works */
@@ -40,9 +40,9 @@ struct trial {
 
 /* Keeps the last line, which often has the reason that the failure itself has not, and the one that says where nodes
  * went (backend/onnxrt/placement.h). */
-static void keep_line(void *data, enum log_level level, int depth, struct text message)
+static void keep_provider_line(void *data, enum log_level level, int depth, struct text message)
 {
-    struct trial *trial = data;
+    struct provider_trial *trial = data;
     size_t name = strlen(trial->provider);
     bool is_placement = message.size > name + 2 && memcmp(message.data, trial->provider, name) == 0;
 
@@ -54,13 +54,13 @@ static void keep_line(void *data, enum log_level level, int depth, struct text m
         string_add_text(&trial->said, message);
 }
 
-static void try_provider(const struct backend_request *typed, struct arena *arena, struct trial *trial)
+static void try_provider(const struct backend_request *typed, struct arena *arena, struct provider_trial *trial)
 {
     const char *const providers[] = {trial->provider, NULL};
     struct onnxrt_settings settings = *onnxrt_settings_of(typed);
     struct backend_request request = *typed;
     struct error err = {0};
-    struct log log = {.threshold = LOG_WARNING, .write = keep_line, .data = trial};
+    struct log log = {.threshold = LOG_WARNING, .write = keep_provider_line, .data = trial};
 
     string_init(&trial->said);
     string_init(&trial->elsewhere);
@@ -84,7 +84,7 @@ static void try_provider(const struct backend_request *typed, struct arena *aren
 
 /* ---- What is shown ---- */
 
-static int save_json(const struct onnxrt_description *runtime, const struct trial *trials, const char *path,
+static int save_json(const struct onnxrt_description *runtime, const struct provider_trial *trials, const char *path,
                      struct error *err)
 {
     struct json_writer writer;
@@ -109,7 +109,8 @@ static int save_json(const struct onnxrt_description *runtime, const struct tria
     return json_writer_finish(&writer, err);
 }
 
-static void show(const struct onnxrt_description *runtime, const struct trial *trials, struct log *log)
+static void show_providers(const struct onnxrt_description *runtime, const struct provider_trial *trials,
+                           struct log *log)
 {
     struct string_builder text;
     int width = 0;
@@ -134,7 +135,7 @@ int inspect_capability_providers(const struct command_context *context, const st
 {
     struct backend_request request = model_file_request(context, file);
     struct onnxrt_description runtime;
-    struct trial *trials = NULL;
+    struct provider_trial *trials = NULL;
     SCOPED_ARENA(arena);
     size_t count = 0;
     int rc;
@@ -149,7 +150,7 @@ int inspect_capability_providers(const struct command_context *context, const st
         trials[i].provider = runtime.providers.items[i];
         try_provider(&request, &arena, &trials[i]);
     }
-    show(&runtime, trials, context->log);
+    show_providers(&runtime, trials, context->log);
     if (json->path != NULL)
         rc = save_json(&runtime, trials, json->path, err);
 done:

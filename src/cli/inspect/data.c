@@ -78,7 +78,7 @@ static const struct option_group inspect_data_options = {
 
 /* ---- Text ---- */
 
-static void add_blanks(struct string_builder *text, unsigned count)
+static void add_indent(struct string_builder *text, unsigned count)
 {
     string_add_format(text, "%*s", (int)count, "");
 }
@@ -87,11 +87,11 @@ static void add_blanks(struct string_builder *text, unsigned count)
 static void add_block(struct string_builder *text, unsigned indent, const struct string_builder *block)
 {
     string_add_char(text, '\n');
-    add_blanks(text, indent);
+    add_indent(text, indent);
     for (size_t i = 0; i < block->size; i++) {
         string_add_char(text, block->data[i]);
         if (block->data[i] == '\n')
-            add_blanks(text, indent);
+            add_indent(text, indent);
     }
 }
 
@@ -115,15 +115,15 @@ static void add_histogram(const struct tensor *tensor, unsigned indent, struct s
     add_block(text, indent, &block);
 }
 
-static void add_tensor(const struct named_tensor *item, const struct inspect_data_settings *settings, unsigned indent,
-                       struct string_builder *text)
+static void add_array(const struct named_tensor *item, const struct inspect_data_settings *settings, unsigned indent,
+                      struct string_builder *text)
 {
     const struct tensor *tensor = &item->tensor;
     struct statistics statistics;
     SCOPED_STRING(block);
 
     string_add_char(text, '\n');
-    add_blanks(text, indent);
+    add_indent(text, indent);
     string_add_format(text, "%s [dtype=%s, shape=", item->name, data_type_name(tensor->type));
     shape_to_text(&tensor->shape, text);
     string_add(text, "]");
@@ -148,14 +148,14 @@ static void add_iteration(const struct tensor_list *tensors, size_t iteration,
     if (settings->all)
         string_add_format(text, "\n-- Iteration: %zu", iteration);
     for (size_t i = 0; i < tensors->count; i++) {
-        add_blanks(text, indent);
-        add_tensor(&tensors->items[i], settings, indent, text);
+        add_indent(text, indent);
+        add_array(&tensors->items[i], settings, indent, text);
     }
     if (settings->all)
         string_add_char(text, '\n');
 }
 
-static size_t shown(size_t count, const struct inspect_data_settings *settings)
+static size_t count_shown(size_t count, const struct inspect_data_settings *settings)
 {
     return settings->all || count == 0 ? count : 1;
 }
@@ -168,7 +168,7 @@ static void inspect_data_to_text(const struct data_file *file, const struct insp
 
     if (!file->holds_results) {
         string_add_format(text, "==== Data (%zu iterations) ====\n", feeds->count);
-        for (size_t i = 0; i < shown(feeds->count, settings); i++)
+        for (size_t i = 0; i < count_shown(feeds->count, settings); i++)
             add_iteration(&feeds->items[i], i, settings, text);
         return;
     }
@@ -177,7 +177,7 @@ static void inspect_data_to_text(const struct data_file *file, const struct insp
         const struct runner_results *runner = &results->items[k];
 
         string_add_format(text, "\n---- %s (%zu iterations) ----\n", runner->name, runner->count);
-        for (size_t i = 0; i < shown(runner->count, settings); i++)
+        for (size_t i = 0; i < count_shown(runner->count, settings); i++)
             add_iteration(&runner->items[i].outputs, i, settings, text);
     }
 }
@@ -256,7 +256,7 @@ static void write_feeds(struct json_writer *writer, const struct feed_dicts *fee
                         const struct inspect_data_settings *settings)
 {
     begin_iterations(writer, feeds->count);
-    for (size_t i = 0; i < shown(feeds->count, settings); i++)
+    for (size_t i = 0; i < count_shown(feeds->count, settings); i++)
         write_iteration(writer, &feeds->items[i], settings);
     json_writer_end_array(writer);
 }
@@ -267,7 +267,7 @@ static void write_runner(struct json_writer *writer, const struct runner_results
     json_writer_begin_object(writer);
     json_writer_add_string(writer, "name", runner->name);
     begin_iterations(writer, runner->count);
-    for (size_t i = 0; i < shown(runner->count, settings); i++)
+    for (size_t i = 0; i < count_shown(runner->count, settings); i++)
         write_iteration(writer, &runner->items[i].outputs, settings);
     json_writer_end_array(writer);
     json_writer_end_object(writer);

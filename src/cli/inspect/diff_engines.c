@@ -56,7 +56,8 @@ static const struct layer_info_layer *layer_of_b(const struct engine_comparison 
 
 /* ---- Text ---- */
 
-static void add_names(struct string_builder *out, const struct layer_info *info, const struct layer_indices *layers)
+static void add_layer_names(struct string_builder *out, const struct layer_info *info,
+                            const struct layer_indices *layers)
 {
     for (size_t i = 0; i < layers->count; i++)
         string_add_format(out, "%s%s", i > 0 ? ", " : "", info->layers.items[layers->items[i]].name);
@@ -149,9 +150,9 @@ static void log_fusions(const struct engine_comparison *comparison, struct log *
         const struct layer_fusion *fusion = &comparison->diff.fusions.items[i];
 
         string_add(&text, "\n    A: ");
-        add_names(&text, &comparison->a, &fusion->a);
+        add_layer_names(&text, &comparison->a, &fusion->a);
         string_add(&text, "\n    B: ");
-        add_names(&text, &comparison->b, &fusion->b);
+        add_layer_names(&text, &comparison->b, &fusion->b);
     }
     if (comparison->diff.fusions.count > 0)
         log_message(log, LOG_INFO, "Fused differently: %zu group(s) of layers%s", comparison->diff.fusions.count,
@@ -262,7 +263,7 @@ static void log_summary(const struct engine_comparison *comparison, struct log *
         log_message(log, LOG_INFO, "No layer differs.");
 }
 
-static void show(const struct engine_comparison *comparison, struct log *log)
+static void show_differences(const struct engine_comparison *comparison, struct log *log)
 {
     log_summary(comparison, log);
     log_changes(comparison, log);
@@ -312,7 +313,7 @@ static void write_pair(struct json_writer *writer, const struct engine_compariso
     json_writer_end_object(writer);
 }
 
-static int save(const struct engine_comparison *comparison, const char *path, struct error *err)
+static int save_differences(const struct engine_comparison *comparison, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -352,8 +353,8 @@ static int diff_engines_run(const struct command_context *context, const struct 
         goto done;
     layer_diff_make(&comparison.a, &comparison.b, &comparison.diff);
     log_message(context->log, LOG_INFO, "A: %s\nB: %s", values->first, values->second);
-    show(&comparison, context->log);
-    rc = json->path ? save(&comparison, json->path, err) : 0;
+    show_differences(&comparison, context->log);
+    rc = json->path ? save_differences(&comparison, json->path, err) : 0;
 done:
     layer_diff_release(&comparison.diff);
     layer_info_release(&comparison.a);

@@ -40,8 +40,8 @@ static const struct option_group diff_tactics_options = {
 };
 
 /* Loads the replays at `path`, or those of `kind`, "good" or "bad", in the folder `dir` when `path` is NULL. */
-static int load(struct tactic_builds *builds, const char *kind, const char *path, const char *dir, struct log *log,
-                struct error *err)
+static int load_builds(struct tactic_builds *builds, const char *kind, const char *path, const char *dir,
+                       struct log *log, struct error *err)
 {
     char *folder = file_join(dir, kind);
     int rc;
@@ -108,7 +108,7 @@ static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 #define LEADING_PROBABILITY 0.01 /* and only with at least this probability, but for the first */
 
 /* "43 %"; "0.3 %" and "99.7 %" near the ends, and never more certain than that. */
-static const char *percent(double probability, char ret[16])
+static const char *format_percent(double probability, char ret[16])
 {
     if (probability < 0.0005)
         return "under 0.1 %";
@@ -198,7 +198,7 @@ static void log_suspect(const struct tactic_diff *diff, size_t rank, enum log_le
 
     string_init(&text);
     string_add_format(&text, "%zu. Probability: %s | Bad: %zu of %zu builds with it, %zu of %zu without", rank + 1,
-                      percent(suspect->probability, buffer), builds->failed_with,
+                      format_percent(suspect->probability, buffer), builds->failed_with,
                       builds->failed_with + builds->passed_with, builds->failed_without,
                       builds->failed_without + builds->passed_without);
     add_columns(&text, diff, suspect, log_shows(log, LOG_VERBOSE));
@@ -225,7 +225,7 @@ static void log_suspects(const struct tactic_diff *diff, struct log *log)
     }
     if (shown < blame->count && !log_shows(log, LOG_VERBOSE))
         log_message(log, LOG_INFO, "%zu more, the likeliest at %s; -v shows them.", blame->count - shown,
-                    percent(blame->items[shown].probability, buffer));
+                    format_percent(blame->items[shown].probability, buffer));
 }
 
 static void log_more_builds(const struct blame *blame, struct log *log)
@@ -270,7 +270,8 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
         log_message(log, LOG_INFO, "No tactic occurred more often in bad builds than in good ones.");
     } else {
         log_suspects(diff, log);
-        log_message(log, LOG_INFO, "Probability that no tactic is to blame: %s", percent(blame->no_culprit, buffer));
+        log_message(log, LOG_INFO, "Probability that no tactic is to blame: %s",
+                    format_percent(blame->no_culprit, buffer));
         log_more_builds(blame, log);
         log_next(diff, log);
     }
@@ -329,10 +330,10 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
                                                               .probability = suspect->probability});
         if (i == 0 && pool != NULL)
             report_set_verdict(report, REPORT_UNKNOWN, "With %s: %s in %zu layers; correlation, not proof",
-                               percent(suspect->probability, buffer), name.data, pool->layers.count);
+                               format_percent(suspect->probability, buffer), name.data, pool->layers.count);
         else if (i == 0)
             report_set_verdict(report, REPORT_UNKNOWN, "With %s: %s in %s; correlation, not proof",
-                               percent(suspect->probability, buffer), name.data, layers.data);
+                               format_percent(suspect->probability, buffer), name.data, layers.data);
     }
     if (blame->count == 0)
         report_set_verdict(report, REPORT_UNKNOWN, "No tactic occurred more often in bad builds than in good ones");
@@ -342,15 +343,15 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
     return report_finish(context, &settings->report, report, err);
 }
 
-static int compare(struct tactic_diff *diff, const struct command_context *context,
-                   const struct diff_tactics_settings *values, struct error *err)
+static int compare_builds(struct tactic_diff *diff, const struct command_context *context,
+                          const struct diff_tactics_settings *values, struct error *err)
 {
     const struct json_values *json = &values->json;
     struct log *log = context->log;
-    int rc = load(&diff->good, "good", values->good, values->dir, log, err);
+    int rc = load_builds(&diff->good, "good", values->good, values->dir, log, err);
 
     if (rc == 0)
-        rc = load(&diff->bad, "bad", values->bad, values->dir, log, err);
+        rc = load_builds(&diff->bad, "bad", values->bad, values->dir, log, err);
     if (rc < 0)
         return rc;
     if (diff->good.count + diff->bad.count == 0)
@@ -374,7 +375,7 @@ static int diff_tactics_run(const struct command_context *context, const struct 
     int rc;
 
     tactic_diff_init(&diff);
-    rc = compare(&diff, context, settings, err);
+    rc = compare_builds(&diff, context, settings, err);
     tactic_diff_release(&diff);
     return rc;
 }

@@ -89,8 +89,8 @@ static struct graph_text_settings settings_of(const struct inspect_model_setting
     };
 }
 
-static int show(const struct command_context *context, struct model *model, const struct graph_text_settings *settings,
-                struct error *err)
+static int show_graph(const struct command_context *context, struct model *model,
+                      const struct graph_text_settings *settings, struct error *err)
 {
     struct string_builder text;
     int rc;
@@ -125,13 +125,13 @@ static void list_unbounded(const struct command_context *context, const struct i
     log_message(context->log, LOG_INFO, "Found tensors with unbounded DDS: [%s]", names.size > 0 ? names.data : "");
 }
 
-static int inspect(const struct command_context *context, const struct inspect_model_settings *values,
-                   struct model *model, struct error *err)
+static int inspect_graph(const struct command_context *context, const struct inspect_model_settings *values,
+                         struct model *model, struct error *err)
 {
     const struct json_values *json = &values->json;
     struct graph_text_settings settings = settings_of(values);
     struct value_list unbounded = {0};
-    int rc = show(context, model, &settings, err);
+    int rc = show_graph(context, model, &settings, err);
 
     if (rc == 0 && values->list_unbounded)
         list_unbounded(context, values, model, &unbounded);
@@ -145,7 +145,7 @@ static int inspect(const struct command_context *context, const struct inspect_m
 
 /* ---- Text ---- */
 
-static void add_tensor(struct string_builder *out, const struct network *network, uint32_t value)
+static void add_engine_tensor(struct string_builder *out, const struct network *network, uint32_t value)
 {
     struct graph_view view = graph_view_of(network->model);
     struct value_type type;
@@ -166,14 +166,14 @@ static void add_tensor(struct string_builder *out, const struct network *network
     string_add_char(out, ']');
 }
 
-static void add_tensors(struct string_builder *out, const struct network *network, const struct value_list *values,
-                        const char *separator)
+static void add_engine_tensors(struct string_builder *out, const struct network *network,
+                               const struct value_list *values, const char *separator)
 {
     string_add_char(out, '{');
     for (size_t i = 0; i < values->count; i++) {
         if (i > 0)
             string_add_format(out, ",\n%s", separator);
-        add_tensor(out, network, values->items[i]);
+        add_engine_tensor(out, network, values->items[i]);
     }
     string_add_char(out, '}');
 }
@@ -200,7 +200,7 @@ static void add_profiles(struct string_builder *out, const struct engine *engine
     }
 }
 
-static void add_layer(struct string_builder *out, const struct engine *engine, size_t i)
+static void add_engine_layer(struct string_builder *out, const struct engine *engine, size_t i)
 {
     const struct layer *layer = &engine->network->layers.items[i];
     const struct engine_layer *choice = &engine->layers[i];
@@ -218,9 +218,9 @@ static void add_layer(struct string_builder *out, const struct engine *engine, s
         string_add_format(out, "%s%s", k > 0 ? ", " : "",
                           model_node_label(engine->network->model, layer->nodes.items[k]));
     string_add(out, "\n    ");
-    add_tensors(out, engine->network, &layer->inputs, "     ");
+    add_engine_tensors(out, engine->network, &layer->inputs, "     ");
     string_add(out, "\n     -> ");
-    add_tensors(out, engine->network, &layer->outputs, "         ");
+    add_engine_tensors(out, engine->network, &layer->outputs, "         ");
     string_add_char(out, '\n');
 }
 
@@ -230,14 +230,14 @@ static void engine_to_text(const struct engine *engine, bool layers, struct stri
 
     string_add_format(ret, "==== Built-in Engine ====\nName: " TEXT_FORMAT "\n\n---- %zu Engine Input(s) ----\n",
                       TEXT_ARGS(network->model->graph_name), network->inputs.count);
-    add_tensors(ret, network, &network->inputs, " ");
+    add_engine_tensors(ret, network, &network->inputs, " ");
     string_add_format(ret, "\n\n---- %zu Engine Output(s) ----\n", network->outputs.count);
-    add_tensors(ret, network, &network->outputs, " ");
+    add_engine_tensors(ret, network, &network->outputs, " ");
     string_add_char(ret, '\n');
     add_profiles(ret, engine);
     string_add_format(ret, "\n---- %zu Layer(s) ----\n", network->layers.count);
     for (size_t i = 0; layers && i < network->layers.count; i++)
-        add_layer(ret, engine, i);
+        add_engine_layer(ret, engine, i);
 }
 
 /* ---- JSON ---- */
@@ -278,7 +278,7 @@ static void write_profiles(struct json_writer *json, const struct engine *engine
     json_writer_end_array(json);
 }
 
-static void write_layer(struct json_writer *json, const struct engine *engine, size_t i)
+static void write_engine_layer(struct json_writer *json, const struct engine *engine, size_t i)
 {
     const struct layer *layer = &engine->network->layers.items[i];
     const struct engine_layer *choice = &engine->layers[i];
@@ -313,7 +313,7 @@ static int engine_save_json(const struct engine *engine, const char *path, struc
     write_profiles(&json, engine);
     json_writer_begin_array_member(&json, "layers");
     for (size_t i = 0; i < engine->network->layers.count; i++)
-        write_layer(&json, engine, i);
+        write_engine_layer(&json, engine, i);
     json_writer_end_array(&json);
     json_writer_end_object(&json);
     return json_writer_finish(&json, err);
@@ -462,7 +462,7 @@ static int inspect_model_run(const struct command_context *context, const struct
     settings = settings_of(own);
     if (own->display_as != NULL)
         return inspect_network(context, &own->file, &own->json, model, &settings, err);
-    rc = inspect(context, own, model, err);
+    rc = inspect_graph(context, own, model, err);
     if (rc == 0)
         rc = inspect_model_report(context, &own->report, own->file.model.path, model, err);
     model_free(model);

@@ -256,8 +256,8 @@ static int write_functions_among(struct description *to, const struct graph_view
     return rc;
 }
 
-static int write_model(struct description *to, struct model *model, const struct value_list *unbounded,
-                       struct error *err)
+static int write_onnx_model(struct description *to, struct model *model, const struct value_list *unbounded,
+                            struct error *err)
 {
     struct graph_view view = graph_view_of(model);
     int rc;
@@ -294,7 +294,7 @@ int inspect_model_save(struct model *model, const struct graph_text_settings *se
     int rc = json_writer_open(&to.json, path, err);
 
     if (rc == 0)
-        rc = write_model(&to, model, unbounded, err);
+        rc = write_onnx_model(&to, model, unbounded, err);
     if (rc == 0)
         rc = json_writer_commit(&to.json, FILE_DURABLE, err);
     json_writer_release(&to.json);

@@ -42,8 +42,8 @@ static void add_heading(struct renderer *renderer, size_t count, const char *kin
 
 /* ---- Tensors ---- */
 
-static int add_values(struct renderer *renderer, const struct graph_view *view, const struct initializer *constant,
-                      unsigned more, struct error *err)
+static int render_values(struct renderer *renderer, const struct graph_view *view, const struct initializer *constant,
+                         unsigned more, struct error *err)
 {
     SCOPED_STRING(text);
     struct tensor tensor;
@@ -94,7 +94,7 @@ static void add_constant_line(struct renderer *renderer, struct text name, const
 }
 
 /* One tensor of a node or a list; an omitted one is shown as ''. */
-static void add_value(struct renderer *renderer, const struct graph_view *view, uint32_t value)
+static void render_value(struct renderer *renderer, const struct graph_view *view, uint32_t value)
 {
     struct value_type type;
 
@@ -116,7 +116,7 @@ static void add_edges(struct renderer *renderer, const struct graph_view *view, 
             string_add_char(renderer->out, ',');
             new_line(renderer, column);
         }
-        add_value(renderer, view, model_edge(view->graph, edges, i));
+        render_value(renderer, view, model_edge(view->graph, edges, i));
     }
     string_add_char(renderer->out, '}');
 }
@@ -163,7 +163,7 @@ static int add_weights(struct renderer *renderer, const struct graph_view *view,
         string_add(renderer->out, "Initializer | ");
         add_constant_line(renderer, model->values.items[initializer->value].name, initializer);
         if (!initializer->sparse)
-            rc = add_values(renderer, view, initializer, 4, err);
+            rc = render_values(renderer, view, initializer, 4, err);
     }
     return rc;
 }
@@ -199,7 +199,7 @@ static void add_text_in_quotes(struct string_builder *out, struct span text)
     string_add_char(out, '\'');
 }
 
-static void add_number(struct string_builder *out, float value)
+static void render_number(struct string_builder *out, float value)
 {
     char text[NUMBER_TEXT_SIZE];
 
@@ -217,7 +217,7 @@ static void add_list_attribute(struct string_builder *out, const struct attribut
     string_add_char(out, '[');
     while (attribute->type == ATTRIBUTE_MANY_FLOATS && attribute_next_float(&walk, &number)) {
         string_add(out, separator);
-        add_number(out, number);
+        render_number(out, number);
         separator = ", ";
     }
     while (attribute->type == ATTRIBUTE_MANY_INTEGERS && attribute_next_integer(&walk, &integer)) {
@@ -240,7 +240,7 @@ static int add_tensor_attribute(struct renderer *renderer, const struct graph_vi
 
     string_add(renderer->out, "Tensor:");
     add_constant_line(renderer, TEXT(""), &constant);
-    return renderer->settings->weights ? add_values(renderer, view, &constant, 8, err) : 0;
+    return renderer->settings->weights ? render_values(renderer, view, &constant, 8, err) : 0;
 }
 
 /* A body begins in a line of its own and ends with an empty one. */
@@ -285,7 +285,7 @@ static int add_attribute_value(struct renderer *renderer, const struct graph_vie
     }
     switch (attribute->type) {
     case ATTRIBUTE_ONE_FLOAT:
-        add_number(out, attribute->number);
+        render_number(out, attribute->number);
         break;
     case ATTRIBUTE_ONE_INTEGER:
         string_add_integer(out, attribute->integer);
@@ -357,7 +357,7 @@ static void add_index(struct string_builder *out, size_t index)
         string_add_char(out, ' ');
 }
 
-static int add_node(struct renderer *renderer, const struct graph_view *view, size_t index, struct error *err)
+static int render_node(struct renderer *renderer, const struct graph_view *view, size_t index, struct error *err)
 {
     const struct node *node = &view->graph->nodes.items[index];
     struct string_builder *out = renderer->out;
@@ -383,7 +383,7 @@ static int add_node(struct renderer *renderer, const struct graph_view *view, si
     return renderer->settings->attributes ? add_attributes(renderer, view, node, err) : 0;
 }
 
-static int add_nodes(struct renderer *renderer, const struct graph_view *view, struct error *err)
+static int render_nodes(struct renderer *renderer, const struct graph_view *view, struct error *err)
 {
     size_t count = view->graph->nodes.count;
     int rc = 0;
@@ -392,13 +392,13 @@ static int add_nodes(struct renderer *renderer, const struct graph_view *view, s
     for (size_t i = 0; renderer->settings->layers && i < count && rc == 0; i++) {
         if (i > 0)
             new_line(renderer, 0);
-        rc = add_node(renderer, view, i, err);
+        rc = render_node(renderer, view, i, err);
     }
     return rc;
 }
 
 /* Inputs, outputs and initializers, and an empty line; `kind` tells what the inputs and outputs are of. */
-static int add_tensors(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
+static int render_tensors(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
 {
     int rc;
 
@@ -418,9 +418,9 @@ static int add_tensors(struct renderer *renderer, const struct graph_view *view,
 
 static int add_graph(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
 {
-    int rc = add_tensors(renderer, view, kind, err);
+    int rc = render_tensors(renderer, view, kind, err);
 
-    return rc < 0 ? rc : add_nodes(renderer, view, err);
+    return rc < 0 ? rc : render_nodes(renderer, view, err);
 }
 
 /* ---- Functions ---- */
@@ -505,7 +505,7 @@ static void add_layer_values(struct renderer *renderer, const struct graph_view 
             string_add_char(renderer->out, ',');
             new_line(renderer, column);
         }
-        add_value(renderer, view, values->items[i]);
+        render_value(renderer, view, values->items[i]);
     }
     string_add_char(renderer->out, '}');
 }
@@ -523,8 +523,8 @@ static void add_layer_head(struct renderer *renderer, const struct graph_view *v
         string_add_format(renderer->out, " [Kind: %s]", layer_kind_name(layer->kind));
 }
 
-static int add_layer(struct renderer *renderer, const struct graph_view *view, const struct layer *layer, bool is_node,
-                     struct error *err)
+static int render_layer(struct renderer *renderer, const struct graph_view *view, const struct layer *layer,
+                        bool is_node, struct error *err)
 {
     const struct node *nodes = view->graph->nodes.items;
     struct string_builder *out = renderer->out;
@@ -556,7 +556,7 @@ int network_to_text(const struct network *network, const struct graph_text_setti
 
     model_headline(out, network->model);
     string_add(out, "\n\n");
-    rc = add_tensors(&renderer, &view, "Network ", err);
+    rc = render_tensors(&renderer, &view, "Network ", err);
     add_heading(&renderer, network->layers.count, "", are_nodes ? "Node" : "Layer");
     for (size_t i = 0; settings->layers && i < network->layers.count && rc == 0; i++) {
         const struct layer *layer = &network->layers.items[i];
@@ -565,7 +565,7 @@ int network_to_text(const struct network *network, const struct graph_text_setti
             new_line(&renderer, 0);
         new_line(&renderer, 0);
         add_layer_head(&renderer, &view, layer, i, are_nodes);
-        rc = add_layer(&renderer, &view, layer, are_nodes, err);
+        rc = render_layer(&renderer, &view, layer, are_nodes, err);
     }
     return rc;
 }

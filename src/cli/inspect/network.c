@@ -21,8 +21,9 @@ static void say_trtexec(struct log *log, const struct trtexec *program)
 }
 
 /* Of which engine it is; NULL: the built-in one. */
-static int build(const struct command_context *context, const struct model_file_settings *file, struct model *model,
-                 const struct trtexec **ret_program, struct network **ret, struct error *err)
+static int build_network(const struct command_context *context, const struct model_file_settings *file,
+                         struct model *model, const struct trtexec **ret_program, struct network **ret,
+                         struct error *err)
 {
     struct network_settings how;
     int rc = trt_choose(context->log, NULL, ret_program, err);
@@ -45,8 +46,8 @@ failed:
 
 /* ---- Text ---- */
 
-static int show(const struct command_context *context, const struct network *network, bool is_trt,
-                const struct graph_text_settings *settings, struct error *err)
+static int show_network(const struct command_context *context, const struct network *network, bool is_trt,
+                        const struct graph_text_settings *settings, struct error *err)
 {
     struct string_builder text;
     int rc;
@@ -74,8 +75,8 @@ static void write_values(struct json_writer *writer, const char *key, const stru
     json_writer_end_array(writer);
 }
 
-static void write_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
-                        bool is_trt)
+static void write_network_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
+                                bool is_trt)
 {
     json_writer_begin_object(writer);
     json_writer_add_string(writer, "name", layer->name);
@@ -103,7 +104,7 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
     write_values(&writer, "outputs", network, &network->outputs);
     json_writer_begin_array_member(&writer, "layers");
     for (size_t i = 0; i < network->layers.count; i++)
-        write_layer(&writer, network, &network->layers.items[i], is_trt);
+        write_network_layer(&writer, network, &network->layers.items[i], is_trt);
     json_writer_end_array(&writer);
     json_writer_end_object(&writer);
     return json_writer_finish(&writer, err);
@@ -115,11 +116,11 @@ int inspect_network(const struct command_context *context, const struct model_fi
 {
     const struct trtexec *program = NULL;
     struct network *network = NULL;
-    int rc = build(context, file, model, &program, &network, err);
+    int rc = build_network(context, file, model, &program, &network, err);
 
     if (rc < 0)
         return rc;
-    rc = show(context, network, program != NULL, settings, err);
+    rc = show_network(context, network, program != NULL, settings, err);
     if (rc == 0 && json->path != NULL)
         rc = save_json(network, program != NULL, json->path, err);
     network_free(network);

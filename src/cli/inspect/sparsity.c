@@ -14,7 +14,7 @@ struct inspect_sparsity_settings {
     struct model_file_settings file;
 };
 
-static struct text name_of(const struct model *model, const struct sparsity_candidate *candidate)
+static struct text name_candidate(const struct model *model, const struct sparsity_candidate *candidate)
 {
     return model->values.items[model->initializers.items[candidate->initializer].value].name;
 }
@@ -36,7 +36,7 @@ static void write_weight(struct json_writer *writer, struct model *model, const 
                          bool sparse)
 {
     json_writer_begin_object(writer);
-    json_writer_add_string(writer, "name", arena_text(&model->arena, name_of(model, candidate)));
+    json_writer_add_string(writer, "name", arena_text(&model->arena, name_candidate(model, candidate)));
     json_writer_add_integer(writer, "axis", candidate->axis);
     json_writer_add_boolean(writer, "sparse", sparse);
     json_writer_end_object(writer);
@@ -52,7 +52,7 @@ static int check_weights(struct log *log, struct model *model, const struct spar
     json_writer_begin_array(writer);
     for (size_t i = 0; i < candidates->count && rc == 0; i++) {
         const struct sparsity_candidate *candidate = &candidates->items[i];
-        struct text name = name_of(model, candidate);
+        struct text name = name_candidate(model, candidate);
         bool sparse;
 
         rc = check_weight(model, candidate, &sparse, err);

@@ -27,7 +27,7 @@ static const struct option_group tactics_options = {
     .count = ARRAY_LEN(options),
 };
 
-static void show(const struct tactic_replay *replay, const char *path, struct log *log)
+static void show_choices(const struct tactic_replay *replay, const char *path, struct log *log)
 {
     char *cache = tactic_replay_cache_path(replay, path);
     struct string_builder text;
@@ -56,7 +56,7 @@ static void show(const struct tactic_replay *replay, const char *path, struct lo
 }
 
 /* With --json: layers in order, with what people read and what builders compare. */
-static int save(const struct tactic_replay *replay, const char *path, struct error *err)
+static int save_choices(const struct tactic_replay *replay, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -88,9 +88,9 @@ static int inspect_tactics_run(const struct command_context *context, const stru
     log_message(context->log, LOG_INFO, "Loading tactic replay file from %s", values->path);
     rc = tactic_replay_load(&replay, values->path, err);
     if (rc == 0)
-        show(&replay, values->path, context->log);
+        show_choices(&replay, values->path, context->log);
     if (rc == 0 && json->path != NULL)
-        rc = save(&replay, json->path, err);
+        rc = save_choices(&replay, json->path, err);
     tactic_replay_release(&replay);
     return rc;
 }

@@ -148,7 +148,8 @@ static const struct layer_info_tensor *find_tensor(const struct layer_info_tenso
 
 /* Up to TensorRT 10 the file names inputs and outputs, and no more: what a layer makes is an output, and what layers
  * only read an input. */
-static struct layer_info_binding resolve(const struct layer_info *info, const struct layer_info_binding *binding)
+static struct layer_info_binding resolve_binding(const struct layer_info *info,
+                                                 const struct layer_info_binding *binding)
 {
     struct layer_info_binding ret = *binding;
 
@@ -168,7 +169,7 @@ static struct layer_info_binding resolve(const struct layer_info *info, const st
 
 /* ---- Text ---- */
 
-static void add_tensor(struct string_builder *out, const struct layer_info_tensor *tensor)
+static void add_layer_tensor(struct string_builder *out, const struct layer_info_tensor *tensor)
 {
     string_add(out, tensor->name);
     if (tensor->type == DATA_UNDEFINED && !tensor->has_dims && tensor->format[0] == '\0')
@@ -186,13 +187,14 @@ static void add_tensor(struct string_builder *out, const struct layer_info_tenso
     string_add_char(out, ']');
 }
 
-static void add_tensors(struct string_builder *out, const struct layer_info_tensors *tensors, const char *separator)
+static void add_layer_tensors(struct string_builder *out, const struct layer_info_tensors *tensors,
+                              const char *separator)
 {
     string_add_char(out, '{');
     for (size_t i = 0; i < tensors->count; i++) {
         if (i > 0)
             string_add_format(out, ",\n%s", separator);
-        add_tensor(out, &tensors->items[i]);
+        add_layer_tensor(out, &tensors->items[i]);
     }
     string_add_char(out, '}');
 }
@@ -203,20 +205,20 @@ static void add_bindings(struct string_builder *out, const struct layer_info *in
     struct layer_info_tensors tensors = {0};
 
     for (size_t i = 0; i < info->bindings.count; i++) {
-        struct layer_info_binding binding = resolve(info, &info->bindings.items[i]);
+        struct layer_info_binding binding = resolve_binding(info, &info->bindings.items[i]);
 
         if (binding.mode == mode)
             *VECTOR_APPEND(&tensors) = binding.tensor;
     }
     if (tensors.count > 0 || mode != LAYER_INFO_MODE_UNKNOWN) {
         string_add_format(out, "\n---- %zu %s ----\n", tensors.count, title);
-        add_tensors(out, &tensors, " ");
+        add_layer_tensors(out, &tensors, " ");
         string_add_char(out, '\n');
     }
     free(tensors.items);
 }
 
-static void add_nodes(struct string_builder *out, const struct layer_info_layer *layer)
+static void add_trt_nodes(struct string_builder *out, const struct layer_info_layer *layer)
 {
     if (!layer->nodes.told || layer->nodes.count == 0)
         return;
@@ -253,8 +255,8 @@ static void add_candidates(struct string_builder *out, const struct build_log *b
     string_add_char(out, '\n');
 }
 
-static void add_layer(struct string_builder *out, const struct build_log *build, const struct layer_info_layer *layer,
-                      size_t index)
+static void add_trt_layer(struct string_builder *out, const struct build_log *build,
+                          const struct layer_info_layer *layer, size_t index)
 {
     bool from_kernel;
     const char *precision = layer_info_precision(layer, &from_kernel);
@@ -266,17 +268,17 @@ static void add_layer(struct string_builder *out, const struct build_log *build,
     string_add_char(out, '\n');
     add_tactic(out, layer);
     add_candidates(out, build, layer);
-    add_nodes(out, layer);
+    add_trt_nodes(out, layer);
     if (!layer->type)
         return;
     string_add(out, "    ");
-    add_tensors(out, &layer->inputs, "     ");
+    add_layer_tensors(out, &layer->inputs, "     ");
     string_add(out, "\n     -> ");
-    add_tensors(out, &layer->outputs, "         ");
+    add_layer_tensors(out, &layer->outputs, "         ");
     string_add_char(out, '\n');
 }
 
-static void add_layers(struct string_builder *out, const struct trt_engine_view *view, double *times)
+static void add_trt_layers(struct string_builder *out, const struct trt_engine_view *view, double *times)
 {
     const struct layer_info *info = view->info;
     double sum = sum_of(times, info->layers.count);
@@ -286,7 +288,7 @@ static void add_layers(struct string_builder *out, const struct trt_engine_view 
     for (size_t i = 0; i < info->layers.count; i++) {
         size_t index = order[i];
 
-        add_layer(out, view->build, &info->layers.items[index], index);
+        add_trt_layer(out, view->build, &info->layers.items[index], index);
         if (times && !isnan(times[index]))
             string_add_format(out, "    Time: %s ms, %.1f %%\n", number_to_text_short(times[index], number),
                               sum > 0 ? 100 * times[index] / sum : 0);
@@ -340,7 +342,7 @@ void trt_engine_to_text(const struct trt_engine_view *view, struct string_builde
     string_add_format(ret, "\n---- %zu Layer(s) ----\n", view->info->layers.count);
     times = times_of(view);
     if (view->layers)
-        add_layers(ret, view, times);
+        add_trt_layers(ret, view, times);
     add_precisions(ret, view->info, times);
     free(times);
 }
@@ -375,7 +377,7 @@ static void write_bindings(struct json_writer *writer, const char *key, const st
 {
     json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < info->bindings.count; i++) {
-        struct layer_info_binding binding = resolve(info, &info->bindings.items[i]);
+        struct layer_info_binding binding = resolve_binding(info, &info->bindings.items[i]);
 
         if (binding.mode == mode)
             write_tensor(writer, &binding.tensor);
@@ -396,8 +398,8 @@ static void write_candidates(struct json_writer *writer, const struct build_log 
         json_writer_add_number(writer, "next_milliseconds", candidates.next);
 }
 
-static void write_layer(struct json_writer *writer, const struct build_log *build, const struct layer_info_layer *layer,
-                        const double *time)
+static void write_trt_layer(struct json_writer *writer, const struct build_log *build,
+                            const struct layer_info_layer *layer, const double *time)
 {
     char tactic[24];
     bool from_kernel;
@@ -443,7 +445,7 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
     free(shares.items);
     json_writer_begin_array_member(writer, "layers");
     for (size_t i = 0; i < info->layers.count; i++)
-        write_layer(writer, view->build, &info->layers.items[i], times ? &times[i] : NULL);
+        write_trt_layer(writer, view->build, &info->layers.items[i], times ? &times[i] : NULL);
     json_writer_end_array(writer);
     free(times);
 }

@@ -94,7 +94,7 @@ int json_class_check_all(struct json_reader *reader, struct error *err)
     return check_value(reader, reader->root, err);
 }
 
-static const char *name_of(enum json_class value)
+static const char *name_class(enum json_class value)
 {
     for (size_t i = 0; i < ARRAY_LEN(classes); i++)
         if (classes[i].value == value)
@@ -107,7 +107,7 @@ int json_class_expect(struct json_reader *reader, enum json_class wanted, struct
     if (json_class_of(reader, reader->root) == wanted)
         return 0;
     return error_set(err, ERR_INVALID, "Provided JSON cannot be decoded into a %s. Note: '%s' holds %s",
-                     name_of(wanted), reader->name, json_class_describe(reader, reader->root));
+                     name_class(wanted), reader->name, json_class_describe(reader, reader->root));
 }
 
 const char *json_class_describe(struct json_reader *reader, json_t *value)

@@ -25,7 +25,7 @@ struct list_walk {
 };
 
 /* "[1][0]" for the first `depth` dimensions of where the walk is. */
-static const char *place(const struct list_walk *walk, size_t depth, struct string_builder *text)
+static const char *describe_place(const struct list_walk *walk, size_t depth, struct string_builder *text)
 {
     string_clear(text);
     for (size_t i = 0; i < depth; i++)
@@ -33,11 +33,11 @@ static const char *place(const struct list_walk *walk, size_t depth, struct stri
     return depth > 0 ? text->data : "the beginning";
 }
 
-static int refuse(const struct list_walk *walk, size_t depth, const char *what, struct error *err)
+static int refuse_list(const struct list_walk *walk, size_t depth, const char *what, struct error *err)
 {
     SCOPED_STRING(text);
 
-    return error_set(err, ERR_CORRUPT, "at %s %s", place(walk, depth, &text), what);
+    return error_set(err, ERR_CORRUPT, "at %s %s", describe_place(walk, depth, &text), what);
 }
 
 static int refuse_length(const struct list_walk *walk, size_t depth, size_t length, struct error *err)
@@ -47,7 +47,7 @@ static int refuse_length(const struct list_walk *walk, size_t depth, size_t leng
     return error_set(err, ERR_CORRUPT,
                      "the list at %s has %zu item(s), but the first one beside it %lld: an array needs lists of one "
                      "length",
-                     place(walk, depth, &text), length, (long long)walk->shape.dims[depth]);
+                     describe_place(walk, depth, &text), length, (long long)walk->shape.dims[depth]);
 }
 
 bool json_list_is(const json_t *value)
@@ -81,14 +81,15 @@ static int kind_of(struct list_walk *walk, const json_t *value, struct error *er
         return KIND_FLOAT;
     if (json_is_string(value))
         return KIND_STRING;
-    return refuse(walk, walk->shape.rank,
-                  json_is_array(value) ? "is a list, where the items before it are values: an array needs lists of "
-                                         "one depth"
-                                       : "is neither a number, a boolean nor a string",
-                  err);
+    return refuse_list(walk, walk->shape.rank,
+                       json_is_array(value)
+                           ? "is a list, where the items before it are values: an array needs lists of "
+                             "one depth"
+                           : "is neither a number, a boolean nor a string",
+                       err);
 }
 
-static int store(struct list_walk *walk, json_t *value, struct error *err)
+static int store_element(struct list_walk *walk, json_t *value, struct error *err)
 {
     struct text text;
     double number = 0;
@@ -109,8 +110,8 @@ static int store(struct list_walk *walk, json_t *value, struct error *err)
         json_reader_number(walk->reader, value, &number);
         walk->to.floats[walk->element] = number;
         if (json_is_integer(value) && (number >= 0x1p63 || (json_int_t)number != json_integer_value(value)))
-            return refuse(walk, walk->shape.rank, "is an integer that float64 does not hold, in a list with fractions",
-                          err);
+            return refuse_list(walk, walk->shape.rank,
+                               "is an integer that float64 does not hold, in a list with fractions", err);
         return 0;
     }
 }
@@ -122,7 +123,7 @@ static int walk_values(struct list_walk *walk, json_t *value, size_t depth, stru
 
     if (depth == walk->shape.rank) {
         if (walk->type != DATA_UNDEFINED) {
-            rc = store(walk, value, err);
+            rc = store_element(walk, value, err);
         } else {
             rc = kind_of(walk, value, err);
             if (rc >= 0)
@@ -132,8 +133,8 @@ static int walk_values(struct list_walk *walk, json_t *value, size_t depth, stru
         return rc < 0 ? rc : 0;
     }
     if (!json_is_array(value))
-        return refuse(walk, depth, "is a value, where the items before it are lists: an array needs lists of one depth",
-                      err);
+        return refuse_list(walk, depth,
+                           "is a value, where the items before it are lists: an array needs lists of one depth", err);
     if (json_array_size(value) != (size_t)walk->shape.dims[depth])
         return refuse_length(walk, depth, json_array_size(value), err);
     for (size_t i = 0; i < json_array_size(value); i++) {

@@ -101,7 +101,7 @@ static void shorten_string(struct json_reader *reader, const char *quote, const 
         string_add_bytes(shortened, quote, size + 2);
 }
 
-static int shorten(struct json_reader *reader, struct string_builder *shortened, struct error *err)
+static int shorten_strings(struct json_reader *reader, struct string_builder *shortened, struct error *err)
 {
     const char *at = reader->text.data;
     const char *end = at + reader->text.size;
@@ -153,7 +153,7 @@ static int check_beginning(const struct json_reader *reader, struct error *err)
     return error_set(err, ERR_CORRUPT, "'%s': byte %zu, line %zu: '[' or '{' expected", reader->name, at, line);
 }
 
-static int parse(struct json_reader *reader, struct error *err)
+static int parse_root(struct json_reader *reader, struct error *err)
 {
     SCOPED_STRING(shortened);
     json_error_t failure;
@@ -161,7 +161,7 @@ static int parse(struct json_reader *reader, struct error *err)
 
     rc = check_beginning(reader, err);
     if (rc == 0)
-        rc = shorten(reader, &shortened, err);
+        rc = shorten_strings(reader, &shortened, err);
     if (rc < 0)
         return rc;
     reader->root = json_loadb(shortened.size ? shortened.data : "", shortened.size, 0, &failure);
@@ -193,7 +193,7 @@ int json_reader_open(struct json_reader *ret, const char *path, struct error *er
         reader.text.data = reader.piped;
     }
     if (rc == 0)
-        rc = parse(&reader, err);
+        rc = parse_root(&reader, err);
     if (rc == 0)
         *ret = reader;
     else
@@ -204,7 +204,7 @@ int json_reader_open(struct json_reader *ret, const char *path, struct error *er
 int json_reader_open_memory(struct json_reader *ret, const void *data, size_t size, const char *name, struct error *err)
 {
     struct json_reader reader = {.name = memory_strdup(name), .text = {data, size}, .map = {.fd = -1}};
-    int rc = parse(&reader, err);
+    int rc = parse_root(&reader, err);
 
     if (rc == 0)
         *ret = reader;

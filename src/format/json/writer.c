@@ -30,7 +30,7 @@ int json_writer_open(struct json_writer *writer, const char *path, struct error 
     return rc;
 }
 
-static void flush(struct json_writer *writer)
+static void flush_text(struct json_writer *writer)
 {
     if (writer->rc == 0)
         writer->rc = file_writer_add(&writer->file, writer->text.data, writer->text.size, &writer->error);
@@ -40,7 +40,7 @@ static void flush(struct json_writer *writer)
 static void flush_when_full(struct json_writer *writer)
 {
     if (writer->has_file && writer->text.size >= FLUSH_SIZE)
-        flush(writer);
+        flush_text(writer);
 }
 
 int json_writer_status(const struct json_writer *writer, struct error *err)
@@ -52,7 +52,7 @@ int json_writer_status(const struct json_writer *writer, struct error *err)
 
 int json_writer_commit(struct json_writer *writer, enum file_durability durability, struct error *err)
 {
-    flush(writer);
+    flush_text(writer);
     if (writer->rc < 0)
         return json_writer_status(writer, err);
     return file_writer_commit(&writer->file, durability, err);
@@ -147,7 +147,7 @@ static unsigned code_point(const char *sequence, size_t length)
     return value;
 }
 
-static void add_escaped(struct string_builder *text, unsigned character)
+static void add_json_escaped(struct string_builder *text, unsigned character)
 {
     static const char named[] = "\b\t\n\f\r\"\\";
     static const char letters[] = "btnfr\"\\";
@@ -171,7 +171,7 @@ static void add_quoted(struct json_writer *writer, struct text string)
     string_add_char(&writer->text, '"');
     for (size_t i = 0; i < string.size; i += length ? length : 1) {
         length = text_utf8_length(string.data + i, string.size - i);
-        add_escaped(&writer->text, length ? code_point(string.data + i, length) : 0xFFFD);
+        add_json_escaped(&writer->text, length ? code_point(string.data + i, length) : 0xFFFD);
     }
     string_add_char(&writer->text, '"');
 }
@@ -315,7 +315,7 @@ void json_writer_fragment(struct json_writer *writer, const struct json_writer *
     string_add_bytes(&writer->text, fragment->text.data, fragment->text.size);
 }
 
-static void encode(struct json_writer *writer, const uint8_t *data, size_t size)
+static void encode_bytes(struct json_writer *writer, const uint8_t *data, size_t size)
 {
     char *room = string_reserve(&writer->text, BASE64_ENCODED_SIZE(size));
 
@@ -340,13 +340,13 @@ int json_writer_add_base64(struct json_writer *writer, const void *data, size_t 
         size--;
     }
     if (writer->carried == 3) {
-        encode(writer, writer->carry, 3);
+        encode_bytes(writer, writer->carry, 3);
         writer->carried = 0;
     }
     while (size >= 3 && writer->rc == 0) {
         size_t piece = size < BASE64_PIECE ? size - size % 3 : BASE64_PIECE;
 
-        encode(writer, at, piece);
+        encode_bytes(writer, at, piece);
         at += piece;
         size -= piece;
     }
@@ -360,7 +360,7 @@ int json_writer_add_base64(struct json_writer *writer, const void *data, size_t 
 void json_writer_end_base64(struct json_writer *writer)
 {
     if (writer->carried > 0)
-        encode(writer, writer->carry, writer->carried);
+        encode_bytes(writer, writer->carry, writer->carried);
     writer->carried = 0;
     string_add_char(&writer->text, '"');
 }

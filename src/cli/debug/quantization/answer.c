@@ -7,7 +7,8 @@
 
 /* ---- The log ---- */
 
-static void add_names(const struct quantization_session *session, const struct bitset *set, struct string_builder *ret)
+static void add_quantizer_names(const struct quantization_session *session, const struct bitset *set,
+                                struct string_builder *ret)
 {
     struct short_list names = {.text = ret, .most = MOST_NAMES};
 
@@ -22,7 +23,7 @@ static void log_set(const struct quantization_session *session, const char *what
 
     if (bitset_count(set) == 0)
         return;
-    add_names(session, set, &names);
+    add_quantizer_names(session, set, &names);
     log_message(session->context->log, LOG_FINISH, "    %s: %s", what, names.data);
 }
 
@@ -90,7 +91,7 @@ static void add_proof(const struct quantization_session *session, enum exclusion
     bitset_subtract(&more, &session->answer.search.chosen);
     if (bitset_count(&more) > 0) {
         string_add_format(ret, "With these nodes %zu more go: ", bitset_count(&more));
-        add_names(session, &more, ret);
+        add_quantizer_names(session, &more, ret);
         string_add(ret, ". ");
     }
     switch (exclusion->proof) {
@@ -145,7 +146,7 @@ void quantization_session_log(const struct quantization_session *session)
         log_message(log, LOG_FINISH, "%s", failure_of(session));
         return;
     }
-    add_names(session, &result->chosen, &names);
+    add_quantizer_names(session, &result->chosen, &names);
     log_message(log, LOG_FINISH, "Cause: %s", names.data);
     log_message(log, LOG_FINISH, "    Seen: without %s the check passes; with all quantizers in place it fails",
                 bitset_count(&result->chosen) == 1 ? "it" : "these");
@@ -166,7 +167,7 @@ void quantization_session_tell(const struct quantization_session *session, struc
         report_set_verdict(page, result->none_needed ? REPORT_PASSED : REPORT_UNKNOWN, "%s", failure_of(session));
         return;
     }
-    add_names(session, &result->chosen, &names);
+    add_quantizer_names(session, &result->chosen, &names);
     report_set_verdict(page, REPORT_CAUSE, "Cause: %zu of %zu quantizers: %s", bitset_count(&result->chosen),
                        session->subject->quantizers.count, names.data);
     report_add_proof(page, "without these the check passes, with all quantizers in place it fails");
