@@ -2,34 +2,11 @@
 #include "cli/debug/precision_result.h"
 
 #include <math.h>
-#include <string.h>
+
+#include "base/text/shell_line.h"
 
 /* More layers than that are only in the line to copy, and in the JSON file. */
 #define SHOWN_LAYERS 50
-
-static size_t next_chosen(const struct precision_result *result, size_t from)
-{
-    return bitset_next(&result->chosen, from);
-}
-
-/* As a word for the shell. */
-static void add_word(struct string_builder *text, const char *word)
-{
-    static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./:,@%+=";
-
-    if (word[0] != '\0' && strspn(word, plain) == strlen(word)) {
-        string_add(text, word);
-        return;
-    }
-    string_add_char(text, '\'');
-    for (; *word; word++) {
-        if (*word == '\'')
-            string_add(text, "'\\''");
-        else
-            string_add_char(text, *word);
-    }
-    string_add_char(text, '\'');
-}
 
 /* "conv1 + relu1:float32" */
 static void add_override(struct string_builder *text, const struct layer *layer, enum data_type high)
@@ -46,14 +23,14 @@ static void add_high_layer(struct string_builder *text, const struct network *ne
                           TEXT_ARGS(network->model->nodes.items[layer->nodes.items[i]].op_type));
 }
 
-static void log_layers(const struct precision_result *result, const struct network *network, struct log *log)
+static void log_layers(const char *title, const struct bitset *layers, const struct network *network, struct log *log)
 {
     SCOPED_STRING(text);
-    size_t shown = 0, count = bitset_count(&result->chosen);
+    size_t shown = 0, count = bitset_count(layers);
 
-    string_add(&text, "In higher precision:");
-    for (size_t i = next_chosen(result, 0); i < result->chosen.size && shown < SHOWN_LAYERS;
-         i = next_chosen(result, i + 1), shown++)
+    string_add(&text, title);
+    for (size_t i = bitset_next(layers, 0); i < layers->size && shown < SHOWN_LAYERS;
+         i = bitset_next(layers, i + 1), shown++)
         add_high_layer(&text, network, &network->layers.items[i]);
     if (shown < count)
         string_add_format(&text, "\nand %zu more", count - shown);
@@ -65,22 +42,6 @@ static bool is_high(const struct precision_result *result, size_t layer)
     return bitset_has(&result->chosen, layer) || bitset_has(&result->added, layer);
 }
 
-static void log_added(const struct precision_result *result, const struct network *network, struct log *log)
-{
-    SCOPED_STRING(text);
-    size_t count = bitset_count(&result->added), shown = 0;
-
-    if (count == 0)
-        return;
-    string_add_format(&text, "In higher precision, too, because that saves Casts:");
-    for (size_t i = bitset_next(&result->added, 0); i < result->added.size && shown < SHOWN_LAYERS;
-         i = bitset_next(&result->added, i + 1), shown++)
-        add_high_layer(&text, network, &network->layers.items[i]);
-    if (shown < count)
-        string_add_format(&text, "\nand %zu more", count - shown);
-    log_message(log, LOG_INFO, "%s", text.data);
-}
-
 void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
                           bool by_casts, struct log *log)
 {
@@ -89,10 +50,11 @@ void precision_result_log(const struct precision_result *result, const struct ne
 
     if (result->outcome != PRECISION_FOUND || bitset_count(&result->chosen) == 0)
         return;
-    log_layers(result, network, log);
+    log_layers("In higher precision:", &result->chosen, network, log);
     if (result->is_minimal)
         log_message(log, LOG_INFO, "Without any single one of them the check fails: each was left out once");
-    log_added(result, network, log);
+    if (bitset_count(&result->added) > 0)
+        log_layers("In higher precision, too, because that saves Casts:", &result->added, network, log);
     if (by_casts) {
         log_message(log, LOG_INFO,
                     "To build like that: build the model that --output-onnx saves, in which Casts say so");
@@ -103,10 +65,9 @@ void precision_result_log(const struct precision_result *result, const struct ne
             continue;
         string_clear(&word);
         add_override(&word, &network->layers.items[i], high);
-        string_add_char(&text, ' ');
-        add_word(&text, word.data);
+        shell_add_argument(&text, word.data);
     }
-    log_message(log, LOG_INFO, "To build like that: --precision-constraints obey --layer-precisions%s", text.data);
+    log_message(log, LOG_INFO, "To build like that: --precision-constraints obey --layer-precisions %s", text.data);
 }
 
 void precision_result_log_costs(const struct precision_costs *costs, const struct precision_costs *without_added,
@@ -194,7 +155,7 @@ static void write_layers(struct json_writer *writer, const struct precision_resu
     SCOPED_STRING(word);
 
     json_writer_begin_array_member(writer, "layers");
-    for (size_t i = next_chosen(result, 0); i < result->chosen.size; i = next_chosen(result, i + 1))
+    for (size_t i = bitset_next(&result->chosen, 0); i < result->chosen.size; i = bitset_next(&result->chosen, i + 1))
         write_high_layer(writer, result, network, i);
     json_writer_end_array(writer);
     json_writer_begin_array_member(writer, "added");

@@ -279,22 +279,20 @@ static int inspect_data_save(const struct data_file *file, const struct inspect_
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
 
-    if (rc == 0) {
-        json_writer_begin_object(&writer);
-        json_writer_add_string(&writer, "kind", file->holds_results ? "results" : "inputs");
-        if (file->holds_results) {
-            json_writer_begin_array_member(&writer, "runners");
-            for (size_t i = 0; i < file->results.count; i++)
-                write_runner(&writer, &file->results.items[i], settings);
-            json_writer_end_array(&writer);
-        } else {
-            write_feeds(&writer, &file->feeds, settings);
-        }
-        json_writer_end_object(&writer);
-        rc = json_writer_commit(&writer, FILE_DURABLE, err);
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_add_string(&writer, "kind", file->holds_results ? "results" : "inputs");
+    if (file->holds_results) {
+        json_writer_begin_array_member(&writer, "runners");
+        for (size_t i = 0; i < file->results.count; i++)
+            write_runner(&writer, &file->results.items[i], settings);
+        json_writer_end_array(&writer);
+    } else {
+        write_feeds(&writer, &file->feeds, settings);
     }
-    json_writer_release(&writer);
-    return rc;
+    json_writer_end_object(&writer);
+    return json_writer_finish(&writer, err);
 }
 
 static int inspect_data_run(const struct command_context *context, const struct inspect_data_settings *settings,

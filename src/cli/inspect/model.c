@@ -242,16 +242,6 @@ static void engine_to_text(const struct engine *engine, bool layers, struct stri
 
 /* ---- JSON ---- */
 
-static void write_values(struct json_writer *json, const char *key, const struct network *network,
-                         const struct value_list *values)
-{
-    json_writer_begin_array_member(json, key);
-    for (size_t i = 0; i < values->count; i++)
-        json_writer_text(json, values->items[i] == VALUE_NONE ? TEXT("")
-                                                              : network->model->values.items[values->items[i]].name);
-    json_writer_end_array(json);
-}
-
 static void write_shape(struct json_writer *json, const char *key, const struct shape *shape)
 {
     json_writer_key(json, key);
@@ -291,12 +281,7 @@ static void write_engine_layer(struct json_writer *json, const struct engine *en
     json_writer_add_string(json, "tactic", choice->tactic.name);
     json_writer_add_number(json, "seconds", choice->seconds);
     json_writer_add_count(json, "tactics", choice->tactic_count);
-    json_writer_begin_array_member(json, "nodes");
-    for (size_t k = 0; k < layer->nodes.count; k++)
-        json_writer_string(json, model_node_label(engine->network->model, layer->nodes.items[k]));
-    json_writer_end_array(json);
-    write_values(json, "inputs", engine->network, &layer->inputs);
-    write_values(json, "outputs", engine->network, &layer->outputs);
+    network_write_layer_members(json, engine->network, layer);
     json_writer_end_object(json);
 }
 
@@ -308,8 +293,8 @@ static int engine_save_json(const struct engine *engine, const char *path, struc
     if (rc < 0)
         return rc;
     json_writer_begin_object(&json);
-    write_values(&json, "inputs", engine->network, &engine->network->inputs);
-    write_values(&json, "outputs", engine->network, &engine->network->outputs);
+    network_write_values(&json, "inputs", engine->network, &engine->network->inputs);
+    network_write_values(&json, "outputs", engine->network, &engine->network->outputs);
     write_profiles(&json, engine);
     json_writer_begin_array_member(&json, "layers");
     for (size_t i = 0; i < engine->network->layers.count; i++)

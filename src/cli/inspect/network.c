@@ -65,14 +65,24 @@ static int show_network(const struct command_context *context, const struct netw
 
 /* ---- JSON ---- */
 
-static void write_values(struct json_writer *writer, const char *key, const struct network *network,
-                         const struct value_list *values)
+void network_write_values(struct json_writer *writer, const char *key, const struct network *network,
+                          const struct value_list *values)
 {
     json_writer_begin_array_member(writer, key);
     for (size_t i = 0; i < values->count; i++)
         json_writer_text(writer, values->items[i] == VALUE_NONE ? TEXT("")
                                                                 : network->model->values.items[values->items[i]].name);
     json_writer_end_array(writer);
+}
+
+void network_write_layer_members(struct json_writer *writer, const struct network *network, const struct layer *layer)
+{
+    json_writer_begin_array_member(writer, "nodes");
+    for (size_t k = 0; k < layer->nodes.count; k++)
+        json_writer_string(writer, model_node_label(network->model, layer->nodes.items[k]));
+    json_writer_end_array(writer);
+    network_write_values(writer, "inputs", network, &layer->inputs);
+    network_write_values(writer, "outputs", network, &layer->outputs);
 }
 
 static void write_network_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
@@ -82,12 +92,7 @@ static void write_network_layer(struct json_writer *writer, const struct network
     json_writer_add_string(writer, "name", layer->name);
     if (!is_trt)
         json_writer_add_string(writer, "kind", layer_kind_name(layer->kind));
-    json_writer_begin_array_member(writer, "nodes");
-    for (size_t k = 0; k < layer->nodes.count; k++)
-        json_writer_string(writer, model_node_label(network->model, layer->nodes.items[k]));
-    json_writer_end_array(writer);
-    write_values(writer, "inputs", network, &layer->inputs);
-    write_values(writer, "outputs", network, &layer->outputs);
+    network_write_layer_members(writer, network, layer);
     json_writer_end_object(writer);
 }
 
@@ -100,8 +105,8 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
         return rc;
     json_writer_begin_object(&writer);
     json_writer_add_string(&writer, "engine", is_trt ? "trtexec" : "builtin");
-    write_values(&writer, "inputs", network, &network->inputs);
-    write_values(&writer, "outputs", network, &network->outputs);
+    network_write_values(&writer, "inputs", network, &network->inputs);
+    network_write_values(&writer, "outputs", network, &network->outputs);
     json_writer_begin_array_member(&writer, "layers");
     for (size_t i = 0; i < network->layers.count; i++)
         write_network_layer(&writer, network, &network->layers.items[i], is_trt);

@@ -6,11 +6,20 @@
 #include "cli/inspect/model_text.h"
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
+#include "engine/network/network.h"
+#include "format/json/writer.h"
 
 /* Shows the network that the engine of `--trt` is built of, and saves it as JSON where --json asks for it: inputs,
  * outputs, and layers with the nodes that they hold. Takes the model over. */
 int inspect_network(const struct command_context *context, const struct model_file_settings *file,
                     const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
                     struct error *err);
+
+/* Adds a member that is a list of tensors' names, "" for those that are left out. */
+void network_write_values(struct json_writer *writer, const char *key, const struct network *network,
+                          const struct value_list *values);
+
+/* Adds the members "nodes", "inputs" and "outputs" of a layer. */
+void network_write_layer_members(struct json_writer *writer, const struct network *network, const struct layer *layer);
 
 #endif

@@ -110,19 +110,17 @@ int lint_report_save(const struct lint_report *report, const char *path, struct 
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
 
-    if (rc == 0) {
-        json_writer_begin_object(&writer);
-        json_writer_begin_object_member(&writer, "summary");
-        json_writer_add_strings(&writer, "passing", (const char *const *)report->passing.items, report->passing.count);
-        json_writer_add_strings(&writer, "failing", (const char *const *)report->failing.items, report->failing.count);
-        json_writer_end_object(&writer);
-        json_writer_begin_array_member(&writer, "lint_entries");
-        for (size_t i = 0; i < report->entries.count; i++)
-            write_entry(&writer, &report->entries.items[i]);
-        json_writer_end_array(&writer);
-        json_writer_end_object(&writer);
-        rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    }
-    json_writer_release(&writer);
-    return rc;
+    if (rc < 0)
+        return rc;
+    json_writer_begin_object(&writer);
+    json_writer_begin_object_member(&writer, "summary");
+    json_writer_add_strings(&writer, "passing", (const char *const *)report->passing.items, report->passing.count);
+    json_writer_add_strings(&writer, "failing", (const char *const *)report->failing.items, report->failing.count);
+    json_writer_end_object(&writer);
+    json_writer_begin_array_member(&writer, "lint_entries");
+    for (size_t i = 0; i < report->entries.count; i++)
+        write_entry(&writer, &report->entries.items[i]);
+    json_writer_end_array(&writer);
+    json_writer_end_object(&writer);
+    return json_writer_finish(&writer, err);
 }
