@@ -19,7 +19,8 @@ static int identify_candidate(void *data, const void *search, struct loop_candid
     (void)err;
     fixture->subject.described++;
     fixture->subject.current = candidate;
-    log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
+    if (!ret->is_known)
+        log_message(&fixture->log.log, LOG_INFO, "This is candidate %zu", candidate);
     *ret = (struct loop_candidate){
         .action = fixture->subject.actions[candidate],
         .skip_verdict = VERDICT_FAIL,

@@ -41,7 +41,8 @@ static int identify_set(void *data, const void *search, struct loop_candidate *r
         bitset_assign(&content->set, request->set);
     } else {
         searched->choose(items->data, search, &content->set);
-        searched->announce(items->data, search, &content->set);
+        if (!ret->is_known)
+            searched->announce(items->data, search, &content->set);
     }
     ret->has_identity = true;
     ret->identity = identity_of_set(request->experiment, &content->set);
@@ -50,8 +51,8 @@ static int identify_set(void *data, const void *search, struct loop_candidate *r
     return 0;
 }
 
-static int write_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
-                     struct error *err)
+static int make_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                    struct error *err)
 {
     const struct item_set *content = candidate->content;
     struct experiment *experiment = content->experiment;
@@ -59,6 +60,7 @@ static int write_set(void *data, struct loop_candidate *candidate, const struct 
     int rc = 0;
 
     (void)data;
+    (void)paths;
     if (experiment->made != content) {
         experiment->made = NULL;
         rc = items->make(items->data, &content->set, err);
@@ -71,9 +73,18 @@ static int write_set(void *data, struct loop_candidate *candidate, const struct 
         candidate->skip_verdict = VERDICT_FAIL;
         return 0;
     }
-    if (rc < 0)
-        return rc;
-    experiment->made = content;
+    if (rc == 0)
+        experiment->made = content;
+    return rc;
+}
+
+static int save_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+                    struct error *err)
+{
+    const struct item_set *content = candidate->content;
+    const struct experiment_items *items = content->experiment->items;
+
+    (void)data;
     return items->save(items->data, paths->items[CANDIDATE_ARTIFACT], err);
 }
 
@@ -95,7 +106,8 @@ static struct loop_subject subject_of(struct experiment_request *request)
                                  .kind = items->kind,
                                  .saving = items->saving,
                                  .identify = identify_set,
-                                 .write = write_set,
+                                 .write = make_set,
+                                 .save = save_set,
                                  .release = release_set};
 }
 

@@ -49,7 +49,7 @@ static bool identify_ahead(void *data, const void *search, int64_t index, struct
     const struct speculation *speculation = data;
     const struct loop_subject *subject = speculation->subject;
     struct loop *loop = speculation->loop;
-    struct loop_candidate candidate;
+    struct loop_candidate candidate = {0};
     struct saved_verdict known;
     struct error ignored;
     bool muted = begin_ahead(speculation);
@@ -132,7 +132,11 @@ static int write_ahead(struct speculation *speculation, const void *search, stru
     bool muted = begin_ahead(speculation);
     struct log_lines lines = {0};
     struct error ignored;
-    int rc = loop_identify(loop, subject, search, true, candidate, &ignored);
+    int rc;
+
+    *candidate = (struct loop_candidate){0};
+    rc = loop_identify(loop, subject, search, true, candidate, &ignored);
+    candidate->is_ahead = true;
 
     if (rc == 0 && candidate->action == CANDIDATE_CHECK) {
         if (loop->log != NULL)

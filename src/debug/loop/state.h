@@ -93,7 +93,8 @@ bool loop_find_known(const struct loop *loop, const struct loop_subject *subject
 /* "_N0_outputs", malloc'd. */
 char *loop_replay_key(int64_t index, const char *suffix);
 
-/* Identifies the candidate that `search` asks for, with a muted log if `muted`. To be released. */
+/* Identifies the candidate that `search` asks for, with a muted log if `muted`. `ret` is zeroed but for `is_known`. To
+ * be released. */
 int loop_identify(struct loop *loop, const struct loop_subject *subject, const void *search, bool muted,
                   struct loop_candidate *ret, struct error *err);
 void loop_release_candidate(const struct loop_subject *subject, struct loop_candidate *candidate);

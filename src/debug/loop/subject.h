@@ -43,6 +43,8 @@ struct loop_candidate {
     struct hash identity;
     enum expectation expectation; /* with --flaky. A candidate that is checked EXPECT_AGAIN gets a new verdict */
     void *content;                /* the tool's: what write() writes. Released with the candidate */
+    bool is_known;                /* set by the loop: the debug replay has the verdict */
+    bool is_ahead;                /* set by the loop: its turn may come later, or never */
 };
 
 struct loop_subject {
@@ -57,14 +59,18 @@ struct loop_subject {
     bool looks_into_failure; /* the tool itself asks what it means that no candidate has passed */
     bool may_be_kept;        /* a candidate may become the result: the bytes of its file are remembered, too */
 
-    /* Identifies the candidate that this state of `search` asks for; `ret` is zeroed, without a number of nodes. The
-     * log gets what the candidate is: it is muted when the verdict is known already, and ahead of the candidate's
-     * turn. */
+    /* Identifies the candidate that this state of `search` asks for; `ret` is zeroed, without a number of nodes, but
+     * for `is_known`. The log gets what the candidate is, unless its verdict is known; it is muted ahead of the
+     * candidate's turn. */
     int (*identify)(void *data, const void *search, struct loop_candidate *ret, struct error *err);
 
-    /* Writes the candidate, whatever that takes, to `paths`. May find that there is nothing to check, and set its
-     * action to CANDIDATE_SKIP: then nothing has to be written. NULL: the tool has no artifact of its own. */
+    /* Writes the candidate, whatever that takes, to `paths`, or makes what save() writes. May find that there is
+     * nothing to check, and set its action to CANDIDATE_SKIP: then nothing has to be written. NULL: the tool has no
+     * artifact of its own. */
     int (*write)(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths, struct error *err);
+
+    /* Writes what write() has made, when the log has said where that is saved. NULL: write() has done it. */
+    int (*save)(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths, struct error *err);
 
     void (*release)(void *content); /* may be NULL, as may be what follows */
 

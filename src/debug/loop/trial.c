@@ -35,14 +35,22 @@ static void note_written(struct loop *loop, const struct loop_subject *subject)
 static int write_again(struct loop *loop, const struct loop_subject *subject, struct loop_candidate *candidate,
                        struct job_slot *slot, struct error *err)
 {
+    bool is_its_turn = !candidate->is_ahead && (slot->key.run == 0 || job_slots_jobs(loop->slots) == 1);
     bool has_artifact = loop->settings.check.files.items[CANDIDATE_ARTIFACT] != NULL && subject->write != NULL;
     struct candidate_paths paths = candidate_place_begin(&slot->place, has_artifact);
     int rc = has_artifact ? subject->write(subject->data, candidate, &paths, err) : 0;
 
-    if (rc == 0 && candidate->action == CANDIDATE_SKIP) { /* nothing was written */
+    if (rc < 0)
+        goto done;
+    if (candidate->action == CANDIDATE_SKIP) { /* nothing was written */
         candidate_place_remove(&slot->place, NULL);
         return 0;
     }
+    if (is_its_turn)
+        note_written(loop, subject);
+    if (has_artifact && subject->save != NULL)
+        rc = subject->save(subject->data, candidate, &paths, err);
+done:
     return candidate_place_end(&slot->place, slot->key.index, rc, err);
 }
 
@@ -71,13 +79,12 @@ static int open_slot(struct loop *loop, struct trial *trial, struct error *err)
     if (trial->slot != NULL) {
         log_show_lines(loop->log, &trial->slot->lines);
         loop_look_up_again(loop, trial->slot);
+        note_written(loop, subject);
     } else {
         rc = loop_write(loop, subject, &trial->candidate, key_of(trial, 0), &trial->slot, err);
         if (trial->slot != NULL)
             loop_look_up(loop, subject, trial->slot);
     }
-    if (trial->slot != NULL)
-        note_written(loop, subject);
     log_indent(loop->log, -1);
     trial->has_file = trial->slot != NULL && trial->slot->has_file && trial->candidate.has_identity;
     if (trial->has_file)
@@ -103,8 +110,6 @@ static int open_again(struct loop *loop, struct trial *trial, size_t run, struct
         return 0;
     log_indent(loop->log, 1);
     rc = write_again(loop, subject, &trial->candidate, trial->slot, err);
-    if (rc == 0)
-        note_written(loop, subject);
     log_indent(loop->log, -1);
     return rc;
 }
@@ -137,7 +142,7 @@ int loop_identify(struct loop *loop, const struct loop_subject *subject, const v
     bool before = loop->log != NULL && loop->log->muted;
     int rc;
 
-    *ret = (struct loop_candidate){.num_nodes = -1};
+    *ret = (struct loop_candidate){.num_nodes = -1, .is_known = ret->is_known};
     if (loop->log != NULL)
         loop->log->muted = before || muted;
     rc = subject->identify(subject->data, search, ret, err);
@@ -463,8 +468,9 @@ int trial_judge(struct loop *loop, struct trial *trial, struct error *err)
 
     if (interrupt_pending())
         return error_set(err, ERR_INTERRUPTED, "interrupted");
+    candidate->is_known = is_known;
     log_indent(loop->log, 1);
-    rc = loop_identify(loop, subject, subject->search, is_known, candidate, err);
+    rc = loop_identify(loop, subject, subject->search, false, candidate, err);
     log_indent(loop->log, -1);
     if (rc < 0)
         return rc;

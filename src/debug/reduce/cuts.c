@@ -31,7 +31,7 @@ static int identify_cut(void *data, const void *search, struct loop_candidate *r
     uint32_t not_a_tensor = VALUE_NONE;
     struct cut_place place = {index->direction, phase->nodes[index->next]};
     struct subgraph part;
-    int rc = candidate_cut(reduction->maker, &phase->base, place, false, &part, err);
+    int rc = candidate_cut(reduction->maker, &phase->base, place, ret->is_known, &part, err);
 
     if (rc < 0)
         return rc;
@@ -44,7 +44,7 @@ static int identify_cut(void *data, const void *search, struct loop_candidate *r
     }
     if (rc < 0)
         log_once(reduction->maker->log, LOG_WARNING, "%s\nThe model is not cut here.", err->message);
-    if (not_a_tensor != VALUE_NONE)
+    if (not_a_tensor != VALUE_NONE && !ret->is_known)
         log_message(reduction->maker->log, LOG_WARNING,
                     "'" TEXT_FORMAT
                     "' is not a tensor, so it can be neither fed nor compared: the model is not cut here",

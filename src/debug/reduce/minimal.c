@@ -56,9 +56,9 @@ static int identify_nodes(void *data, const void *search, struct loop_candidate 
     ret->expectation = doubtful->looks_again ? EXPECT_AGAIN : EXPECT_NOTHING;
     if (rc < 0 && rc != ERR_BACKEND)
         return rc;
-    if (doubtful->looks_again)
+    if (doubtful->looks_again && !ret->is_known)
         log_message(maker->log, LOG_INFO, "Looking again at the %zu node(s) that are left", bitset_count(nodes));
-    else
+    else if (!ret->is_known)
         log_message(maker->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
                     bitset_count(&doubtful->search.current));
     if (rc < 0)

@@ -246,7 +246,8 @@ static int identify_trial(void *data, const void *search, struct loop_candidate 
     struct changed_model changed;
     int rc;
 
-    log_trial(simplify, search);
+    if (!ret->is_known)
+        log_trial(simplify, search);
     rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
     ret->num_nodes = (int64_t)simplify->now.model->nodes.count;
     ret->skip_verdict = VERDICT_PASS;
