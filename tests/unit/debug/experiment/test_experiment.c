@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
-#include "search/set_isolation.h"
+#include "search/sets/set_isolation.h"
 #include "support/loop_fixture.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
