@@ -33,7 +33,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         if (parse_finish(&parse, NULL, &err) == 0 && parse_command(&parse) == &cmd_debug_reduce) {
             const struct debug_reduce_settings *settings = parse.settings;
 
-            debug_loop_settings(&context, &settings->debug, &settings->file);
+            debug_session_settings(&context, &settings->debug, &settings->file);
         }
     }
     parse_release(&parse);

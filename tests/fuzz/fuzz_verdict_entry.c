@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "debug/cache/verdict_entry.h"
+#include "debug/record/verdict_entry.h"
 #include "target.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

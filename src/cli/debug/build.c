@@ -72,33 +72,33 @@ static int refuse_for_trtexec(const struct parse *parse, struct error *err)
 }
 
 static int build_by_ourselves(const struct command_context *context, const struct debug_build_settings *explore,
-                              struct loop *loop, struct error *err)
+                              struct debug_session *session, struct error *err)
 {
     const struct repetition *until = &explore->debug.until;
     struct engine_builds builds;
-    struct build_session session = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
+    struct build_session build = {.maker = engine_builds_maker(&builds), .log = context->log, .until = *until};
     int rc = engine_builds_init(&builds, context, &explore->engine, &explore->file, err);
 
     if (rc < 0)
         return rc;
-    session.tactics = builds.file.values->save_tactics;
+    build.tactics = builds.file.values->save_tactics;
     builds.file.request.builder.explore = explore->explore;
     builds.file.request.builder.explore_within = explore->within;
-    debug_session_watch_data(loop, builds.network->model);
+    debug_session_watch_data(session, builds.network->model);
     builds.times_are_kept = explore->explore;
-    rc = build_run(&session, loop, err);
+    rc = build_run(&build, session, err);
     engine_builds_release(&builds);
     return rc;
 }
 
 /* On TensorRT: one model, and a process for each engine. */
 static int build_by_trtexec(const struct command_context *context, const struct debug_build_settings *settings,
-                            const struct trtexec *program, struct loop *loop, struct error *err)
+                            const struct trtexec *program, struct debug_session *session, struct error *err)
 {
     const struct repetition *until = &settings->debug.until;
     const struct engine_values *values = &settings->engine;
     struct trt_builds builds = {0};
-    struct build_session session = {
+    struct build_session build = {
         .maker = trt_builds_maker(&builds), .log = context->log, .until = *until, .tactics = values->save_tactics};
     struct model *model = NULL;
     int rc = refuse_for_trtexec(context->parse, err);
@@ -111,13 +111,13 @@ static int build_by_trtexec(const struct command_context *context, const struct 
     rc = model_file_load(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
-    debug_session_watch_data(loop, model);
+    debug_session_watch_data(session, model);
     rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, program, err);
     if (rc < 0)
         goto done;
     rc = trt_builds_set_model(&builds, model, err);
     if (rc == 0)
-        rc = build_run(&session, loop, err);
+        rc = build_run(&build, session, err);
 done:
     model_free(model);
     trt_builds_release(&builds);
@@ -127,30 +127,30 @@ done:
 static int build_all(const struct command_context *context, const struct debug_build_settings *options,
                      struct debug_report *result, struct error *err)
 {
-    struct loop_settings settings = debug_loop_settings(context, &options->debug, &options->file);
+    struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
     const struct trtexec *program;
     struct session_page page = {.counts = true};
-    struct loop *loop = NULL;
+    struct debug_session *session = NULL;
     int rc = trt_choose(context->log, NULL, &program, err);
 
     if (rc < 0)
         return rc;
     session_page_begin(&page, context, &options->debug.report, "debug build", "builds", &settings);
-    rc = loop_new(&settings, NULL, context->log, &loop, err);
+    rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
-    rc = program != NULL ? build_by_trtexec(context, options, program, loop, err)
-                         : build_by_ourselves(context, options, loop, err);
+    rc = program != NULL ? build_by_trtexec(context, options, program, session, err)
+                         : build_by_ourselves(context, options, session, err);
     if (rc < 0)
         goto ended;
-    session_page_tell_rate(page.report, "builds", loop);
+    session_page_tell_rate(page.report, "builds", session);
     rc = session_page_finish(&page, context, &options->debug.report, true, err);
     if (rc == 0)
-        rc = debug_report_save(result, loop, NULL, NULL, err);
+        rc = debug_report_save(result, session, NULL, NULL, err);
 ended:
-    rc = debug_session_end(context, &options->debug, loop, rc);
+    rc = debug_session_end(context, &options->debug, session, rc);
 done:
-    loop_free(loop);
+    session_free(session);
     session_page_release(&page);
     return rc;
 }

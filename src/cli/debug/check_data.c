@@ -294,7 +294,7 @@ int check_data_look(const struct command_context *context, const struct debug_re
     struct look look = {.context = context,
                         .settings = settings,
                         .reduce = &settings->reduce,
-                        .files = &settings->debug.loop.check.files,
+                        .files = &settings->debug.session.check.files,
                         .model = model};
     struct parse check;
     int rc = 0;
@@ -302,7 +302,7 @@ int check_data_look(const struct command_context *context, const struct debug_re
     *ret_keep_inputs = false;
     arena_init(&look.arena);
     name_map_init(&look.outputs);
-    if (read_check(context, &settings->debug.loop.check, &check))
+    if (read_check(context, &settings->debug.session.check, &check))
         rc = consider(&look, &check, ret_keep_inputs, err);
     parse_release(&check);
     name_map_release(&look.outputs);

@@ -10,7 +10,7 @@
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/check/check.h"
-#include "debug/loop/session_lock.h"
+#include "debug/record/session_lock.h"
 
 struct own_check {
     const struct command_context *context;

@@ -75,7 +75,7 @@ static int finish_passes(struct parse *parse, void *given, struct error *err)
         return error_set(err, ERR_INVALID,
                          CHECK_DISABLED_VARIABLE " is set, which debug passes sets for its checks: unset it; "
                                                  "--onnxrt-disable-optimizers switches off what is to stay off");
-    return jobs_check(parse, &settings->debug.loop, false, err);
+    return jobs_check(parse, &settings->debug.session, false, err);
 }
 
 static const struct option_group passes_options = {
@@ -85,162 +85,163 @@ static const struct option_group passes_options = {
     .finish = finish_passes,
 };
 
-struct session {
+struct passes_command {
     const struct command_context *context;
     const struct debug_passes_settings *values;
     const struct passes_runner *runner;
     struct passes_subject subject;
-    struct loop_settings loop_settings;
+    struct session_settings session_settings;
     struct debug_report report;
     struct session_page page;
-    struct loop *loop;
+    struct debug_session *session;
     struct decisions decisions;
     struct word_list refused; /* decisions that cannot be switched off together with these */
     struct own_check check;   /* of this tool, unless the user has one */
     struct passes_result result;
 };
 
-static struct words decisions_of(const struct session *session)
+static struct words decisions_of(const struct passes_command *command)
 {
-    return (struct words){.items = session->decisions.names.items, .count = session->decisions.names.count};
+    return (struct words){.items = command->decisions.names.items, .count = command->decisions.names.count};
 }
 
 /* ---- The runner ---- */
 
-static int choose_runner(struct session *session, struct error *err)
+static int choose_runner(struct passes_command *command, struct error *err)
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &tensorrt_options};
-    const struct command_context *context = session->context;
+    const struct command_context *context = command->context;
     const struct trtexec *program;
-    int rc = run_model_refuse_idle(context, &session->values->runners, of_engines, ARRAY_LEN(of_engines), err);
+    int rc = run_model_refuse_idle(context, &command->values->runners, of_engines, ARRAY_LEN(of_engines), err);
 
     if (rc < 0)
         return rc;
-    session->runner = &onnxrt_passes_runner;
-    if (!run_model_has_runner(&session->values->runners, &engine_backend))
+    command->runner = &onnxrt_passes_runner;
+    if (!run_model_has_runner(&command->values->runners, &engine_backend))
         return 0;
-    rc = trt_choose(context->log, session->subject.model, &program, err);
+    rc = trt_choose(context->log, command->subject.model, &program, err);
     if (rc == 0)
-        session->runner = program != NULL ? &trtexec_passes_runner : &builtin_passes_runner;
+        command->runner = program != NULL ? &trtexec_passes_runner : &builtin_passes_runner;
     return rc;
 }
 
 /* ---- The check ---- */
 
 /* `polygraphy run` of the model, as the user wrote it. */
-static void add_run(const struct session *session, bool for_reference, struct word_list *words)
+static void add_run(const struct passes_command *command, bool for_reference, struct word_list *words)
 {
-    const struct parse *parse = session->context->parse;
+    const struct parse *parse = command->context->parse;
 
-    passes_add_run(&session->subject, session->runner, parse_positional_word(parse, "model_file"), for_reference,
+    passes_add_run(&command->subject, command->runner, parse_positional_word(parse, "model_file"), for_reference,
                    words);
     parse_add_given_of_group(parse, &convert_model_options, NULL, words);
 }
 
 /* Of all that is tried. */
-static const char *list_path(const struct session *session)
+static const char *list_path(const struct passes_command *command)
 {
-    return arena_printf(session->subject.arena, "%s/all_off.txt", session->values->folder);
+    return arena_printf(command->subject.arena, "%s/all_off.txt", command->values->folder);
 }
 
 /* Runs the model with nothing decided. */
-static int make_reference(struct session *session, struct error *err)
+static int make_reference(struct passes_command *command, struct error *err)
 {
-    struct arena *arena = session->subject.arena;
-    const char *const *option = session->runner->reference_option;
-    const char *list = list_path(session);
+    struct arena *arena = command->subject.arena;
+    const char *const *option = command->runner->reference_option;
+    const char *list = list_path(command);
     const char *how = option != NULL
                           ? arena_printf(arena, "with %s %s, and all that is tried switched off", option[0], option[1])
                           : "with all that is tried switched off";
     const char *const environment[] = {"POLYGRAPHY_ITERATION=0",
                                        arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
     struct word_list words = {0};
-    int rc = decisions_write(decisions_of(session), NULL, list, err);
+    int rc = decisions_write(decisions_of(command), NULL, list, err);
 
     if (rc < 0)
         return rc;
-    log_message(session->context->log, LOG_INFO, "The reference is the model in %s %s", session->runner->name, how);
-    add_run(session, true, &words);
-    rc = own_check_make_reference(&session->check, &words, environment,
-                                  arena_printf(arena, "'%s' %s", session->subject.model, how), err);
+    log_message(command->context->log, LOG_INFO, "The reference is the model in %s %s", command->runner->name, how);
+    add_run(command, true, &words);
+    rc = own_check_make_reference(&command->check, &words, environment,
+                                  arena_printf(arena, "'%s' %s", command->subject.model, how), err);
     free(words.items);
     return rc;
 }
 
 /* Where nothing can be run with all of them switched off. */
-static int leave_out_refused(struct session *session, struct error *err)
+static int leave_out_refused(struct passes_command *command, struct error *err)
 {
     struct word_list words = {0};
     int rc;
 
-    add_run(session, true, &words);
-    parse_add_given_of_group(session->context->parse, &data_loader_options, NULL, &words);
-    rc = refused_leave_out(&session->subject, &words, list_path(session), &session->decisions, &session->refused, err);
+    add_run(command, true, &words);
+    parse_add_given_of_group(command->context->parse, &data_loader_options, NULL, &words);
+    rc = refused_leave_out(&command->subject, &words, list_path(command), &command->decisions, &command->refused, err);
     free(words.items);
     return rc;
 }
 
 /* A reference, or what shows that there could be one: the model runs with all that is tried switched off. */
-static int prepare_end(struct session *session, struct error *err)
+static int prepare_end(struct passes_command *command, struct error *err)
 {
     struct error why;
-    int rc = make_reference(session, &why);
+    int rc = make_reference(command, &why);
 
     if (rc == 0)
         return 0;
     if (why.code == ERR_BACKEND) {
-        rc = leave_out_refused(session, err);
+        rc = leave_out_refused(command, err);
         if (rc < 0)
             return rc;
     }
-    if (session->refused.count > 0 && session->decisions.names.count > 0)
-        return make_reference(session, err);
+    if (command->refused.count > 0 && command->decisions.names.count > 0)
+        return make_reference(command, err);
     *err = why;
     return why.code;
 }
 
 /* Unless the user has one: the model, with what is not switched off, is compared with the reference. */
-static int make_check(struct session *session, struct error *err)
+static int make_check(struct passes_command *command, struct error *err)
 {
-    struct check_settings *settings = &session->loop_settings.check;
+    struct check_settings *settings = &command->session_settings.check;
     int rc;
 
     if (settings->command.count > 0)
-        return own_check_refuse(session->context, err);
-    rc = own_check_begin(session->context, session->values->folder, &session->check, err);
+        return own_check_refuse(command->context, err);
+    rc = own_check_begin(command->context, command->values->folder, &command->check, err);
     if (rc < 0)
         return rc;
-    add_run(session, false, &session->check.words);
-    rc = own_check_needs_reference(&session->check) ? prepare_end(session, err) : leave_out_refused(session, err);
-    if (rc == 0 && session->decisions.names.count == 0)
+    add_run(command, false, &command->check.words);
+    rc = own_check_needs_reference(&command->check) ? prepare_end(command, err) : leave_out_refused(command, err);
+    if (rc == 0 && command->decisions.names.count == 0)
         rc = error_set(err, ERR_UNSUPPORTED,
                        "there is nothing to look for: none of the decisions that would be tried can be switched off, "
                        "'%s'%s",
-                       session->refused.items[0], session->refused.count > 1 ? " and others" : "");
-    own_check_finish(&session->check, settings);
+                       command->refused.items[0], command->refused.count > 1 ? " and others" : "");
+    own_check_finish(&command->check, settings);
     return rc;
 }
 
 /* ---- What was found ---- */
 
 /* The decisions that have to be off. */
-static struct words list_off(const struct session *session)
+static struct words list_off(const struct passes_command *command)
 {
-    const struct bitset *off = &session->result.off;
-    const char **items = arena_alloc_zero(session->subject.arena, bitset_count(off) + 1, sizeof(*items));
+    const struct bitset *off = &command->result.off;
+    const char **items = arena_alloc_zero(command->subject.arena, bitset_count(off) + 1, sizeof(*items));
     size_t count = 0;
 
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
-        items[count++] = session->decisions.names.items[i];
+        items[count++] = command->decisions.names.items[i];
     return (struct words){.items = items, .count = count};
 }
 
 /* The check once more, without what was found, and with the kernels that layers have with it. */
-static int force_kernels(const struct session *session, struct words off, struct other_kernels *ret, struct error *err)
+static int force_kernels(const struct passes_command *command, struct words off, struct other_kernels *ret,
+                         struct error *err)
 {
-    const struct own_check *check = &session->check;
-    const char *list = arena_printf(session->subject.arena, "%s/off.txt", session->values->folder);
+    const struct own_check *check = &command->check;
+    const char *list = arena_printf(command->subject.arena, "%s/off.txt", command->values->folder);
     struct process_result result;
     struct word_list words = {0};
     int rc = decisions_write(off, NULL, list, err);
@@ -251,7 +252,7 @@ static int force_kernels(const struct session *session, struct words off, struct
         *VECTOR_APPEND(&words) = check->words.items[i];
     *VECTOR_APPEND(&words) = "--load-tactics";
     *VECTOR_APPEND(&words) = ret->replay;
-    rc = passes_run_command(&session->subject, &words, list, &result, err);
+    rc = passes_run_command(&command->subject, &words, list, &result, err);
     free(words.items);
     if (rc < 0)
         return rc;
@@ -264,58 +265,58 @@ static int force_kernels(const struct session *session, struct words off, struct
 }
 
 /* Whether the kernels are the reason, as far as the check tells. */
-static void check_kernels(const struct session *session, struct words off, struct other_kernels *ret)
+static void check_kernels(const struct passes_command *command, struct words off, struct other_kernels *ret)
 {
-    const struct check_settings *check = &session->loop_settings.check;
+    const struct check_settings *check = &command->session_settings.check;
     struct error error;
 
-    if (ret->evidence != KERNELS_NOT_ASKED && session->check.words.count == 0)
+    if (ret->evidence != KERNELS_NOT_ASKED && command->check.words.count == 0)
         *ret = (struct other_kernels){.evidence = KERNELS_NOT_RULED_OUT,
                                       .why_not = "which of them a --check of your own has is not known"};
     else if (ret->replay != NULL && check->rules.flaky)
         ret->why_not = "one run of a flaky check does not tell";
-    else if (ret->replay != NULL && force_kernels(session, off, ret, &error) < 0)
-        ret->why_not = arena_strdup(session->subject.arena, error.message);
+    else if (ret->replay != NULL && force_kernels(command, off, ret, &error) < 0)
+        ret->why_not = arena_strdup(command->subject.arena, error.message);
 }
 
 /* Which nodes the cause replaces. The answer stands without that: a model may be too large to be saved. */
-static void compare_rewritten(const struct session *session, struct words off, struct rewriting *ret)
+static void compare_rewritten(const struct passes_command *command, struct words off, struct rewriting *ret)
 {
     struct error error = {0};
     int rc;
 
-    if (session->runner->compare == NULL)
+    if (command->runner->compare == NULL)
         return;
-    rc = session->runner->compare(&session->subject, off, session->values->folder, ret, &error);
-    check_kernels(session, off, &ret->kernels);
+    rc = command->runner->compare(&command->subject, off, command->values->folder, ret, &error);
+    check_kernels(command, off, &ret->kernels);
     ret->is_known = rc == 0;
     if (rc < 0)
-        log_message(session->context->log, LOG_WARNING, "Which nodes it replaces is not known: %s", error.message);
+        log_message(command->context->log, LOG_WARNING, "Which nodes it replaces is not known: %s", error.message);
 }
 
-/* ---- The session ---- */
+/* ---- The command ---- */
 
 /* The model, what is tried, and data that the command line of the check does not tell. */
-static int hash_session(const struct session *session, struct hash *ret, struct error *err)
+static int hash_session(const struct passes_command *command, struct hash *ret, struct error *err)
 {
-    const struct word_list *decisions = &session->decisions.names;
+    const struct word_list *decisions = &command->decisions.names;
     SCOPED_STRING(names);
     struct model *model;
-    int rc = hash_file(session->subject.model, ret, err);
+    int rc = hash_file(command->subject.model, ret, err);
 
     if (rc < 0)
         return rc;
-    if (model_open(session->subject.model, NULL, &model, NULL) == 0) { /* a check may take any file */
+    if (model_open(command->subject.model, NULL, &model, NULL) == 0) { /* a check may take any file */
         rc = external_data_hash(model, ret, err);
         model_free(model);
     }
     for (size_t i = 0; i < decisions->count; i++)
         string_add_format(&names, "%s\n", decisions->items[i]);
     *ret = hash_combine(*ret, hash_bytes(names.data, names.size));
-    if (rc == 0 && session->check.inputs != NULL) {
+    if (rc == 0 && command->check.inputs != NULL) {
         struct hash data;
 
-        rc = hash_file(session->check.inputs, &data, err);
+        rc = hash_file(command->check.inputs, &data, err);
         if (rc == 0)
             *ret = hash_combine(*ret, data);
     }
@@ -323,100 +324,100 @@ static int hash_session(const struct session *session, struct hash *ret, struct 
 }
 
 /* A part of the model for each set of culprits. Where that ends before its time, the others have the reason. */
-static int reduce(struct session *session, struct words off, struct passes_report *report, struct error *err)
+static int reduce(struct passes_command *command, struct words off, struct passes_report *report, struct error *err)
 {
-    size_t count = session->result.culprits.count;
-    struct passes_reduction *reductions = arena_alloc_zero(session->subject.arena, count, sizeof(*reductions));
+    size_t count = command->result.culprits.count;
+    struct passes_reduction *reductions = arena_alloc_zero(command->subject.arena, count, sizeof(*reductions));
     int rc = 0;
 
     report->reductions = reductions;
     for (size_t i = 0; rc == 0 && i < count; i++) {
-        const struct reduction_request request = {.subject = &session->subject,
-                                                  .runner = session->runner,
-                                                  .folder = session->values->folder,
-                                                  .inputs = session->check.inputs,
-                                                  .culprits = &session->result.culprits.items[i],
+        const struct reduction_request request = {.subject = &command->subject,
+                                                  .runner = command->runner,
+                                                  .folder = command->values->folder,
+                                                  .inputs = command->check.inputs,
+                                                  .culprits = &command->result.culprits.items[i],
                                                   .decisions = report->decisions,
                                                   .off = off,
                                                   .number = i + 1};
 
-        log_message(session->context->log, LOG_INFO, "Looking for the smallest part in which it makes a difference%s",
-                    session->check.inputs == NULL ? ": from the same part with everything switched off, since what "
+        log_message(command->context->log, LOG_INFO, "Looking for the smallest part in which it makes a difference%s",
+                    command->check.inputs == NULL ? ": from the same part with everything switched off, since what "
                                                     "--load-outputs gives is of the whole model"
                                                   : "");
         rc = passes_reduce(&request, &reductions[i], err);
         for (size_t k = i; rc < 0 && k < count; k++)
-            reductions[k].why_not = arena_strdup(session->subject.arena, err->message);
+            reductions[k].why_not = arena_strdup(command->subject.arena, err->message);
     }
     return rc;
 }
 
 /* The page draws the model that has the nodes that are replaced; without it, it says the rest. */
-static void tell_page(struct session *session, const struct passes_report *report)
+static void tell_page(struct passes_command *command, const struct passes_report *report)
 {
     const char *path = report->rewriting.without_path;
     struct model *model = NULL;
 
-    if (session->page.report != NULL && report->rewriting.is_known)
-        model_open(path != NULL ? path : session->subject.model, NULL, &model, NULL);
-    passes_result_tell(report, model, session->page.report);
+    if (command->page.report != NULL && report->rewriting.is_known)
+        model_open(path != NULL ? path : command->subject.model, NULL, &model, NULL);
+    passes_result_tell(report, model, command->page.report);
     model_free(model);
 }
 
-static int tell(struct session *session, struct passes_report *report, struct error *err)
+static int tell(struct passes_command *command, struct passes_report *report, struct error *err)
 {
-    const struct debug_values *debug = &session->values->debug;
-    bool found = session->result.outcome == PASSES_FOUND;
+    const struct debug_values *debug = &command->values->debug;
+    bool found = command->result.outcome == PASSES_FOUND;
     int rc;
 
-    report->checks = check_counts_runs(loop_check_counts(session->loop));
-    report->checked_twice = !loop_is_flaky(session->loop);
-    passes_result_log(report, session->context->log);
-    tell_page(session, report);
-    session_page_add_checks(session->page.report, session->loop);
-    loop_log_checks(session->loop);
-    rc = debug_report_save(&session->report, session->loop, passes_result_write, report, err);
+    report->checks = check_counts_runs(session_state(command->session).checks);
+    report->checked_twice = !session_state(command->session).is_flaky;
+    passes_result_log(report, command->context->log);
+    tell_page(command, report);
+    session_page_add_checks(command->page.report, command->session);
+    check_counts_log(session_state(command->session).checks, command->context->log);
+    rc = debug_report_save(&command->report, command->session, passes_result_write, report, err);
     if (rc == 0)
-        rc = session_page_finish(&session->page, session->context, &debug->report, found, err);
+        rc = session_page_finish(&command->page, command->context, &debug->report, found, err);
     return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
 }
 
-static int search(struct session *session, struct error *err)
+static int search(struct passes_command *command, struct error *err)
 {
-    struct passes_report report = {.decisions = decisions_of(session),
-                                   .not_tried = {session->refused.items, session->refused.count},
-                                   .result = &session->result,
+    struct passes_report report = {.decisions = decisions_of(command),
+                                   .not_tried = {command->refused.items, command->refused.count},
+                                   .result = &command->result,
                                    .is_own_reference =
-                                       session->check.has_begun && own_check_needs_reference(&session->check),
-                                   .saturates = session->subject.saturates,
-                                   .remedies = {.arena = session->subject.arena}};
+                                       command->check.has_begun && own_check_needs_reference(&command->check),
+                                   .saturates = command->subject.saturates,
+                                   .remedies = {.arena = command->subject.arena}};
     struct hash hash;
-    int rc = hash_session(session, &hash, err), told;
+    int rc = hash_session(command, &hash, err), told;
 
     if (rc < 0)
         return rc;
-    session_page_begin(&session->page, session->context, &session->values->debug.report, "debug passes", "decisions",
-                       &session->loop_settings);
-    rc = loop_new(&session->loop_settings, &hash, session->context->log, &session->loop, err);
+    session_page_begin(&command->page, command->context, &command->values->debug.report, "debug passes", "decisions",
+                       &command->session_settings);
+    rc = session_new(&command->session_settings, &hash, command->context->log, &command->session, err);
     if (rc < 0)
         return rc;
-    rc = passes_run(report.decisions, session->loop, session->context->log, &session->result, err);
+    rc = passes_run(report.decisions, command->session, command->context->log, &command->result, err);
     if (rc < 0)
-        return debug_session_end(session->context, &session->values->debug, session->loop, rc);
-    if (session->result.outcome == PASSES_FOUND) {
-        struct words off = list_off(session);
+        return debug_session_end(command->context, &command->values->debug, command->session, rc);
+    if (command->result.outcome == PASSES_FOUND) {
+        struct words off = list_off(command);
 
-        passes_find_remedies(session->runner, off, &report.remedies);
-        compare_rewritten(session, off, &report.rewriting);
-        if (session->values->reduce)
-            rc = reduce(session, off, &report, err);
+        passes_find_remedies(command->runner, off, &report.remedies);
+        compare_rewritten(command, off, &report.rewriting);
+        if (command->values->reduce)
+            rc = reduce(command, off, &report, err);
     }
-    told = tell(session, &report, rc < 0 ? NULL : err);
+    told = tell(command, &report, rc < 0 ? NULL : err);
     if (rc < 0)
-        debug_session_end(session->context, &session->values->debug, session->loop, rc);
+        debug_session_end(command->context, &command->values->debug, command->session, rc);
     else
         rc = told;
-    for (size_t i = 0; report.reductions != NULL && i < session->result.culprits.count; i++)
+    for (size_t i = 0; report.reductions != NULL && i < command->result.culprits.count; i++)
         free(report.reductions[i].nodes.items);
     free(report.remedies.items);
     rewritten_nodes_release(&report.rewriting.nodes);
@@ -428,50 +429,51 @@ static int debug_passes_run(const struct command_context *context, const struct 
 {
     struct arena *arena = parse_arena((struct parse *)context->parse);
     void *memory = NULL;
-    struct session session = {.context = context,
-                              .values = settings,
-                              .subject = {.context = context,
-                                          .settings = settings,
-                                          .model = settings->file.model.path,
-                                          .arena = arena,
-                                          .saturates = system_saturates_products(),
-                                          .memory = &memory},
-                              .loop_settings = debug_loop_settings(context, &settings->debug, &settings->file),
-                              .decisions = {.arena = arena}};
-    const struct decision_wishes wishes = {.names = session.values->decisions,
-                                           .kinds = session.values->among,
-                                           .check_is_given = session.loop_settings.check.command.count > 0};
-    int rc = debug_report_open(&session.report, &settings->debug.json, err);
+    struct passes_command command = {.context = context,
+                                     .values = settings,
+                                     .subject = {.context = context,
+                                                 .settings = settings,
+                                                 .model = settings->file.model.path,
+                                                 .arena = arena,
+                                                 .saturates = system_saturates_products(),
+                                                 .memory = &memory},
+                                     .session_settings =
+                                         debug_session_settings(context, &settings->debug, &settings->file),
+                                     .decisions = {.arena = arena}};
+    const struct decision_wishes wishes = {.names = command.values->decisions,
+                                           .kinds = command.values->among,
+                                           .check_is_given = command.session_settings.check.command.count > 0};
+    int rc = debug_report_open(&command.report, &settings->debug.json, err);
 
     if (rc < 0)
         return rc;
-    session.loop_settings.check.has_lists = true;
-    session.loop_settings.hash_content = passes_hash_list;
-    rc = own_check_refuse_unknown_outputs(context, &settings->comparison, session.subject.model, err);
+    command.session_settings.check.has_lists = true;
+    command.session_settings.hash_content = passes_hash_list;
+    rc = own_check_refuse_unknown_outputs(context, &settings->comparison, command.subject.model, err);
     if (rc < 0)
         goto done;
-    rc = choose_runner(&session, err);
+    rc = choose_runner(&command, err);
     if (rc < 0)
         goto done;
-    rc = passes_find_decisions(&session.subject, session.runner, &wishes, &session.decisions, err);
+    rc = passes_find_decisions(&command.subject, command.runner, &wishes, &command.decisions, err);
     if (rc < 0)
         goto done;
-    rc = file_make_folders(session.values->folder, err);
+    rc = file_make_folders(command.values->folder, err);
     if (rc < 0)
         goto done;
-    rc = make_check(&session, err);
+    rc = make_check(&command, err);
     if (rc < 0)
         goto done;
-    rc = search(&session, err);
+    rc = search(&command, err);
 done:
-    passes_result_release(&session.result);
-    loop_free(session.loop);
-    session_page_release(&session.page);
-    free(session.decisions.names.items);
-    free(session.decisions.unfit.items);
-    free(session.refused.items);
-    own_check_release(&session.check);
-    debug_report_close(&session.report);
+    passes_result_release(&command.result);
+    session_free(command.session);
+    session_page_release(&command.page);
+    free(command.decisions.names.items);
+    free(command.decisions.unfit.items);
+    free(command.refused.items);
+    own_check_release(&command.check);
+    debug_report_close(&command.report);
     return rc;
 }
 

@@ -20,7 +20,7 @@
 
 #define ONNX_ARTIFACT "polygraphy_debug.onnx"
 
-struct session {
+struct precision_command {
     const struct command_context *context;
     const struct debug_precision_settings *values;
     struct debug_report report;
@@ -29,9 +29,9 @@ struct session {
     struct trt_builds trt;         /* of them */
     enum precision_form form;
     struct engine_builds builds; /* what says which layers there are; else, engines, too */
-    struct loop_settings loop_settings;
+    struct session_settings session_settings;
     struct hash hash; /* of the model and of what else decides on the candidates */
-    struct loop *loop;
+    struct debug_session *session;
     struct precision_lab_settings lab_settings;
     struct precision_lab *lab;
 };
@@ -39,38 +39,38 @@ struct session {
 /* ---- Settings ---- */
 
 /* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
-static void imply(struct session *session, enum precision precision, const char *option)
+static void imply(struct precision_command *command, enum precision precision, const char *option)
 {
-    bool *enabled = &session->builds.file.request.builder.precision.enabled[precision];
+    bool *enabled = &command->builds.file.request.builder.precision.enabled[precision];
 
     if (*enabled)
         return;
     *enabled = true;
-    log_message(session->context->log, LOG_WARNING, "%s is implied: --precision %s is the higher one, and %s", option,
-                data_type_name(session->values->high),
-                session->values->high == DATA_FLOAT32 ? "no lower one was named (--fp16, --bf16, --int8)"
+    log_message(command->context->log, LOG_WARNING, "%s is implied: --precision %s is the higher one, and %s", option,
+                data_type_name(command->values->high),
+                command->values->high == DATA_FLOAT32 ? "no lower one was named (--fp16, --bf16, --int8)"
                 : precision == PRECISION_FLOAT16      ? "has to be allowed"
                                                       : "the only one below it was not named");
 }
 
-static void choose_precisions(struct session *session)
+static void choose_precisions(struct precision_command *command)
 {
-    const bool *enabled = session->builds.file.request.builder.precision.enabled;
+    const bool *enabled = command->builds.file.request.builder.precision.enabled;
 
-    if (session->values->high == DATA_FLOAT16) {
-        imply(session, PRECISION_FLOAT16, "--fp16");
-        imply(session, PRECISION_INT8, "--int8");
+    if (command->values->high == DATA_FLOAT16) {
+        imply(command, PRECISION_FLOAT16, "--fp16");
+        imply(command, PRECISION_INT8, "--int8");
     } else if (!enabled[PRECISION_FLOAT16] && !enabled[PRECISION_BFLOAT16] && !enabled[PRECISION_INT8] &&
                !enabled[PRECISION_TF32]) {
-        imply(session, PRECISION_FLOAT16, "--fp16");
+        imply(command, PRECISION_FLOAT16, "--fp16");
     }
 }
 
 /* What candidates are called depends on --emit where nobody says it. */
-static int refuse_model_as_artifact(const struct session *session, struct error *err)
+static int refuse_model_as_artifact(const struct precision_command *command, struct error *err)
 {
-    const char *path = session->values->file.model.path;
-    const char *artifact = session->loop_settings.check.files.items[CANDIDATE_ARTIFACT];
+    const char *path = command->values->file.model.path;
+    const char *artifact = command->session_settings.check.files.items[CANDIDATE_ARTIFACT];
     struct stat one, other;
 
     if (stat(path, &one) != 0 || stat(artifact, &other) != 0 || one.st_ino != other.st_ino ||
@@ -104,49 +104,50 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
 }
 
 /* What a replay belongs to. Scores decide on the order of a minimal search, and they follow from the data. */
-static int hash_session(struct session *session, struct model *model, struct error *err)
+static int hash_session(struct precision_command *command, struct model *model, struct error *err)
 {
-    const struct debug_precision_settings *values = session->values;
-    const struct precision_settings *precision = &session->builds.file.request.builder.precision;
-    const struct data_loader_settings *data = &session->values->file.data;
+    const struct debug_precision_settings *values = command->values;
+    const struct precision_settings *precision = &command->builds.file.request.builder.precision;
+    const struct data_loader_settings *data = &command->values->file.data;
     SCOPED_STRING(text);
-    int rc = hash_file(session->values->file.model.path, &session->hash, err);
+    int rc = hash_file(command->values->file.model.path, &command->hash, err);
 
     if (rc == 0)
-        rc = external_data_hash(model, &session->hash, err);
+        rc = external_data_hash(model, &command->hash, err);
     if (rc == 0)
-        rc = hash_inputs(data, &session->hash, err);
+        rc = hash_inputs(data, &command->hash, err);
     string_add_format(&text, "%d %d %d %d %d %lld", (int)values->mode, values->reverse, (int)values->high,
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
     for (size_t i = 0; i < PRECISION_COUNT; i++)
         string_add_format(&text, " %d", precision->enabled[i]);
-    if (session->program != NULL)
-        trtexec_describe(session->program, &text);
+    if (command->program != NULL)
+        trtexec_describe(command->program, &text);
     add_overrides(&text, &precision->layers);
     add_overrides(&text, &precision->tensors);
-    session->hash = hash_combine(session->hash, hash_bytes(text.data, text.size));
+    command->hash = hash_combine(command->hash, hash_bytes(text.data, text.size));
     return rc;
 }
 
-static void set_artifact(struct session *session)
+static void set_artifact(struct precision_command *command)
 {
-    session->loop_settings = debug_loop_settings(session->context, &session->values->debug, &session->values->file);
-    if (session->values->emit == PRECISION_EMIT_ONNX && !parse_given(session->context->parse, "--iter-artifact"))
-        session->loop_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
+    command->session_settings =
+        debug_session_settings(command->context, &command->values->debug, &command->values->file);
+    if (command->values->emit == PRECISION_EMIT_ONNX && !parse_given(command->context->parse, "--iter-artifact"))
+        command->session_settings.check.files.items[CANDIDATE_ARTIFACT] = ONNX_ARTIFACT;
 }
 
 /* ---- TensorRT ---- */
 
 /* From TensorRT 11 on, layers have the types of the model. */
-static int choose_typed_models(struct session *session, struct error *err)
+static int choose_typed_models(struct precision_command *command, struct error *err)
 {
-    const bool *enabled = session->builds.file.request.builder.precision.enabled;
+    const bool *enabled = command->builds.file.request.builder.precision.enabled;
     SCOPED_STRING(program);
     int rc = 0;
 
-    trtexec_describe(session->program, &program);
-    session->form = PRECISION_TYPED_ENGINES;
-    if (session->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
+    trtexec_describe(command->program, &program);
+    command->form = PRECISION_TYPED_ENGINES;
+    if (command->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
         (enabled[PRECISION_FLOAT16] && enabled[PRECISION_BFLOAT16]))
         rc = error_set(err, ERR_UNSUPPORTED,
                        "%s has no precisions of layers, but goes by the types of the model, and these can be either "
@@ -154,7 +155,7 @@ static int choose_typed_models(struct session *session, struct error *err)
                        "and --bf16",
                        program.data);
     else
-        log_message(session->context->log, LOG_INFO,
+        log_message(command->context->log, LOG_INFO,
                     "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
                     "model in which Casts say what is %s",
                     program.data, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
@@ -187,112 +188,113 @@ static int name_nodes(const struct network *network, struct model **ret, struct 
 }
 
 /* Engines of the model that the layers are of, or of typed ones. */
-static int open_trt(struct session *session, struct error *err)
+static int open_trt(struct precision_command *command, struct error *err)
 {
-    struct trtexec_settings *settings = &session->trt.trt.request.settings;
+    struct trtexec_settings *settings = &command->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
     struct model *model;
-    int rc = trt_builds_init(&session->trt, session->context, &session->values->engine, &session->values->file,
-                             session->program, err);
+    int rc = trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file,
+                             command->program, err);
 
     if (rc < 0)
         return rc;
-    if (session->form == PRECISION_TYPED_ENGINES) {
-        trt_request_set_precision(&session->trt.trt, &as_typed);
-        settings->strongly_typed = trtexec_has(session->program, "--stronglyTyped");
+    if (command->form == PRECISION_TYPED_ENGINES) {
+        trt_request_set_precision(&command->trt.trt, &as_typed);
+        settings->strongly_typed = trtexec_has(command->program, "--stronglyTyped");
         return 0;
     }
-    trt_request_set_precision(&session->trt.trt, &session->builds.file.request.builder.precision);
-    rc = name_nodes(session->builds.network, &model, err);
+    trt_request_set_precision(&command->trt.trt, &command->builds.file.request.builder.precision);
+    rc = name_nodes(command->builds.network, &model, err);
     if (rc < 0)
         return rc;
-    rc = trt_builds_set_model(&session->trt, model, err);
+    rc = trt_builds_set_model(&command->trt, model, err);
     model_free(model);
     return rc;
 }
 
-/* ---- The session ---- */
+/* ---- The command ---- */
 
 /* In an ONNX model, each node has a precision of its own. */
-static int open_network(struct session *session, struct error *err)
+static int open_network(struct precision_command *command, struct error *err)
 {
     struct model *model;
     int rc;
 
-    if (session->values->file.model.type == MODEL_ENGINE)
+    if (command->values->file.model.type == MODEL_ENGINE)
         return error_set(err, ERR_INVALID,
                          "'%s' is an engine, whose precisions are decided: give the ONNX model that it was built from",
-                         session->values->file.model.path);
-    rc = model_file_load(session->context, &session->values->file, &model, err);
+                         command->values->file.model.path);
+    rc = model_file_load(command->context, &command->values->file, &model, err);
     if (rc < 0)
         return rc;
-    rc = hash_session(session, model, err);
+    rc = hash_session(command, model, err);
     if (rc < 0) {
         model_free(model);
         return rc;
     }
-    session->builds.file.request.network.keep_nodes_apart = session->form != PRECISION_ENGINES || session->program;
-    return network_build(model, &session->builds.file.request.network, &session->builds.network, err);
+    command->builds.file.request.network.keep_nodes_apart = command->form != PRECISION_ENGINES || command->program;
+    return network_build(model, &command->builds.file.request.network, &command->builds.network, err);
 }
 
 static int takes(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err)
 {
-    const struct session *session = data;
+    const struct precision_command *command = data;
 
-    return model_trial_takes(session->context, &session->values->file, subgraph, ret, err);
+    return model_trial_takes(command->context, &command->values->file, subgraph, ret, err);
 }
 
-static int open_lab(struct session *session, struct error *err)
+static int open_lab(struct precision_command *command, struct error *err)
 {
-    const struct debug_values *debug = &session->values->debug;
+    const struct debug_values *debug = &command->values->debug;
 
-    if (session->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
-        session->builds.file.request.builder.deterministic = true;
-    session->lab_settings = (struct precision_lab_settings){
-        .network = session->builds.network,
-        .maker = session->program != NULL ? trt_builds_maker(&session->trt) : engine_builds_maker(&session->builds),
-        .engine = &session->builds.file.request,
-        .high = session->values->high,
-        .form = session->form,
-        .names_all = session->program != NULL && session->values->high == DATA_FLOAT32,
-        .artifact = loop_artifact(session->loop),
-        .keep_artifact = session->loop_settings.keep_intermediate,
+    if (command->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
+        command->builds.file.request.builder.deterministic = true;
+    command->lab_settings = (struct precision_lab_settings){
+        .network = command->builds.network,
+        .maker = command->program != NULL ? trt_builds_maker(&command->trt) : engine_builds_maker(&command->builds),
+        .engine = &command->builds.file.request,
+        .high = command->values->high,
+        .form = command->form,
+        .names_all = command->program != NULL && command->values->high == DATA_FLOAT32,
+        .artifact = session_state(command->session).artifact,
+        .keep_artifact = command->session_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
-        .take_over = loop_takes_over(session->loop),
+        .take_over = session_state(command->session).takes_over,
         .takes = takes,
-        .takes_data = session,
-        .runtime = model_file_request(session->context, &session->values->file),
-        .log = session->context->log,
+        .takes_data = command,
+        .runtime = model_file_request(command->context, &command->values->file),
+        .log = command->context->log,
     };
-    return precision_lab_new(&session->lab_settings, &session->lab, err);
+    return precision_lab_new(&command->lab_settings, &command->lab, err);
 }
 
 /* False, with a warning, when it cannot be measured: the answer is one all the same. */
-static int measure(struct session *session, const struct bitset *answer, struct precision_errors *ret,
+static int measure(struct precision_command *command, const struct bitset *answer, struct precision_errors *ret,
                    bool *ret_measured, struct error *err)
 {
-    const bool *enabled = session->builds.file.request.builder.precision.enabled;
+    const bool *enabled = command->builds.file.request.builder.precision.enabled;
     struct error why = {0};
-    int rc = precision_lab_errors(session->lab, answer, ret, &why);
+    int rc = precision_lab_errors(command->lab, answer, ret, &why);
 
     *ret_measured = rc == 0;
     if (rc == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", why.message);
     if (rc < 0)
-        log_message(session->context->log, LOG_WARNING, "How far outputs are off was not measured: %s", why.message);
+        log_message(command->context->log, LOG_WARNING, "How far outputs are off was not measured: %s", why.message);
     else
         precision_result_log_errors(ret, enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16,
-                                    session->context->log);
+                                    command->context->log);
     return 0;
 }
 
-static int report(struct session *session, const struct precision_result *result, struct error *err)
+static int report(struct precision_command *command, const struct precision_result *result, struct error *err)
 {
-    const struct debug_precision_settings *values = session->values;
+    const struct debug_precision_settings *values = command->values;
     struct precision_report members = {.result = result,
-                                       .network = session->builds.network,
+                                       .network = command->builds.network,
                                        .values = values,
-                                       .iterations = loop_passed(session->loop) + loop_failed(session->loop)};
+                                       .iterations = session_state(command->session).passed +
+                                                     session_state(command->session).failed};
     struct precision_costs costs, before;
     struct precision_errors errors = {0};
     SCOPED_BITSET(answer);
@@ -301,31 +303,31 @@ static int report(struct session *session, const struct precision_result *result
 
     bitset_init_copy(&answer, &result->chosen);
     bitset_unite(&answer, &result->added);
-    precision_result_log(result, session->builds.network, values->high, session->form == PRECISION_TYPED_ENGINES,
-                         session->context->log);
-    if (session->form != PRECISION_ENGINES && result->outcome == PRECISION_FOUND) {
-        precision_lab_costs(session->lab, &answer, &costs);
-        precision_lab_costs(session->lab, &result->chosen, &before);
-        precision_result_log_costs(&costs, &before, session->context->log);
+    precision_result_log(result, command->builds.network, values->high, command->form == PRECISION_TYPED_ENGINES,
+                         command->context->log);
+    if (command->form != PRECISION_ENGINES && result->outcome == PRECISION_FOUND) {
+        precision_lab_costs(command->lab, &answer, &costs);
+        precision_lab_costs(command->lab, &result->chosen, &before);
+        precision_result_log_costs(&costs, &before, command->context->log);
         members.costs = &costs;
         members.without_added = &before;
-        rc = measure(session, &answer, &errors, &measured, err);
+        rc = measure(command, &answer, &errors, &measured, err);
         members.errors = measured ? &errors : NULL;
     }
-    loop_log_checks(session->loop);
+    check_counts_log(session_state(command->session).checks, command->context->log);
     if (rc == 0)
-        rc = debug_report_save(&session->report, session->loop, precision_result_write, &members, err);
+        rc = debug_report_save(&command->report, command->session, precision_result_write, &members, err);
     if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
-        rc = precision_lab_save_onnx(session->lab, &answer, values->output_onnx, err);
+        rc = precision_lab_save_onnx(command->lab, &answer, values->output_onnx, err);
     precision_errors_release(&errors);
     return rc;
 }
 
 /* The network, with what has to be in higher precision. */
-static void tell(struct session *session, const struct precision_result *result)
+static void tell(struct precision_command *command, const struct precision_result *result)
 {
-    const struct network *network = session->builds.network;
-    struct report *page = session->page.report;
+    const struct network *network = command->builds.network;
+    struct report *page = command->page.report;
     size_t chosen = bitset_count(&result->chosen);
 
     if (page == NULL)
@@ -344,29 +346,29 @@ static void tell(struct session *session, const struct precision_result *result)
                            network->layers.count);
     if (bitset_count(&result->added) > 0)
         report_add_proof(page, "with %zu more, which saves Casts, the check passes, too", bitset_count(&result->added));
-    session_page_add_checks(page, session->loop);
+    session_page_add_checks(page, command->session);
     for (size_t i = bitset_next(&result->chosen, 0); result->outcome == PRECISION_FOUND && i < result->chosen.size;
          i = bitset_next(&result->chosen, i + 1))
         for (size_t k = 0; k < network->layers.items[i].nodes.count; k++)
             report_add_culprit(page, model_node_label(network->model, network->layers.items[i].nodes.items[k]));
 }
 
-static int search(struct session *session, struct error *err)
+static int search(struct precision_command *command, struct error *err)
 {
-    const struct debug_precision_settings *values = session->values;
-    const struct debug_values *debug = &session->values->debug;
+    const struct debug_precision_settings *values = command->values;
+    const struct debug_values *debug = &command->values->debug;
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
-    struct precision_target target = precision_lab_target(session->lab);
+    struct precision_target target = precision_lab_target(command->lab);
     struct precision_result result;
-    int rc = precision_run(&target, &settings, session->loop, session->context->log, &result, err);
+    int rc = precision_run(&target, &settings, command->session, command->context->log, &result, err);
 
     if (rc < 0)
-        return debug_session_end(session->context, debug, session->loop, rc);
-    rc = report(session, &result, err);
+        return debug_session_end(command->context, debug, command->session, rc);
+    rc = report(command, &result, err);
     if (rc == 0) {
-        tell(session, &result);
-        rc = session_page_finish(&session->page, session->context, &debug->report, result.outcome == PRECISION_FOUND,
+        tell(command, &result);
+        rc = session_page_finish(&command->page, command->context, &debug->report, result.outcome == PRECISION_FOUND,
                                  err);
     }
     if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
@@ -378,57 +380,57 @@ static int search(struct session *session, struct error *err)
 static int debug_precision_run(const struct command_context *context, const struct debug_precision_settings *settings,
                                struct error *err)
 {
-    struct session session = {.context = context, .values = settings};
+    struct precision_command command = {.context = context, .values = settings};
     int rc;
 
-    set_artifact(&session);
-    rc = refuse_model_as_artifact(&session, err);
+    set_artifact(&command);
+    rc = refuse_model_as_artifact(&command, err);
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&session.report, &settings->debug.json, err);
+    rc = debug_report_open(&command.report, &settings->debug.json, err);
     if (rc < 0)
         return rc;
-    session.form = session.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
-    if (session.form == PRECISION_ENGINES)
-        rc = trt_choose(context->log, NULL, &session.program, err);
+    command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
+    if (command.form == PRECISION_ENGINES)
+        rc = trt_choose(context->log, NULL, &command.program, err);
     if (rc < 0)
         goto done;
-    rc = session.program != NULL
-             ? engine_file_init_aside(&session.builds.file, context, &settings->engine, &settings->file, err)
-             : engine_file_init(&session.builds.file, context, &settings->engine, &settings->file, err);
+    rc = command.program != NULL
+             ? engine_file_init_aside(&command.builds.file, context, &settings->engine, &settings->file, err)
+             : engine_file_init(&command.builds.file, context, &settings->engine, &settings->file, err);
     if (rc < 0)
         goto done;
-    session.builds.seed = session.builds.file.request.builder.seed;
-    session.builds.times_are_kept = true;
-    choose_precisions(&session);
-    if (session.program != NULL && !trtexec_has(session.program, "--layerPrecisions"))
-        rc = choose_typed_models(&session, err);
+    command.builds.seed = command.builds.file.request.builder.seed;
+    command.builds.times_are_kept = true;
+    choose_precisions(&command);
+    if (command.program != NULL && !trtexec_has(command.program, "--layerPrecisions"))
+        rc = choose_typed_models(&command, err);
     if (rc < 0)
         goto done;
-    rc = open_network(&session, err);
+    rc = open_network(&command, err);
     if (rc < 0)
         goto done;
-    session_page_begin(&session.page, context, &settings->debug.report, "debug precision", "layers",
-                       &session.loop_settings);
-    rc = loop_new(&session.loop_settings, &session.hash, context->log, &session.loop, err);
+    session_page_begin(&command.page, context, &settings->debug.report, "debug precision", "layers",
+                       &command.session_settings);
+    rc = session_new(&command.session_settings, &command.hash, context->log, &command.session, err);
     if (rc < 0)
         goto done;
-    debug_session_watch_data(session.loop, session.builds.network->model);
-    if (session.program != NULL)
-        rc = open_trt(&session, err);
+    debug_session_watch_data(command.session, command.builds.network->model);
+    if (command.program != NULL)
+        rc = open_trt(&command, err);
     if (rc < 0)
         goto done;
-    rc = open_lab(&session, err);
+    rc = open_lab(&command, err);
     if (rc < 0)
         goto done;
-    rc = search(&session, err);
+    rc = search(&command, err);
 done:
-    precision_lab_free(session.lab);
-    loop_free(session.loop);
-    trt_builds_release(&session.trt);
-    engine_builds_release(&session.builds);
-    session_page_release(&session.page);
-    debug_report_close(&session.report);
+    precision_lab_free(command.lab);
+    session_free(command.session);
+    trt_builds_release(&command.trt);
+    engine_builds_release(&command.builds);
+    session_page_release(&command.page);
+    debug_report_close(&command.report);
     return rc;
 }
 

@@ -31,7 +31,7 @@ static const struct option_group quantization_options = {
     .count = ARRAY_LEN(quantization_rows),
 };
 
-struct session {
+struct quantization_command {
     const struct command_context *context;
     const struct debug_quantization_settings *settings;
     struct quantization_study study;
@@ -45,48 +45,48 @@ struct session {
     bool data_are_generated;
 };
 
-static void warn_of_bodies(const struct session *session)
+static void warn_of_bodies(const struct quantization_command *command)
 {
-    if (session->subject.quantizers.inside > 0)
-        log_message(session->context->log, LOG_WARNING,
+    if (command->subject.quantizers.inside > 0)
+        log_message(command->context->log, LOG_WARNING,
                     "%zu QuantizeLinear and DequantizeLinear in bodies of nodes and in functions are not looked at",
-                    session->subject.quantizers.inside);
+                    command->subject.quantizers.inside);
 }
 
 /* Often the quantized one, by mistake. */
-static void warn_of_quantized_reference(const struct session *session)
+static void warn_of_quantized_reference(const struct quantization_command *command)
 {
-    const struct quantization_subject *subject = &session->subject;
+    const struct quantization_subject *subject = &command->subject;
     struct quantizers quantizers;
 
     if (subject->float_model == NULL)
         return;
     quantizers_find(subject->float_model, NULL, &quantizers);
     if (quantizers.count > 0)
-        log_message(session->context->log, LOG_WARNING,
+        log_message(command->context->log, LOG_WARNING,
                     "--float: '%s' has %zu quantizer(s) itself, so that it is not the model in float: it is "
                     "compared with all the same, and what is said below is about that",
                     subject->float_model->display_name, quantizers.count);
     quantizers_release(&quantizers);
 }
 
-static int measure(struct session *session, struct error *err)
+static int measure(struct quantization_command *command, struct error *err)
 {
-    const struct command_context *context = session->context;
-    const struct debug_quantization_settings *settings = session->settings;
-    struct quantization_study *study = &session->study;
+    const struct command_context *context = command->context;
+    const struct debug_quantization_settings *settings = command->settings;
+    struct quantization_study *study = &command->study;
     int rc = data_loader_from_options(context, &settings->file, &study->loader, err);
 
     if (rc < 0)
         return rc;
-    session->data_are_generated = data_loader_generates(study->loader);
-    if (session->data_are_generated)
+    command->data_are_generated = data_loader_generates(study->loader);
+    if (command->data_are_generated)
         log_message(context->log, LOG_WARNING,
                     "Input data are made up: what activations reach, and so what clips and what it costs, may be "
                     "otherwise with real ones (--load-inputs)");
-    warn_of_bodies(session);
-    warn_of_quantized_reference(session);
-    study->subject = &session->subject;
+    warn_of_bodies(command);
+    warn_of_quantized_reference(command);
+    study->subject = &command->subject;
     study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
     study->request = model_file_request(context, &settings->file);
     study->request.model.path = settings->file.model.path;
@@ -96,7 +96,7 @@ static int measure(struct session *session, struct error *err)
         study->progress = progress_line_show;
         study->progress_data = context->progress;
     }
-    return quantization_measure(study, &session->table, err);
+    return quantization_measure(study, &command->table, err);
 }
 
 /* What --json has: the table, and the answer of the search. */
@@ -116,73 +116,73 @@ static void write_result(const void *data, struct json_writer *writer)
     quantization_session_write(result->search, writer);
 }
 
-static int tell(struct session *session, const struct quantization_report *table, struct error *err)
+static int tell(struct quantization_command *command, const struct quantization_report *table, struct error *err)
 {
-    const struct command_context *context = session->context;
-    const struct debug_values *debug = &session->settings->debug;
-    bool searched = quantization_search_is_wanted(context, session->settings);
-    bool found = !searched || quantization_session_has_found(&session->search);
-    const struct result result = {*table, searched ? &session->search : NULL};
+    const struct command_context *context = command->context;
+    const struct debug_values *debug = &command->settings->debug;
+    bool searched = quantization_search_is_wanted(context, command->settings);
+    bool found = !searched || quantization_session_has_found(&command->search);
+    const struct result result = {*table, searched ? &command->search : NULL};
     int rc;
 
-    session_page_add_model(session->page.report, session->subject.model);
-    quantization_result_tell(table, session->page.report);
+    session_page_add_model(command->page.report, command->subject.model);
+    quantization_result_tell(table, command->page.report);
     if (searched) {
-        quantization_session_log(&session->search);
-        quantization_session_tell(&session->search, session->page.report);
-        session_page_add_checks(session->page.report, session->search.loop);
-        loop_log_checks(session->search.loop);
+        quantization_session_log(&command->search);
+        quantization_session_tell(&command->search, command->page.report);
+        session_page_add_checks(command->page.report, command->search.session);
+        check_counts_log(session_state(command->search.session).checks, command->context->log);
     }
-    rc = debug_report_save(&session->report, session->search.loop, write_result, &result, err);
+    rc = debug_report_save(&command->report, command->search.session, write_result, &result, err);
     if (rc < 0)
         return rc;
-    rc = session_page_finish(&session->page, context, &debug->report, found, err);
+    rc = session_page_finish(&command->page, context, &debug->report, found, err);
     return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
 }
 
 /* The table comes first: it is the order in which the search goes. */
-static int measure_and_search(struct session *session, struct error *err)
+static int measure_and_search(struct quantization_command *command, struct error *err)
 {
-    const struct command_context *context = session->context;
-    const struct debug_quantization_settings *settings = session->settings;
+    const struct command_context *context = command->context;
+    const struct debug_quantization_settings *settings = command->settings;
     const char *model = settings->file.model.path;
     struct quantization_report table;
     int rc;
 
-    session->search.loop_settings = debug_loop_settings(context, &settings->debug, &settings->file);
-    session_page_begin(&session->page, context, &settings->debug.report, "debug quantization", "quantizers",
-                       &session->search.loop_settings);
-    rc = measure(session, err);
+    command->search.session_settings = debug_session_settings(context, &settings->debug, &settings->file);
+    session_page_begin(&command->page, context, &settings->debug.report, "debug quantization", "quantizers",
+                       &command->search.session_settings);
+    rc = measure(command, err);
     if (rc < 0)
         return rc;
-    table = (struct quantization_report){.subject = &session->subject,
-                                         .table = &session->table,
-                                         .rewriting = &session->rewriting,
-                                         .traps = &session->traps,
-                                         .float_path = session->study.float_path,
-                                         .data_are_generated = session->data_are_generated};
-    quantization_rewriting_read(&session->study, &session->rewriting);
-    quantization_traps_find(&session->subject, system_saturates_products(), &session->rewriting, &session->traps);
+    table = (struct quantization_report){.subject = &command->subject,
+                                         .table = &command->table,
+                                         .rewriting = &command->rewriting,
+                                         .traps = &command->traps,
+                                         .float_path = command->study.float_path,
+                                         .data_are_generated = command->data_are_generated};
+    quantization_rewriting_read(&command->study, &command->rewriting);
+    quantization_traps_find(&command->subject, system_saturates_products(), &command->rewriting, &command->traps);
     quantization_result_log(&table, context->log);
     if (quantization_search_is_wanted(context, settings)) {
-        session->search.context = context;
-        session->search.settings = settings;
-        session->search.subject = &session->subject;
-        session->search.model_path = model;
-        session->search.float_path = session->study.float_path;
-        session->search.page = &session->page;
-        rc = quantization_session_run(&session->search, &session->table, err);
+        command->search.context = context;
+        command->search.settings = settings;
+        command->search.subject = &command->subject;
+        command->search.model_path = model;
+        command->search.float_path = command->study.float_path;
+        command->search.page = &command->page;
+        rc = quantization_session_run(&command->search, &command->table, err);
         if (rc < 0)
             return rc;
     }
-    return tell(session, &table, err);
+    return tell(command, &table, err);
 }
 
 static int debug_quantization_run(const struct command_context *context,
                                   const struct debug_quantization_settings *values, struct error *err)
 {
     const char *path = values->file.model.path;
-    struct session session = {.context = context, .settings = values};
+    struct quantization_command command = {.context = context, .settings = values};
     int rc;
 
     if (parse_given(context->parse, "--emit") && !quantization_search_is_wanted(context, values))
@@ -196,20 +196,20 @@ static int debug_quantization_run(const struct command_context *context,
         if (rc < 0)
             return rc;
     }
-    rc = debug_report_open(&session.report, &values->debug.json, err);
+    rc = debug_report_open(&command.report, &values->debug.json, err);
     if (rc < 0)
         return rc;
-    rc = quantization_subject_open(path, values->float_model, &session.subject, err);
+    rc = quantization_subject_open(path, values->float_model, &command.subject, err);
     if (rc == 0)
-        rc = measure_and_search(&session, err);
-    quantization_session_release(&session.search);
-    quantization_traps_release(&session.traps);
-    quantization_rewriting_release(&session.rewriting);
-    quantization_table_release(&session.table);
-    session_page_release(&session.page);
-    data_loader_free(session.study.loader);
-    quantization_subject_release(&session.subject);
-    debug_report_close(&session.report);
+        rc = measure_and_search(&command, err);
+    quantization_session_release(&command.search);
+    quantization_traps_release(&command.traps);
+    quantization_rewriting_release(&command.rewriting);
+    quantization_table_release(&command.table);
+    session_page_release(&command.page);
+    data_loader_free(command.study.loader);
+    quantization_subject_release(&command.subject);
+    debug_report_close(&command.report);
     return rc;
 }
 

@@ -82,12 +82,12 @@ static struct reduce_settings settings_from_options(const struct command_context
     const struct onnx_save_values *save = &settings->file.save;
     const struct shape_inference_values *inference = &settings->file.inference;
     const struct data_loader_settings *data = &settings->file.data;
-    const struct loop_settings *loop = &settings->debug.loop;
+    const struct session_settings *session = &settings->debug.session;
     struct reduce_settings ret = settings->reduce;
 
     ret.output = save->path;
     ret.external = save->external;
-    ret.keep_intermediate = loop->keep_intermediate;
+    ret.keep_intermediate = session->keep_intermediate;
     ret.copy_weights = settings->debug.copy_weights;
     ret.ignore_external_data = settings->file.load.ignore_external_data;
     ret.force_fallback = inference->force_fallback;
@@ -98,8 +98,8 @@ static struct reduce_settings settings_from_options(const struct command_context
     ret.candidates.fixed_shapes = true;
     ret.candidates.random_data = data->files.count == 0;
     ret.candidates.cuts_anywhere = ret.mode == REDUCE_MINIMAL;
-    ret.candidates.iteration_inputs = loop->check.files.items[CANDIDATE_INPUTS];
-    ret.candidates.iteration_golden = loop->check.files.items[CANDIDATE_GOLDEN];
+    ret.candidates.iteration_inputs = session->check.files.items[CANDIDATE_INPUTS];
+    ret.candidates.iteration_golden = session->check.files.items[CANDIDATE_GOLDEN];
     return ret;
 }
 
@@ -137,9 +137,9 @@ static int refuse_results_as_artifact(const struct debug_reduce_settings *settin
 {
     const struct reduce_settings *reduce = &settings->reduce;
     const struct onnx_save_values *save = &settings->file.save;
-    const struct loop_settings *loop = &settings->debug.loop;
+    const struct session_settings *session = &settings->debug.session;
 
-    if (!reduce->all || save->path == NULL || strcmp(save->path, loop->check.files.items[CANDIDATE_ARTIFACT]) != 0)
+    if (!reduce->all || save->path == NULL || strcmp(save->path, session->check.files.items[CANDIDATE_ARTIFACT]) != 0)
         return 0;
     return error_set(err, ERR_INVALID,
                      "-o '%s': with --all candidates would replace the first result there; choose another path",
@@ -199,7 +199,8 @@ static void write_result(const void *data, struct json_writer *writer)
 }
 
 /* The original's network, and what of it is left. */
-static void tell(struct report *report, struct model *model, const struct reduction *reduction, const struct loop *loop)
+static void tell(struct report *report, struct model *model, const struct reduction *reduction,
+                 const struct debug_session *session)
 {
     const struct reduce_result *result = reduction->result;
     size_t nodes = result->count > 0 ? bitset_count(&result->items[0].nodes) : 0;
@@ -224,7 +225,7 @@ static void tell(struct report *report, struct model *model, const struct reduct
     }
     if (nodes > 0 && result->ruled_out == RULED_OUT_BY_NOTHING)
         report_add_proof(report, "The check was never seen to pass: that it fails on everything is not ruled out");
-    session_page_add_checks(report, loop);
+    session_page_add_checks(report, session);
     for (size_t i = 0; i < result->count; i++)
         for (size_t k = bitset_next(&result->items[i].nodes, 0); k < result->items[i].nodes.size;
              k = bitset_next(&result->items[i].nodes, k + 1))
@@ -249,13 +250,13 @@ static int refuse_missing_result(const struct debug_reduce_settings *settings, c
 }
 
 static int end_of_session(const struct command_context *context, const struct debug_reduce_settings *settings,
-                          struct loop *loop, const struct reduce_result *result, int rc, struct error *err)
+                          struct debug_session *session, const struct reduce_result *result, int rc, struct error *err)
 {
     const struct debug_values *debug = &settings->debug;
 
     if (rc < 0)
-        return debug_session_end(context, &settings->debug, loop, rc);
-    loop_log_checks(loop);
+        return debug_session_end(context, &settings->debug, session, rc);
+    check_counts_log(session_state(session).checks, context->log);
     if (debug->exit_code)
         return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
     return refuse_missing_result(settings, result, err);
@@ -337,13 +338,13 @@ static int find_sizes(const struct command_context *context, const struct debug_
 static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *options,
                             struct error *err)
 {
-    struct loop_settings loop_settings = debug_loop_settings(context, &options->debug, &options->file);
+    struct session_settings session_settings = debug_session_settings(context, &options->debug, &options->file);
     struct reduce_settings settings;
     struct engine_settings golden = {0};
     struct data_loader *loader = NULL;
     struct sandbox *sandbox = NULL;
     struct model *model = NULL;
-    struct loop *loop = NULL;
+    struct debug_session *session = NULL;
     struct hash hash;
     size_t nodes = 0;
     bool keep_inputs = false;
@@ -357,7 +358,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     rc = debug_report_open(&json, &options->debug.json, err);
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, &options->debug.report, "debug reduce", "nodes", &loop_settings);
+    session_page_begin(&page, context, &options->debug.report, "debug reduce", "nodes", &session_settings);
     rc = prepare(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
@@ -373,10 +374,10 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     rc = find_sizes(context, options, model, sandbox, loader, err);
     if (rc < 0)
         goto done;
-    rc = loop_new(&loop_settings, &hash, context->log, &loop, err);
+    rc = session_new(&session_settings, &hash, context->log, &session, err);
     if (rc < 0)
         goto done;
-    debug_session_watch_data(loop, model);
+    debug_session_watch_data(session, model);
     settings = settings_from_options(context, options, loader);
     settings.simplify.sandbox = sandbox;
     settings.original_nodes = nodes;
@@ -386,19 +387,19 @@ static int debug_reduce_run(const struct command_context *context, const struct 
         rc = engine_file_golden(&golden, context, &options->file, loader, err);
     if (rc < 0)
         goto done;
-    rc = reduce_run(model, &settings, loop, context->log, &result, err);
+    rc = reduce_run(model, &settings, session, context->log, &result, err);
     if (rc == 0) {
         const struct reduction reduction = {model, nodes, &result};
 
-        tell(page.report, model, &reduction, loop);
+        tell(page.report, model, &reduction, session);
         rc = session_page_finish(&page, context, &options->debug.report, result.outcome == REDUCE_FOUND, err);
         if (rc == 0)
-            rc = debug_report_save(&json, loop, write_result, &reduction, err);
+            rc = debug_report_save(&json, session, write_result, &reduction, err);
     }
-    rc = end_of_session(context, options, loop, &result, rc, err);
+    rc = end_of_session(context, options, session, &result, rc, err);
 done:
     reduce_result_release(&result);
-    loop_free(loop);
+    session_free(session);
     sandbox_stop(sandbox);
     engine_settings_release(&golden);
     data_loader_free(loader);

@@ -10,7 +10,7 @@ struct debug_repeat_settings {
 };
 
 /* There is no model: every iteration checks whatever the command checks. */
-static int identify_iteration(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_iteration(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     (void)data, (void)search, (void)ret, (void)err;
     return 0;
@@ -19,32 +19,32 @@ static int identify_iteration(void *data, const void *search, struct loop_candid
 static int debug_repeat_run(const struct command_context *context, const struct debug_repeat_settings *options,
                             struct error *err)
 {
-    struct loop_settings settings = debug_loop_settings(context, &options->debug, NULL);
+    struct session_settings settings = debug_session_settings(context, &options->debug, NULL);
     struct repetition until = options->debug.until;
-    struct loop_subject subject = {
+    struct session_subject subject = {
         .ops = &repetition_ops, .search = &until, .end = until.end, .identify = identify_iteration};
     struct debug_report result;
     struct session_page page = {.counts = true};
-    struct loop *loop = NULL;
+    struct debug_session *session = NULL;
 
     int rc = debug_report_open(&result, &options->debug.json, err);
     if (rc < 0)
         return rc;
     session_page_begin(&page, context, &options->debug.report, "debug repeat", "iterations", &settings);
-    rc = loop_new(&settings, NULL, context->log, &loop, err);
+    rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
-    rc = loop_run(loop, &subject, err);
+    rc = session_search(session, &subject, err);
     if (rc < 0)
         goto ended;
-    session_page_tell_rate(page.report, "iterations", loop);
+    session_page_tell_rate(page.report, "iterations", session);
     rc = session_page_finish(&page, context, &options->debug.report, true, err);
     if (rc == 0)
-        rc = debug_report_save(&result, loop, NULL, NULL, err);
+        rc = debug_report_save(&result, session, NULL, NULL, err);
 ended:
-    rc = debug_session_end(context, &options->debug, loop, rc);
+    rc = debug_session_end(context, &options->debug, session, rc);
 done:
-    loop_free(loop);
+    session_free(session);
     session_page_release(&page);
     debug_report_close(&result);
     return rc;

@@ -33,10 +33,10 @@ void debug_preload_libraries(void *words)
         onednn_load(&onednn, NULL);
 }
 
-struct loop_settings debug_loop_settings(const struct command_context *context, const struct debug_values *debug,
-                                         const struct model_file_settings *file)
+struct session_settings debug_session_settings(const struct command_context *context, const struct debug_values *debug,
+                                               const struct model_file_settings *file)
 {
-    struct loop_settings ret = debug->loop;
+    struct session_settings ret = debug->session;
 
     ret.check.self = context->program;
     ret.check.self_main = context->main;
@@ -71,7 +71,7 @@ static void write_checks(struct json_writer *writer, const struct check_counts *
     json_writer_end_object(writer);
 }
 
-void debug_session_watch_data(struct loop *loop, struct model *model)
+void debug_session_watch_data(struct debug_session *session, struct model *model)
 {
     struct text_list locations = {0};
     struct subgraph whole;
@@ -83,7 +83,7 @@ void debug_session_watch_data(struct loop *loop, struct model *model)
 
             if (external_data_path(model, locations.items[i], &path, NULL) < 0)
                 continue;
-            loop_watch(loop, path);
+            session_watch(session, path);
             free(path);
         }
     free(locations.items);
@@ -104,7 +104,7 @@ int debug_report_open(struct debug_report *report, const struct json_values *jso
     return 0;
 }
 
-int debug_report_save(struct debug_report *report, const struct loop *loop,
+int debug_report_save(struct debug_report *report, const struct debug_session *session,
                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err)
 {
     if (!report->wanted)
@@ -112,11 +112,11 @@ int debug_report_save(struct debug_report *report, const struct loop *loop,
     json_writer_begin_object(&report->json);
     if (add != NULL)
         add(data, &report->json);
-    if (loop != NULL) {
-        json_writer_add_integer(&report->json, "passed", loop_passed(loop));
-        json_writer_add_integer(&report->json, "failed", loop_failed(loop));
-        json_writer_add_integer(&report->json, "skipped", loop_skipped(loop));
-        write_checks(&report->json, loop_check_counts(loop));
+    if (session != NULL) {
+        json_writer_add_integer(&report->json, "passed", session_state(session).passed);
+        json_writer_add_integer(&report->json, "failed", session_state(session).failed);
+        json_writer_add_integer(&report->json, "skipped", session_state(session).skipped);
+        write_checks(&report->json, session_state(session).checks);
     }
     json_writer_end_object(&report->json);
     return json_writer_commit(&report->json, FILE_DURABLE, err);
@@ -129,16 +129,16 @@ void debug_report_close(struct debug_report *report)
     report->wanted = false;
 }
 
-int debug_session_end(const struct command_context *context, const struct debug_values *debug, struct loop *loop,
-                      int rc)
+int debug_session_end(const struct command_context *context, const struct debug_values *debug,
+                      struct debug_session *session, int rc)
 {
     if (rc == ERR_INTERRUPTED) {
-        const char *hint = loop_resume_hint(loop, context->command_line);
+        const char *hint = session_resume_hint(session, context->command_line);
         if (hint)
             log_message(context->log, LOG_CRITICAL, "%s", hint);
     }
     if (rc < 0)
         return rc;
-    loop_log_checks(loop);
-    return debug->exit_code && loop_failed(loop) > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
+    check_counts_log(session_state(session).checks, context->log);
+    return debug->exit_code && session_state(session).failed > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
 }

@@ -9,7 +9,7 @@
 
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "format/json/writer.h"
 #include "onnx/model/model.h"
 
@@ -23,11 +23,11 @@
 /* What a page of help has of all searches, behind what it has of this one. */
 #define DEBUG_SEARCH_ESSENTIAL "-j", "--load-debug-replay", "--show-output", "--json", "--report", "-v"
 
-/* What the options say to the loop, of the check, candidates, artifacts and replays, and of the model (`file`, NULL for
- * a command without one); also lets it ask the user on the terminal, show its progress there, and find this program.
- * Borrows from the context and the settings. */
-struct loop_settings debug_loop_settings(const struct command_context *context, const struct debug_values *debug,
-                                         const struct model_file_settings *file);
+/* What the options say to the session, of the check, candidates, artifacts and replays, and of the model (`file`, NULL
+ * for a command without one); also lets it ask the user on the terminal, show its progress there, and find this
+ * program. Borrows from the context and the settings. */
+struct session_settings debug_session_settings(const struct command_context *context, const struct debug_values *debug,
+                                               const struct model_file_settings *file);
 
 /* In the fork server of checks that run this program with these words (NULL-terminated): what their runners use is
  * loaded once for all of them, unless they name an ONNX Runtime of their own. What cannot be loaded is left to the
@@ -44,21 +44,22 @@ struct debug_report {
  * is said before anything is run. Nothing to close after an error. */
 int debug_report_open(struct debug_report *report, const struct json_values *json, struct error *err);
 
-/* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `loop` (NULL:
+/* Writes an object of what `add` (NULL: nothing) adds to it, and of the numbers of iterations of `session` (NULL:
  * without): "passed", "failed" and "skipped", and how the checks that were run have ended, "checks". The file is then
  * in place. Nothing happens when it is not wanted. */
-int debug_report_save(struct debug_report *report, const struct loop *loop,
+int debug_report_save(struct debug_report *report, const struct debug_session *session,
                       void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err);
 
 void debug_report_close(struct debug_report *report); /* without debug_report_save() no file is left */
 
-/* Has the loop watch the external data of the model: linked to candidates, they are within reach of the check. What
+/* Has the session watch the external data of the model: linked to candidates, they are within reach of the check. What
  * cannot be found is left to those who need it. */
-void debug_session_watch_data(struct loop *loop, struct model *model);
+void debug_session_watch_data(struct debug_session *session, struct model *model);
 
-/* Turns the loop's end into the command's: after an interruption the log says how to resume; after success it says how
- * the checks have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through. */
-int debug_session_end(const struct command_context *context, const struct debug_values *debug, struct loop *loop,
-                      int rc);
+/* Turns the session's end into the command's: after an interruption the log says how to resume; after success it says
+ * how the checks have ended, and --exit-code decides between 0 and EXIT_STATUS_FAILED_ITERATION. Errors pass through.
+ * */
+int debug_session_end(const struct command_context *context, const struct debug_values *debug,
+                      struct debug_session *session, int rc);
 
 #endif

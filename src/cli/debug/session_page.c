@@ -75,7 +75,7 @@ static void add_candidate(void *data, const struct judged_candidate *judged)
 
 void session_page_begin(struct session_page *page, const struct command_context *context,
                         const struct report_values *values, const char *tool, const char *unit,
-                        struct loop_settings *settings)
+                        struct session_settings *settings)
 {
     char *name = settings->model != NULL ? file_basename(settings->model) : NULL;
     SCOPED_STRING(title);
@@ -119,22 +119,24 @@ void session_page_add_model(struct report *report, struct model *model)
     report_add_network(report, model);
 }
 
-void session_page_add_checks(struct report *report, const struct loop *loop)
+void session_page_add_checks(struct report *report, const struct debug_session *session)
 {
     if (report != NULL)
-        report_add_proof(report, "%lld iterations: %lld passed, %lld failed, %lld skipped",
-                         (long long)(loop_passed(loop) + loop_failed(loop) + loop_skipped(loop)),
-                         (long long)loop_passed(loop), (long long)loop_failed(loop), (long long)loop_skipped(loop));
+        report_add_proof(
+            report, "%lld iterations: %lld passed, %lld failed, %lld skipped",
+            (long long)(session_state(session).passed + session_state(session).failed + session_state(session).skipped),
+            (long long)session_state(session).passed, (long long)session_state(session).failed,
+            (long long)session_state(session).skipped);
 }
 
-void session_page_tell_rate(struct report *report, const char *unit, const struct loop *loop)
+void session_page_tell_rate(struct report *report, const char *unit, const struct debug_session *session)
 {
-    int64_t failed = loop_failed(loop), all = loop_passed(loop) + failed;
+    int64_t failed = session_state(session).failed, all = session_state(session).passed + failed;
 
     report_set_verdict(report,
                        failed > 0 ? REPORT_FAILED
                        : all > 0  ? REPORT_PASSED
                                   : REPORT_UNKNOWN,
                        "%lld of %lld %s failed", (long long)failed, (long long)all, unit);
-    session_page_add_checks(report, loop);
+    session_page_add_checks(report, session);
 }

@@ -4,7 +4,7 @@
 
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "onnx/model/model.h"
 #include "report/report.h"
 
@@ -15,12 +15,12 @@ struct session_page {
     struct junit *junit;   /* the context's; NULL: not wanted */
 };
 
-/* Begins what the options ask for. The page is called after the tool and the model of the settings. What the loop of
+/* Begins what the options ask for. The page is called after the tool and the model of the settings. What the session of
  * these settings judges becomes its search, over `unit` ("nodes"), each candidate with what its check has written;
- * `page` has to stay where it is as long as the loop. */
+ * `page` has to stay where it is as long as the session. */
 void session_page_begin(struct session_page *page, const struct command_context *context,
                         const struct report_values *values, const char *tool, const char *unit,
-                        struct loop_settings *settings);
+                        struct session_settings *settings);
 
 /* Writes the page. `found`: the session has found what it is for; else its test has failed where the verdict says so,
  * and is skipped where nothing was to be found. */
@@ -31,9 +31,9 @@ void session_page_release(struct session_page *page);
 
 /* The network of the session, and in words how its checks have ended, as proof. */
 void session_page_add_model(struct report *report, struct model *model);
-void session_page_add_checks(struct report *report, const struct loop *loop);
+void session_page_add_checks(struct report *report, const struct debug_session *session);
 
 /* The verdict of a session that only counts: how many of those that were judged have failed. The same as proof. */
-void session_page_tell_rate(struct report *report, const char *unit, const struct loop *loop);
+void session_page_tell_rate(struct report *report, const char *unit, const struct debug_session *session);
 
 #endif

@@ -44,7 +44,7 @@ static int finish_tactics(struct parse *parse, void *given, struct error *err)
                          "sorted them into");
     if (values->dir && values->good && values->bad)
         return error_set(err, ERR_INVALID, "--dir means nothing beside --good and --bad: leave it out");
-    return jobs_check(parse, &values->debug.loop, true, err);
+    return jobs_check(parse, &values->debug.session, true, err);
 }
 
 #define ROW(member, ...) OPTION_ROW(struct debug_tactics_settings, member, __VA_ARGS__)
@@ -231,7 +231,7 @@ static void accuse(struct report *report, const struct network *network, const c
 
 /* The network, and the layers whose tactics make the difference: those of one kernel, if each of them was seen to. */
 static void tell(struct report *report, const struct tactic_isolation *isolation, const struct network *network,
-                 const struct loop *loop)
+                 const struct debug_session *session)
 {
     static const char *const failures[] = {
         [ISOLATION_SAME] = "The replays have the same tactics",
@@ -245,7 +245,7 @@ static void tell(struct report *report, const struct tactic_isolation *isolation
     if (report == NULL)
         return;
     session_page_add_model(report, network->model);
-    session_page_add_checks(report, loop);
+    session_page_add_checks(report, session);
     if (isolation->outcome != ISOLATION_FOUND) {
         report_set_verdict(report, REPORT_UNKNOWN, "%s", failures[isolation->outcome]);
         return;
@@ -266,12 +266,12 @@ static int run_with(const struct command_context *context, const struct debug_ta
                     const struct tactic_pair *pair, struct debug_report *result, struct error *err)
 {
     const struct debug_values *debug = &options->debug;
-    struct loop_settings settings = debug_loop_settings(context, &options->debug, &options->file);
+    struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
     struct engine_builds builds;
     struct session_page page = {0};
-    struct loop *loop = NULL;
+    struct debug_session *session = NULL;
     struct hash hash;
     int rc = engine_builds_init(&builds, context, &options->engine, &options->file, err);
 
@@ -290,32 +290,32 @@ static int run_with(const struct command_context *context, const struct debug_ta
     if (rc < 0)
         goto done;
     session_page_begin(&page, context, &options->debug.report, "debug tactics", "builds", &settings);
-    rc = loop_new(&settings, &hash, context->log, &loop, err);
+    rc = session_new(&settings, &hash, context->log, &session, err);
     if (rc < 0)
         goto done;
-    debug_session_watch_data(loop, builds.network->model);
-    rc = tactic_isolation_run(&isolation, loop, err);
+    debug_session_watch_data(session, builds.network->model);
+    rc = tactic_isolation_run(&isolation, session, err);
     if (rc < 0)
         goto ended;
     rc = save_mend(&isolation, options->mend, context->log, err);
     if (rc < 0)
         goto ended;
     tactic_isolation_log(&isolation, context->log);
-    loop_log_checks(loop);
-    tell(page.report, &isolation, builds.network, loop);
+    check_counts_log(session_state(session).checks, context->log);
+    tell(page.report, &isolation, builds.network, session);
     rc = session_page_finish(&page, context, &options->debug.report, isolation.outcome == ISOLATION_FOUND, err);
     if (rc == 0)
-        rc = debug_report_save(result, loop, tactic_isolation_write, &isolation, err);
+        rc = debug_report_save(result, session, tactic_isolation_write, &isolation, err);
     if (rc == 0 && debug->exit_code && isolation.outcome != ISOLATION_FOUND)
         rc = EXIT_STATUS_NOT_REPRODUCED;
 ended:
     if (rc < 0)
-        rc = debug_session_end(context, &options->debug, loop, rc);
+        rc = debug_session_end(context, &options->debug, session, rc);
 done:
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);
     engine_builds_release(&builds);
-    loop_free(loop);
+    session_free(session);
     session_page_release(&page);
     return rc;
 }

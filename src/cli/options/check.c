@@ -56,7 +56,7 @@ static int convert_exit_codes(struct parse *parse, const char *spelling, struct 
  * tells it from others, unless the user has said what a failure is. --until has no original. */
 static int choose_signature(struct debug_values *values, struct error *err)
 {
-    struct check_rules *rules = &values->loop.check.rules;
+    struct check_rules *rules = &values->session.check.rules;
 
     if (values->signature == SIGNATURE_REGEX && rules->fail_patterns.count == 0)
         return error_set(err, ERR_INVALID, "--signature regex needs --fail-regex: its patterns tell failures apart");
@@ -71,7 +71,7 @@ static int choose_signature(struct debug_values *values, struct error *err)
 
 static int finish_check(struct parse *parse, struct debug_values *values, bool asks, struct error *err)
 {
-    struct check_settings *check = &values->loop.check;
+    struct check_settings *check = &values->session.check;
     struct check_rules *rules = &check->rules;
     int rc = choose_signature(values, err);
 
@@ -110,24 +110,24 @@ static int finish_optional_check(struct parse *parse, void *given, struct error 
 #define ROW(member, ...) OPTION_ROW(struct debug_values, member, __VA_ARGS__)
 
 static const struct option options[] = {
-    ROW(loop.check.command, .names = {"--check", "--check-inference"}, .kind = OPTION_REST, .value_name = "COMMAND",
+    ROW(session.check.command, .names = {"--check", "--check-inference"}, .kind = OPTION_REST, .value_name = "COMMAND",
         .stands_alone = is_command_line,
         .help = "the command that tells good from bad. "
                 "It takes the rest of the line, so put it last, or put the whole command into quotes: "
                 "then a shell runs it, and options may follow. "
                 "Without --check you are asked; `debug passes` and `debug quantization` compare instead"),
-    ROW(loop.check.rules.fail_codes, .names = {"--fail-code", "--fail-returncode"}, .kind = OPTION_MANY,
+    ROW(session.check.rules.fail_codes, .names = {"--fail-code", "--fail-returncode"}, .kind = OPTION_MANY,
         .type = OPTION_INTEGER, .value_name = "N", .exclusive = 1, .convert = convert_exit_codes,
         .help = "only these exit codes of the check are failures; -N stands for signal N"),
-    ROW(loop.check.rules.ignored_codes, .names = {"--ignore-fail-code", "--ignore-fail-returncode"},
+    ROW(session.check.rules.ignored_codes, .names = {"--ignore-fail-code", "--ignore-fail-returncode"},
         .kind = OPTION_MANY, .type = OPTION_INTEGER, .value_name = "N", .exclusive = 1, .convert = convert_exit_codes,
         .help = "these exit codes of the check are no failures"),
-    ROW(loop.check.rules.skip_codes, .names = {"--skip-code"}, .kind = OPTION_MANY, .type = OPTION_INTEGER,
+    ROW(session.check.rules.skip_codes, .names = {"--skip-code"}, .kind = OPTION_MANY, .type = OPTION_INTEGER,
         .value_name = "N", .convert = convert_exit_codes,
         .help = "with these exit codes the check says nothing about the candidate, "
                 "for instance because it cannot be built. "
                 "125 is one unless --fail-code or --ignore-fail-code names it"),
-    ROW(loop.check.rules.fail_patterns, .names = {"--fail-regex"}, .kind = OPTION_MANY, .value_name = "PATTERN",
+    ROW(session.check.rules.fail_patterns, .names = {"--fail-regex"}, .kind = OPTION_MANY, .value_name = "PATTERN",
         .append = true,
         .help = "a failure needs a match of one of these Perl-compatible regular expressions in what the check "
                 "writes. "
@@ -142,31 +142,31 @@ static const struct option options[] = {
                 "auto is exit-code, and of models that `polygraphy run` could not run the reason "
                 "(error code and operator, or signal); with --fail-code or --fail-regex it is off; "
                 "off, too, for build and repeat, which have no original"),
-    ROW(loop.check.rules, .names = {"--check-timeout"}, .kind = OPTION_ONE, .value_name = "SECONDS|auto",
+    ROW(session.check.rules, .names = {"--check-timeout"}, .kind = OPTION_ONE, .value_name = "SECONDS|auto",
         .convert = convert_timeout, .hints = (const char *const[]){"auto", NULL},
         .help = "end the check, with all processes that it started, after this time; it has then failed. "
                 "For --fail-code and --ignore-fail-code that is exit code 124. "
                 "auto is ten times what the first check takes, but 1 second at least and 300 at most"),
-    ROW(loop.check.rules.on_timeout, .names = {"--on-timeout"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+    ROW(session.check.rules.on_timeout, .names = {"--on-timeout"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
         .choices = timeout_meanings, .fallback = "fail",
         .help = "what a check that runs out of time says: that the candidate fails, that it passes, or nothing"),
-    ROW(loop.check.rules.flaky, .names = {"--flaky"}, .kind = OPTION_FLAG,
+    ROW(session.check.rules.flaky, .names = {"--flaky"}, .kind = OPTION_FLAG,
         .help = "the check does not always fail when it should, or sometimes when it should not: "
                 "find out how often, and run it on each candidate as often as a verdict needs"),
-    ROW(loop.check.rules.no_false_failures, .names = {"--no-false-failures"}, .kind = OPTION_FLAG,
+    ROW(session.check.rules.no_false_failures, .names = {"--no-false-failures"}, .kind = OPTION_FLAG,
         .help = "with --flaky: the check never fails without reason, so that one failure is enough"),
-    ROW(loop.check.launcher, .names = {"--launcher"}, .kind = OPTION_ONE, .value_name = "COMMAND",
+    ROW(session.check.launcher, .names = {"--launcher"}, .kind = OPTION_ONE, .value_name = "COMMAND",
         .convert = convert_launcher,
         .help = "a command that each check is run through, in quotes: 'srun -n1' runs it on a node of a cluster"),
-    ROW(loop.work_folder, .names = {"--work-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+    ROW(session.work_folder, .names = {"--work-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         .help = "write candidates to this folder, for instance one that all nodes of a cluster share. "
                 "The check names them {artifact}, or by its usual path; "
                 "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
-    ROW(loop.check.display.show_output, .names = {"--show-output"}, .kind = OPTION_FLAG, .exclusive = 2,
+    ROW(session.check.display.show_output, .names = {"--show-output"}, .kind = OPTION_FLAG, .exclusive = 2,
         .help = "show all that the check writes, and even when it passes; "
                 "otherwise of a failing one that writes more than ten lines the last six"),
-    ROW(loop.check.display.hide_fail_output, .names = {"--hide-fail-output"}, .kind = OPTION_FLAG, .exclusive = 2,
+    ROW(session.check.display.hide_fail_output, .names = {"--hide-fail-output"}, .kind = OPTION_FLAG, .exclusive = 2,
         .help = "do not show what the check writes when it fails"),
     ROW(exit_code, .names = {"--exit-code"}, .kind = OPTION_FLAG,
         .help = "let the outcome decide about this tool's exit code; "

@@ -17,7 +17,7 @@
 #include "comparator/compare/settings.h"
 #include "comparator/data/loader.h"
 #include "comparator/infer/driver.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "onnx/edit/node.h"
 #include "report/report.h"
 
@@ -283,17 +283,17 @@ extern const struct option_group tensorflow_run_options;     /* run */
 extern const struct option_group tensorflow_convert_options; /* convert */
 extern const struct option_group tensorflow_inspect_options; /* inspect model */
 
-/* ---- The loop of debug tools ---- */
+/* ---- The session of debug tools ---- */
 
 /* What tells the failure that is looked for from others. In the order of --signature's choices. */
 enum failure_signature { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF };
 
-/* What all debug tools are told of their session; their loop gets `loop` from debug_loop_settings(). */
+/* What all debug tools are told of their session; their session gets `session` from debug_session_settings(). */
 struct debug_values {
     struct common_settings common;
     struct json_values json;
     struct report_values report;
-    struct loop_settings loop;
+    struct session_settings session;
     enum failure_signature signature;
     struct repetition until; /* --until of debug build and repeat */
     bool exit_code;          /* the outcome decides about the exit status */
@@ -324,14 +324,14 @@ OPTION_GROUP(struct debug_values, replay_options); /* debug reduce, precision, r
 #define JOBS_ROW(settings, where, more)                                                                                \
     {                                                                                                                  \
         .names = {"-j", "--jobs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",     \
-        OPTION_FIELD(settings, debug.loop.jobs),                                                                       \
+        OPTION_FIELD(settings, debug.session.jobs),                                                                    \
         .help = "run so many checks at a time: those that will probably be needed next. " where                        \
                 "The result, the replay and the log are the same" more,                                                \
     }
 /* clang-format on */
 
 /* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
-int jobs_check(const struct parse *parse, const struct loop_settings *loop, bool engines, struct error *err);
+int jobs_check(const struct parse *parse, const struct session_settings *session, bool engines, struct error *err);
 
 OPTION_GROUP(struct debug_values, until_options); /* debug build, repeat */
 

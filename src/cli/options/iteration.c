@@ -10,10 +10,10 @@
 
 #define MOST_JOBS 64 /* more hardly help: searches know too little of what comes next */
 
-int jobs_check(const struct parse *parse, const struct loop_settings *loop, bool engines, struct error *err)
+int jobs_check(const struct parse *parse, const struct session_settings *session, bool engines, struct error *err)
 {
     static const char *const one_file[] = {"--save-tactics", "--save-timing-cache", "--save-layer-info"};
-    int64_t jobs = loop->jobs;
+    int64_t jobs = session->jobs;
 
     if (jobs < 1 || jobs > MOST_JOBS)
         return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
@@ -40,7 +40,7 @@ static int finish_expected_artifacts(struct parse *parse, void *given, struct er
     const struct debug_values *values = given;
 
     (void)err;
-    if (values->loop.artifacts.paths.count == 0)
+    if (values->session.artifacts.paths.count == 0)
         log_message(
             parse_log(parse), LOG_WARNING,
             "`--artifacts` was not specified; No artifacts will be stored: name the files to keep with --artifacts");
@@ -50,9 +50,10 @@ static int finish_expected_artifacts(struct parse *parse, void *given, struct er
 #define ROW(member, ...) OPTION_ROW(struct debug_values, member, __VA_ARGS__)
 
 static const struct option artifact_rows[] = {
-    ROW(loop.artifacts.paths, .names = {"--artifacts"}, .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_MOVES,
+    ROW(session.artifacts.paths, .names = {"--artifacts"}, .kind = OPTION_MANY, .value_name = "PATH",
+        .file = OPTION_MOVES,
         .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name"),
-    ROW(loop.artifacts.folder, .names = {"--art-dir", "--artifacts-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+    ROW(session.artifacts.folder, .names = {"--art-dir", "--artifacts-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .fallback = "polygraphy_artifacts", .file = OPTION_WRITES_FOLDER, .help = "where good/ and bad/ are"),
 };
 
@@ -71,13 +72,13 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
     {                                                                                                                  \
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
         .file = OPTION_SCRATCH, .fallback = path_unless_given,                                                         \
-        OPTION_FIELD(struct debug_values, loop.check.files.items[CANDIDATE_ARTIFACT]),                                 \
+        OPTION_FIELD(struct debug_values, session.check.files.items[CANDIDATE_ARTIFACT]),                              \
         .help = "where each iteration writes its " what ", for the check to use. As long as one session has its "      \
                 "candidates there, no other one can",                                                                  \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
-        OPTION_FIELD(struct debug_values, loop.keep_intermediate),                                                     \
+        OPTION_FIELD(struct debug_values, session.keep_intermediate),                                                  \
         .help = "leave that file behind after each iteration",                                                         \
     },                                                                                                                 \
     {                                                                                                                  \
@@ -102,11 +103,11 @@ const struct option_group intermediate_engine_options = ITERATION_GROUP(intermed
 const struct option_group intermediate_list_options = ITERATION_GROUP(intermediate_list_rows, NULL);
 
 static const struct option iteration_rows[] = {
-    ROW(loop.check.files.items[CANDIDATE_INFORMATION], .names = {"--iter-info", "--iteration-info"}, .kind = OPTION_ONE,
-        .value_name = "PATH", .file = OPTION_SCRATCH,
+    ROW(session.check.files.items[CANDIDATE_INFORMATION], .names = {"--iter-info", "--iteration-info"},
+        .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_SCRATCH,
         .help =
             "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}"),
-    ROW(loop.force, .names = {"--force"}, .kind = OPTION_FLAG,
+    ROW(session.force, .names = {"--force"}, .kind = OPTION_FLAG,
         .help = "write over files that are where candidates, and what goes with them, are written, "
                 "and which are removed in the end. "
                 "Without it such a file is refused before anything is checked"),
@@ -119,26 +120,26 @@ const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NU
 static int finish_replay(struct parse *parse, void *given, struct error *err)
 {
     struct debug_values *values = given;
-    struct loop_settings *loop = &values->loop;
+    struct session_settings *session = &values->session;
 
     (void)parse, (void)err;
-    if (loop->save_replay[0] == '\0')
-        loop->save_replay = NULL;
-    loop->hash_content = candidate_content_hash;
+    if (session->save_replay[0] == '\0')
+        session->save_replay = NULL;
+    session->hash_content = candidate_content_hash;
     return 0;
 }
 
 static const struct option replay_rows[] = {
-    ROW(loop.load_replay, .names = {"--load-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
+    ROW(session.load_replay, .names = {"--load-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_READS, .extensions = "json",
         .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
                 "The result is checked once all the same"),
-    ROW(loop.save_replay, .names = {"--save-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
+    ROW(session.save_replay, .names = {"--save-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .fallback = "polygraphy_debug_replay.json", .file = OPTION_WRITES, .shares = "--load-debug-replay",
         .extensions = "json", .help = "keep the verdicts in this file; '' keeps none"),
-    ROW(loop.force_replay, .names = {"--force-debug-replay"}, .kind = OPTION_FLAG,
+    ROW(session.force_replay, .names = {"--force-debug-replay"}, .kind = OPTION_FLAG,
         .help = "take the replay even if it belongs to another model or check"),
-    ROW(loop.verdict_cache, .names = {"--verdict-cache"}, .kind = OPTION_ONE, .value_name = "FOLDER",
+    ROW(session.verdict_cache, .names = {"--verdict-cache"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
         .help = "look verdicts up in this folder before the check is run, and keep them there, "
                 "for other sessions of the same user (it is not used when others can write to it, "
@@ -184,7 +185,7 @@ static int finish_until(struct parse *parse, void *given, struct error *err)
 
     (void)parse, (void)err;
     if (values->signature == SIGNATURE_AUTO)
-        values->loop.check.rules.compare_failures = false;
+        values->session.check.rules.compare_failures = false;
     return 0;
 }
 

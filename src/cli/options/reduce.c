@@ -66,9 +66,9 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
 {
     struct debug_reduce_settings *values = given;
     struct reduce_settings *settings = &values->reduce;
-    const struct loop_settings *loop = &values->debug.loop;
+    const struct session_settings *session = &values->debug.session;
     bool is_minimal = settings->mode == REDUCE_MINIMAL;
-    int rc = jobs_check(parse, loop, false, err);
+    int rc = jobs_check(parse, session, false, err);
 
     if (rc < 0)
         return rc;
@@ -76,7 +76,7 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
         return error_set(
             err, ERR_INVALID,
             "neither --output nor --min-good was given, so the result would go nowhere; add -o reduced.onnx");
-    if (loop->max_checks < 0 || !(loop->deadline >= 0))
+    if (session->max_checks < 0 || !(session->deadline >= 0))
         return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
     if (!is_minimal && (parse_given(parse, "--iter-inputs") || parse_given(parse, "--iter-golden")))
         return error_set(err, ERR_INVALID, "--iter-inputs and --iter-golden need --mode minimal");
@@ -110,16 +110,16 @@ static const struct option options[] = {
         .help = "with --mode minimal: do not end with one part of the model that fails. "
                 "Without its nodes, what they made being fed, the model is checked again, "
                 "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on"),
-    ROW(debug.loop.max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
-        .fallback = "0",
+    ROW(debug.session.max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
+        .value_name = "N", .fallback = "0",
         .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit"),
-    ROW(debug.loop.deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "SECONDS",
-        .fallback = "0", .help = "the same for time: no check begins later than this"),
-    ROW(debug.loop.check.files.items[CANDIDATE_INPUTS], .names = {"--iter-inputs"}, .kind = OPTION_ONE,
+    ROW(debug.session.deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT,
+        .value_name = "SECONDS", .fallback = "0", .help = "the same for time: no check begins later than this"),
+    ROW(debug.session.check.files.items[CANDIDATE_INPUTS], .names = {"--iter-inputs"}, .kind = OPTION_ONE,
         .value_name = "PATH", .file = OPTION_SCRATCH,
         .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
                 "for --load-inputs in the check"),
-    ROW(debug.loop.check.files.items[CANDIDATE_GOLDEN], .names = {"--iter-golden"}, .kind = OPTION_ONE,
+    ROW(debug.session.check.files.items[CANDIDATE_GOLDEN], .names = {"--iter-golden"}, .kind = OPTION_ONE,
         .value_name = "PATH", .file = OPTION_SCRATCH,
         .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
                 "for --load-outputs in the check"),

@@ -2,7 +2,7 @@
  * file.
  *
  * The room cli/terminal/ is what the user sees while a command is at work: log lines, one line of progress, and
- * questions. Nothing else writes to the terminal. It uses base, and of debug/loop/ what progress is made of.
+ * questions. Nothing else writes to the terminal. It uses base, and of debug/session/ what progress is made of.
  *
  * A line is `<letter> [(HH:MM:SS) ]<indent><message>`, four blanks of indent per nesting level; further lines of a
  * message are indented by the width of what stands before the message in its first line. A line break at the very end

@@ -214,7 +214,7 @@ static bool begin_line(struct progress_line *line)
     return true;
 }
 
-void progress_line_show(void *data, const struct loop_progress *progress)
+void progress_line_show(void *data, const struct session_progress *progress)
 {
     struct progress_line *line = data;
 

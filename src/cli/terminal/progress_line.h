@@ -36,11 +36,11 @@ struct progress_line {
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread, ends;
-    bool begun;                    /* all of this is in use */
-    bool has_session, has_layer;   /* what there is to show */
-    bool drawn;                    /* the line is on the terminal */
-    struct loop_progress progress; /* the newest */
-    struct layer_progress layer;   /* its name is `name` */
+    bool begun;                       /* all of this is in use */
+    bool has_session, has_layer;      /* what there is to show */
+    bool drawn;                       /* the line is on the terminal */
+    struct session_progress progress; /* the newest */
+    struct layer_progress layer;      /* its name is `name` */
     char name[128];
     double ended_at;      /* when `progress.done` became what it is */
     double earliest, due; /* when it may be drawn again, and when it must be */
@@ -51,8 +51,8 @@ struct progress_line {
 /* Finds out whether there is a terminal. A process has one line. */
 void progress_line_init(struct progress_line *line);
 
-/* Shows this from now on. `line` is a struct progress_line: the function fits struct loop_settings. */
-void progress_line_show(void *line, const struct loop_progress *progress);
+/* Shows this from now on. `line` is a struct progress_line: the function fits struct session_settings. */
+void progress_line_show(void *line, const struct session_progress *progress);
 
 /* The same for an engine that is being built, within a session or not. NULL: it is built. */
 void progress_line_show_layer(struct progress_line *line, const struct layer_progress *layer);

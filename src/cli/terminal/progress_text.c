@@ -14,7 +14,7 @@
 
 /* ---- Time ---- */
 
-double progress_time_left(const struct loop_progress *progress, double since)
+double progress_time_left(const struct session_progress *progress, double since)
 {
     double each = progress->seconds_per_check, at_once = progress->running > 0 ? progress->running : 1;
     double expected = (double)progress->expected, waiting = fmax(expected - at_once, 0);
@@ -43,7 +43,7 @@ static void add_time(struct string_builder *ret, double seconds)
 
 /* ---- Counts ---- */
 
-static void add_checks(struct string_builder *ret, const struct loop_progress *progress)
+static void add_checks(struct string_builder *ret, const struct session_progress *progress)
 {
     int64_t total = progress->done + (progress->expected > 0 ? progress->expected : 0);
 
@@ -53,7 +53,7 @@ static void add_checks(struct string_builder *ret, const struct loop_progress *p
     string_add(ret, total == 1 ? " check" : " checks");
 }
 
-static void add_node_counts(struct string_builder *ret, const struct loop_progress *progress)
+static void add_node_counts(struct string_builder *ret, const struct session_progress *progress)
 {
     if (progress->nodes_now >= 0 && progress->nodes_whole >= 0)
         string_add_format(ret, ", %" PRId64 " of %" PRId64 " nodes left", progress->nodes_now, progress->nodes_whole);
@@ -83,7 +83,7 @@ static void add_wandering(struct string_builder *ret, unsigned step, size_t size
         string_add_char(ret, i < at || i >= at + strlen(mark) ? ' ' : mark[i - at]);
 }
 
-static void add_bar(struct string_builder *ret, const struct loop_progress *progress, unsigned step, size_t size)
+static void add_bar(struct string_builder *ret, const struct session_progress *progress, unsigned step, size_t size)
 {
     string_add_char(ret, '[');
     if (progress->expected >= 0)
@@ -95,7 +95,7 @@ static void add_bar(struct string_builder *ret, const struct loop_progress *prog
 
 /* ---- The line ---- */
 
-void progress_to_text(const struct loop_progress *progress, double since, unsigned step, size_t width,
+void progress_to_text(const struct session_progress *progress, double since, unsigned step, size_t width,
                       struct string_builder *ret)
 {
     SCOPED_STRING(checks);

@@ -10,17 +10,17 @@
 #include <stddef.h>
 
 #include "base/text/string_builder.h"
-#include "debug/loop/progress.h"
+#include "debug/session/progress.h"
 
 /* Appends the line, ASCII without a line break and at most `width` characters long: when it is too long the bar gets
  * shorter and goes, then the nodes go, then the time. `since` is how long ago the last check has ended (seconds), and
  * `step` counts drawings: it moves the bar that has no end. */
-void progress_to_text(const struct loop_progress *progress, double since, unsigned step, size_t width,
+void progress_to_text(const struct session_progress *progress, double since, unsigned step, size_t width,
                       struct string_builder *ret);
 
 /* Seconds until the last expected check ends: their mean duration times their number over how many run at once, less
  * what has passed since the last one ended; checks that have not begun are not shortened. Negative: not known. */
-double progress_time_left(const struct loop_progress *progress, double since);
+double progress_time_left(const struct session_progress *progress, double since);
 
 /* The layer of an engine that is being built. */
 struct layer_progress {

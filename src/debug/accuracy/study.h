@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
-#include "debug/loop/session_lock.h"
+#include "debug/record/session_lock.h"
 #include "format/json/reader.h"
 #include "onnx/model/subgraph.h"
 

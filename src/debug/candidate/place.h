@@ -32,7 +32,7 @@ struct candidate_paths {
     const char *items[CANDIDATE_FILES];
 };
 
-/* A file that lives no longer than an iteration of the loop. */
+/* A file that lives no longer than an iteration of the session. */
 struct temporary_file {
     char *path;              /* NULL: not wanted */
     bool kept;               /* stays behind after all */

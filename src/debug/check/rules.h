@@ -34,7 +34,7 @@ struct check_rules {
      * those are that match another one of the patterns: the first in their order that is found counts. */
     bool compare_failures, by_pattern;
     bool compare_reasons;   /* with the first: of runs of this program, why the runtime refused the model counts, too */
-    bool flaky;             /* the loop runs it as often as a verdict needs */
+    bool flaky;             /* the session runs it as often as a verdict needs */
     bool no_false_failures; /* `flaky`: it never fails without the bug */
 };
 

@@ -6,7 +6,7 @@
 #ifndef DEBUG_CHECK_VERDICT_H
 #define DEBUG_CHECK_VERDICT_H
 
-#include "debug/check/evidence.h"
+#include "debug/belief/evidence.h"
 #include "debug/check/patterns.h"
 #include "debug/check/report.h"
 #include "debug/check/rules.h"

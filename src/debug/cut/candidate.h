@@ -2,7 +2,7 @@
  *
  * The room debug/cut/ makes candidates: parts of a model (maker.h) become models that a check can be given. Sets of
  * nodes and places to cut at come in; subgraphs with types (types.h), frozen constants, and files of models and their
- * data go out. It may use the layers below debug and the files of debug/candidate/, but not the loop.
+ * data go out. It may use the layers below debug and the files of debug/candidate/, but not the session.
  *
  * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original.
  */

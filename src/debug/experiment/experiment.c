@@ -1,6 +1,8 @@
 /* debug/experiment/experiment.c: see experiment.h. */
 #include "debug/experiment/experiment.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -27,7 +29,7 @@ static struct hash identity_of_set(const struct experiment *experiment, const st
                                    : hash_bytes(set->words, bitset_words(set) * sizeof(*set->words));
 }
 
-static int identify_set(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_set(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct experiment_request *request = data;
     const struct experiment_search *searched = request->search;
@@ -51,7 +53,7 @@ static int identify_set(void *data, const void *search, struct loop_candidate *r
     return 0;
 }
 
-static int make_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int make_set(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                     struct error *err)
 {
     const struct item_set *content = candidate->content;
@@ -78,7 +80,7 @@ static int make_set(void *data, struct loop_candidate *candidate, const struct c
     return rc;
 }
 
-static int save_set(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int save_set(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                     struct error *err)
 {
     const struct item_set *content = candidate->content;
@@ -98,17 +100,17 @@ static void release_set(void *data)
     free(content);
 }
 
-static struct loop_subject subject_of(struct experiment_request *request)
+static struct session_subject subject_of(struct experiment_request *request)
 {
     const struct experiment_items *items = request->experiment->items;
 
-    return (struct loop_subject){.data = request,
-                                 .kind = items->kind,
-                                 .saving = items->saving,
-                                 .identify = identify_set,
-                                 .write = make_set,
-                                 .save = save_set,
-                                 .release = release_set};
+    return (struct session_subject){.data = request,
+                                    .kind = items->kind,
+                                    .saving = items->saving,
+                                    .identify = identify_set,
+                                    .write = make_set,
+                                    .save = save_set,
+                                    .release = release_set};
 }
 
 /* ---- Checks ---- */
@@ -117,37 +119,37 @@ int experiment_check(struct experiment *experiment, const struct bitset *set, st
                      enum verdict *ret, struct error *err)
 {
     struct experiment_request asked = {.experiment = experiment, .set = set};
-    struct loop_subject subject = subject_of(&asked);
+    struct session_subject subject = subject_of(&asked);
 
-    return loop_check(experiment->loop, &subject, request, ret, err);
+    return session_check(experiment->session, &subject, request, ret, err);
 }
 
 int experiment_run(struct experiment *experiment, const struct experiment_search *search, struct error *err)
 {
     struct experiment_request request = {.experiment = experiment, .search = search};
-    struct loop_subject subject = subject_of(&request);
+    struct session_subject subject = subject_of(&request);
 
     subject.ops = search->ops;
     subject.search = search->search;
     subject.suffix = search->suffix;
-    return loop_run(experiment->loop, &subject, err);
+    return session_search(experiment->session, &subject, err);
 }
 
 int experiment_confirm(struct experiment *experiment, const struct bitset *set, const char *what, enum verdict expected,
                        struct error *err)
 {
     struct experiment_request request = {.experiment = experiment, .set = set};
-    struct loop_subject subject = subject_of(&request);
+    struct session_subject subject = subject_of(&request);
     struct hash identity = identity_of_set(experiment, set);
-    bool has_run = loop_has_run(experiment->loop, identity);
+    bool has_run = session_has_run(experiment->session, identity);
     enum verdict known;
 
-    if (has_run && (!experiment->items->confirms_always || loop_is_flaky(experiment->loop)))
+    if (has_run && (!experiment->items->confirms_always || session_state(experiment->session).is_flaky))
         return 0;
     if (!experiment->items->confirms_always &&
-        !(loop_has_seen(experiment->loop, identity, &known) && known == expected))
+        !(session_has_seen(experiment->session, identity, &known) && known == expected))
         return 0;
-    return loop_confirm(experiment->loop, &subject, what, expected, err);
+    return belief_confirm(experiment->session, &subject, what, expected, err);
 }
 
 /* ---- Ends ---- */
@@ -156,29 +158,30 @@ int experiment_confirm(struct experiment *experiment, const struct bitset *set, 
 static int question_verdict(const struct experiment *experiment, const char *how, enum verdict verdict,
                             struct error *err)
 {
-    struct loop *loop = experiment->loop;
+    struct debug_session *session = experiment->session;
     const char *kind = experiment->items->kind;
     enum verdict sight = VERDICT_PASS;
     int rc = 0;
 
-    if (loop_is_flaky(loop) || loop_is_interactive(loop) || loop_evidence(loop)->runs == 0)
+    if (session_state(session).is_flaky || session_state(session).is_interactive ||
+        session_state(session).evidence->runs == 0)
         return 0;
     if (verdict == VERDICT_SKIP)
-        return loop_refuse_check(loop, err, "the check says nothing about the %s %s, so there is nothing to go by",
-                                 kind, how);
-    rc = loop_check_sight(loop, "_sight", kind, verdict, &sight, err);
+        return belief_refuse_check(session, err, "the check says nothing about the %s %s, so there is nothing to go by",
+                                   kind, how);
+    rc = belief_check_nonsense(session, "_sight", kind, verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS)
         return rc;
     if (verdict == VERDICT_PASS)
-        return loop_refuse_check(
-            loop, err,
+        return belief_refuse_check(
+            session, err,
             "the check passes on the %s %s, and says the same of a file that is no %s, so it does not look at what it "
             "is given",
             kind, how, kind);
-    return loop_refuse_check(loop, err,
-                             "the check fails on the %s %s, and %s a file that is no %s%s, so " LOOP_NOTHING_SHOWS,
-                             kind, how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
-                             sight == VERDICT_SKIP ? ", without a word" : "");
+    return belief_refuse_check(session, err,
+                               "the check fails on the %s %s, and %s a file that is no %s%s, so " BELIEF_NOTHING_SHOWS,
+                               kind, how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
+                               sight == VERDICT_SKIP ? ", without a word" : "");
 }
 
 int experiment_question_end(struct experiment *experiment, const struct experiment_end *end, enum verdict verdict,
@@ -199,15 +202,16 @@ int experiment_question_end(struct experiment *experiment, const struct experime
 int experiment_look_back(struct experiment *experiment, const struct experiment_end *good,
                          const struct experiment_end *bad, struct error *err)
 {
-    struct loop *loop = experiment->loop;
+    struct debug_session *session = experiment->session;
     const struct experiment_end *end;
     struct string_builder key, what;
-    enum verdict late, verdict;
+    enum verdict verdict;
     int rc;
 
-    if (loop_is_flaky(loop) || loop_is_interactive(loop) || loop_same_verdicts(loop, &late) == 0)
+    if (session_state(session).is_flaky || session_state(session).is_interactive ||
+        session_state(session).same_verdicts == 0)
         return 0;
-    end = late == VERDICT_PASS ? bad : good;
+    end = session_state(session).last_verdict == VERDICT_PASS ? bad : good;
     string_init(&key);
     string_init(&what);
     string_add_format(&key, "%s_once_more", end->key);
@@ -215,9 +219,9 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
     rc = experiment_check(experiment, end->set, (struct check_request){ROLE_CONTROL_REPETITION, key.data, what.data},
                           &verdict, err);
     if (rc == 0 && verdict != (end == bad ? VERDICT_FAIL : VERDICT_PASS))
-        rc = loop_refuse_check(loop, err,
-                               "the %s %s does not %s any more when it is checked once more" LOOP_NOT_BELIEVED,
-                               experiment->items->kind, end->how, end == bad ? "fail" : "pass");
+        rc = belief_refuse_check(session, err,
+                                 "the %s %s does not %s any more when it is checked once more" BELIEF_NOT_BELIEVED,
+                                 experiment->items->kind, end->how, end == bad ? "fail" : "pass");
     string_release(&what);
     string_release(&key);
     return rc;

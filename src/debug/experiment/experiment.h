@@ -3,7 +3,7 @@
  *
  * The room debug/experiment/ has the experiment that `debug precision`, `passes`, `quantization` and `tactics` share:
  * one end, a set of items, has to pass the check, another one to fail; a search looks for a set between them; what it
- * finds is confirmed. Items, a search and a loop come in, verdicts go out. It may use debug/loop/ and search/.
+ * finds is confirmed. Items, a search and a session come in, verdicts go out. It may use debug/session/ and search/.
  *
  *   rc = experiment_check(&experiment, &all, (struct check_request){ROLE_GOOD_END, "_all", "all layers"}, ...);
  *   if (verdict != VERDICT_PASS)
@@ -17,7 +17,7 @@
 #define DEBUG_EXPERIMENT_EXPERIMENT_H
 
 #include "base/container/bitset.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 
 /* What is varied. A candidate is a set of items. */
 struct experiment_items {
@@ -40,7 +40,7 @@ struct experiment_items {
 
 struct experiment {
     const struct experiment_items *items;
-    struct loop *loop;
+    struct debug_session *session;
     struct log *log;
     const void *made; /* private: the candidate that was made last */
 };
@@ -66,7 +66,7 @@ struct experiment_end {
     const char *how;  /* "with all layers in higher precision" */
 };
 
-/* Checks a candidate apart from the search: see loop_check(). */
+/* Checks a candidate apart from the search: see session_check(). */
 int experiment_check(struct experiment *experiment, const struct bitset *set, struct check_request request,
                      enum verdict *ret, struct error *err);
 
@@ -83,7 +83,7 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
                          const struct experiment_end *bad, struct error *err);
 
 /* The answer rests on `expected` as the verdict on this set. If that is known from a debug replay or a verdict cache,
- * it is checked now; with `confirms_always` in any case. Errors are those of loop_confirm(). */
+ * it is checked now; with `confirms_always` in any case. Errors are those of belief_confirm(). */
 int experiment_confirm(struct experiment *experiment, const struct bitset *set, const char *what, enum verdict expected,
                        struct error *err);
 

@@ -1,6 +1,8 @@
 /* debug/passes/passes.c: see passes.h. */
 #include "debug/passes/passes.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,11 +38,11 @@ struct passes_search {
 
 /* ---- Candidates ---- */
 
-static void add_names(const struct passes_search *session, const struct bitset *off, struct string_builder *ret)
+static void add_names(const struct passes_search *passes, const struct bitset *off, struct string_builder *ret)
 {
     string_add(ret, "");
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
-        string_add_format(ret, "%s\n", session->decisions.items[i]);
+        string_add_format(ret, "%s\n", passes->decisions.items[i]);
 }
 
 static struct hash hash_names(void *data, const struct bitset *off)
@@ -58,12 +60,12 @@ static struct hash hash_names(void *data, const struct bitset *off)
 /* The search has decisions that are on; those of earlier rounds stay off. */
 static void choose_off(void *data, const void *search, struct bitset *ret)
 {
-    const struct passes_search *session = data;
+    const struct passes_search *passes = data;
     const struct bitset *on = &((const struct set_isolation *)search)->candidate;
 
     bitset_fill(ret);
-    for (size_t i = 0; i < session->decisions.count; i++)
-        if (session->units[i] != UNIT_NONE && bitset_has(on, session->units[i]))
+    for (size_t i = 0; i < passes->decisions.count; i++)
+        if (passes->units[i] != UNIT_NONE && bitset_has(on, passes->units[i]))
             bitset_remove(ret, i);
 }
 
@@ -83,12 +85,12 @@ static int make_list(void *data, const struct bitset *off, struct error *err)
 
 static int save_list(void *data, const char *path, struct error *err)
 {
-    const struct passes_search *session = data;
+    const struct passes_search *passes = data;
     struct string_builder names;
     int rc;
 
     string_init(&names);
-    add_names(session, &session->off, &names);
+    add_names(passes, &passes->off, &names);
     rc = file_write(path, names.data, names.size, FILE_INTERMEDIATE, err);
     string_release(&names);
     return rc;
@@ -97,46 +99,47 @@ static int save_list(void *data, const char *path, struct error *err)
 /* ---- Apart from the search ---- */
 
 /* There is nothing to look for when an end has not the verdict that it should have. */
-static int conclude_from_end(struct passes_search *session, const struct bitset *off, enum verdict verdict,
+static int conclude_from_end(struct passes_search *passes, const struct bitset *off, enum verdict verdict,
                              struct error *err)
 {
     bool all_off = bitset_count(off) > 0;
 
     if (verdict == VERDICT_SKIP)
-        return loop_refuse_check(session->experiment.loop, err,
-                                 "the check says nothing about the model with %s switched off, so there is nothing to "
-                                 "go by",
-                                 all_off ? "everything" : "nothing");
-    session->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
+        return belief_refuse_check(
+            passes->experiment.session, err,
+            "the check says nothing about the model with %s switched off, so there is nothing to "
+            "go by",
+            all_off ? "everything" : "nothing");
+    passes->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
     return experiment_confirm(
-        &session->experiment, off,
+        &passes->experiment, off,
         all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict, err);
 }
 
-static int check_end(struct passes_search *session, const struct bitset *off, struct error *err)
+static int check_end(struct passes_search *passes, const struct bitset *off, struct error *err)
 {
     bool all_off = bitset_count(off) > 0;
     const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END, all_off ? "_all_off" : "_none_off",
                                           all_off ? "everything switched off" : "nothing switched off"};
     enum verdict verdict;
-    int rc = experiment_check(&session->experiment, off, request, &verdict, err);
+    int rc = experiment_check(&passes->experiment, off, request, &verdict, err);
 
     return rc < 0 || verdict == (all_off ? VERDICT_PASS : VERDICT_FAIL) ? rc
-                                                                        : conclude_from_end(session, off, verdict, err);
+                                                                        : conclude_from_end(passes, off, verdict, err);
 }
 
 /* Without a check that passes and one that fails, there is nothing between them. */
-static int check_ends(struct passes_search *session, struct error *err)
+static int check_ends(struct passes_search *passes, struct error *err)
 {
     struct bitset off;
     int rc;
 
-    bitset_init(&off, session->decisions.count);
+    bitset_init(&off, passes->decisions.count);
     bitset_fill(&off);
-    rc = check_end(session, &off, err);
+    rc = check_end(passes, &off, err);
     bitset_clear(&off);
-    if (rc == 0 && session->result->outcome == PASSES_FOUND)
-        rc = check_end(session, &off, err);
+    if (rc == 0 && passes->result->outcome == PASSES_FOUND)
+        rc = check_end(passes, &off, err);
     bitset_release(&off);
     return rc;
 }
@@ -151,85 +154,85 @@ static struct text kind_of(const char *name)
     return (struct text){name, strncmp(name, BARRIER_PREFIX, barrier) == 0 ? barrier : strcspn(name, "@")};
 }
 
-static void find_kinds(struct passes_search *session)
+static void find_kinds(struct passes_search *passes)
 {
     struct name_map map;
 
     name_map_init(&map);
-    for (uint32_t i = 0; i < session->decisions.count; i++)
-        session->kinds[i] = name_map_add(&map, kind_of(session->decisions.items[i]), i);
+    for (uint32_t i = 0; i < passes->decisions.count; i++)
+        passes->kinds[i] = name_map_add(&map, kind_of(passes->decisions.items[i]), i);
     name_map_release(&map);
 }
 
 /* The decisions of a set that no earlier round has found, each by itself or together with its kind. */
-static void make_units(struct passes_search *session, const struct bitset *among, bool by_kind)
+static void make_units(struct passes_search *passes, const struct bitset *among, bool by_kind)
 {
-    uint32_t *unit_of = memory_alloc_zero(session->decisions.count + 1, sizeof(*unit_of));
+    uint32_t *unit_of = memory_alloc_zero(passes->decisions.count + 1, sizeof(*unit_of));
 
-    session->unit_count = 0;
-    for (size_t i = 0; i < session->decisions.count; i++)
-        unit_of[i] = session->units[i] = UNIT_NONE;
-    for (size_t i = 0; i < session->decisions.count; i++) {
-        size_t leader = by_kind ? session->kinds[i] : i;
+    passes->unit_count = 0;
+    for (size_t i = 0; i < passes->decisions.count; i++)
+        unit_of[i] = passes->units[i] = UNIT_NONE;
+    for (size_t i = 0; i < passes->decisions.count; i++) {
+        size_t leader = by_kind ? passes->kinds[i] : i;
 
-        if (bitset_has(&session->result->off, i) || !bitset_has(among, i))
+        if (bitset_has(&passes->result->off, i) || !bitset_has(among, i))
             continue;
         if (unit_of[leader] == UNIT_NONE)
-            unit_of[leader] = (uint32_t)session->unit_count++;
-        session->units[i] = unit_of[leader];
+            unit_of[leader] = (uint32_t)passes->unit_count++;
+        passes->units[i] = unit_of[leader];
     }
     free(unit_of);
 }
 
 /* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
  * what was seen with them off, of those among which they are, and of earlier rounds. */
-static int isolate(struct passes_search *session, const char *suffix, struct bitset *found, enum verdict *ret,
+static int isolate(struct passes_search *passes, const char *suffix, struct bitset *found, enum verdict *ret,
                    struct error *err)
 {
     const struct experiment_search search = {.ops = &set_isolation_ops,
-                                             .search = &session->isolation,
+                                             .search = &passes->isolation,
                                              .suffix = suffix,
                                              .choose = choose_off,
                                              .announce = announce_off};
     int rc = 0;
 
     *ret = VERDICT_SKIP;
-    if (set_isolation_start(&session->isolation, session->unit_count))
-        rc = experiment_run(&session->experiment, &search, err);
-    if (rc == 0 && session->isolation.phase == ISOLATION_DONE) {
-        for (size_t i = 0; i < session->decisions.count; i++)
-            if (session->units[i] != UNIT_NONE && bitset_has(&session->isolation.found, session->units[i]))
+    if (set_isolation_start(&passes->isolation, passes->unit_count))
+        rc = experiment_run(&passes->experiment, &search, err);
+    if (rc == 0 && passes->isolation.phase == ISOLATION_DONE) {
+        for (size_t i = 0; i < passes->decisions.count; i++)
+            if (passes->units[i] != UNIT_NONE && bitset_has(&passes->isolation.found, passes->units[i]))
                 bitset_add(found, i);
-        *ret = session->isolation.without;
+        *ret = passes->isolation.without;
     }
-    set_isolation_ops.release(&session->isolation);
+    set_isolation_ops.release(&passes->isolation);
     return rc;
 }
 
 /* Of kinds that fail with all else off, the decisions that do: `found` becomes them. `*ret`: what was seen with only
  * these off, and those of earlier rounds. */
-static int isolate_places(struct passes_search *session, size_t round, struct bitset *found, enum verdict *ret,
+static int isolate_places(struct passes_search *passes, size_t round, struct bitset *found, enum verdict *ret,
                           struct error *err)
 {
     struct bitset places, off;
     char name[32];
     int rc;
 
-    make_units(session, found, false);
-    if (session->unit_count == 1)
+    make_units(passes, found, false);
+    if (passes->unit_count == 1)
         return 0;
-    log_message(session->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", session->unit_count);
-    bitset_init(&places, session->decisions.count);
+    log_message(passes->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", passes->unit_count);
+    bitset_init(&places, passes->decisions.count);
     snprintf(name, sizeof(name), "places%zu", round);
-    rc = isolate(session, name, &places, ret, err);
+    rc = isolate(passes, name, &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
         goto done;
     bitset_clear(found);
     bitset_unite(found, &places);
-    bitset_init_copy(&off, &session->result->off);
+    bitset_init_copy(&off, &passes->result->off);
     bitset_unite(&off, found);
     snprintf(name, sizeof(name), "_without_places%zu", round);
-    rc = experiment_check(&session->experiment, &off,
+    rc = experiment_check(&passes->experiment, &off,
                           (struct check_request){ROLE_CANDIDATE, name, "what was found switched off"}, ret, err);
     bitset_release(&off);
 done:
@@ -239,28 +242,28 @@ done:
 
 /* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
  * VERDICT_SKIP also when the search has ended before its time. */
-static int find_culprits(struct passes_search *session, size_t round, enum verdict *ret, struct error *err)
+static int find_culprits(struct passes_search *passes, size_t round, enum verdict *ret, struct error *err)
 {
-    bool by_kind = session->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
+    bool by_kind = passes->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
     struct bitset found, all;
     char suffix[32];
     int rc;
 
-    bitset_init(&all, session->decisions.count);
-    bitset_init(&found, session->decisions.count);
+    bitset_init(&all, passes->decisions.count);
+    bitset_init(&found, passes->decisions.count);
     bitset_fill(&all);
-    make_units(session, &all, by_kind);
+    make_units(passes, &all, by_kind);
     snprintf(suffix, sizeof(suffix), "round%zu", round);
-    rc = isolate(session, round > 1 ? suffix : NULL, &found, ret, err);
+    rc = isolate(passes, round > 1 ? suffix : NULL, &found, ret, err);
     if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
-        rc = isolate_places(session, round, &found, ret, err);
+        rc = isolate_places(passes, round, &found, ret, err);
     if (rc == 0 && bitset_count(&found) > 0) {
-        struct bitset *culprits = VECTOR_APPEND(&session->result->culprits);
+        struct bitset *culprits = VECTOR_APPEND(&passes->result->culprits);
 
         bitset_init_copy(culprits, &found);
-        bitset_unite(&session->result->off, &found);
+        bitset_unite(&passes->result->off, &found);
         if (by_kind && !places)
-            bitset_unite(&session->whole, &found);
+            bitset_unite(&passes->whole, &found);
     }
     bitset_release(&all);
     bitset_release(&found);
@@ -268,15 +271,15 @@ static int find_culprits(struct passes_search *session, size_t round, enum verdi
 }
 
 /* Switches on what was found together with this decision, and its like. False: that is done with an earlier one. */
-static bool switch_on(const struct passes_search *session, size_t decision, struct bitset *off)
+static bool switch_on(const struct passes_search *passes, size_t decision, struct bitset *off)
 {
     bitset_remove(off, decision);
-    if (!bitset_has(&session->whole, decision))
+    if (!bitset_has(&passes->whole, decision))
         return true;
-    for (size_t i = bitset_next(&session->whole, 0); i < session->whole.size; i = bitset_next(&session->whole, i + 1)) {
-        if (session->kinds[i] == session->kinds[decision] && i < decision && bitset_has(off, i))
+    for (size_t i = bitset_next(&passes->whole, 0); i < passes->whole.size; i = bitset_next(&passes->whole, i + 1)) {
+        if (passes->kinds[i] == passes->kinds[decision] && i < decision && bitset_has(off, i))
             return false;
-        if (session->kinds[i] == session->kinds[decision])
+        if (passes->kinds[i] == passes->kinds[decision])
             bitset_remove(off, i);
     }
     return true;
@@ -284,12 +287,12 @@ static bool switch_on(const struct passes_search *session, size_t decision, stru
 
 /* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
  * on where the check passes; then the others are tried again, as what was seen of them was said of a larger set. */
-static int leave_on_what_can_be(struct passes_search *session, struct error *err)
+static int leave_on_what_can_be(struct passes_search *passes, struct error *err)
 {
-    struct passes_result *result = session->result;
+    struct passes_result *result = passes->result;
     size_t number = 0, i = bitset_next(&result->off, 0);
 
-    result->is_minimal = bitset_count(&session->whole) == 0; /* what is found by kinds is switched on by kinds */
+    result->is_minimal = bitset_count(&passes->whole) == 0; /* what is found by kinds is switched on by kinds */
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct string_builder what;
         struct bitset off;
@@ -298,16 +301,16 @@ static int leave_on_what_can_be(struct passes_search *session, struct error *err
         int rc;
 
         bitset_init_copy(&off, &result->off);
-        if (!switch_on(session, i, &off) || bitset_count(&off) == 0) {
+        if (!switch_on(passes, i, &off) || bitset_count(&off) == 0) {
             bitset_release(&off);
             i = bitset_next(&result->off, i + 1);
             continue;
         }
         snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
-        string_add_format(&what, "what was found, without %s%s", session->decisions.items[i],
-                          bitset_has(&session->whole, i) ? " and its like" : "");
-        rc = experiment_check(&session->experiment, &off, (struct check_request){ROLE_CANDIDATE, key, what.data},
+        string_add_format(&what, "what was found, without %s%s", passes->decisions.items[i],
+                          bitset_has(&passes->whole, i) ? " and its like" : "");
+        rc = experiment_check(&passes->experiment, &off, (struct check_request){ROLE_CANDIDATE, key, what.data},
                               &verdict, err);
         string_release(&what);
         if (rc == 0 && verdict == VERDICT_PASS)
@@ -322,62 +325,63 @@ static int leave_on_what_can_be(struct passes_search *session, struct error *err
 }
 
 /* These fail with all else switched off. */
-static int confirm_culprits(struct passes_search *session, const struct bitset *culprits, struct error *err)
+static int confirm_culprits(struct passes_search *passes, const struct bitset *culprits, struct error *err)
 {
     struct string_builder what;
     struct bitset off;
     int rc;
 
-    bitset_init(&off, session->decisions.count);
+    bitset_init(&off, passes->decisions.count);
     bitset_fill(&off);
     bitset_subtract(&off, culprits);
     string_init(&what);
     string_add_format(&what, "the model with all but '%s'%s switched off",
-                      session->decisions.items[bitset_next(culprits, 0)],
+                      passes->decisions.items[bitset_next(culprits, 0)],
                       bitset_count(culprits) > 1 ? " and others" : "");
-    rc = experiment_confirm(&session->experiment, &off, what.data, VERDICT_FAIL, err);
+    rc = experiment_confirm(&passes->experiment, &off, what.data, VERDICT_FAIL, err);
     string_release(&what);
     bitset_release(&off);
     return rc;
 }
 
 /* Both sides of the answer, or as much as was seen of it. */
-static int confirm_answer(struct passes_search *session, struct error *err)
+static int confirm_answer(struct passes_search *passes, struct error *err)
 {
-    const struct passes_result *result = session->result;
+    const struct passes_result *result = passes->result;
     int rc = 0;
 
     if (result->outcome == PASSES_FOUND)
-        rc = experiment_confirm(&session->experiment, &result->off, "the model with what was found switched off",
+        rc = experiment_confirm(&passes->experiment, &result->off, "the model with what was found switched off",
                                 VERDICT_PASS, err);
     for (size_t i = 0; rc == 0 && i < result->culprits.count; i++)
-        rc = confirm_culprits(session, &result->culprits.items[i], err);
+        rc = confirm_culprits(passes, &result->culprits.items[i], err);
     return rc;
 }
 
-static int run_rounds(struct passes_search *session, struct error *err)
+static int run_rounds(struct passes_search *passes, struct error *err)
 {
     enum verdict without = VERDICT_FAIL;
-    int rc = check_ends(session, err);
+    int rc = check_ends(passes, err);
 
-    if (rc < 0 || session->result->outcome != PASSES_FOUND)
+    if (rc < 0 || passes->result->outcome != PASSES_FOUND)
         return rc;
     for (size_t round = 1; without == VERDICT_FAIL; round++) {
-        rc = find_culprits(session, round, &without, err);
+        rc = find_culprits(passes, round, &without, err);
         if (rc < 0)
             return rc;
     }
     if (without == VERDICT_PASS)
-        rc = leave_on_what_can_be(session, err);
+        rc = leave_on_what_can_be(passes, err);
     else
-        session->result->outcome = PASSES_UNDECIDED;
-    return rc == 0 ? confirm_answer(session, err) : rc;
+        passes->result->outcome = PASSES_UNDECIDED;
+    return rc == 0 ? confirm_answer(passes, err) : rc;
 }
 
-int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret, struct error *err)
+int passes_run(struct words decisions, struct debug_session *session, struct log *log, struct passes_result *ret,
+               struct error *err)
 {
-    struct passes_search session = {.decisions = decisions, .log = log, .result = ret};
-    const struct experiment_items items = {.data = &session,
+    struct passes_search passes = {.decisions = decisions, .log = log, .result = ret};
+    const struct experiment_items items = {.data = &passes,
                                            .count = decisions.count,
                                            .kind = "list",
                                            .expectation = EXPECT_BOUNDARY,
@@ -389,17 +393,17 @@ int passes_run(struct words decisions, struct loop *loop, struct log *log, struc
 
     *ret = (struct passes_result){.outcome = PASSES_FOUND};
     bitset_init(&ret->off, decisions.count);
-    session.experiment = (struct experiment){.items = &items, .loop = loop, .log = log};
-    bitset_init(&session.whole, decisions.count);
-    bitset_init(&session.off, decisions.count);
-    session.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*session.kinds));
-    session.units = memory_alloc_zero(decisions.count + 1, sizeof(*session.units));
-    find_kinds(&session);
-    rc = run_rounds(&session, err);
-    bitset_release(&session.whole);
-    bitset_release(&session.off);
-    free(session.kinds);
-    free(session.units);
+    passes.experiment = (struct experiment){.items = &items, .session = session, .log = log};
+    bitset_init(&passes.whole, decisions.count);
+    bitset_init(&passes.off, decisions.count);
+    passes.kinds = memory_alloc_zero(decisions.count + 1, sizeof(*passes.kinds));
+    passes.units = memory_alloc_zero(decisions.count + 1, sizeof(*passes.units));
+    find_kinds(&passes);
+    rc = run_rounds(&passes, err);
+    bitset_release(&passes.whole);
+    bitset_release(&passes.off);
+    free(passes.kinds);
+    free(passes.units);
     return rc;
 }
 

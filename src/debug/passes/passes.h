@@ -1,9 +1,9 @@
 /* debug/passes/passes.h: `debug passes`: without which of a compiler's decisions does the failure go away?
  *
  * The room debug/passes/ looks for such decisions: optimizers that change the model, settings that change how it is
- * computed. Their names and a loop come in; a set of them goes out that makes the difference, seen from both sides. It
- * may use debug/loop and the searches, and knows no runtime: a candidate is a list of names, which whoever runs the
- * model switches off.
+ * computed. Their names and a session come in; a set of them goes out that makes the difference, seen from both sides.
+ * It may use debug/session and the searches, and knows no runtime: a candidate is a list of names, which whoever runs
+ * the model switches off.
  *
  * With all decisions off the check has to pass, with none off to fail. Then an isolation
  * (search/sets/set_isolation.h) looks for decisions that fail with all others off. Where the check still fails with
@@ -19,7 +19,7 @@
 
 #include "base/container/bitset.h"
 #include "base/text/text.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 
 enum passes_outcome {
     PASSES_FOUND,
@@ -42,11 +42,11 @@ struct passes_result {
 };
 
 /* `decisions`, at least one, are different names without line breaks. `ret` is to be released, also after an error. */
-int passes_run(struct words decisions, struct loop *loop, struct log *log, struct passes_result *ret,
+int passes_run(struct words decisions, struct debug_session *session, struct log *log, struct passes_result *ret,
                struct error *err);
 void passes_result_release(struct passes_result *result);
 
-/* For struct loop_settings: what a list of names holds, as a hash. */
+/* For struct session_settings: what a list of names holds, as a hash. */
 int passes_hash_list(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
 
 #endif

@@ -1,6 +1,8 @@
 /* debug/precision/precision.c: see precision.h. */
 #include "debug/precision/precision.h"
 
+#include "debug/belief/belief.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,24 +61,24 @@ struct precision_run {
 
 static void announce_selection(void *data, const void *search, const struct bitset *chosen)
 {
-    const struct precision_run *session = data;
+    const struct precision_run *run = data;
     struct string_builder names;
     size_t count = bitset_count(chosen), shown = 0;
 
-    if (session->settings->mode != PRECISION_MINIMAL) {
-        log_message(session->log, LOG_INFO, "Selecting %s %" PRId64 " layer(s) to run in higher precision",
-                    session->settings->reverse ? "last" : "first", ((const struct precision_search *)search)->next);
+    if (run->settings->mode != PRECISION_MINIMAL) {
+        log_message(run->log, LOG_INFO, "Selecting %s %" PRId64 " layer(s) to run in higher precision",
+                    run->settings->reverse ? "last" : "first", ((const struct precision_search *)search)->next);
         return;
     }
     string_init(&names);
     for (size_t i = bitset_next(chosen, 0); i < chosen->size && shown < SHOWN_NAMES;
          i = bitset_next(chosen, i + 1), shown++) {
         string_add(&names, shown == 0 ? ": " : ", ");
-        string_add_quoted(&names, session->target->name(session->target->data, i));
+        string_add_quoted(&names, run->target->name(run->target->data, i));
     }
     if (count > shown)
         string_add_format(&names, " and %zu more", count - shown);
-    log_message(session->log, LOG_INFO, "%s %zu %s%s", session->words->choosing, count, session->words->chosen,
+    log_message(run->log, LOG_INFO, "%s %zu %s%s", run->words->choosing, count, run->words->chosen,
                 count > 0 ? names.data : "");
     string_release(&names);
 }
@@ -84,22 +86,22 @@ static void announce_selection(void *data, const void *search, const struct bits
 /* The layers that a state of the search has selected, without those that stay as they are. */
 static void choose_layers(void *data, const void *search, struct bitset *ret)
 {
-    const struct precision_run *session = data;
+    const struct precision_run *run = data;
     const struct bitset *candidate = &((const struct precision_search *)search)->candidate;
 
     bitset_clear(ret);
-    for (size_t i = 0; i < session->order_count; i++)
-        if (bitset_has(candidate, i) && bitset_has(&session->lowered, session->order[i]))
-            bitset_add(ret, session->order[i]);
+    for (size_t i = 0; i < run->order_count; i++)
+        if (bitset_has(candidate, i) && bitset_has(&run->lowered, run->order[i]))
+            bitset_add(ret, run->order[i]);
 }
 
 /* With all layers chosen there is no lower precision, in whatever form. */
 static struct hash identify_layers(void *data, const struct bitset *chosen)
 {
-    const struct precision_run *session = data;
+    const struct precision_run *run = data;
     struct hash hash = hash_bytes(chosen->words, bitset_words(chosen) * sizeof(*chosen->words));
 
-    if (session->insists && !bitset_equal(chosen, &session->lowered))
+    if (run->insists && !bitset_equal(chosen, &run->lowered))
         hash = hash_combine(hash, hash_bytes("insists", sizeof("insists")));
     return hash;
 }
@@ -145,17 +147,17 @@ static int compare_ranks(const void *a, const void *b)
 }
 
 /* Without blocks, each layer is one. */
-static void rank_layers(const struct precision_run *session, struct ranked_layer *ret)
+static void rank_layers(const struct precision_run *run, struct ranked_layer *ret)
 {
-    const struct precision_target *target = session->target;
+    const struct precision_target *target = run->target;
     double *best = memory_alloc_zero(target->count, sizeof(*best));
 
     for (size_t i = 0; i < target->count; i++) {
         ret[i] = (struct ranked_layer){.layer = i,
                                        .range = target->range != NULL ? target->range(target->data, i) : PRECISION_FITS,
                                        .block = target->block != NULL ? target->block(target->data, i) : (uint32_t)i,
-                                       .score = session->scores[i]};
-        if (bitset_has(&session->lowered, i) && ret[i].score > best[ret[i].block])
+                                       .score = run->scores[i]};
+        if (bitset_has(&run->lowered, i) && ret[i].score > best[ret[i].block])
             best[ret[i].block] = ret[i].score;
     }
     for (size_t i = 0; i < target->count; i++)
@@ -163,133 +165,131 @@ static void rank_layers(const struct precision_run *session, struct ranked_layer
     free(best);
 }
 
-static void log_ranges(const struct precision_run *session)
+static void log_ranges(const struct precision_run *run)
 {
-    if (session->first > 0)
+    if (run->first > 0)
         log_message(
-            session->log, LOG_INFO,
+            run->log, LOG_INFO,
             "%zu layer(s) are outside of the range of the lower precision on these data: values of %zu overflow, "
             "those of %zu vanish. They are tried in higher precision first",
-            session->first, session->presumed, session->first - session->presumed);
+            run->first, run->presumed, run->first - run->presumed);
 }
 
 /* The order of those that the search chooses from. */
-static void take_in_order(struct precision_run *session, const struct ranked_layer *ranked)
+static void take_in_order(struct precision_run *run, const struct ranked_layer *ranked)
 {
-    for (size_t i = 0; i < session->target->count; i++) {
+    for (size_t i = 0; i < run->target->count; i++) {
         const struct ranked_layer *rank = &ranked[i];
-        size_t position = session->order_count;
+        size_t position = run->order_count;
 
-        if (!bitset_has(&session->lowered, rank->layer))
+        if (!bitset_has(&run->lowered, rank->layer))
             continue;
-        session->presumed += rank->range == PRECISION_OVERFLOWS;
-        session->first += rank->range != PRECISION_FITS;
+        run->presumed += rank->range == PRECISION_OVERFLOWS;
+        run->first += rank->range != PRECISION_FITS;
         if (position > 0)
-            session->groups[position] =
-                session->groups[position - 1] + (rank->range != rank[-1].range || rank->block != rank[-1].block);
-        session->order[session->order_count++] = rank->layer;
+            run->groups[position] =
+                run->groups[position - 1] + (rank->range != rank[-1].range || rank->block != rank[-1].block);
+        run->order[run->order_count++] = rank->layer;
     }
 }
 
-static int order_by_scores(struct precision_run *session, struct error *err)
+static int order_by_scores(struct precision_run *run, struct error *err)
 {
-    size_t count = session->target->count;
+    size_t count = run->target->count;
     struct ranked_layer *ranked;
 
-    session->scores = memory_alloc_zero(count, sizeof(*session->scores));
-    session->groups = memory_alloc_zero(count, sizeof(*session->groups));
-    int rc = session->target->score(session->target->data, session->scores, err);
+    run->scores = memory_alloc_zero(count, sizeof(*run->scores));
+    run->groups = memory_alloc_zero(count, sizeof(*run->groups));
+    int rc = run->target->score(run->target->data, run->scores, err);
     if (rc < 0)
         return rc;
     ranked = memory_alloc_zero(count, sizeof(*ranked));
-    rank_layers(session, ranked);
+    rank_layers(run, ranked);
     qsort(ranked, count, sizeof(*ranked), compare_ranks);
-    take_in_order(session, ranked);
-    log_ranges(session);
+    take_in_order(run, ranked);
+    log_ranges(run);
     free(ranked);
     return 0;
 }
 
-static int order_layers(struct precision_run *session, struct error *err)
+static int order_layers(struct precision_run *run, struct error *err)
 {
-    size_t count = session->target->count;
+    size_t count = run->target->count;
 
-    session->order = memory_alloc_zero(count, sizeof(*session->order));
-    if (session->settings->mode == PRECISION_MINIMAL)
-        return order_by_scores(session, err);
-    session->order_count = count;
+    run->order = memory_alloc_zero(count, sizeof(*run->order));
+    if (run->settings->mode == PRECISION_MINIMAL)
+        return order_by_scores(run, err);
+    run->order_count = count;
     for (size_t i = 0; i < count; i++)
-        session->order[i] = session->settings->reverse ? count - 1 - i : i;
+        run->order[i] = run->settings->reverse ? count - 1 - i : i;
     return 0;
 }
 
 /* ---- Before the search ---- */
 
-static struct experiment_end good_end(const struct precision_run *session)
+static struct experiment_end good_end(const struct precision_run *run)
 {
-    return (struct experiment_end){&session->lowered, ALL_HIGH_KEY, session->words->all, session->words->with_all};
+    return (struct experiment_end){&run->lowered, ALL_HIGH_KEY, run->words->all, run->words->with_all};
 }
 
-static struct experiment_end bad_end(const struct precision_run *session)
+static struct experiment_end bad_end(const struct precision_run *run)
 {
-    return (struct experiment_end){&session->none, ALL_LOW_KEY, session->words->none, session->words->with_none};
+    return (struct experiment_end){&run->none, ALL_LOW_KEY, run->words->none, run->words->with_none};
 }
 
-static int check_end(struct precision_run *session, const struct experiment_end *end, enum verdict *ret,
-                     struct error *err)
+static int check_end(struct precision_run *run, const struct experiment_end *end, enum verdict *ret, struct error *err)
 {
-    enum check_role role = end->set == &session->lowered ? ROLE_GOOD_END : ROLE_BAD_END;
+    enum check_role role = end->set == &run->lowered ? ROLE_GOOD_END : ROLE_BAD_END;
 
-    return experiment_check(&session->experiment, end->set, (struct check_request){role, end->key, end->name}, ret,
-                            err);
+    return experiment_check(&run->experiment, end->set, (struct check_request){role, end->key, end->name}, ret, err);
 }
 
 /* Sets the outcome when there is nothing to search. */
-static int verify(struct precision_run *session, struct precision_result *result, bool *ret_verified, struct error *err)
+static int verify(struct precision_run *run, struct precision_result *result, bool *ret_verified, struct error *err)
 {
-    const struct precision_target *target = session->target;
-    const struct experiment_end good = good_end(session), bad = bad_end(session);
+    const struct precision_target *target = run->target;
+    const struct experiment_end good = good_end(run), bad = bad_end(run);
     struct experiment_end other_form = bad;
     enum verdict high, low;
     int rc;
 
-    *ret_verified = session->settings->verify && !loop_is_interactive(session->experiment.loop) &&
-                    !loop_went_without(session->experiment.loop, ALL_HIGH_KEY);
+    *ret_verified = run->settings->verify && !session_state(run->experiment.session).is_interactive &&
+                    !session_went_without(run->experiment.session, ALL_HIGH_KEY);
     if (!*ret_verified)
         return 0;
-    rc = check_end(session, &good, &high, err);
+    rc = check_end(run, &good, &high, err);
     if (rc == 0 && high != VERDICT_PASS) {
-        rc = experiment_question_end(&session->experiment, &good, high, err);
+        rc = experiment_question_end(&run->experiment, &good, high, err);
         if (rc < 0)
             return rc;
         result->outcome = PRECISION_NOT_FOUND;
-        log_message(session->log, LOG_WARNING, "%s", session->words->all_fail);
+        log_message(run->log, LOG_WARNING, "%s", run->words->all_fail);
         return 0;
     }
     if (rc < 0)
         return rc;
-    rc = check_end(session, &bad, &low, err);
+    rc = check_end(run, &bad, &low, err);
     if (rc == 0 && low == VERDICT_PASS && target->insist != NULL && target->insist(target->data)) {
-        session->insists = true;
+        run->insists = true;
         other_form.key = ALL_LOW_AGAIN_KEY;
         other_form.name = "all layers in lower precision, in the other form";
-        rc = check_end(session, &other_form, &low, err);
+        rc = check_end(run, &other_form, &low, err);
     }
     if (rc < 0 || low != VERDICT_PASS)
         return rc;
-    rc = experiment_question_end(&session->experiment, &bad, low, err);
+    rc = experiment_question_end(&run->experiment, &bad, low, err);
     if (rc < 0)
         return rc;
     result->outcome = PRECISION_FOUND;
     result->none_needed = true;
-    log_message(session->log, LOG_WARNING, "%s", session->words->none_needed);
+    log_message(run->log, LOG_WARNING, "%s", run->words->none_needed);
     return 0;
 }
 
-static void warn_without_choice(const struct precision_run *session)
+static void warn_without_choice(const struct precision_run *run)
 {
-    if (bitset_count(&session->lowered) == 0)
-        log_message(session->log, LOG_WARNING, "%s", session->words->no_choice);
+    if (bitset_count(&run->lowered) == 0)
+        log_message(run->log, LOG_WARNING, "%s", run->words->no_choice);
 }
 
 /* ---- What is cheaper in higher precision ---- */
@@ -297,12 +297,12 @@ static void warn_without_choice(const struct precision_run *session)
 /* Those that were found, and the sets that the search leaves raised. */
 static void choose_cheaper(void *data, const void *search, struct bitset *ret)
 {
-    const struct precision_run *session = data;
+    const struct precision_run *run = data;
     const uint8_t *candidate = ((const struct greedy_search *)search)->candidate;
 
-    bitset_assign(ret, session->found);
-    for (size_t i = 0; i < session->target->count; i++)
-        if (session->sets[i] != 0 && candidate[session->sets[i] - 1] != 0)
+    bitset_assign(ret, run->found);
+    for (size_t i = 0; i < run->target->count; i++)
+        if (run->sets[i] != 0 && candidate[run->sets[i] - 1] != 0)
             bitset_add(ret, i);
 }
 
@@ -312,7 +312,7 @@ static bool advance_raising(void *search, int64_t nodes, enum verdict verdict)
     return greedy_search_ops.advance(search, nodes, verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS);
 }
 
-static int raise_sets(struct precision_run *session, size_t count, struct bitset *ret, struct error *err)
+static int raise_sets(struct precision_run *run, size_t count, struct bitset *ret, struct error *err)
 {
     struct greedy_search search;
     struct search_ops ops = greedy_search_ops;
@@ -325,9 +325,9 @@ static int raise_sets(struct precision_run *session, size_t count, struct bitset
     ops.advance = advance_raising;
     ops.expect = NULL;
     if (greedy_search_start(&search, alternatives, count))
-        rc = experiment_run(&session->experiment, &searched, err);
-    for (size_t i = 0; rc == 0 && i < session->target->count; i++)
-        if (session->sets[i] != 0 && search.current[session->sets[i] - 1] != 0)
+        rc = experiment_run(&run->experiment, &searched, err);
+    for (size_t i = 0; rc == 0 && i < run->target->count; i++)
+        if (run->sets[i] != 0 && search.current[run->sets[i] - 1] != 0)
             bitset_add(ret, i);
     greedy_search_ops.release(&search);
     free(alternatives);
@@ -335,111 +335,107 @@ static int raise_sets(struct precision_run *session, size_t count, struct bitset
 }
 
 /* Higher precision where nobody needs it, because that is cheaper. */
-static int add_savings(struct precision_run *session, struct precision_result *result, struct error *err)
+static int add_savings(struct precision_run *run, struct precision_result *result, struct error *err)
 {
-    const struct precision_target *target = session->target;
+    const struct precision_target *target = run->target;
     uint32_t count;
     int rc = 0;
 
-    if (target->savings == NULL || session->settings->mode != PRECISION_MINIMAL)
+    if (target->savings == NULL || run->settings->mode != PRECISION_MINIMAL)
         return 0;
-    session->sets = memory_alloc_zero(target->count, sizeof(*session->sets));
-    session->found = &result->chosen;
-    count = target->savings(target->data, &result->chosen, session->sets);
+    run->sets = memory_alloc_zero(target->count, sizeof(*run->sets));
+    run->found = &result->chosen;
+    count = target->savings(target->data, &result->chosen, run->sets);
     if (count > 0)
-        rc = raise_sets(session, count, &result->added, err);
-    free(session->sets);
+        rc = raise_sets(run, count, &result->added, err);
+    free(run->sets);
     return rc;
 }
 
 /* ---- The search ---- */
 
-static void start_search(struct precision_run *session, bool verified)
+static void start_search(struct precision_run *run, bool verified)
 {
-    struct precision_hints hints = {.first = (int64_t)session->first,
-                                    .presumed = (int64_t)session->presumed,
-                                    .groups = session->target->block != NULL ? session->groups : NULL};
+    struct precision_hints hints = {.first = (int64_t)run->first,
+                                    .presumed = (int64_t)run->presumed,
+                                    .groups = run->target->block != NULL ? run->groups : NULL};
 
-    precision_search_start(&session->search, session->settings->mode, session->order_count, verified);
-    if (session->settings->mode == PRECISION_MINIMAL)
-        precision_search_hint(&session->search, &hints);
+    precision_search_start(&run->search, run->settings->mode, run->order_count, verified);
+    if (run->settings->mode == PRECISION_MINIMAL)
+        precision_search_hint(&run->search, &hints);
 }
 
 /* `chosen` is what the search has found. */
-static int take_answer(struct precision_run *session, struct precision_result *result, struct error *err)
+static int take_answer(struct precision_run *run, struct precision_result *result, struct error *err)
 {
     struct bitset answer;
-    int rc = add_savings(session, result, err);
+    int rc = add_savings(run, result, err);
 
     if (rc < 0)
         return rc;
     bitset_init_copy(&answer, &result->chosen);
     bitset_unite(&answer, &result->added);
-    rc = experiment_confirm(&session->experiment, &answer, session->words->found, VERDICT_PASS, err);
+    rc = experiment_confirm(&run->experiment, &answer, run->words->found, VERDICT_PASS, err);
     if (rc == 0) {
-        loop_report_rates(session->experiment.loop, session->words->unchanged, "The result",
-                          identify_layers(session, &answer));
+        belief_report_rates(run->experiment.session, run->words->unchanged, "The result",
+                            identify_layers(run, &answer));
         result->outcome = PRECISION_FOUND;
-        result->selected = (int64_t)bitset_count(&session->search.candidate);
-        result->is_minimal = session->settings->mode == PRECISION_MINIMAL;
+        result->selected = (int64_t)bitset_count(&run->search.candidate);
+        result->is_minimal = run->settings->mode == PRECISION_MINIMAL;
     }
     bitset_release(&answer);
     return rc;
 }
 
-static int take_none(struct precision_run *session, struct precision_result *result, struct error *err)
+static int take_none(struct precision_run *run, struct precision_result *result, struct error *err)
 {
-    int rc = experiment_confirm(&session->experiment, &result->chosen, session->words->found, VERDICT_FAIL, err);
+    int rc = experiment_confirm(&run->experiment, &result->chosen, run->words->found, VERDICT_FAIL, err);
 
     result->outcome = PRECISION_NOT_FOUND;
     bitset_clear(&result->chosen);
     return rc;
 }
 
-static int search_layers(struct precision_run *session, bool verified, struct precision_result *result,
-                         struct error *err)
+static int search_layers(struct precision_run *run, bool verified, struct precision_result *result, struct error *err)
 {
-    const struct experiment_search searched = {.ops = &precision_search_ops,
-                                               .search = &session->search,
-                                               .choose = choose_layers,
-                                               .announce = announce_selection};
-    const struct experiment_end good = good_end(session), bad = bad_end(session);
-    int rc = order_layers(session, err);
+    const struct experiment_search searched = {
+        .ops = &precision_search_ops, .search = &run->search, .choose = choose_layers, .announce = announce_selection};
+    const struct experiment_end good = good_end(run), bad = bad_end(run);
+    int rc = order_layers(run, err);
 
     if (rc < 0)
         return rc;
-    start_search(session, verified);
-    rc = experiment_run(&session->experiment, &searched, err);
+    start_search(run, verified);
+    rc = experiment_run(&run->experiment, &searched, err);
     if (rc == 0 && verified)
-        rc = experiment_look_back(&session->experiment, &good, &bad, err);
+        rc = experiment_look_back(&run->experiment, &good, &bad, err);
     if (rc < 0)
         return rc;
-    choose_layers(session, &session->search, &result->chosen);
-    return session->search.outcome == PRECISION_FOUND ? take_answer(session, result, err)
-                                                      : take_none(session, result, err);
+    choose_layers(run, &run->search, &result->chosen);
+    return run->search.outcome == PRECISION_FOUND ? take_answer(run, result, err) : take_none(run, result, err);
 }
 
-static void log_result(const struct precision_run *session, const struct precision_result *result)
+static void log_result(const struct precision_run *run, const struct precision_result *result)
 {
-    bool minimal = session->settings->mode == PRECISION_MINIMAL;
+    bool minimal = run->settings->mode == PRECISION_MINIMAL;
 
     if (result->outcome == PRECISION_NOT_FOUND)
-        log_message(session->log, LOG_ERROR, "%s", session->words->not_found);
+        log_message(run->log, LOG_ERROR, "%s", run->words->not_found);
     else if (minimal)
-        log_message(session->log, LOG_FINISH, "%s %" PRId64 " %s", session->words->advice, result->selected,
-                    session->words->advised);
+        log_message(run->log, LOG_FINISH, "%s %" PRId64 " %s", run->words->advice, result->selected,
+                    run->words->advised);
     else
-        log_message(session->log, LOG_FINISH,
+        log_message(run->log, LOG_FINISH,
                     "To achieve acceptable accuracy, try running the %s %" PRId64 " layer(s) in higher precision",
-                    session->settings->reverse ? "last" : "first", result->selected);
+                    run->settings->reverse ? "last" : "first", result->selected);
 }
 
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
-                  struct loop *loop, struct log *log, struct precision_result *ret, struct error *err)
+                  struct debug_session *session, struct log *log, struct precision_result *ret, struct error *err)
 {
     const struct precision_words *words = target->words != NULL ? target->words : &precision_words_of_layers;
-    struct precision_run session = {.target = target, .words = words, .settings = settings, .log = log};
-    const struct experiment_items items = {.data = &session,
+    struct precision_run run = {.target = target, .words = words, .settings = settings, .log = log};
+    const struct experiment_items items = {.data = &run,
                                            .count = target->count,
                                            .kind = words->kind,
                                            .saving = target->saving,
@@ -450,30 +446,30 @@ int precision_run(const struct precision_target *target, const struct precision_
                                            .save = save_layers};
     bool verified;
 
-    session.experiment = (struct experiment){.items = &items, .loop = loop, .log = log};
+    run.experiment = (struct experiment){.items = &items, .session = session, .log = log};
     *ret = (struct precision_result){.outcome = PRECISION_SEARCHING, .unfit = -1};
     bitset_init(&ret->chosen, target->count);
     bitset_init(&ret->added, target->count);
-    bitset_init(&session.none, target->count);
-    bitset_init(&session.lowered, target->count);
+    bitset_init(&run.none, target->count);
+    bitset_init(&run.lowered, target->count);
     for (size_t i = 0; i < target->count; i++)
         if (target->is_lowered(target->data, i))
-            bitset_add(&session.lowered, i);
-    ret->lowered = (int64_t)bitset_count(&session.lowered);
-    warn_without_choice(&session);
-    int rc = verify(&session, ret, &verified, err);
+            bitset_add(&run.lowered, i);
+    ret->lowered = (int64_t)bitset_count(&run.lowered);
+    warn_without_choice(&run);
+    int rc = verify(&run, ret, &verified, err);
     if (rc == 0 && ret->outcome == PRECISION_SEARCHING)
-        rc = search_layers(&session, verified, ret, err);
+        rc = search_layers(&run, verified, ret, err);
     if (rc == 0)
-        log_result(&session, ret);
-    ret->scores = session.scores;
-    if (session.scores != NULL && target->range != NULL)
-        ret->unfit = (int64_t)session.first;
-    free(session.order);
-    free(session.groups);
-    bitset_release(&session.none);
-    bitset_release(&session.lowered);
-    precision_search_ops.release(&session.search);
+        log_result(&run, ret);
+    ret->scores = run.scores;
+    if (run.scores != NULL && target->range != NULL)
+        ret->unfit = (int64_t)run.first;
+    free(run.order);
+    free(run.groups);
+    bitset_release(&run.none);
+    bitset_release(&run.lowered);
+    precision_search_ops.release(&run.search);
     if (rc < 0)
         precision_result_release(ret);
     return rc;

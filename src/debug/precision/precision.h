@@ -1,8 +1,8 @@
 /* debug/precision/precision.h: which layers have to run in higher precision for the check to pass.
  *
  * The room debug/precision/ is `debug precision`: the search for such layers, and the lab that makes engines, or ONNX
- * models with Casts, in which some layers are in higher precision (lab.h). A network and a loop come in, a set of
- * layers goes out. It may use the engine, and of debug the loop and the files of candidates.
+ * models with Casts, in which some layers are in higher precision (lab.h). A network and a session come in, a set of
+ * layers goes out. It may use the engine, and of debug the session and the files of candidates.
  *
  * All layers in higher, then all in lower precision are checked first, apart from the numbered iterations: if the first
  * fails or the second passes there is nothing to look for. Then a search proposes layers, a target makes a file of
@@ -12,7 +12,7 @@
 #define DEBUG_PRECISION_PRECISION_H
 
 #include "base/container/bitset.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "search/sets/precision_search.h"
 
 /* How the log and errors speak of what is searched, and of what the search chooses. */
@@ -95,10 +95,10 @@ struct precision_result {
 };
 
 /* Searches, and says in `log` what was found; that nothing passes is an outcome, and no error. `ret` is made anew, and
- * is to be released unless an error is returned. Errors are those of the loop, and of the target but for those that are
- * a failed iteration. */
+ * is to be released unless an error is returned. Errors are those of the session, and of the target but for those that
+ * are a failed iteration. */
 int precision_run(const struct precision_target *target, const struct precision_run_settings *settings,
-                  struct loop *loop, struct log *log, struct precision_result *ret, struct error *err);
+                  struct debug_session *session, struct log *log, struct precision_result *ret, struct error *err);
 void precision_result_release(struct precision_result *result);
 
 #endif

@@ -256,7 +256,7 @@ void study_runs_end(struct study_runs *runs)
 
 static void count_run(struct study_runs *runs)
 {
-    struct loop_progress progress = {.exact = true, .nodes_now = -1, .nodes_whole = -1, .running = 1};
+    struct session_progress progress = {.exact = true, .nodes_now = -1, .nodes_whole = -1, .running = 1};
 
     runs->done++;
     if (runs->study->progress == NULL)

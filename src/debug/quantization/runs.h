@@ -15,7 +15,7 @@
 
 #include "comparator/data/loader.h"
 #include "comparator/reference/value_store.h"
-#include "debug/loop/progress.h"
+#include "debug/session/progress.h"
 #include "debug/quantization/switched_model.h"
 
 struct quantization_study {
@@ -25,7 +25,7 @@ struct quantization_study {
     const char *float_path;         /* NULL: none was given */
     struct data_loader *loader;
     struct log *log;
-    void (*progress)(void *data, const struct loop_progress *progress); /* may be NULL */
+    void (*progress)(void *data, const struct session_progress *progress); /* may be NULL */
     void *progress_data;
 };
 

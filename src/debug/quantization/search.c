@@ -1,6 +1,8 @@
 /* debug/quantization/search.c: see search.h. */
 #include "debug/quantization/search.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +36,7 @@ static const struct precision_words words = {
 struct quantization_lab {
     const struct quantization_search_settings *settings;
     const struct quantization_subject *subject;
-    struct loop *loop;
+    struct debug_session *session;
     struct model *model; /* the candidate */
     struct candidate_files files;
 };
@@ -192,7 +194,7 @@ struct given_changes {
     const struct quantizer_changes *changes;
 };
 
-static int identify_changes(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_changes(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     (void)search, (void)err;
     ret->has_identity = true;
@@ -200,7 +202,7 @@ static int identify_changes(void *data, const void *search, struct loop_candidat
     return 0;
 }
 
-static int write_changes(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_changes(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                          struct error *err)
 {
     const struct given_changes *given = data;
@@ -216,12 +218,12 @@ static int check_changes(struct quantization_lab *lab, struct quantizer_changes 
                          const char *what, enum verdict *ret, struct error *err)
 {
     struct given_changes given = {lab, changes};
-    const struct loop_subject subject = {
+    const struct session_subject subject = {
         .data = &given, .kind = "model", .identify = identify_changes, .write = write_changes};
-    int rc = loop_check(lab->loop, &subject, (struct check_request){ROLE_REPETITION, key, what}, ret, err);
+    int rc = session_check(lab->session, &subject, (struct check_request){ROLE_REPETITION, key, what}, ret, err);
 
-    if (rc == 0 && *ret == VERDICT_PASS && !loop_has_run(lab->loop, changes_hash(changes)))
-        rc = loop_confirm(lab->loop, &subject, what, VERDICT_PASS, err);
+    if (rc == 0 && *ret == VERDICT_PASS && !session_has_run(lab->session, changes_hash(changes)))
+        rc = belief_confirm(lab->session, &subject, what, VERDICT_PASS, err);
     return rc;
 }
 
@@ -463,7 +465,7 @@ static int search(struct quantization_lab *lab, struct quantization_answer *ret,
                                             .saving = "Saving ONNX model to:",
                                             .words = &words};
     const struct precision_run_settings settings = {.mode = PRECISION_MINIMAL, .verify = true};
-    int rc = precision_run(&target, &settings, lab->loop, lab->settings->log, &ret->search, err);
+    int rc = precision_run(&target, &settings, lab->session, lab->settings->log, &ret->search, err);
 
     if (rc < 0 || ret->search.outcome != PRECISION_FOUND || ret->search.none_needed)
         return rc;
@@ -473,10 +475,10 @@ static int search(struct quantization_lab *lab, struct quantization_answer *ret,
     return rc == 0 ? find_exclusions(lab, ret, err) : rc;
 }
 
-int quantization_search(const struct quantization_search_settings *settings, struct loop *loop,
+int quantization_search(const struct quantization_search_settings *settings, struct debug_session *session,
                         struct quantization_answer *ret, struct error *err)
 {
-    struct quantization_lab lab = {.settings = settings, .subject = settings->subject, .loop = loop};
+    struct quantization_lab lab = {.settings = settings, .subject = settings->subject, .session = session};
     int rc;
 
     *ret = (struct quantization_answer){.has_microsoft = false};

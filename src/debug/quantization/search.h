@@ -45,7 +45,7 @@ struct quantization_answer {
 };
 
 /* ERR_INVALID when no quantizer can be left out. `ret` is to be released, also after an error. */
-int quantization_search(const struct quantization_search_settings *settings, struct loop *loop,
+int quantization_search(const struct quantization_search_settings *settings, struct debug_session *session,
                         struct quantization_answer *ret, struct error *err);
 void quantization_answer_release(struct quantization_answer *answer);
 

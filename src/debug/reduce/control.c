@@ -1,6 +1,8 @@
 /* debug/reduce/control.c: see control.h. */
 #include "debug/reduce/control.h"
 
+#include "debug/belief/belief.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,7 +32,7 @@
 struct control {
     struct candidate_maker *maker; /* the first: part_subject() */
     const struct subgraph *answer;
-    struct loop *loop;
+    struct debug_session *session;
     struct log *log;
     struct bitset rest;              /* nodes that may still be tried */
     struct text kinds[WANTED_PARTS]; /* operators of the parts that were checked */
@@ -42,13 +44,13 @@ struct control {
     size_t constants_size;
 };
 
-static int check(struct control *control, const struct loop_subject *subject, const char *what, enum verdict *ret,
+static int check(struct control *control, const struct session_subject *subject, const char *what, enum verdict *ret,
                  struct error *err)
 {
     char key[64];
 
     snprintf(key, sizeof(key), "_control_%zu", ++control->number);
-    return loop_check(control->loop, subject, (struct check_request){ROLE_CONTROL, key, what}, ret, err);
+    return session_check(control->session, subject, (struct check_request){ROLE_CONTROL, key, what}, ret, err);
 }
 
 /* ---- Single nodes ---- */
@@ -108,7 +110,7 @@ static size_t choose_node(const struct control *control)
     return best;
 }
 
-static int identify_part(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_part(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct control *control = data;
     struct subgraph part;
@@ -138,7 +140,7 @@ static int make_part(struct control *control, size_t node, bool *ret_made, struc
         rc = candidate_complete(control->maker, &control->part, &not_a_tensor, err);
         *ret_made = rc == 0 && not_a_tensor == VALUE_NONE && control->part.inputs.count > 0 &&
                     control->part.outputs.count > 0 &&
-                    !loop_has_seen(control->loop, subgraph_identity(&control->part), &known);
+                    !session_has_seen(control->session, subgraph_identity(&control->part), &known);
         if (!*ret_made)
             subgraph_release(&control->part);
     }
@@ -147,7 +149,7 @@ static int make_part(struct control *control, size_t node, bool *ret_made, struc
 
 static int check_part(struct control *control, size_t node, enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = part_subject(control, identify_part);
+    struct session_subject subject = part_subject(control, identify_part);
     const struct model *model = control->answer->model;
     struct text kind = model->nodes.items[node].op_type;
     struct string_builder what;
@@ -320,7 +322,7 @@ static bool make_constants(struct control *control)
     return ret;
 }
 
-static int identify_constants(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_constants(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     (void)data, (void)search, (void)err;
     ret->expectation = EXPECT_REMEDY;
@@ -328,7 +330,7 @@ static int identify_constants(void *data, const void *search, struct loop_candid
 }
 
 /* The data beside it are those of the answer. */
-static int write_constants(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_constants(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                            struct error *err)
 {
     const struct control *control = data;
@@ -343,7 +345,7 @@ static int write_constants(void *data, struct loop_candidate *candidate, const s
 /* VERDICT_SKIP also when there is no such model. */
 static int check_constants(struct control *control, enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = {.data = control, .identify = identify_constants, .write = write_constants};
+    struct session_subject subject = {.data = control, .identify = identify_constants, .write = write_constants};
     struct subgraph answer;
     int rc;
 
@@ -361,10 +363,10 @@ static int check_constants(struct control *control, enum verdict *ret, struct er
 
 /* ---- Both ---- */
 
-int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct loop *loop, struct log *log,
-                       enum control_outcome *ret, struct error *err)
+int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct debug_session *session,
+                       struct log *log, enum control_outcome *ret, struct error *err)
 {
-    struct control control = {.maker = maker, .answer = answer, .loop = loop, .log = log};
+    struct control control = {.maker = maker, .answer = answer, .session = session, .log = log};
     enum verdict constants = VERDICT_SKIP;
     bool passed = false;
     int rc;
@@ -381,9 +383,10 @@ int reduce_control_run(struct candidate_maker *maker, const struct subgraph *ans
     if (rc < 0 || passed)
         return rc;
     if (constants == VERDICT_FAIL || control.failed == WANTED_PARTS)
-        return loop_refuse_check(loop, err,
-                                 "the check fails on everything that it is given, also on what has nothing to do with "
-                                 "the result, so that nothing is known of the model%s. Last time",
-                                 loop_evidence(loop)->alike ? ". It always says the same" : "");
+        return belief_refuse_check(
+            session, err,
+            "the check fails on everything that it is given, also on what has nothing to do with "
+            "the result, so that nothing is known of the model%s. Last time",
+            session_state(session).evidence->alike ? ". It always says the same" : "");
     return 0;
 }

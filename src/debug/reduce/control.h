@@ -10,7 +10,7 @@
 #define DEBUG_REDUCE_CONTROL_H
 
 #include "debug/cut/candidate.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 
 enum control_outcome {
     CONTROL_PASSED,     /* the check does not fail on everything */
@@ -19,7 +19,7 @@ enum control_outcome {
 
 /* ERR_INVALID when the check fails on everything; the log then shows what it wrote last. `answer` is what the search
  * has found. Verdicts have keys of their own in the replay: "_control_1" and so on. */
-int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct loop *loop, struct log *log,
-                       enum control_outcome *ret, struct error *err);
+int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct debug_session *session,
+                       struct log *log, enum control_outcome *ret, struct error *err);
 
 #endif

@@ -23,7 +23,7 @@ struct cut_reduction {
 /* ---- Candidates ---- */
 
 /* Cuts where the search of the present phase asks for it. */
-static int identify_cut(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_cut(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     struct cut_reduction *reduction = data;
     const struct index_search *index = search;
@@ -55,8 +55,8 @@ static int identify_cut(void *data, const void *search, struct loop_candidate *r
     return 0;
 }
 
-static void keep_failing_cut(void *data, const void *search, const struct loop_candidate *candidate, int64_t nodes,
-                             enum verdict verdict)
+static void keep_failing_cut(void *data, const void *search, const struct candidate_description *candidate,
+                             int64_t nodes, enum verdict verdict)
 {
     struct cut_reduction *reduction = data;
 
@@ -68,14 +68,14 @@ static void keep_failing_cut(void *data, const void *search, const struct loop_c
 
 /* ---- The search ---- */
 
-static int run_phase(struct cut_reduction *reduction, enum index_direction direction, struct loop *loop,
+static int run_phase(struct cut_reduction *reduction, enum index_direction direction, struct debug_session *session,
                      struct error *err)
 {
     const char *what = direction == INDEX_FOR_OUTPUTS ? "outputs" : "inputs";
     struct candidate_maker *maker = reduction->maker;
     struct cut_phase *phase = &reduction->phases[direction];
     const struct bitset *nodes = &reduction->part->bad.nodes;
-    struct loop_subject subject = part_subject(reduction, identify_cut);
+    struct session_subject subject = part_subject(reduction, identify_cut);
     size_t count = 0;
     int rc = 0;
 
@@ -91,7 +91,7 @@ static int run_phase(struct cut_reduction *reduction, enum index_direction direc
     subject.took = keep_failing_cut;
     index_search_start(&phase->search, reduction->settings->mode, direction, (int64_t)count);
     if (count > 0)
-        rc = loop_run(loop, &subject, err);
+        rc = session_search(session, &subject, err);
     if (rc == 0)
         log_message(maker->log, LOG_FINISH, "Finished reducing model %s", what);
     return rc;
@@ -121,16 +121,16 @@ static int make_good(struct cut_reduction *reduction, struct error *err)
     return rc;
 }
 
-int reduce_by_cuts(struct candidate_maker *maker, const struct cut_settings *settings, struct loop *loop,
+int reduce_by_cuts(struct candidate_maker *maker, const struct cut_settings *settings, struct debug_session *session,
                    struct found_part *part, struct error *err)
 {
     struct cut_reduction reduction = {.maker = maker, .settings = settings, .part = part};
     int rc = 0;
 
     if (settings->outputs)
-        rc = run_phase(&reduction, INDEX_FOR_OUTPUTS, loop, err);
+        rc = run_phase(&reduction, INDEX_FOR_OUTPUTS, session, err);
     if (rc == 0 && settings->inputs)
-        rc = run_phase(&reduction, INDEX_FOR_INPUTS, loop, err);
+        rc = run_phase(&reduction, INDEX_FOR_INPUTS, session, err);
     if (rc == 0)
         rc = make_good(&reduction, err);
     for (size_t i = 0; i < ARRAY_LEN(reduction.phases); i++)

@@ -14,7 +14,7 @@
 
 struct minimal_reduction {
     struct candidate_maker *maker; /* the first: part_subject() */
-    struct loop *loop;
+    struct debug_session *session;
     struct found_part *part;
 
     struct dag dag; /* of the model's nodes */
@@ -34,7 +34,7 @@ static void keep(struct subgraph *kept, const struct subgraph *subgraph)
 
 /* What is cut is not described in words: it is a set, not a place. What the runtime has something against is
  * skipped. */
-static int identify_nodes(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_nodes(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct doubtful_search *doubtful = search;
     struct minimal_reduction *reduction = data;
@@ -68,7 +68,7 @@ static int identify_nodes(void *data, const void *search, struct loop_candidate 
 
 /* Notes what is now known to fail, and to pass. `untested`: in the last round each verdict is about a single node that
  * was left out, until one of them can be. */
-static void learn_verdict(void *data, const void *search, const struct loop_candidate *candidate, int64_t nodes,
+static void learn_verdict(void *data, const void *search, const struct candidate_description *candidate, int64_t nodes,
                           enum verdict verdict)
 {
     const struct doubtful_search *doubtful = search;
@@ -116,7 +116,7 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
 static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
     struct subgraph live;
-    struct given_part given = {.maker = reduction->maker, .loop = reduction->loop, .part = &live};
+    struct given_part given = {.maker = reduction->maker, .session = reduction->session, .part = &live};
     enum verdict verdict = VERDICT_PASS;
     uint32_t not_a_tensor;
     char key[64] = "_live";
@@ -142,12 +142,12 @@ done:
     return rc;
 }
 
-int reduce_by_nodes(struct candidate_maker *maker, struct loop *loop, size_t number, struct found_part *part,
-                    struct error *err)
+int reduce_by_nodes(struct candidate_maker *maker, struct debug_session *session, size_t number,
+                    struct found_part *part, struct error *err)
 {
-    struct minimal_reduction reduction = {.maker = maker, .loop = loop, .part = part};
+    struct minimal_reduction reduction = {.maker = maker, .session = session, .part = part};
     char suffix[64] = "minimal";
-    struct loop_subject subject = part_subject(&reduction, identify_nodes);
+    struct session_subject subject = part_subject(&reduction, identify_nodes);
     int rc = 0;
 
     if (number > 1)
@@ -159,14 +159,14 @@ int reduce_by_nodes(struct candidate_maker *maker, struct loop *loop, size_t num
     part->untested = 0;
     node_dag_init(&reduction.dag, maker->whole.model);
     subgraph_init_copy(&reduction.good, &part->bad);
-    if (!loop_is_interactive(loop))
+    if (!session_state(session).is_interactive)
         rc = drop_dead_nodes(&reduction, number, err);
     if (rc < 0)
         goto done;
     log_message(maker->log, LOG_START, "Looking for the smallest set of nodes that fails");
     if (doubtful_search_start(&reduction.search, &reduction.dag, &part->bad.nodes,
-                              loop_is_flaky(loop) ? TRUSTED_ACCEPTANCES : 0))
-        rc = loop_run(loop, &subject, err);
+                              session_state(session).is_flaky ? TRUSTED_ACCEPTANCES : 0))
+        rc = session_search(session, &subject, err);
     part->is_ended = reduction.search.search.phase == MINIMAL_DONE && !reduction.search.looks_again;
     if (rc == 0 && reduction.went_back)
         rc = restore_bad(&reduction, err);

@@ -1,6 +1,8 @@
 /* debug/reduce/part.c: see part.h. */
 #include "debug/reduce/part.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -11,9 +13,9 @@ struct part_content {
     const struct external_settings *external;
 };
 
-/* ---- What the loop asks ---- */
+/* ---- What the session asks ---- */
 
-static int write_part(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_part(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                       struct error *err)
 {
     struct part_content *content = candidate->content;
@@ -36,16 +38,16 @@ static void look_ahead(void *data, bool begins)
     candidate_maker_look_ahead(*(struct candidate_maker **)data, begins);
 }
 
-struct loop_subject part_subject(void *data, int (*identify)(void *data, const void *search, struct loop_candidate *ret,
-                                                             struct error *err))
+struct session_subject part_subject(void *data, int (*identify)(void *data, const void *search,
+                                                                struct candidate_description *ret, struct error *err))
 {
-    return (struct loop_subject){.data = data,
-                                 .saving = "Saving ONNX model to:",
-                                 .may_be_kept = true,
-                                 .identify = identify,
-                                 .write = write_part,
-                                 .release = release_part,
-                                 .look_ahead = look_ahead};
+    return (struct session_subject){.data = data,
+                                    .saving = "Saving ONNX model to:",
+                                    .may_be_kept = true,
+                                    .identify = identify,
+                                    .write = write_part,
+                                    .release = release_part,
+                                    .look_ahead = look_ahead};
 }
 
 /* With external data it is another file than without. */
@@ -57,7 +59,7 @@ static struct hash part_identity(const struct subgraph *part, const struct exter
 }
 
 void part_identify(struct candidate_maker *maker, struct subgraph *part, const struct external_settings *external,
-                   struct loop_candidate *ret)
+                   struct candidate_description *ret)
 {
     struct part_content *content = memory_alloc(sizeof(*content));
 
@@ -68,14 +70,14 @@ void part_identify(struct candidate_maker *maker, struct subgraph *part, const s
     ret->content = content;
 }
 
-const struct subgraph *part_of(const struct loop_candidate *candidate)
+const struct subgraph *part_of(const struct candidate_description *candidate)
 {
     return &((const struct part_content *)candidate->content)->part;
 }
 
 /* ---- Given parts ---- */
 
-static int identify_given(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_given(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct given_part *given = data;
     uint32_t not_a_tensor;
@@ -89,12 +91,12 @@ static int identify_given(void *data, const void *search, struct loop_candidate 
 
 int given_part_check(struct given_part *given, struct check_request request, enum verdict *ret, struct error *err)
 {
-    struct loop_subject subject = part_subject(given, identify_given);
+    struct session_subject subject = part_subject(given, identify_given);
     int rc;
 
     if (given->external != NULL)
         candidate_files_claim_own_data(given->files);
-    rc = loop_check(given->loop, &subject, request, ret, err);
+    rc = session_check(given->session, &subject, request, ret, err);
     if (given->external != NULL)
         candidate_files_drop_own_data(given->files);
     return rc;
@@ -102,19 +104,19 @@ int given_part_check(struct given_part *given, struct check_request request, enu
 
 int given_part_confirm(struct given_part *given, const char *what, enum verdict expected, struct error *err)
 {
-    struct loop_subject subject = part_subject(given, identify_given);
+    struct session_subject subject = part_subject(given, identify_given);
     int rc;
 
     /* Nothing is written to a candidate's place behind this, but perhaps the result. */
     candidate_files_claim_own_data(given->files);
-    rc = loop_confirm(given->loop, &subject, what, expected, err);
+    rc = belief_confirm(given->session, &subject, what, expected, err);
     candidate_files_drop_own_data(given->files);
     return rc;
 }
 
 int given_part_confirm_known(struct given_part *given, const char *what, enum verdict expected, struct error *err)
 {
-    return loop_has_run(given->loop, part_identity(given->part, given->external))
+    return session_has_run(given->session, part_identity(given->part, given->external))
                ? 0
                : given_part_confirm(given, what, expected, err);
 }

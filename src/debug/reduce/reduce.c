@@ -1,6 +1,8 @@
 /* debug/reduce/reduce.c: see reduce.h. */
 #include "debug/reduce/reduce.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +27,7 @@
 
 struct reduce {
     const struct reduce_settings *settings;
-    struct loop *loop;
+    struct debug_session *session;
     struct log *log;
     struct candidate_maker maker;
     struct found_part found;
@@ -43,15 +45,16 @@ struct reduce {
 /* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
 static bool looks_again_in_the_end(const struct reduce *reduce)
 {
-    return loop_is_flaky(reduce->loop) && reduce->settings->mode != REDUCE_MINIMAL && !reduce->results.save;
+    return session_state(reduce->session).is_flaky && reduce->settings->mode != REDUCE_MINIMAL && !reduce->results.save;
 }
 
 static struct given_part give_part(struct reduce *reduce, const struct subgraph *part)
 {
-    return (struct given_part){.maker = &reduce->maker, .loop = reduce->loop, .files = &reduce->files, .part = part};
+    return (struct given_part){
+        .maker = &reduce->maker, .session = reduce->session, .files = &reduce->files, .part = part};
 }
 
-/* The loop wants to know whether the check still works. */
+/* The session wants to know whether the check still works. */
 static int verify_again(void *data, struct error *err)
 {
     struct reduce *reduce = data;
@@ -123,9 +126,9 @@ static void report_found(struct reduce *reduce)
     const struct model *model = reduce->maker.whole.model;
     struct string_builder labels;
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
-    long long checks = (long long)(loop_passed(reduce->loop) + loop_failed(reduce->loop));
+    long long checks = (long long)(session_state(reduce->session).passed + session_state(reduce->session).failed);
 
-    loop_report_rates(reduce->loop, "The original model", "The result", subgraph_identity(&reduce->found.bad));
+    belief_report_rates(reduce->session, "The original model", "The result", subgraph_identity(&reduce->found.bad));
     string_init(&labels);
     for (size_t i = 0, at = 0; i < nodes && nodes <= MOST_NAMED; i++, at++) {
         at = bitset_next(&reduce->found.bad.nodes, at);
@@ -153,7 +156,7 @@ static char *path_of_culprit(const struct reduce *reduce, const char *path, size
     do {
         string_clear(&ret);
         string_add_format(&ret, "%.*s_%zu%s", (int)(extension - path), path, number++, extension);
-    } while (!loop_resumes(reduce->loop) && file_exists(ret.data));
+    } while (!session_state(reduce->session).resumes && file_exists(ret.data));
     return string_take(&ret);
 }
 
@@ -169,7 +172,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
     if (reduce->settings->output == NULL)
         return 0;
     simplify.number = number;
-    rc = simplify_run(&simplify, &reduce->maker, &reduce->found.bad, reduce->loop, &simpler, err);
+    rc = simplify_run(&simplify, &reduce->maker, &reduce->found.bad, reduce->session, &simpler, err);
     if (rc < 0)
         return rc;
     if (simpler.bytes != NULL)
@@ -183,7 +186,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
     path = path_of_culprit(reduce, reduce->settings->output, number);
     rc = save(reduce, bad, path, err);
     if (rc == 0)
-        loop_tell_check_of(reduce->loop, path);
+        session_log_check_of(reduce->session, path);
     free(path);
     simplified_model_release(&simpler);
     return rc;
@@ -221,12 +224,13 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     struct given_part bad = give_as_written(reduce, &reduce->found.bad);
     enum check_role role = looks_again_in_the_end(reduce) ? ROLE_REPETITION : ROLE_CANDIDATE;
     enum verdict verdict = VERDICT_PASS;
-    bool seen = loop_has_seen(reduce->loop, subgraph_identity(&reduce->found.bad), &verdict) && verdict == VERDICT_FAIL;
+    bool seen =
+        session_has_seen(reduce->session, subgraph_identity(&reduce->found.bad), &verdict) && verdict == VERDICT_FAIL;
     int rc = 0;
 
     if (number > 1)
         snprintf(key, sizeof(key), "_final_%zu", number);
-    if (reduce->settings->verify && !loop_is_interactive(reduce->loop) &&
+    if (reduce->settings->verify && !session_state(reduce->session).is_interactive &&
         (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
         rc = given_part_check(&bad, (struct check_request){role, key, "the result"}, &verdict, err);
     if (rc < 0)
@@ -267,32 +271,34 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
  * fail. */
 static int look_back(struct reduce *reduce, size_t number, struct error *err)
 {
-    enum verdict late, verdict;
+    const struct session_state state = session_state(reduce->session);
+    enum verdict verdict;
     int rc;
 
-    if (loop_same_verdicts(reduce->loop, &late) < SUSPICIOUS_VERDICTS)
+    if (state.same_verdicts < SUSPICIOUS_VERDICTS)
         return 0;
-    if (late == VERDICT_FAIL && reduce->found.has_good) {
+    if (state.last_verdict == VERDICT_FAIL && reduce->found.has_good) {
         rc = check_once_more(reduce, &reduce->found.good, number, "a candidate that has passed, once more", &verdict,
                              err);
         if (rc == 0 && verdict == VERDICT_FAIL)
-            return loop_refuse_check(reduce->loop, err,
-                                     "the check fails on a candidate that it has passed on before" LOOP_NOT_BELIEVED);
+            return belief_refuse_check(
+                reduce->session, err,
+                "the check fails on a candidate that it has passed on before" BELIEF_NOT_BELIEVED);
         return rc;
     }
     rc = check_once_more(reduce, &reduce->found.bad, number, "the result, once more", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
-        return loop_refuse_check(reduce->loop, err,
-                                 "the result does not fail any more when it is checked once more" LOOP_NOT_BELIEVED);
+        return belief_refuse_check(
+            reduce->session, err, "the result does not fail any more when it is checked once more" BELIEF_NOT_BELIEVED);
     return rc;
 }
 
 /* In a search in which nothing was learnt there is nothing to be believed. */
 static bool said_nothing(const struct reduce *reduce)
 {
-    return bitset_equal(&reduce->found.bad.nodes, &reduce->maker.whole.nodes) && loop_skipped(reduce->loop) > 0 &&
-           !loop_has_passed(reduce->loop) && loop_check_counts(reduce->loop)->other_failure == 0 &&
-           !loop_is_flaky(reduce->loop);
+    return bitset_equal(&reduce->found.bad.nodes, &reduce->maker.whole.nodes) &&
+           session_state(reduce->session).skipped > 0 && !session_state(reduce->session).has_passed &&
+           session_state(reduce->session).checks->other_failure == 0 && !session_state(reduce->session).is_flaky;
 }
 
 /* With --flaky the searches see to themselves whether verdicts stay the same. */
@@ -301,22 +307,23 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
     enum control_outcome outcome;
     int rc = 0;
 
-    if (loop_is_interactive(reduce->loop))
+    if (session_state(reduce->session).is_interactive)
         return 0;
     if (said_nothing(reduce))
-        return loop_refuse_check(
-            reduce->loop, err,
+        return belief_refuse_check(
+            reduce->session, err,
             "the check says nothing about any part of the model, so there is nothing to go by. Last "
             "time");
-    if (loop_has_passed(reduce->loop)) {
+    if (session_state(reduce->session).has_passed) {
         if (reduce->ruled_out == RULED_OUT_BY_NOTHING)
             reduce->ruled_out = RULED_OUT_BY_CANDIDATE;
-        if (reduce->settings->verify && !loop_is_flaky(reduce->loop) && !loop_went_without(reduce->loop, VERIFY_KEY))
+        if (reduce->settings->verify && !session_state(reduce->session).is_flaky &&
+            !session_went_without(reduce->session, VERIFY_KEY))
             rc = look_back(reduce, number, err);
         return rc;
     }
     reduce->controlled = true;
-    rc = reduce_control_run(&reduce->maker, &reduce->found.bad, reduce->loop, reduce->log, &outcome, err);
+    rc = reduce_control_run(&reduce->maker, &reduce->found.bad, reduce->session, reduce->log, &outcome, err);
     if (rc == 0 && outcome == CONTROL_PASSED)
         reduce->ruled_out = RULED_OUT_BY_CONTROL;
     else if (rc == 0)
@@ -329,7 +336,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
 /* With --no-remove-intermediate the candidate that stays is no control. */
 static int leave_result(struct reduce *reduce, struct error *err)
 {
-    struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = loop_artifact(reduce->loop)}};
+    struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = session_state(reduce->session).artifact}};
     int rc = candidate_fill(&reduce->maker, &reduce->found.bad, err);
 
     return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->found.bad, &paths, NULL, err) : rc;
@@ -340,7 +347,8 @@ static void certify(struct reduce *reduce)
 {
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
 
-    if (!reduce->found.is_ended || (reduce->ruled_out == RULED_OUT_BY_NOTHING && !loop_is_interactive(reduce->loop)))
+    if (!reduce->found.is_ended ||
+        (reduce->ruled_out == RULED_OUT_BY_NOTHING && !session_state(reduce->session).is_interactive))
         return;
     reduce->is_minimal = reduce->found.untested == 0;
     if (nodes == 1)
@@ -368,9 +376,9 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
     *ret_found = false;
     reduce->is_minimal = false;
     if (settings->mode == REDUCE_MINIMAL)
-        rc = reduce_by_nodes(&reduce->maker, reduce->loop, number, &reduce->found, err);
+        rc = reduce_by_nodes(&reduce->maker, reduce->session, number, &reduce->found, err);
     else
-        rc = reduce_by_cuts(&reduce->maker, &cuts, reduce->loop, &reduce->found, err);
+        rc = reduce_by_cuts(&reduce->maker, &cuts, reduce->session, &reduce->found, err);
     if (rc < 0)
         return rc;
     rc = confirm_bad(reduce, number, ret_found, err);
@@ -427,7 +435,7 @@ static int find_more(struct reduce *reduce, struct reduce_result *ret, struct er
     int rc = 0;
 
     bitset_init_copy(&rest, &reduce->maker.whole.nodes);
-    while (more && !loop_is_spent(reduce->loop)) {
+    while (more && !session_state(reduce->session).is_spent) {
         bitset_subtract(&rest, &ret->items[ret->count - 1].nodes);
         reduce->started = stopwatch_now();
         rc = check_rest(reduce, &rest, ret->count, &more, err);
@@ -451,15 +459,15 @@ done:
 /* The original passes. A check that says the same of something that is no model has not looked at it. */
 static int report_good_original(struct reduce *reduce, struct error *err)
 {
-    bool late = loop_evidence(reduce->loop)->timed_out;
+    bool late = session_state(reduce->session).evidence->timed_out;
     enum verdict sight;
-    int rc = loop_check_sight(reduce->loop, SIGHT_KEY, "model", VERDICT_PASS, &sight, err);
+    int rc = belief_check_nonsense(reduce->session, SIGHT_KEY, "model", VERDICT_PASS, &sight, err);
 
     if (rc < 0)
         return rc;
     if (sight == VERDICT_FAIL)
-        return loop_refuse_check(
-            reduce->loop, err,
+        return belief_refuse_check(
+            reduce->session, err,
             "the check passes on the original model, and on a file that is no model just as well: it "
             "does not look at what it is given. Last time");
     log_message(
@@ -474,10 +482,11 @@ static int report_good_original(struct reduce *reduce, struct error *err)
 /* A hang can be what is looked for, unless the failure was said to be something else. */
 static int question_hang(struct reduce *reduce, struct error *err)
 {
-    if (loop_looks_for_other_than_hangs(reduce->loop))
-        return loop_refuse_check(reduce->loop, err,
-                                 "the check of the original model did not come to its end, and a failure is something "
-                                 "else by --fail-regex or --fail-code: give it more time with --check-timeout");
+    if (session_state(reduce->session).ignores_hangs)
+        return belief_refuse_check(
+            reduce->session, err,
+            "the check of the original model did not come to its end, and a failure is something "
+            "else by --fail-regex or --fail-code: give it more time with --check-timeout");
     log_message(
         reduce->log, LOG_WARNING,
         "The check of the original model did not come to its end: hangs are what is looked for now. If it is only "
@@ -491,22 +500,23 @@ static int verify_original(struct reduce *reduce, enum verdict *ret, struct erro
     int rc;
 
     *ret = VERDICT_FAIL;
-    if (!reduce->settings->verify || loop_is_interactive(reduce->loop) || loop_went_without(reduce->loop, VERIFY_KEY))
+    if (!reduce->settings->verify || session_state(reduce->session).is_interactive ||
+        session_went_without(reduce->session, VERIFY_KEY))
         return 0;
     rc = given_part_check(&original, (struct check_request){ROLE_BAD_END, VERIFY_KEY, "the original model"}, ret, err);
     if (rc < 0)
         return rc;
-    loop_verify_with(reduce->loop, verify_again, reduce);
+    session_verify_with(reduce->session, verify_again, reduce);
     if (*ret == VERDICT_PASS)
         rc = given_part_confirm_known(&original, "the original model", VERDICT_PASS, err);
     if (rc < 0)
         return rc;
     if (*ret == VERDICT_SKIP)
-        return loop_refuse_check(
-            reduce->loop, err,
+        return belief_refuse_check(
+            reduce->session, err,
             "the check says nothing about the original model, so it cannot tell anything about its "
             "parts");
-    if (*ret == VERDICT_FAIL && loop_evidence(reduce->loop)->timed_out)
+    if (*ret == VERDICT_FAIL && session_state(reduce->session).evidence->timed_out)
         return question_hang(reduce, err);
     return *ret == VERDICT_PASS ? report_good_original(reduce, err) : 0;
 }
@@ -552,7 +562,7 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     if (!reduce->settings->ignore_external_data) {
         rc = candidate_files_provide(&reduce->files, &reduce->maker.whole, err);
         for (size_t i = 0; rc == 0 && i < reduce->files.made.count; i++)
-            loop_watch(reduce->loop, reduce->files.made.items[i]);
+            session_watch(reduce->session, reduce->files.made.items[i]);
         return rc;
     }
     rc = external_data_locations(&reduce->maker.whole, &locations, err);
@@ -567,10 +577,10 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     return rc;
 }
 
-int reduce_run(const struct model *model, const struct reduce_settings *settings, struct loop *loop, struct log *log,
-               struct reduce_result *ret, struct error *err)
+int reduce_run(const struct model *model, const struct reduce_settings *settings, struct debug_session *session,
+               struct log *log, struct reduce_result *ret, struct error *err)
 {
-    struct reduce reduce = {.settings = settings, .loop = loop, .log = log, .results = settings->external};
+    struct reduce reduce = {.settings = settings, .session = session, .log = log, .results = settings->external};
     enum verdict original;
     bool found;
     int rc;
@@ -580,8 +590,8 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
                          model->display_name);
     candidate_maker_init(&reduce.maker, model, &settings->candidates, log);
     subgraph_init_copy(&reduce.found.bad, &reduce.maker.whole);
-    rc = candidate_files_init(&reduce.files, loop_artifact(loop), settings->keep_intermediate, loop_takes_over(loop),
-                              err);
+    rc = candidate_files_init(&reduce.files, session_state(session).artifact, settings->keep_intermediate,
+                              session_state(session).takes_over, err);
     if (rc < 0)
         goto done;
     if (settings->force_fallback)

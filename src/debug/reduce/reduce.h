@@ -2,11 +2,11 @@
  *
  * The room debug/reduce/ is `debug reduce`: two searches over a model's nodes (searches.h), and checks that no
  * search proposes, of the original, the result, and whether the check is to be believed (part.h, control.h). A
- * model and settings come in; files and what was found go out. It may use debug/cut/, debug/simplify/, debug/loop/.
+ * model and settings come in; files and what was found go out. It may use debug/cut/, debug/simplify/, debug/session/.
  *
  * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In
- * each, a search over the list of nodes proposes a cut, the loop checks it. What is written in the end is a model that
- * was seen to fail, and beside it, when wanted, one that was seen to pass.
+ * each, a search over the list of nodes proposes a cut, the session checks it. What is written in the end is a model
+ * that was seen to fail, and beside it, when wanted, one that was seen to pass.
  */
 #ifndef DEBUG_REDUCE_REDUCE_H
 #define DEBUG_REDUCE_REDUCE_H
@@ -60,7 +60,7 @@ struct reduce_result {
 void reduce_result_release(struct reduce_result *result);
 
 /* `model` is prepared: its Constant nodes are initializers. */
-int reduce_run(const struct model *model, const struct reduce_settings *settings, struct loop *loop, struct log *log,
-               struct reduce_result *ret, struct error *err);
+int reduce_run(const struct model *model, const struct reduce_settings *settings, struct debug_session *session,
+               struct log *log, struct reduce_result *ret, struct error *err);
 
 #endif

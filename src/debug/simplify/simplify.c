@@ -1,6 +1,8 @@
 /* debug/simplify/simplify.c: see simplify.h. */
 #include "debug/simplify/simplify.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +47,7 @@ struct simplify {
     const struct simplify_settings *settings;
     struct candidate_maker *maker;
     const struct subgraph *bad; /* what it all began with */
-    struct loop *loop;
+    struct debug_session *session;
     struct log *log;
     struct simplified_model now;  /* the simplest that was seen to fail */
     struct hash identity;         /* of it */
@@ -170,7 +172,7 @@ static int take_over(struct simplify *simplify, const struct subgraph *subgraph,
     return 0;
 }
 
-/* ---- What the loop asks ---- */
+/* ---- What the session asks ---- */
 
 static void log_trial(const struct simplify *simplify, const struct greedy_search *search)
 {
@@ -240,7 +242,7 @@ static void forget_tried_models(struct simplify *simplify)
     simplify->tried_models = (struct tried_models){0};
 }
 
-static int identify_trial(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_trial(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     struct simplify *simplify = data;
     struct changed_model changed;
@@ -280,7 +282,7 @@ static int write_model(const struct simplify *simplify, const struct subgraph *w
     return rc == 0 ? model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, err) : rc;
 }
 
-static int write_trial(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_trial(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                        struct error *err)
 {
     struct simplify *simplify = data;
@@ -339,19 +341,19 @@ done:
 
 static int search_parts(struct simplify *simplify, struct error *err)
 {
-    struct loop_subject subject = {.data = simplify,
-                                   .ops = &greedy_search_ops,
-                                   .search = &simplify->search,
-                                   .suffix = simplify->suffix.data,
-                                   .saving = SAVING,
-                                   .may_be_kept = true,
-                                   .identify = identify_trial,
-                                   .write = write_trial,
-                                   .release = release_changed};
+    struct session_subject subject = {.data = simplify,
+                                      .ops = &greedy_search_ops,
+                                      .search = &simplify->search,
+                                      .suffix = simplify->suffix.data,
+                                      .saving = SAVING,
+                                      .may_be_kept = true,
+                                      .identify = identify_trial,
+                                      .write = write_trial,
+                                      .release = release_changed};
     int rc = 0;
 
     if (greedy_search_start(&simplify->search, simplify->parts.alternatives, simplify->parts.count)) {
-        rc = loop_run(simplify->loop, &subject, err);
+        rc = session_search(simplify->session, &subject, err);
         if (rc == 0)
             rc = keep_result(simplify, err);
     } else {
@@ -405,7 +407,7 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
 
 /* ---- All of it ---- */
 
-static int identify_result(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_result(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct simplify *simplify = data;
 
@@ -416,7 +418,7 @@ static int identify_result(void *data, const void *search, struct loop_candidate
     return 0;
 }
 
-static int write_result(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_result(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                         struct error *err)
 {
     const struct simplify *simplify = data;
@@ -425,24 +427,24 @@ static int write_result(void *data, struct loop_candidate *candidate, const stru
     return write_model(simplify, &simplify->now.whole, paths, err);
 }
 
-static struct loop_subject result_as_subject(struct simplify *simplify)
+static struct session_subject result_as_subject(struct simplify *simplify)
 {
-    return (struct loop_subject){
+    return (struct session_subject){
         .data = simplify, .saving = SAVING, .may_be_kept = true, .identify = identify_result, .write = write_result};
 }
 
 /* By an unreliable check failures were seen that may have been none. */
 static int look_again(struct simplify *simplify, struct error *err)
 {
-    struct loop_subject subject = result_as_subject(simplify);
+    struct session_subject subject = result_as_subject(simplify);
     enum verdict verdict;
     char *key;
     int rc;
 
     string_add(&simplify->suffix, "_final");
     key = memory_strdup(simplify->suffix.data);
-    rc = loop_check(simplify->loop, &subject, (struct check_request){ROLE_REPETITION, key, "the simplified model"},
-                    &verdict, err);
+    rc = session_check(simplify->session, &subject,
+                       (struct check_request){ROLE_REPETITION, key, "the simplified model"}, &verdict, err);
     free(key);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         log_message(simplify->log, LOG_WARNING,
@@ -453,16 +455,16 @@ static int look_again(struct simplify *simplify, struct error *err)
 }
 
 int simplify_run(const struct simplify_settings *settings, struct candidate_maker *maker, const struct subgraph *bad,
-                 struct loop *loop, struct simplified_model *ret, struct error *err)
+                 struct debug_session *session, struct simplified_model *ret, struct error *err)
 {
     struct simplify simplify = {.settings = settings,
                                 .maker = maker,
                                 .bad = bad,
-                                .loop = loop,
+                                .session = session,
                                 .log = maker->log,
                                 .identity = subgraph_identity(bad)};
     struct subgraph filled, written;
-    struct loop_subject subject;
+    struct session_subject subject;
     struct known_types types;
     bool is_wanted = false;
     int rc;
@@ -488,12 +490,12 @@ int simplify_run(const struct simplify_settings *settings, struct candidate_make
             rc = run_kind(&simplify, kinds[i], err);
     if (rc < 0)
         goto done;
-    if (simplify.changed && loop_is_flaky(loop))
+    if (simplify.changed && session_state(session).is_flaky)
         rc = look_again(&simplify, err);
     if (rc < 0 || !simplify.changed)
         goto done;
     subject = result_as_subject(&simplify); /* it is written as it was checked, in this session */
-    rc = loop_confirm(loop, &subject, "the simplified model", VERDICT_FAIL, err);
+    rc = belief_confirm(session, &subject, "the simplified model", VERDICT_FAIL, err);
     if (rc < 0)
         goto done;
     *ret = simplify.now;

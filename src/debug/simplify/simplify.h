@@ -2,10 +2,10 @@
  *
  * The room debug/simplify/ makes changed models of one that fails, kind by kind (kind.h), and asks a runtime of them
  * before a check is (soundness.h). A part of a model comes in, a simpler model that was seen to fail goes out. It may
- * use debug/cut/ and debug/loop/.
+ * use debug/cut/ and debug/session/.
  *
  * What was learnt is replaced by zeros, ones or noise, so that the model can be passed on; attributes are dropped;
- * inputs are made smaller. Each is tried by the check, as a phase of the loop, on everything at once, then on parts
+ * inputs are made smaller. Each is tried by the check, as a phase of the session, on everything at once, then on parts
  * (search/sets/greedy_search.h), and kept where the failure stays.
  *
  * A changed model may fail for a reason of its own. So one is checked only if ONNX Runtime gets on with it as well as
@@ -15,7 +15,7 @@
 #define DEBUG_SIMPLIFY_SIMPLIFY_H
 
 #include "debug/cut/candidate.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "debug/simplify/soundness.h"
 
 /* What can be made simpler. */
@@ -35,7 +35,7 @@ struct simplified_model {
 
 /* Simplifies `bad`, a part of the maker's model that was seen to fail. Holds the weights of the result in memory. */
 int simplify_run(const struct simplify_settings *settings, struct candidate_maker *maker, const struct subgraph *bad,
-                 struct loop *loop, struct simplified_model *ret, struct error *err);
+                 struct debug_session *session, struct simplified_model *ret, struct error *err);
 void simplified_model_release(struct simplified_model *simplified);
 
 #endif

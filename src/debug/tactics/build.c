@@ -1,6 +1,8 @@
 /* debug/tactics/build.c: see build.h. */
 #include "debug/tactics/build.h"
 
+#include "debug/belief/belief.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +18,7 @@ static bool may_go_well_next_time(int rc)
 }
 
 struct builds {
-    const struct build_session *session;
+    const struct build_session *settings;
     int64_t index; /* of the current iteration */
     bool is_made;  /* its engine was built */
     void *engine;  /* of the current iteration; NULL: none */
@@ -25,7 +27,7 @@ struct builds {
     size_t alike;  /* how many in a row have failed with it */
 };
 
-/* A session that only ends with a good engine never does when none can be built. Memory may be there again later. */
+/* A settings that only ends with a good engine never does when none can be built. Memory may be there again later. */
 static int note_failure(struct builds *builds, const struct error *why, struct error *err)
 {
     bool same = builds->failure != NULL && strcmp(builds->failure, why->message) == 0;
@@ -33,7 +35,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
     builds->alike = same ? builds->alike + 1 : 1;
     free(builds->failure);
     builds->failure = memory_strdup(why->message);
-    if (builds->session->until.end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
+    if (builds->settings->until.end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
         builds->alike < ALIKE_FAILURES)
         return 0;
     return error_set(
@@ -46,7 +48,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
 /* Builds the next one, and what is wanted beside it. */
 static int build(struct builds *builds, int64_t iteration, struct error *err)
 {
-    const struct engine_maker *maker = &builds->session->maker;
+    const struct engine_maker *maker = &builds->settings->maker;
     const struct engine_order order = {.iteration = iteration};
     int rc;
 
@@ -56,7 +58,7 @@ static int build(struct builds *builds, int64_t iteration, struct error *err)
     return rc == 0 ? maker->save_byproducts(maker->data, builds->engine, err) : rc;
 }
 
-static int identify_build(void *data, const void *search, struct loop_candidate *ret, struct error *err)
+static int identify_build(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     struct builds *builds = data;
 
@@ -68,11 +70,11 @@ static int identify_build(void *data, const void *search, struct loop_candidate 
 }
 
 /* There is no replay of verdicts, so every build is one that will be looked at. */
-static int write_build(void *data, struct loop_candidate *candidate, const struct candidate_paths *paths,
+static int write_build(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                        struct error *err)
 {
     struct builds *builds = data;
-    const struct build_session *session = builds->session;
+    const struct build_session *settings = builds->settings;
     const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct error why = {0};
     int rc = builds->is_made ? 0 : build(builds, builds->index, &why);
@@ -80,63 +82,63 @@ static int write_build(void *data, struct loop_candidate *candidate, const struc
     builds->is_made = rc == 0;
     if (builds->is_made) {
         builds->built = true;
-        log_message(session->log, LOG_INFO, "Saving engine to %s", path);
-        return session->maker.save(session->maker.data, builds->engine, path, err);
+        log_message(settings->log, LOG_INFO, "Saving engine to %s", path);
+        return settings->maker.save(settings->maker.data, builds->engine, path, err);
     }
     if (!may_go_well_next_time(rc))
         return error_set(err, (enum error_code)rc, "%s", why.message);
     rc = note_failure(builds, &why, err);
     if (rc < 0)
         return rc;
-    log_message(session->log, LOG_ERROR, "%s", why.message);
-    log_message(session->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
+    log_message(settings->log, LOG_ERROR, "%s", why.message);
+    log_message(settings->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
     candidate->action = CANDIDATE_SKIP;
     return 0;
 }
 
 /* No build has passed: the check may fail whatever it is given. */
-static int question_check(const struct build_session *session, struct loop *loop, struct error *err)
+static int question_check(const struct build_session *settings, struct debug_session *session, struct error *err)
 {
-    const struct check_evidence *evidence = loop_evidence(loop);
+    const struct check_evidence *evidence = session_state(session).evidence;
     enum verdict sight;
     int rc;
 
-    if (evidence->runs == 0 || loop_is_interactive(loop))
+    if (evidence->runs == 0 || session_state(session).is_interactive)
         return 0;
     if (evidence->alike && evidence->runs > 1)
-        return loop_refuse_check(
-            loop, err, "all builds fail, and the check says the same of each: it is not about builds. Each time");
-    rc = loop_check_sight(loop, "_sight", "engine", VERDICT_FAIL, &sight, err);
+        return belief_refuse_check(
+            session, err, "all builds fail, and the check says the same of each: it is not about builds. Each time");
+    rc = belief_check_nonsense(session, "_sight", "engine", VERDICT_FAIL, &sight, err);
     if (rc < 0)
         return rc;
     if (sight == VERDICT_FAIL)
-        return loop_refuse_check(
-            loop, err,
+        return belief_refuse_check(
+            session, err,
             "the check says the same of the engine and of a file that is no engine, so nothing shows that it looks "
             "at what it is given, and no other build has passed");
-    log_message(session->log, LOG_WARNING,
+    log_message(settings->log, LOG_WARNING,
                 "No build has passed. As long as none does, it is not known whether it is the builds that fail, or the "
                 "check");
     return 0;
 }
 
-int build_run(struct build_session *session, struct loop *loop, struct error *err)
+int build_run(struct build_session *settings, struct debug_session *session, struct error *err)
 {
-    struct builds builds = {.session = session};
-    struct loop_subject subject = {.data = &builds,
-                                   .ops = &repetition_ops,
-                                   .search = &session->until,
-                                   .kind = "engine",
-                                   .beside = session->tactics,
-                                   .end = session->until.end,
-                                   .looks_into_failure = true,
-                                   .identify = identify_build,
-                                   .write = write_build};
-    int rc = loop_run(loop, &subject, err);
+    struct builds builds = {.settings = settings};
+    struct session_subject subject = {.data = &builds,
+                                      .ops = &repetition_ops,
+                                      .search = &settings->until,
+                                      .kind = "engine",
+                                      .beside = settings->tactics,
+                                      .end = settings->until.end,
+                                      .looks_into_failure = true,
+                                      .identify = identify_build,
+                                      .write = write_build};
+    int rc = session_search(session, &subject, err);
 
-    if (rc == 0 && loop_passed(loop) == 0 && loop_failed(loop) > 0)
-        rc = question_check(session, loop, err);
-    session->maker.drop(session->maker.data, builds.engine);
+    if (rc == 0 && session_state(session).passed == 0 && session_state(session).failed > 0)
+        rc = question_check(settings, session, err);
+    settings->maker.drop(settings->maker.data, builds.engine);
     free(builds.failure);
     return rc;
 }

@@ -1,10 +1,10 @@
-/* debug/tactics/build.h: engines as candidates of the loop, and `debug build`: one network, built again and again.
+/* debug/tactics/build.h: engines as candidates of the session, and `debug build`: one network, built again and again.
  */
 #ifndef DEBUG_TACTICS_BUILD_H
 #define DEBUG_TACTICS_BUILD_H
 
 #include "debug/candidate/engine_maker.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 
 struct build_session {
     struct engine_maker maker;
@@ -15,7 +15,7 @@ struct build_session {
 
 /* Builds and checks until that is so. An engine that cannot be built is a failed iteration, which the log
  * tells; but what the next build cannot get right either (a layer or a file that is not there), and an interruption,
- * are errors; and in a session that only a good engine ends, so are the first builds when all fail alike. */
-int build_run(struct build_session *session, struct loop *loop, struct error *err);
+ * are errors; and in a settings that only a good engine ends, so are the first builds when all fail alike. */
+int build_run(struct build_session *settings, struct debug_session *session, struct error *err);
 
 #endif

@@ -3,7 +3,7 @@
  * The room debug/tactics/ is about builds that pass one time and fail the next: engines built again and again
  * (build.h), what their tactics differ in, which two to set against each other (pair.h), and by trying which of the
  * differences it is (isolation.h). Tactic replays, and whoever builds, come in; verdicts on tactics go out. It may use
- * the engine, and of debug the loop.
+ * the engine, and of debug the session.
  *
  *   tactic_diff_init(&diff);
  *   rc = tactic_builds_load(&diff.good, "replays/good", log, err);

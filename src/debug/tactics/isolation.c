@@ -304,7 +304,7 @@ done:
     return rc;
 }
 
-int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err)
+int tactic_isolation_run(struct tactic_isolation *isolation, struct debug_session *session, struct error *err)
 {
     const struct experiment_items items = {.data = isolation,
                                            .count = isolation->differences.count,
@@ -313,8 +313,8 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
                                            .expectation = EXPECT_BOUNDARY,
                                            .make = build_mixture,
                                            .save = save_engine};
-    struct experiment experiment = {.items = &items, .loop = loop, .log = isolation->log};
-    int64_t before = loop_written(loop);
+    struct experiment experiment = {.items = &items, .session = session, .log = isolation->log};
+    int64_t before = session_state(session).written;
     int rc;
 
     isolation->outcome = ISOLATION_FOUND;
@@ -323,6 +323,6 @@ int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, 
         return 0;
     }
     rc = isolate_difference(isolation, &experiment, err);
-    isolation->builds += (size_t)(loop_written(loop) - before);
+    isolation->builds += (size_t)(session_state(session).written - before);
     return rc;
 }

@@ -9,7 +9,7 @@
 #define DEBUG_TACTICS_ISOLATION_H
 
 #include "debug/candidate/engine_maker.h"
-#include "debug/loop/loop.h"
+#include "debug/session/session.h"
 #include "format/polygraphy/tactic_replay.h"
 #include "search/sets/group_search.h"
 #include "search/sets/set_isolation.h"
@@ -67,7 +67,7 @@ void tactic_isolation_release(struct tactic_isolation *isolation);
 /* Builds with the tactics of one replay, then with those of the other, to see the one pass and the other fail; then
  * isolates. Where the bad build fails without what was found as well, but has its kernel in other layers, too, those
  * are found where it is at fault. maker and log are set. */
-int tactic_isolation_run(struct tactic_isolation *isolation, struct loop *loop, struct error *err);
+int tactic_isolation_run(struct tactic_isolation *isolation, struct debug_session *session, struct error *err);
 
 /* The differences that are at fault, as far as they are known: without these alone the bad build was seen to pass. NULL
  * when there is no such build. */

@@ -37,7 +37,7 @@ static int finish_search(struct parse *parse, void *given, struct error *err)
 {
     const struct debug_quantization_settings *settings = given;
 
-    return jobs_check(parse, &settings->debug.loop, false, err);
+    return jobs_check(parse, &settings->debug.session, false, err);
 }
 
 const struct option_group quantization_search_options = {
@@ -51,7 +51,7 @@ const struct option_group quantization_search_options = {
 bool quantization_search_is_wanted(const struct command_context *context,
                                    const struct debug_quantization_settings *settings)
 {
-    return settings->debug.loop.check.command.count > 0 || own_check_is_asked_for(context);
+    return settings->debug.session.check.command.count > 0 || own_check_is_asked_for(context);
 }
 
 static int keep_model(const struct command_context *context, const char *folder, const char *model, const char *what,
@@ -82,70 +82,70 @@ int quantization_search_keep_models(const struct command_context *context,
 
 /* ---- The check ---- */
 
-static struct arena *arena_of(const struct quantization_session *session)
+static struct arena *arena_of(const struct quantization_session *command)
 {
-    return parse_arena((struct parse *)session->context->parse);
+    return parse_arena((struct parse *)command->context->parse);
 }
 
-static const char *path_in_folder(const struct quantization_session *session, const char *name)
+static const char *path_in_folder(const struct quantization_session *command, const char *name)
 {
-    return arena_printf(arena_of(session), "%s/%s", session->settings->folder, name);
+    return arena_printf(arena_of(command), "%s/%s", command->settings->folder, name);
 }
 
-static void add_run(const struct quantization_session *session, const char *model, struct word_list *words)
+static void add_run(const struct quantization_session *command, const char *model, struct word_list *words)
 {
     const char *const run[] = {"polygraphy", "run", model, "--onnxrt"};
 
     for (size_t i = 0; i < ARRAY_LEN(run); i++)
         *VECTOR_APPEND(words) = run[i];
-    parse_add_given_of_group(session->context->parse, &onnxrt_options, NULL, words);
+    parse_add_given_of_group(command->context->parse, &onnxrt_options, NULL, words);
 }
 
 /* Runs the float model, or what comes nearest to it. */
-static int make_reference(struct quantization_session *session, struct error *err)
+static int make_reference(struct quantization_session *command, struct error *err)
 {
     static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
-    const char *model = session->float_path;
+    const char *model = command->float_path;
     struct word_list words = {0};
     size_t left_out;
     int rc;
 
     if (model == NULL) {
-        model = path_in_folder(session, UNQUANTIZED_MODEL);
-        rc = quantization_save_without_any(session->subject, model, &left_out, err);
+        model = path_in_folder(command, UNQUANTIZED_MODEL);
+        rc = quantization_save_without_any(command->subject, model, &left_out, err);
         if (rc < 0)
             return rc;
-        log_message(session->context->log, LOG_INFO, "The reference is the model with %zu of %zu quantizers left out",
-                    left_out, session->subject->quantizers.count);
+        log_message(command->context->log, LOG_INFO, "The reference is the model with %zu of %zu quantizers left out",
+                    left_out, command->subject->quantizers.count);
     } else {
-        log_message(session->context->log, LOG_INFO, "The reference is '%s'", model);
+        log_message(command->context->log, LOG_INFO, "The reference is '%s'", model);
     }
-    add_run(session, model, &words);
-    rc = own_check_make_reference(&session->check, &words, environment, arena_printf(arena_of(session), "'%s'", model),
+    add_run(command, model, &words);
+    rc = own_check_make_reference(&command->check, &words, environment, arena_printf(arena_of(command), "'%s'", model),
                                   err);
     free(words.items);
     return rc;
 }
 
 /* Unless the user has one: each candidate is compared with the reference. */
-static int make_check(struct quantization_session *session, struct error *err)
+static int make_check(struct quantization_session *command, struct error *err)
 {
-    struct check_settings *settings = &session->loop_settings.check;
+    struct check_settings *settings = &command->session_settings.check;
     int rc;
 
     if (settings->command.count > 0)
-        return own_check_refuse(session->context, err);
-    rc = own_check_begin(session->context, session->settings->folder, &session->check, err);
+        return own_check_refuse(command->context, err);
+    rc = own_check_begin(command->context, command->settings->folder, &command->check, err);
     if (rc < 0)
         return rc;
-    add_run(session, "{artifact}", &session->check.words);
-    if (own_check_needs_reference(&session->check))
-        rc = make_reference(session, err);
-    own_check_finish(&session->check, settings);
+    add_run(command, "{artifact}", &command->check.words);
+    if (own_check_needs_reference(&command->check))
+        rc = make_reference(command, err);
+    own_check_finish(&command->check, settings);
     return rc;
 }
 
-/* ---- The session ---- */
+/* ---- The command ---- */
 
 static int hash_file_into(const char *path, struct hash *hash, struct error *err)
 {
@@ -158,127 +158,127 @@ static int hash_file_into(const char *path, struct hash *hash, struct error *err
 }
 
 /* The models, data that the command line of the check does not tell, and the order of the search. */
-static int hash_session(const struct quantization_session *session, const double *scores, struct hash *ret,
+static int hash_session(const struct quantization_session *command, const double *scores, struct hash *ret,
                         struct error *err)
 {
-    const struct quantization_subject *subject = session->subject;
-    int rc = hash_file(session->model_path, ret, err);
+    const struct quantization_subject *subject = command->subject;
+    int rc = hash_file(command->model_path, ret, err);
 
     if (rc < 0)
         return rc;
     rc = external_data_hash(subject->model, ret, err);
     if (rc < 0)
         return rc;
-    rc = hash_file_into(session->float_path, ret, err);
+    rc = hash_file_into(command->float_path, ret, err);
     if (rc == 0 && subject->float_model != NULL)
         rc = external_data_hash(subject->float_model, ret, err);
     if (rc == 0)
-        rc = hash_file_into(session->check.inputs, ret, err);
+        rc = hash_file_into(command->check.inputs, ret, err);
     *ret = hash_combine(*ret, hash_bytes(scores, subject->quantizers.count * sizeof(*scores)));
     return rc;
 }
 
-static int save_repaired(struct quantization_session *session, struct error *err)
+static int save_repaired(struct quantization_session *command, struct error *err)
 {
-    const char *path = path_in_folder(session, REPAIRED_MODEL);
-    int rc = quantization_save(session->subject, session->ranges, &session->answer.repair, path, err);
+    const char *path = path_in_folder(command, REPAIRED_MODEL);
+    int rc = quantization_save(command->subject, command->ranges, &command->answer.repair, path, err);
 
     if (rc == 0)
-        session->repaired = path;
+        command->repaired = path;
     return rc;
 }
 
-static int save_results(struct quantization_session *session, struct error *err)
+static int save_results(struct quantization_session *command, struct error *err)
 {
-    const char *lists = path_in_folder(session, "exclusions.py");
-    int rc = session->settings->emit != EMIT_LISTS ? save_repaired(session, err) : 0;
+    const char *lists = path_in_folder(command, "exclusions.py");
+    int rc = command->settings->emit != EMIT_LISTS ? save_repaired(command, err) : 0;
 
     if (rc < 0)
         return rc;
-    quantizer_lists_make(session->subject, &session->answer, &session->lists);
-    rc = quantizer_lists_save(&session->lists, session->model_path, lists, err);
+    quantizer_lists_make(command->subject, &command->answer, &command->lists);
+    rc = quantizer_lists_save(&command->lists, command->model_path, lists, err);
     if (rc == 0)
-        session->lists_path = lists;
+        command->lists_path = lists;
     return rc;
 }
 
-bool quantization_session_has_found(const struct quantization_session *session)
+bool quantization_session_has_found(const struct quantization_session *command)
 {
-    const struct precision_result *result = &session->answer.search;
+    const struct precision_result *result = &command->answer.search;
 
-    return session->loop != NULL && result->outcome == PRECISION_FOUND && !result->none_needed;
+    return command->session != NULL && result->outcome == PRECISION_FOUND && !result->none_needed;
 }
 
 /* Of each quantizer, what it costs, and what was seen of its values. */
-static void read_table(struct quantization_session *session, const struct quantization_table *table, double *scores)
+static void read_table(struct quantization_session *command, const struct quantization_table *table, double *scores)
 {
-    size_t count = session->subject->quantizers.count;
+    size_t count = command->subject->quantizers.count;
 
-    session->ranges = memory_alloc_zero(count, sizeof(*session->ranges));
+    command->ranges = memory_alloc_zero(count, sizeof(*command->ranges));
     for (size_t i = 0; i < count; i++)
-        session->ranges[i] = (struct quantizer_range){NAN, NAN};
+        command->ranges[i] = (struct quantizer_range){NAN, NAN};
     for (size_t i = 0; i < table->count; i++) {
         const struct quantization_row *row = &table->rows[i];
 
         scores[row->quantizer] = row->alone_crash != NULL ? INFINITY : row->alone_noise;
         if (row->tensor.why_not == NULL && !row->tensor.of_stored)
-            session->ranges[row->quantizer] =
+            command->ranges[row->quantizer] =
                 (struct quantizer_range){row->tensor.measures.least, row->tensor.measures.largest};
     }
 }
 
-static int run(struct quantization_session *session, const double *scores, struct error *err)
+static int run(struct quantization_session *command, const double *scores, struct error *err)
 {
-    const struct command_context *context = session->context;
-    const struct debug_values *debug = &session->settings->debug;
+    const struct command_context *context = command->context;
+    const struct debug_values *debug = &command->settings->debug;
     struct quantization_search_settings settings = {
-        .subject = session->subject,
+        .subject = command->subject,
         .scores = scores,
-        .ranges = session->ranges,
-        .refines = session->settings->emit == EMIT_ONNX,
-        .keep_artifact = session->loop_settings.keep_intermediate,
+        .ranges = command->ranges,
+        .refines = command->settings->emit == EMIT_ONNX,
+        .keep_artifact = command->session_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
         .log = context->log,
     };
     struct hash hash;
-    int rc = file_make_folders(session->settings->folder, err);
+    int rc = file_make_folders(command->settings->folder, err);
 
     if (rc < 0)
         return rc;
-    rc = make_check(session, err);
+    rc = make_check(command, err);
     if (rc < 0)
         return rc;
-    rc = hash_session(session, scores, &hash, err);
+    rc = hash_session(command, scores, &hash, err);
     if (rc == 0)
-        rc = loop_new(&session->loop_settings, &hash, context->log, &session->loop, err);
+        rc = session_new(&command->session_settings, &hash, context->log, &command->session, err);
     if (rc < 0)
         return rc;
-    debug_session_watch_data(session->loop, session->subject->model);
-    settings.artifact = loop_artifact(session->loop);
-    settings.take_over = loop_takes_over(session->loop);
-    rc = quantization_search(&settings, session->loop, &session->answer, err);
+    debug_session_watch_data(command->session, command->subject->model);
+    settings.artifact = session_state(command->session).artifact;
+    settings.take_over = session_state(command->session).takes_over;
+    rc = quantization_search(&settings, command->session, &command->answer, err);
     if (rc < 0)
-        return debug_session_end(context, debug, session->loop, rc);
-    return quantization_session_has_found(session) ? save_results(session, err) : 0;
+        return debug_session_end(context, debug, command->session, rc);
+    return quantization_session_has_found(command) ? save_results(command, err) : 0;
 }
 
-int quantization_session_run(struct quantization_session *session, const struct quantization_table *table,
+int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
                              struct error *err)
 {
-    double *scores = memory_alloc_zero(session->subject->quantizers.count, sizeof(*scores));
+    double *scores = memory_alloc_zero(command->subject->quantizers.count, sizeof(*scores));
     int rc;
 
-    read_table(session, table, scores);
-    rc = run(session, scores, err);
+    read_table(command, table, scores);
+    rc = run(command, scores, err);
     free(scores);
     return rc;
 }
 
-void quantization_session_release(struct quantization_session *session)
+void quantization_session_release(struct quantization_session *command)
 {
-    quantization_answer_release(&session->answer);
-    quantizer_lists_release(&session->lists);
-    loop_free(session->loop);
-    free(session->ranges);
-    own_check_release(&session->check);
+    quantization_answer_release(&command->answer);
+    quantizer_lists_release(&command->lists);
+    session_free(command->session);
+    free(command->ranges);
+    own_check_release(&command->check);
 }

@@ -34,7 +34,7 @@ bool quantization_search_is_wanted(const struct command_context *context,
                                    const struct debug_quantization_settings *settings);
 
 /* ERR_EXISTS when the folder of the answer has the model, or that of --float, where it would be
- * replaced, as one that an earlier session has left there. */
+ * replaced, as one that an earlier command has left there. */
 int quantization_search_keep_models(const struct command_context *context,
                                     const struct debug_quantization_settings *settings, struct error *err);
 
@@ -42,11 +42,11 @@ struct quantization_session {
     const struct command_context *context;
     const struct debug_quantization_settings *settings;
     const struct quantization_subject *subject;
-    const char *model_path, *float_path; /* the latter may be NULL */
-    struct loop_settings loop_settings;  /* as debug_loop_settings() gives them */
+    const char *model_path, *float_path;      /* the latter may be NULL */
+    struct session_settings session_settings; /* as debug_session_settings() gives them */
     struct session_page *page;
 
-    struct loop *loop;              /* NULL before the search */
+    struct debug_session *session;  /* NULL before the search */
     struct own_check check;         /* of this tool, unless the user has one */
     struct quantizer_range *ranges; /* of each quantizer, what the table has seen of its values */
     struct quantization_answer answer;
@@ -55,18 +55,18 @@ struct quantization_session {
 };
 
 /* Runs the search in the order of the table, and leaves the repaired model and the lists in the folder. The page has
- * to be begun before (session_page_begin()), with `loop_settings`. Interruptions are logged with a hint how to go
+ * to be begun before (session_page_begin()), with `session_settings`. Interruptions are logged with a hint how to go
  * on. To be released, also after an error. */
-int quantization_session_run(struct quantization_session *session, const struct quantization_table *table,
+int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
                              struct error *err);
-void quantization_session_release(struct quantization_session *session);
+void quantization_session_release(struct quantization_session *command);
 
 /* True when the check was seen to fail with all quantizers in place, and to pass without some. */
-bool quantization_session_has_found(const struct quantization_session *session);
+bool quantization_session_has_found(const struct quantization_session *command);
 
 /* The answer for people, for the page (may be NULL), and the value of a member "search". */
-void quantization_session_log(const struct quantization_session *session);
-void quantization_session_tell(const struct quantization_session *session, struct report *page);
-void quantization_session_write(const struct quantization_session *session, struct json_writer *writer);
+void quantization_session_log(const struct quantization_session *command);
+void quantization_session_tell(const struct quantization_session *command, struct report *page);
+void quantization_session_write(const struct quantization_session *command, struct json_writer *writer);
 
 #endif

@@ -24,7 +24,7 @@ static int finish_precision(struct parse *parse, void *given, struct error *err)
 {
     struct debug_precision_settings *values = given;
     const struct precision_settings *precision = &values->engine.request.builder.precision;
-    int rc = jobs_check(parse, &values->debug.loop, values->emit == PRECISION_EMIT_ENGINE, err);
+    int rc = jobs_check(parse, &values->debug.session, values->emit == PRECISION_EMIT_ENGINE, err);
 
     values->engine.varies_precision = true;
     if (rc < 0)

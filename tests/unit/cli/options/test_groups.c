@@ -406,7 +406,7 @@ static void runners_keep_their_order_and_number(void **state)
 
 static const struct check_settings *check(void)
 {
-    return &given()->reduce.debug.loop.check;
+    return &given()->reduce.debug.session.check;
 }
 
 static void check_takes_the_rest_of_the_line(void **state)
@@ -421,7 +421,7 @@ static void quoted_check_is_for_the_shell_and_options_may_follow(void **state)
     REPEAT("--check", "grep -q x log", "--artifacts", "log");
     assert_int_equal(check()->command.count, 1);
     assert_true(check()->shell);
-    assert_int_equal(given()->reduce.debug.loop.artifacts.paths.count, 1);
+    assert_int_equal(given()->reduce.debug.session.artifacts.paths.count, 1);
     REPEAT("--check=test -f x", "--show-output");
     assert_true(check()->shell && check()->display.show_output);
 }
@@ -532,9 +532,9 @@ static void until_is_a_verdict_or_a_number(void **state)
 static void empty_path_turns_the_replay_off(void **state)
 {
     REPEAT("--save-debug-replay", "", "--check", "x");
-    assert_null(given()->reduce.debug.loop.save_replay);
+    assert_null(given()->reduce.debug.session.save_replay);
     REPEAT("--check", "x");
-    assert_string_equal(given()->reduce.debug.loop.save_replay, "polygraphy_debug_replay.json");
+    assert_string_equal(given()->reduce.debug.session.save_replay, "polygraphy_debug_replay.json");
 }
 
 static void reduce_needs_somewhere_to_put_the_result(void **state)
@@ -550,12 +550,12 @@ static void reduce_needs_somewhere_to_put_the_result(void **state)
 static void loop_settings_gather_what_all_groups_say(void **state)
 {
     struct command_context context = {.parse = &line.parse, .program = "/bin/polygraphy"};
-    struct loop_settings settings;
+    struct session_settings settings;
 
     REDUCE("--fail-code", "3", "--fail-regex", "r", "--artifacts", "a", "b", "--art-dir", "d",
            "--no-remove-intermediate", "--iter-info", "i", "--load-debug-replay", "l", "--force-debug-replay",
            "--check-timeout", "2", "--check", "x", "y");
-    settings = debug_loop_settings(&context, &given()->reduce.debug, &given()->reduce.file);
+    settings = debug_session_settings(&context, &given()->reduce.debug, &given()->reduce.file);
     assert_string_equal(settings.check.command.items[1], "y");
     assert_null(settings.check.command.items[2]);
     assert_int_equal(settings.check.command.count, 2);
@@ -573,7 +573,7 @@ static void loop_settings_gather_what_all_groups_say(void **state)
     assert_string_equal(settings.save_replay, "polygraphy_debug_replay.json");
 
     REPEAT("--check", "x");
-    settings = debug_loop_settings(&context, &given()->reduce.debug, NULL);
+    settings = debug_session_settings(&context, &given()->reduce.debug, NULL);
     assert_null(settings.check.files.items[CANDIDATE_ARTIFACT]);
     assert_string_equal(settings.artifacts.folder, "polygraphy_artifacts");
 }

@@ -6,10 +6,10 @@
 
 #include "cli/terminal/progress_text.h"
 
-static const struct loop_progress halfway = {
+static const struct session_progress halfway = {
     .done = 12, .expected = 14, .nodes_now = 34, .nodes_whole = 276, .running = 1, .seconds_per_check = 3};
 
-static void assert_line(struct loop_progress progress, unsigned step, size_t width, const char *expected)
+static void assert_line(struct session_progress progress, unsigned step, size_t width, const char *expected)
 {
     struct string_builder text;
 
@@ -21,12 +21,12 @@ static void assert_line(struct loop_progress progress, unsigned step, size_t wid
 
 static void assert_time(int64_t expected, double seconds_per_check, const char *text)
 {
-    struct loop_progress progress = {.done = 1,
-                                     .expected = expected,
-                                     .nodes_now = -1,
-                                     .nodes_whole = -1,
-                                     .running = 1,
-                                     .seconds_per_check = seconds_per_check};
+    struct session_progress progress = {.done = 1,
+                                        .expected = expected,
+                                        .nodes_now = -1,
+                                        .nodes_whole = -1,
+                                        .running = 1,
+                                        .seconds_per_check = seconds_per_check};
     struct string_builder line;
     const char *comma;
 
@@ -49,7 +49,7 @@ static void bar_checks_nodes_and_time_make_one_line(void **state)
 
 static void the_bar_is_empty_at_first_and_full_at_the_end(void **state)
 {
-    struct loop_progress progress = {.expected = 9, .nodes_now = -1, .nodes_whole = -1, .running = 1};
+    struct session_progress progress = {.expected = 9, .nodes_now = -1, .nodes_whole = -1, .running = 1};
 
     assert_line(progress, 0, 79, "[>                   ] 0 of ~9 checks");
     progress.done = 9, progress.expected = 0;
@@ -60,7 +60,7 @@ static void the_bar_is_empty_at_first_and_full_at_the_end(void **state)
 
 static void a_number_that_is_no_estimate_has_no_tilde(void **state)
 {
-    struct loop_progress progress = {
+    struct session_progress progress = {
         .done = 1, .expected = 1, .exact = true, .nodes_now = -1, .nodes_whole = -1, .running = 1};
 
     assert_line(progress, 0, 79, "[==========>         ] 1 of 2 checks");
@@ -68,7 +68,7 @@ static void a_number_that_is_no_estimate_has_no_tilde(void **state)
 
 static void without_a_known_end_a_mark_wanders_to_and_fro(void **state)
 {
-    struct loop_progress progress = {.done = 1, .expected = -1, .nodes_now = 7, .nodes_whole = -1, .running = 1};
+    struct session_progress progress = {.done = 1, .expected = -1, .nodes_now = 7, .nodes_whole = -1, .running = 1};
 
     assert_line(progress, 0, 79, "[<=>                 ] 1 check, 7 nodes left");
     assert_line(progress, 1, 79, "[ <=>                ] 1 check, 7 nodes left");
@@ -96,7 +96,7 @@ static void no_line_is_longer_than_the_terminal_is_wide(void **state)
     string_init(&text);
     for (size_t width = 0; width < 100; width++)
         for (unsigned step = 0; step < 40; step++) {
-            struct loop_progress progress = halfway;
+            struct session_progress progress = halfway;
 
             progress.expected = step % 2 ? halfway.expected : -1;
             string_clear(&text);
@@ -129,7 +129,7 @@ static void what_is_not_known_is_left_out(void **state)
 
 static void checks_at_the_same_time_divide_what_is_left(void **state)
 {
-    struct loop_progress progress = halfway;
+    struct session_progress progress = halfway;
 
     assert_float_equal(progress_time_left(&progress, 0), 42, 1e-9);
     progress.running = 4;

@@ -70,7 +70,7 @@ static bool is_to_be_loaded(struct bench *bench, struct hash identity)
     return bench->seen.count % bench->stride == 0;
 }
 
-/* Writes the candidate as the loop would, and lets the runtime read it. */
+/* Writes the candidate as the session would, and lets the runtime read it. */
 static void must_load(struct bench *bench, struct subgraph *candidate)
 {
     struct backend_request request = bench->settings.request;

@@ -5,7 +5,7 @@
 
 #include "base/file/file.h"
 #include "search/sets/set_isolation.h"
-#include "support/loop_fixture.h"
+#include "support/session_fixture.h"
 #include "support/scratch_folder.h"
 #include "support/unit_test.h"
 
@@ -67,8 +67,8 @@ static void begin(struct letters *letters, const char *check)
                                                .expectation = EXPECT_BOUNDARY,
                                                .make = make_letters,
                                                .save = save_letters};
-    letters->experiment =
-        (struct experiment){.items = &letters->items, .loop = letters->fixture.loop, .log = &letters->fixture.log.log};
+    letters->experiment = (struct experiment){
+        .items = &letters->items, .session = letters->fixture.session, .log = &letters->fixture.log.log};
 }
 
 static void set_of(const char *text, struct bitset *ret)

@@ -97,7 +97,7 @@ static bool insist(void *data)
 struct fixture {
     struct fake_target target;
     struct precision_run_settings settings;
-    struct loop_settings loop;
+    struct session_settings session;
     const char *command[3];
     struct captured_log log;
     struct precision_result result;
@@ -107,10 +107,10 @@ struct fixture {
 static void init(struct fixture *fixture, enum precision_mode mode, const char *check)
 {
     *fixture = (struct fixture){.settings = {.mode = mode, .verify = true}, .command = {"sh", "-c", check}};
-    fixture->loop = (struct loop_settings){.check = {.command = {fixture->command, 3}},
-                                           .artifacts = {.folder = "sorted"},
-                                           .check.files.items[CANDIDATE_ARTIFACT] = "candidate",
-                                           .save_replay = "replay.json"};
+    fixture->session = (struct session_settings){.check = {.command = {fixture->command, 3}},
+                                                 .artifacts = {.folder = "sorted"},
+                                                 .check.files.items[CANDIDATE_ARTIFACT] = "candidate",
+                                                 .save_replay = "replay.json"};
     for (size_t i = 0; i < LAYERS; i++)
         snprintf(fixture->target.names[i], sizeof(fixture->target.names[i]), "L%zu", i);
     string_init(&fixture->target.content);
@@ -130,12 +130,12 @@ static void run_session(struct fixture *fixture)
                                       .write = write_candidate,
                                       .saving = "Saving candidate to",
                                       .insist = insist};
-    struct loop *loop;
+    struct debug_session *session;
 
-    if (loop_new(&fixture->loop, NULL, &fixture->log.log, &loop, &fixture->err) < 0 ||
-        precision_run(&target, &fixture->settings, loop, &fixture->log.log, &fixture->result, &fixture->err) < 0)
+    if (session_new(&fixture->session, NULL, &fixture->log.log, &session, &fixture->err) < 0 ||
+        precision_run(&target, &fixture->settings, session, &fixture->log.log, &fixture->result, &fixture->err) < 0)
         fail_msg("%s", fixture->err.message);
-    loop_free(loop);
+    session_free(session);
 }
 
 static void release(struct fixture *fixture)
@@ -178,7 +178,7 @@ static void bisection_counts_layers_from_the_first_or_the_last(void **state)
     release(&fixture);
     init(&fixture, PRECISION_BISECT, "grep -q L2 candidate && grep -q L5 candidate");
     fixture.settings.reverse = true;
-    fixture.loop.save_replay = NULL;
+    fixture.session.save_replay = NULL;
     run_session(&fixture);
     assert_chosen(&fixture, "L2 L3 L4 L5 L6 L7");
     assert_logged(&fixture, "F To achieve acceptable accuracy, try running the last 6 layer(s) in higher precision\n");
@@ -339,8 +339,8 @@ static void result_of_a_replay_is_checked_once(void **state)
     for (int i = 0; i < 2; i++) {
         init(&fixture, PRECISION_MINIMAL,
              i == 0 ? "grep -q L1 candidate && grep -q L6 candidate" : "cat candidate >>checks");
-        fixture.loop.load_replay = i == 0 ? NULL : "replay.json";
-        fixture.loop.force_replay = true; /* the check is another one */
+        fixture.session.load_replay = i == 0 ? NULL : "replay.json";
+        fixture.session.force_replay = true; /* the check is another one */
         run_session(&fixture);
         assert_chosen(&fixture, "L1 L6");
         assert_true(i == 0 || fixture.target.prepared == 1);

@@ -22,10 +22,10 @@ struct fixture {
     struct model *model;
     struct data_loader *loader;
     struct captured_log log;
-    struct loop_settings loop_settings;
+    struct session_settings session_settings;
     struct reduce_settings settings;
     const char *command[4];
-    struct loop *loop;
+    struct debug_session *session;
     struct reduce_result result;
     struct error err;
     int rc;
@@ -52,7 +52,7 @@ static void begin(struct fixture *fixture, enum reduce_mode mode, const char *ch
     made_output(&fixture->made, input);
     fixture->model = made_open(&fixture->made);
     assert_int_equal(data_loader_new(&data, &fixture->log.log, &fixture->loader, &fixture->err), 0);
-    fixture->loop_settings = (struct loop_settings){
+    fixture->session_settings = (struct session_settings){
         .check = {.command = {fixture->command, 3}, .files.items[CANDIDATE_ARTIFACT] = "m.onnx"},
         .artifacts = {.folder = "sorted"},
         .save_replay = "replay.json",
@@ -78,16 +78,16 @@ static void reduce(struct fixture *fixture)
 {
     struct hash hash = {1, 2};
 
-    if (loop_new(&fixture->loop_settings, &hash, &fixture->log.log, &fixture->loop, &fixture->err) < 0)
+    if (session_new(&fixture->session_settings, &hash, &fixture->log.log, &fixture->session, &fixture->err) < 0)
         fail_msg("%s", fixture->err.message);
-    fixture->rc = reduce_run(fixture->model, &fixture->settings, fixture->loop, &fixture->log.log, &fixture->result,
+    fixture->rc = reduce_run(fixture->model, &fixture->settings, fixture->session, &fixture->log.log, &fixture->result,
                              &fixture->err);
 }
 
 static void end(struct fixture *fixture)
 {
     reduce_result_release(&fixture->result);
-    loop_free(fixture->loop);
+    session_free(fixture->session);
     data_loader_free(fixture->loader);
     model_free(fixture->model);
     made_release(&fixture->made);
@@ -144,7 +144,7 @@ static void minimal_leaves_the_two_nodes_that_fail_together(void **state)
     assert_file("reduced.onnx", "node_03 node_08 ");
     assert_true(fixture.result.has_good);
     assert_true(captured_log_has(&fixture.log, "without any single one of its 2 nodes it does not fail"));
-    checks = loop_passed(fixture.loop) + loop_failed(fixture.loop);
+    checks = session_state(fixture.session).passed + session_state(fixture.session).failed;
     assert_in_range(checks, 4, 20); /* each node alone would take twelve for one round */
     assert_false(file_exists("m.onnx"));
     end(&fixture);
@@ -162,7 +162,7 @@ static void bisection_leaves_what_is_between_them(void **state)
     assert_file("reduced.onnx", "node_03 node_04 node_05 node_06 node_07 node_08 ");
     assert_true(fixture.result.has_good); /* the closest of those that passed: one node less */
     assert_file("good.onnx", "node_04 node_05 node_06 node_07 node_08 ");
-    assert_in_range(loop_passed(fixture.loop) + loop_failed(fixture.loop), 4, 9);
+    assert_in_range(session_state(fixture.session).passed + session_state(fixture.session).failed, 4, 9);
     end(&fixture);
 }
 
@@ -175,7 +175,7 @@ static void linear_search_finds_the_same_with_a_check_for_each_node(void **state
     reduce(&fixture);
     assert_int_equal(fixture.rc, 0);
     assert_nodes(&fixture, 0, "0 1 2 3 4 5 6 7 8 ");
-    assert_int_equal(loop_passed(fixture.loop) + loop_failed(fixture.loop), NODES);
+    assert_int_equal(session_state(fixture.session).passed + session_state(fixture.session).failed, NODES);
     end(&fixture);
 }
 
@@ -188,7 +188,7 @@ static void original_that_passes_is_not_reduced(void **state)
     assert_int_equal(fixture.rc, 0);
     assert_int_equal(fixture.result.outcome, REDUCE_DOES_NOT_FAIL);
     assert_int_equal(fixture.result.count, 0);
-    assert_int_equal(loop_passed(fixture.loop) + loop_failed(fixture.loop), 0);
+    assert_int_equal(session_state(fixture.session).passed + session_state(fixture.session).failed, 0);
     assert_false(file_exists("reduced.onnx"));
     assert_true(captured_log_has(&fixture.log, "The original model does not fail the check"));
     end(&fixture);
@@ -216,7 +216,7 @@ static void node_without_which_the_check_says_nothing_stays_but_is_no_proof(void
     assert_nodes(&fixture, 0, "4 7 ");
     assert_false(fixture.result.items[0].is_minimal);
     assert_true(captured_log_has(&fixture.log, "1 of them only because the check says nothing about the model"));
-    assert_true(loop_skipped(fixture.loop) > 0);
+    assert_true(session_state(fixture.session).skipped > 0);
     end(&fixture);
 }
 
@@ -243,8 +243,8 @@ static void failure_that_comes_and_goes_is_reduced_as_well(void **state)
     begin(&fixture, REDUCE_MINIMAL,
           "n=$(cat runs); echo $((n + 1)) >runs; grep -q node_05 m.onnx && [ $((n % 3)) = 0 ] && exit 1; exit 0");
     scratch_file("runs", "0\n");
-    fixture.loop_settings.check.rules.flaky = true;
-    fixture.loop_settings.check.rules.no_false_failures = true;
+    fixture.session_settings.check.rules.flaky = true;
+    fixture.session_settings.check.rules.no_false_failures = true;
     reduce(&fixture);
     assert_int_equal(fixture.rc, 0);
     assert_nodes(&fixture, 0, "5 ");
@@ -258,7 +258,7 @@ static void several_jobs_find_the_same(void **state)
 
     begin(&fixture, REDUCE_MINIMAL,
           "grep -q node_03 $POLYGRAPHY_ARTIFACT && grep -q node_08 $POLYGRAPHY_ARTIFACT && exit 1; : m.onnx; exit 0");
-    fixture.loop_settings.jobs = 4;
+    fixture.session_settings.jobs = 4;
     reduce(&fixture);
     assert_int_equal(fixture.rc, 0);
     assert_nodes(&fixture, 0, "3 8 ");

@@ -60,9 +60,9 @@ struct fixture {
     struct fake_builder builder;
     struct repetition until;
     const char *command[3];
-    struct loop_settings settings;
+    struct session_settings settings;
     struct captured_log log;
-    struct loop *loop;
+    struct debug_session *session;
     struct error err;
 };
 
@@ -82,15 +82,15 @@ static int run_session(struct fixture *f, const char *check)
     f->settings.check.files.items[CANDIDATE_ARTIFACT] = "candidate";
     f->settings.artifacts.folder = "sorted";
     captured_log_init(&f->log);
-    rc = loop_new(&f->settings, NULL, &f->log.log, &f->loop, &f->err);
-    return rc == 0 ? build_run(&session, f->loop, &f->err) : rc;
+    rc = session_new(&f->settings, NULL, &f->log.log, &f->session, &f->err);
+    return rc == 0 ? build_run(&session, f->session, &f->err) : rc;
 }
 
 /* Whatever happened, each engine was given back. */
 static void release(struct fixture *f)
 {
     assert_int_equal(f->builder.dropped, f->builder.built);
-    loop_free(f->loop);
+    session_free(f->session);
     captured_log_release(&f->log);
 }
 
@@ -100,8 +100,8 @@ static void every_iteration_is_built_saved_and_checked(void **state)
 
     assert_int_equal(run_session(&f, "cat candidate >>seen; ! grep -q 1 candidate"), 0);
     assert_true(scratch_file_is("seen", "engine 0\nengine 1\nengine 2\n"));
-    assert_int_equal(loop_passed(f.loop), 2);
-    assert_int_equal(loop_failed(f.loop), 1);
+    assert_int_equal(session_state(f.session).passed, 2);
+    assert_int_equal(session_state(f.session).failed, 1);
     assert_int_equal(f.builder.saved, 3);
     assert_int_equal(f.builder.byproducts, 3);
     release(&f);
@@ -113,7 +113,7 @@ static void build_that_fails_is_a_failed_iteration_without_a_check(void **state)
 
     assert_int_equal(run_session(&f, "cat candidate >>seen"), 0);
     assert_true(scratch_file_is("seen", "engine 0\nengine 2\n"));
-    assert_int_equal(loop_failed(f.loop), 1);
+    assert_int_equal(session_state(f.session).failed, 1);
     assert_true(captured_log_has(&f.log, "no kernel for this"));
     assert_true(captured_log_has(&f.log, "Failed to create network or engine, continuing to the next iteration."));
     release(&f);

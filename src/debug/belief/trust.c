@@ -1,0 +1,414 @@
+/* debug/belief/trust.c: whether the check is to be believed: it runs, it looks at its candidate (it is shown a file
+ * that is none), it says the same again, and it leaves what it judges as it is. */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/system.h"
+#include "debug/belief/belief.h"
+#include "debug/session/state.h"
+
+/* Of a control, in the replay. */
+#define LIKENESS_KEY "_likeness"
+
+/* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
+#define ALIKE_VERDICTS 5
+
+#define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
+
+/* ---- It runs ---- */
+
+int belief_refuse_check(struct debug_session *session, struct error *err, const char *format, ...)
+{
+    struct string_builder text;
+    va_list args;
+    int rc;
+
+    judge_show_hidden_output(session->judge);
+    string_init(&text);
+    va_start(args, format);
+    string_add_format_list(&text, format, args);
+    va_end(args);
+    string_add(&text, ": ");
+    check_evidence_describe(&session->judge->evidence, &text);
+    rc = error_set(err, ERR_INVALID, "%s", text.data);
+    string_release(&text);
+    return rc;
+}
+
+/* That was run in this session, and had no original before it. */
+static bool is_first_check(const struct debug_session *session)
+{
+    return session->verification.run == NULL && session->history.checks == 1 && !check_is_interactive(session->check);
+}
+
+int session_suspect_check(struct debug_session *session, struct trial *trial, struct error *err)
+{
+    enum expectation expectation = trial->candidate.expectation;
+    int code = judge_take_broken_code(session->judge), rc;
+
+    if (is_first_check(session) && !trial->candidate.has_identity && session->judge->unsound)
+        return belief_refuse_check(session, err, "the check says of itself that it cannot tell anything");
+    if (code == 0)
+        return 0;
+    if (session->verification.runs || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS ||
+        is_first_check(session)) {
+        judge_show_hidden_output(session->judge);
+        return check_refuse_broken(session->check, code, session->verification.runs, err);
+    }
+    if (session->verification.run == NULL || session->verification.done)
+        return 0;
+    log_message(
+        session->log, LOG_WARNING,
+        "The check ended with code %d, as if it could not be run any more. The original is checked again to see "
+        "whether that is so",
+        code);
+    if (job_slots_jobs(session->slots) == 1)
+        trial->slot = NULL; /* there is only one, and the original needs it */
+    session->verification.done = true;
+    session->verification.runs = true;
+    rc = session->verification.run(session->verification.data, err);
+    session->verification.runs = false;
+    return rc;
+}
+
+/* ---- It looks at its candidate ---- */
+
+static int identify_nonsense(void *data, const void *search, struct candidate_description *ret, struct error *err)
+{
+    (void)data, (void)search, (void)err;
+    ret->expectation = EXPECT_AGAIN;
+    return 0;
+}
+
+static int write_nonsense(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
+                          struct error *err)
+{
+    (void)data, (void)candidate;
+    return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
+}
+
+/* What that says of the check, which has said `suspicious` of a candidate. */
+static enum verdict judge(const struct debug_session *session, const struct check_evidence *before,
+                          enum verdict suspicious, enum verdict verdict)
+{
+    const struct check_evidence *now = &session->judge->evidence;
+
+    if (suspicious == VERDICT_PASS)
+        return verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS;
+    if (before->runs == 0)
+        return VERDICT_SKIP;
+    if (!hash_equal(now->said, before->said))
+        return VERDICT_PASS;
+    return now->silent ? VERDICT_SKIP : VERDICT_FAIL;
+}
+
+static int run(struct debug_session *session, struct trial *trial, enum verdict suspicious, struct error *err)
+{
+    const struct check_evidence before = session->judge->evidence;
+    int rc = session_identify(session, trial->subject, NULL, false, &trial->candidate, err);
+
+    if (rc == 0)
+        rc = trial_check(session, trial, err);
+    judge_take_broken_code(session->judge); /* it may well be this file that it cannot be run on */
+    if (rc < 0)
+        return rc;
+    trial->verdict = judge(session, &before, suspicious, trial->verdict);
+    check_evidence_leave_out(&session->judge->evidence, &before);
+    return session_replay_save(&session->replay, trial->key,
+                               &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
+}
+
+static bool is_file(const char *path)
+{
+    struct stat status;
+
+    return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+/* What stays behind is a candidate, not what is none: one that is there makes room, under the name that is returned. */
+static char *put_aside(const struct debug_session *session)
+{
+    const char *path = job_slots_artifact(session->slots);
+    char *aside = session->settings.keep_intermediate && is_file(path) ? file_temporary_name(path) : NULL;
+
+    if (aside != NULL && rename(path, aside) == 0)
+        return aside;
+    free(aside);
+    return NULL;
+}
+
+static void put_back(const struct debug_session *session, char *aside)
+{
+    const char *path = job_slots_artifact(session->slots);
+
+    if (aside != NULL && rename(aside, path) != 0)
+        log_message(session->log, LOG_WARNING, "The last candidate stays where it is: cannot rename '%s' to '%s'",
+                    aside, path);
+    else if (aside == NULL && session->settings.keep_intermediate && is_file(path))
+        unlink(path);
+    free(aside);
+}
+
+int belief_check_nonsense(struct debug_session *session, const char *key, const char *kind, enum verdict suspicious,
+                          enum verdict *ret, struct error *err)
+{
+    const struct session_subject subject = {.identify = identify_nonsense, .write = write_nonsense};
+    struct trial trial = {.subject = &subject,
+                          .index = -1,
+                          .role = ROLE_CONTROL,
+                          .key = key,
+                          .what = "a file that is none",
+                          .num_nodes = -1};
+    double start = stopwatch_now();
+    struct string_builder title;
+    struct saved_verdict known;
+    bool is_known = session_replay_find(&session->replay, key, &known);
+    char *aside = is_known ? NULL : put_aside(session);
+    int rc = 0;
+
+    string_init(&title);
+    string_add_format(&title, "Control: what the check says of a file that is no %s", kind);
+    log_indent(session->log, 1);
+    log_message(session->log, LOG_INFO, "RUNNING | %s", title.data);
+    if (is_known)
+        trial.verdict = known.verdict;
+    else
+        rc = run(session, &trial, suspicious, err);
+    if (rc == 0)
+        trial_log_end(session->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
+    log_indent(session->log, -1);
+    trial_clean_up(session, &trial);
+    if (!is_known)
+        put_back(session, aside);
+    string_release(&title);
+    if (rc == 0)
+        *ret = trial.verdict;
+    return rc;
+}
+
+/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has
+ * other ways to find out. What a check writes when it passes may differ; that it also passes on what is no candidate is
+ * enough. */
+static bool is_suspicious(const struct debug_session *session, const struct session_subject *subject,
+                          enum verdict verdict)
+{
+    const struct check_evidence *evidence = &session->judge->evidence;
+
+    if (evidence->runs < ALIKE_VERDICTS)
+        return false;
+    if (verdict == VERDICT_PASS)
+        return subject->end == ENDS_BY_FAILURE && session->history.last_failure == 0;
+    return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
+}
+
+/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or
+ * not. So that is no proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a
+ * tool that ends by itself has controls. */
+static void warn_of_likeness(const struct debug_session *session, const struct session_subject *subject,
+                             const char *kind, enum verdict verdict, enum verdict sight)
+{
+    static const char *const words[] = {
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
+    const struct check_evidence *evidence = &session->judge->evidence;
+    struct string_builder text;
+
+    if (!evidence->alike)
+        return;
+    string_init(&text);
+    string_add_format(&text, "The first %d %s%s have all %s, and the check has said the same each time", ALIKE_VERDICTS,
+                      kind != NULL ? kind : "iteration", "s", words[verdict]);
+    if (kind != NULL)
+        string_add_format(&text,
+                          sight == VERDICT_SKIP ? ", and, without a word, of a file that is no %s"
+                                                : ", and of a file that is no %s",
+                          kind);
+    string_add(&text, ": ");
+    check_evidence_describe(evidence, &text);
+    if (kind != NULL)
+        string_add(&text, ". So far " BELIEF_NOTHING_SHOWS);
+    if (subject->end != ENDS_BY_ITSELF)
+        string_add(&text, ". As long as it says that, this goes on; see that the check does what it should");
+    else if (subject->kind == NULL)
+        string_add(&text, ". If nothing passes, controls tell in the end");
+    log_message(session->log, LOG_WARNING, "%s", text.data);
+    string_release(&text);
+}
+
+int session_question_likeness(struct debug_session *session, struct trial *trial, struct error *err)
+{
+    const struct session_subject *subject = trial->subject;
+    const char *kind = subject->kind != NULL ? subject->kind : "model";
+    enum verdict sight;
+    int rc;
+
+    if (session->questioned || session->verification.runs || session->repeated.enabled ||
+        check_is_interactive(session->check) || trial_is_control(trial) ||
+        !is_suspicious(session, subject, trial->verdict) ||
+        (subject->beside != NULL && check_words_name_path(check_words(session->check), subject->beside)))
+        return 0;
+    session->questioned = true;
+    if (session->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
+        warn_of_likeness(session, subject, NULL, trial->verdict, VERDICT_SKIP);
+        return 0;
+    }
+    if (job_slots_jobs(session->slots) == 1)
+        trial->slot = NULL; /* there is only one */
+    rc = belief_check_nonsense(session, LIKENESS_KEY, kind, trial->verdict, &sight, err);
+    if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
+        return rc;
+    if (trial->verdict == VERDICT_PASS)
+        return belief_refuse_check(
+            session, err,
+            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
+            "it does not look at what it is given",
+            ALIKE_VERDICTS, kind, kind);
+    warn_of_likeness(session, subject, kind, trial->verdict, sight);
+    return 0;
+}
+
+void session_report_likeness(const struct debug_session *session, int64_t count, int64_t passed)
+{
+    const struct check_evidence *evidence = &session->judge->evidence;
+    struct string_builder text;
+
+    if (session->verification.run != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
+        session->history.iterations[VERDICT_FAIL] < count)
+        return;
+    string_init(&text);
+    check_evidence_describe(evidence, &text);
+    log_message(session->log, LOG_WARNING,
+                "All %" PRId64
+                " iterations have failed, and the check has said the same each time: what fails does not "
+                "depend on the iteration. Each time %s",
+                count, text.data);
+    string_release(&text);
+}
+
+/* ---- It says the same again ---- */
+
+bool session_has_run(const struct debug_session *session, struct hash identity)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&session->history.candidates, identity);
+
+    return seen != NULL && seen->source == VERDICT_OF_CHECK;
+}
+
+/* What was known is not so. */
+static int refuse_known_verdict(struct debug_session *session, const struct trial *trial, enum verdict expected,
+                                struct error *err)
+{
+    static const char *const before[] = {
+        [VERDICT_PASS] = "passes", [VERDICT_FAIL] = "fails", [VERDICT_SKIP] = "says nothing"};
+    static const char *const now[] = {
+        [VERDICT_PASS] = "it passes", [VERDICT_FAIL] = "it fails", [VERDICT_SKIP] = "the check says nothing about it"};
+    const struct session_settings *settings = &session->settings;
+
+    if (trial->earlier == VERDICT_OF_CHECK && trial->subject->may_be_kept)
+        return belief_refuse_check(
+            session, err,
+            "%s %s, but in the form in which it is written, with all types and shapes that are known by now, %s. If "
+            "that is not by chance (--flaky), give them to the model first: polygraphy surgeon sanitize. This time",
+            trial->what, before[expected], now[trial->verdict]);
+    if (trial->earlier == VERDICT_OF_CHECK)
+        return belief_refuse_check(session, err, "%s %s, but when it is checked once more, %s" BELIEF_NOT_BELIEVED,
+                                   trial->what, before[expected], now[trial->verdict]);
+    return belief_refuse_check(
+        session, err,
+        "%s %s according to the %s '%s', but now that it is checked, %s. So nothing that is known from there is "
+        "certain: what the check does has changed since, or it depends on chance. %s; if the failure itself comes "
+        "and goes, use --flaky. This time",
+        trial->what, before[expected], trial->earlier == VERDICT_OF_CACHE ? "verdict cache" : "debug replay",
+        trial->earlier == VERDICT_OF_CACHE ? settings->verdict_cache : settings->load_replay, now[trial->verdict],
+        trial->earlier == VERDICT_OF_CACHE ? "Delete that folder" : "Begin anew, without --load-debug-replay");
+}
+
+int belief_confirm(struct debug_session *session, const struct session_subject *subject, const char *what,
+                   enum verdict expected, struct error *err)
+{
+    struct trial trial = {.subject = subject, .index = -1, .key = "", .what = what, .anew = true};
+    bool known = false;
+    int rc = 0;
+
+    if (check_is_interactive(session->check))
+        return 0;
+    if (subject->may_be_kept)
+        rc = trial_recall(session, &trial, &known, err);
+    if (rc == 0 && !known)
+        rc = trial_check_apart(session, &trial, err);
+    return rc < 0 || trial.verdict == expected ? rc : refuse_known_verdict(session, &trial, expected, err);
+}
+
+void belief_report_rates(const struct debug_session *session, const char *original, const char *result,
+                         struct hash identity)
+{
+    const struct seen_candidate *seen = seen_candidates_find(&session->history.candidates, identity);
+
+    repeated_check_report(&session->repeated, original, session->repeated.original);
+    if (seen)
+        repeated_check_report(&session->repeated, result, seen->counts);
+}
+
+/* ---- It leaves things as they are ---- */
+
+static bool is_artifact(const struct debug_session *session, const char *path)
+{
+    for (size_t i = 0; i < CANDIDATE_FILES; i++)
+        if (session->settings.check.files.items[i] != NULL && strcmp(session->settings.check.files.items[i], path) == 0)
+            return true;
+    for (size_t i = 0; i < session->settings.artifacts.paths.count; i++)
+        if (strcmp(session->settings.artifacts.paths.items[i], path) == 0)
+            return true;
+    return false;
+}
+
+void session_watch_files(struct debug_session *session)
+{
+    struct watched_files named = {0};
+
+    if (session->settings.model != NULL)
+        watched_files_add(&session->watched, session->settings.model, true);
+    for (size_t i = 0; i < session->settings.data.count; i++)
+        watched_files_add(&session->watched, session->settings.data.items[i], true);
+    check_words_watch(check_words(session->check), &named);
+    for (size_t i = 0; i < named.count; i++)
+        if (!is_artifact(session, named.items[i].path))
+            watched_files_add(&session->watched, named.items[i].path, named.items[i].vital);
+    watched_files_release(&named);
+}
+
+void session_watch(struct debug_session *session, const char *path)
+{
+    watched_files_add(&session->watched, path, true);
+}
+
+int session_refuse_changes(struct debug_session *session, const struct job_slot *slot, struct error *err)
+{
+    enum candidate_file file = candidate_place_find_changed(&slot->place);
+    const struct watched_file *changed;
+
+    if (file != CANDIDATE_FILES)
+        return error_set(
+            err, ERR_INVALID,
+            "the check has changed '%s', which it was given to judge: its verdict is about something else. "
+            "Let it work on a copy",
+            session->settings.check.files.items[file]);
+    while ((changed = watched_files_find_changed(&session->watched)) != NULL) {
+        if (changed->vital)
+            return error_set(err, ERR_INVALID,
+                             "'%s' has changed while the check ran: what was found so far is about what it was before. "
+                             "Let the check work on a copy",
+                             changed->path);
+        log_once(
+            session->log, LOG_WARNING,
+            "'%s', which the check names, has changed while it ran. If the check also reads it, its verdicts depend "
+            "on those before",
+            changed->path);
+    }
+    return 0;
+}
