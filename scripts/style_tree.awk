@@ -1,5 +1,5 @@
 # scripts/style_tree.awk: rules on src/ as a whole, to be run together with style.awk, which says what in a line is code:
-# circles of includes, names that nothing uses, what each room says of itself. Prints "file:line: what" for each breach.
+# circles of includes, names that nothing uses, names that stand for several things, what each room says of itself. Prints "file:line: what" for each breach.
 # All files have to be named at once.
 
 BEGIN {
@@ -112,6 +112,25 @@ in_tree && opening {
 in_tree && /^ *# *include *"/ { note_include($0) }
 in_tree || is_fuzzer { note_uses(code) }
 !in_tree && !is_fuzzer { note_tests(code) }
+
+# What backend.h declares is defined by each backend in its own way.
+in_tree && code ~ /^struct [A-Za-z0-9_]+ \{/ && $2 != "backend_session" {
+    if ($2 in struct_in)
+        finding(FNR, "struct " $2 " is defined in " struct_in[$2] ", too")
+    struct_in[$2] = FILENAME
+}
+
+# Who greps for a name finds few things: a verb and its object. The driver of trtexec keeps its names.
+in_tree && !in_header && code ~ /^static [^=;]*\(/ && FILENAME !~ /\/trtexec\// {
+    name = declared_name(code)
+    if (name != "" && name !~ /_/)
+        finding(FNR, "static function " name ": say what it does to what")
+    else if (name != "" && !((name, FILENAME) in static_in)) {
+        static_in[name, FILENAME] = 1
+        if (++files_with_static[name] == 4)
+            finding(FNR, "static function " name " stands in more than three files")
+    }
+}
 
 in_tree && in_header {
     if (code ~ /^struct [A-Za-z0-9_]+;/) {

@@ -115,7 +115,7 @@ write_header()
     printf '%s\n' '#include "base/base.h"' 'int used(int a,' '         int b)' '{' '    return kept_to_itself() + tested();' '}' 'int tested(void)' '{' '}' \
         'int unused_one(void)' '{' '    return "unused_one()"[0];' '}' 'int kept_to_itself(void)' '{' '}' \
         'const int table[3] = {1};' 'const int lost = 2;' 'int twice(int x)' '{' '}' >src/base/base.c
-    printf '%s\n' '#include "base/base.h"' 'static int run(struct unused_two *a)' '{' \
+    printf '%s\n' '#include "base/base.h"' 'static int run_it(struct unused_two *a)' '{' \
         '    return used(a->unused_one, table[0]);' '}' >src/base/other.c
     mkdir -p tests/fuzz tests/unit
     echo 'int main(void) { return parsed(); }' >tests/fuzz/fuzz_it.c
@@ -146,8 +146,8 @@ END
 
 @test "functions have 80 lines and 6 parameters at the most" {
     write_header base/base.h
-    printf '%s\n' 'static int six(int a, int (*b)(int, int), int c,' '               int d, int e, int f)' '{' '}' \
-        'static int seven(int a, int (*b)(int, int), int c,' '                 int d, int e, int f, int g)' '{' '}' \
+    printf '%s\n' 'static int take_six(int a, int (*b)(int, int), int c,' '                    int d, int e, int f)' '{' '}' \
+        'static int take_seven(int a, int (*b)(int, int), int c,' '                      int d, int e, int f, int g)' '{' '}' \
         'static void long_one(void)' '{' "$(yes '    run();' | head -n 78)" '}' \
         'static void too_long(void)' '{' "$(yes '    run();' | head -n 79)" '}' >src/base/base.c
     tree_findings
@@ -157,10 +157,27 @@ src/base/base.c:91: function of 81 lines, at the most 80
 END
 }
 
+@test "names that stand for several things are found" {
+    write_header base/base.h 'struct thing {' '};'
+    write_header base/other.h 'struct thing {' '};' 'struct backend_session {' '};'
+    for file in one two three four; do
+        printf '%s\n' 'struct backend_session {' '};' 'static int add_thing(int a);' 'static int add_thing(int a)' '{' '}' >src/base/$file.c
+    done
+    printf '%s\n' 'static void describe(void)' '{' '}' >>src/base/one.c
+    mkdir -p src/backend/trtexec
+    printf '%s\n' 'static void describe(void)' '{' '}' >src/backend/trtexec/job.c
+    tree_findings
+    diff - <(echo "$output") <<'END'
+src/base/one.c:7: static function describe: say what it does to what
+src/base/other.h:3: struct thing is defined in src/base/base.h, too
+src/base/two.c:3: static function add_thing stands in more than three files
+END
+}
+
 @test "a function with three steps that are guarded by the result of the one before is refused" {
     write_header base/base.h
-    printf '%s\n' 'static int two(void)' '{' '    if (rc == 0)' '        rc = run();' '    return rc == 0 ? 1 : src == 0;' '}' \
-        'static int three(void)' '{' '    if (rc == 0)' '        rc = run();' '    for (; rc == 0 && i < 2; i++)' '        rc = run();' \
+    printf '%s\n' 'static int guard_two(void)' '{' '    if (rc == 0)' '        rc = run();' '    return rc == 0 ? 1 : src == 0;' '}' \
+        'static int guard_three(void)' '{' '    if (rc == 0)' '        rc = run();' '    for (; rc == 0 && i < 2; i++)' '        rc = run();' \
         '    return rc == 0;' '}' >src/base/base.c
     tree_findings
     [ "$output" = 'src/base/base.c:8: 3 steps guarded by rc == 0, at the most 2: goto done' ]

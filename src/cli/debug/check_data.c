@@ -264,7 +264,7 @@ static int consider_made_up_data(const struct look *look, bool *ret_keep_inputs,
                          : "Add the file of `run --save-inputs` to the check, with --load-inputs");
 }
 
-static int consider(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)
+static int consider_option(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)
 {
     const struct run_settings *settings = check->settings;
     const struct onnx_load_values *load = &settings->file.load;
@@ -303,7 +303,7 @@ int check_data_look(const struct command_context *context, const struct debug_re
     arena_init(&look.arena);
     name_map_init(&look.outputs);
     if (read_check(context, &settings->debug.session.check, &check))
-        rc = consider(&look, &check, ret_keep_inputs, err);
+        rc = consider_option(&look, &check, ret_keep_inputs, err);
     parse_release(&check);
     name_map_release(&look.outputs);
     arena_release(&look.arena);

@@ -52,7 +52,7 @@ static void forget_times(struct engine_builds *builds)
     file->request.builder.cache = file->cache;
 }
 
-static int build(void *data, const struct engine_order *order, void **ret, struct error *err)
+static int build_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
 {
     struct engine_builds *builds = data;
     struct engine_settings *request = &builds->file.request;
@@ -74,7 +74,7 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
     return rc;
 }
 
-static int save(void *data, void *engine, const char *path, struct error *err)
+static int save_built_engine(void *data, void *engine, const char *path, struct error *err)
 {
     (void)data;
     return plan_save(engine, path, err);
@@ -87,7 +87,7 @@ static int save_byproducts(void *data, void *engine, struct error *err)
     return engine_file_save_byproducts(&builds->file, engine, err);
 }
 
-static void drop(void *data, void *engine)
+static void drop_engine(void *data, void *engine)
 {
     (void)data;
     engine_free(engine);
@@ -95,6 +95,9 @@ static void drop(void *data, void *engine)
 
 struct engine_maker engine_builds_maker(struct engine_builds *builds)
 {
-    return (struct engine_maker){
-        .data = builds, .build = build, .save = save, .save_byproducts = save_byproducts, .drop = drop};
+    return (struct engine_maker){.data = builds,
+                                 .build = build_engine,
+                                 .save = save_built_engine,
+                                 .save_byproducts = save_byproducts,
+                                 .drop = drop_engine};
 }

@@ -297,7 +297,7 @@ static void compare_rewritten(const struct passes_command *command, struct words
 /* ---- The command ---- */
 
 /* The model, what is tried, and data that the command line of the check does not tell. */
-static int hash_session(const struct passes_command *command, struct hash *ret, struct error *err)
+static int hash_passes_session(const struct passes_command *command, struct hash *ret, struct error *err)
 {
     const struct word_list *decisions = &command->decisions.names;
     SCOPED_STRING(names);
@@ -324,7 +324,8 @@ static int hash_session(const struct passes_command *command, struct hash *ret, 
 }
 
 /* A part of the model for each set of culprits. Where that ends before its time, the others have the reason. */
-static int reduce(struct passes_command *command, struct words off, struct passes_report *report, struct error *err)
+static int reduce_culprits(struct passes_command *command, struct words off, struct passes_report *report,
+                           struct error *err)
 {
     size_t count = command->result.culprits.count;
     struct passes_reduction *reductions = arena_alloc_zero(command->subject.arena, count, sizeof(*reductions));
@@ -364,7 +365,7 @@ static void tell_page(struct passes_command *command, const struct passes_report
     model_free(model);
 }
 
-static int tell(struct passes_command *command, struct passes_report *report, struct error *err)
+static int report_passes(struct passes_command *command, struct passes_report *report, struct error *err)
 {
     const struct debug_values *debug = &command->values->debug;
     bool found = command->result.outcome == PASSES_FOUND;
@@ -382,7 +383,7 @@ static int tell(struct passes_command *command, struct passes_report *report, st
     return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
 }
 
-static int search(struct passes_command *command, struct error *err)
+static int search_decisions(struct passes_command *command, struct error *err)
 {
     struct passes_report report = {.decisions = decisions_of(command),
                                    .not_tried = {command->refused.items, command->refused.count},
@@ -392,7 +393,7 @@ static int search(struct passes_command *command, struct error *err)
                                    .saturates = command->subject.saturates,
                                    .remedies = {.arena = command->subject.arena}};
     struct hash hash;
-    int rc = hash_session(command, &hash, err), told;
+    int rc = hash_passes_session(command, &hash, err), told;
 
     if (rc < 0)
         return rc;
@@ -410,9 +411,9 @@ static int search(struct passes_command *command, struct error *err)
         passes_find_remedies(command->runner, off, &report.remedies);
         compare_rewritten(command, off, &report.rewriting);
         if (command->values->reduce)
-            rc = reduce(command, off, &report, err);
+            rc = reduce_culprits(command, off, &report, err);
     }
-    told = tell(command, &report, rc < 0 ? NULL : err);
+    told = report_passes(command, &report, rc < 0 ? NULL : err);
     if (rc < 0)
         debug_session_end(command->context, &command->values->debug, command->session, rc);
     else
@@ -464,7 +465,7 @@ static int debug_passes_run(const struct command_context *context, const struct 
     rc = make_check(&command, err);
     if (rc < 0)
         goto done;
-    rc = search(&command, err);
+    rc = search_decisions(&command, err);
 done:
     passes_result_release(&command.result);
     session_free(command.session);

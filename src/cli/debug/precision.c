@@ -39,7 +39,7 @@ struct precision_command {
 /* ---- Settings ---- */
 
 /* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
-static void imply(struct precision_command *command, enum precision precision, const char *option)
+static void imply_precisions(struct precision_command *command, enum precision precision, const char *option)
 {
     bool *enabled = &command->builds.file.request.builder.precision.enabled[precision];
 
@@ -58,11 +58,11 @@ static void choose_precisions(struct precision_command *command)
     const bool *enabled = command->builds.file.request.builder.precision.enabled;
 
     if (command->values->high == DATA_FLOAT16) {
-        imply(command, PRECISION_FLOAT16, "--fp16");
-        imply(command, PRECISION_INT8, "--int8");
+        imply_precisions(command, PRECISION_FLOAT16, "--fp16");
+        imply_precisions(command, PRECISION_INT8, "--int8");
     } else if (!enabled[PRECISION_FLOAT16] && !enabled[PRECISION_BFLOAT16] && !enabled[PRECISION_INT8] &&
                !enabled[PRECISION_TF32]) {
-        imply(command, PRECISION_FLOAT16, "--fp16");
+        imply_precisions(command, PRECISION_FLOAT16, "--fp16");
     }
 }
 
@@ -104,7 +104,7 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
 }
 
 /* What a replay belongs to. Scores decide on the order of a minimal search, and they follow from the data. */
-static int hash_session(struct precision_command *command, struct model *model, struct error *err)
+static int hash_precision_session(struct precision_command *command, struct model *model, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
     const struct precision_settings *precision = &command->builds.file.request.builder.precision;
@@ -227,7 +227,7 @@ static int open_network(struct precision_command *command, struct error *err)
     rc = model_file_load(command->context, &command->values->file, &model, err);
     if (rc < 0)
         return rc;
-    rc = hash_session(command, model, err);
+    rc = hash_precision_session(command, model, err);
     if (rc < 0) {
         model_free(model);
         return rc;
@@ -236,7 +236,7 @@ static int open_network(struct precision_command *command, struct error *err)
     return network_build(model, &command->builds.file.request.network, &command->builds.network, err);
 }
 
-static int takes(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err)
+static int takes_precision(const void *data, const struct subgraph *subgraph, bool *ret, struct error *err)
 {
     const struct precision_command *command = data;
 
@@ -260,7 +260,7 @@ static int open_lab(struct precision_command *command, struct error *err)
         .keep_artifact = command->session_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
         .take_over = session_state(command->session).takes_over,
-        .takes = takes,
+        .takes = takes_precision,
         .takes_data = command,
         .runtime = model_file_request(command->context, &command->values->file),
         .log = command->context->log,
@@ -269,8 +269,8 @@ static int open_lab(struct precision_command *command, struct error *err)
 }
 
 /* False, with a warning, when it cannot be measured: the answer is one all the same. */
-static int measure(struct precision_command *command, const struct bitset *answer, struct precision_errors *ret,
-                   bool *ret_measured, struct error *err)
+static int measure_errors(struct precision_command *command, const struct bitset *answer, struct precision_errors *ret,
+                          bool *ret_measured, struct error *err)
 {
     const bool *enabled = command->builds.file.request.builder.precision.enabled;
     struct error why = {0};
@@ -287,7 +287,7 @@ static int measure(struct precision_command *command, const struct bitset *answe
     return 0;
 }
 
-static int report(struct precision_command *command, const struct precision_result *result, struct error *err)
+static int report_layers(struct precision_command *command, const struct precision_result *result, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
     struct precision_report members = {.result = result,
@@ -311,7 +311,7 @@ static int report(struct precision_command *command, const struct precision_resu
         precision_result_log_costs(&costs, &before, command->context->log);
         members.costs = &costs;
         members.without_added = &before;
-        rc = measure(command, &answer, &errors, &measured, err);
+        rc = measure_errors(command, &answer, &errors, &measured, err);
         members.errors = measured ? &errors : NULL;
     }
     check_counts_log(session_state(command->session).checks, command->context->log);
@@ -324,7 +324,7 @@ static int report(struct precision_command *command, const struct precision_resu
 }
 
 /* The network, with what has to be in higher precision. */
-static void tell(struct precision_command *command, const struct precision_result *result)
+static void report_precision(struct precision_command *command, const struct precision_result *result)
 {
     const struct network *network = command->builds.network;
     struct report *page = command->page.report;
@@ -353,7 +353,7 @@ static void tell(struct precision_command *command, const struct precision_resul
             report_add_culprit(page, model_node_label(network->model, network->layers.items[i].nodes.items[k]));
 }
 
-static int search(struct precision_command *command, struct error *err)
+static int search_layers(struct precision_command *command, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
     const struct debug_values *debug = &command->values->debug;
@@ -365,9 +365,9 @@ static int search(struct precision_command *command, struct error *err)
 
     if (rc < 0)
         return debug_session_end(command->context, debug, command->session, rc);
-    rc = report(command, &result, err);
+    rc = report_layers(command, &result, err);
     if (rc == 0) {
-        tell(command, &result);
+        report_precision(command, &result);
         rc = session_page_finish(&command->page, command->context, &debug->report, result.outcome == PRECISION_FOUND,
                                  err);
     }
@@ -423,7 +423,7 @@ static int debug_precision_run(const struct command_context *context, const stru
     rc = open_lab(&command, err);
     if (rc < 0)
         goto done;
-    rc = search(&command, err);
+    rc = search_layers(&command, err);
 done:
     precision_lab_free(command.lab);
     session_free(command.session);

@@ -70,7 +70,7 @@ static void warn_of_quantized_reference(const struct quantization_command *comma
     quantizers_release(&quantizers);
 }
 
-static int measure(struct quantization_command *command, struct error *err)
+static int measure_table(struct quantization_command *command, struct error *err)
 {
     const struct command_context *context = command->context;
     const struct debug_quantization_settings *settings = command->settings;
@@ -116,7 +116,8 @@ static void write_result(const void *data, struct json_writer *writer)
     quantization_session_write(result->search, writer);
 }
 
-static int tell(struct quantization_command *command, const struct quantization_report *table, struct error *err)
+static int report_quantization(struct quantization_command *command, const struct quantization_report *table,
+                               struct error *err)
 {
     const struct command_context *context = command->context;
     const struct debug_values *debug = &command->settings->debug;
@@ -152,7 +153,7 @@ static int measure_and_search(struct quantization_command *command, struct error
     command->search.session_settings = debug_session_settings(context, &settings->debug, &settings->file);
     session_page_begin(&command->page, context, &settings->debug.report, "debug quantization", "quantizers",
                        &command->search.session_settings);
-    rc = measure(command, err);
+    rc = measure_table(command, err);
     if (rc < 0)
         return rc;
     table = (struct quantization_report){.subject = &command->subject,
@@ -175,7 +176,7 @@ static int measure_and_search(struct quantization_command *command, struct error
         if (rc < 0)
             return rc;
     }
-    return tell(command, &table, err);
+    return report_quantization(command, &table, err);
 }
 
 static int debug_quantization_run(const struct command_context *context,

@@ -45,8 +45,8 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
 
 /* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the
  * candidates. */
-static int hash_session(const struct debug_reduce_settings *settings, struct model *model, struct hash *ret,
-                        struct error *err)
+static int hash_reduction_session(const struct debug_reduce_settings *settings, struct model *model, struct hash *ret,
+                                  struct error *err)
 {
     const struct model_values *values = &settings->file.model;
     const struct reduce_settings *reduce = &settings->reduce;
@@ -104,8 +104,8 @@ static struct reduce_settings settings_from_options(const struct command_context
 }
 
 /* Loads the model and makes it ready to be cut up. */
-static int prepare(const struct command_context *context, const struct debug_reduce_settings *settings,
-                   struct model **ret, size_t *ret_nodes, struct hash *ret_hash, struct error *err)
+static int prepare_model(const struct command_context *context, const struct debug_reduce_settings *settings,
+                         struct model **ret, size_t *ret_nodes, struct hash *ret_hash, struct error *err)
 {
     const struct onnx_load_values *load = &settings->file.load;
     struct model *model;
@@ -124,7 +124,7 @@ static int prepare(const struct command_context *context, const struct debug_red
     if (rc == 0)
         rc = model_lower_constants(model, err);
     if (rc == 0)
-        rc = hash_session(settings, model, ret_hash, err);
+        rc = hash_reduction_session(settings, model, ret_hash, err);
     if (rc < 0)
         model_free(model);
     else
@@ -199,8 +199,8 @@ static void write_result(const void *data, struct json_writer *writer)
 }
 
 /* The original's network, and what of it is left. */
-static void tell(struct report *report, struct model *model, const struct reduction *reduction,
-                 const struct debug_session *session)
+static void report_reduction(struct report *report, struct model *model, const struct reduction *reduction,
+                             const struct debug_session *session)
 {
     const struct reduce_result *result = reduction->result;
     size_t nodes = result->count > 0 ? bitset_count(&result->items[0].nodes) : 0;
@@ -359,7 +359,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     if (rc < 0)
         return rc;
     session_page_begin(&page, context, &options->debug.report, "debug reduce", "nodes", &session_settings);
-    rc = prepare(context, options, &model, &nodes, &hash, err);
+    rc = prepare_model(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
     rc = data_loader_from_options(context, &options->file, &loader, err);
@@ -391,7 +391,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     if (rc == 0) {
         const struct reduction reduction = {model, nodes, &result};
 
-        tell(page.report, model, &reduction, session);
+        report_reduction(page.report, model, &reduction, session);
         rc = session_page_finish(&page, context, &options->debug.report, result.outcome == REDUCE_FOUND, err);
         if (rc == 0)
             rc = debug_report_save(&json, session, write_result, &reduction, err);

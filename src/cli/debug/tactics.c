@@ -75,8 +75,8 @@ static const struct option_group tactics_options = {
 /* ---- The replays ---- */
 
 /* The replay at `path`, or those in it; or those of `kind` in the folder of --dir. */
-static int load(struct tactic_builds *builds, const char *kind, const char *path, const char *dir, struct log *log,
-                struct error *err)
+static int load_builds(struct tactic_builds *builds, const char *kind, const char *path, const char *dir,
+                       struct log *log, struct error *err)
 {
     char *folder = path ? memory_strdup(path) : file_join(dir, kind);
     int rc = 0;
@@ -180,8 +180,8 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 /* ---- The session ---- */
 
 /* What verdicts belong to: the model, both replays, and in which precision they are built. */
-static int hash_session(const struct debug_tactics_settings *settings, const struct tactic_pair *pair,
-                        const struct tactic_options *precision, struct hash *ret, struct error *err)
+static int hash_tactics_session(const struct debug_tactics_settings *settings, const struct tactic_pair *pair,
+                                const struct tactic_options *precision, struct hash *ret, struct error *err)
 {
     const struct model_values *model = &settings->file.model;
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
@@ -221,7 +221,7 @@ static int save_mend(struct tactic_isolation *isolation, const char *path, struc
 }
 
 /* Nodes of a layer. */
-static void accuse(struct report *report, const struct network *network, const char *layer)
+static void accuse_layer(struct report *report, const struct network *network, const char *layer)
 {
     for (size_t i = 0; i < network->layers.count; i++)
         if (strcmp(network->layers.items[i].name, layer) == 0)
@@ -230,8 +230,8 @@ static void accuse(struct report *report, const struct network *network, const c
 }
 
 /* The network, and the layers whose tactics make the difference: those of one kernel, if each of them was seen to. */
-static void tell(struct report *report, const struct tactic_isolation *isolation, const struct network *network,
-                 const struct debug_session *session)
+static void report_tactics(struct report *report, const struct tactic_isolation *isolation,
+                           const struct network *network, const struct debug_session *session)
 {
     static const char *const failures[] = {
         [ISOLATION_SAME] = "The replays have the same tactics",
@@ -258,7 +258,7 @@ static void tell(struct report *report, const struct tactic_isolation *isolation
         report_add_proof(report, "%s: %s fails, %s passes", difference->layer,
                          difference->bad->name != NULL ? difference->bad->name : "the bad build's tactic",
                          difference->good->name != NULL ? difference->good->name : "the good build's");
-        accuse(report, network, difference->layer);
+        accuse_layer(report, network, difference->layer);
     }
 }
 
@@ -286,7 +286,7 @@ static int run_with(const struct command_context *context, const struct debug_ta
     rc = take_precision(&builds, pair, &precision, context->log, err);
     if (rc < 0)
         goto done;
-    rc = hash_session(options, pair, &precision, &hash, err);
+    rc = hash_tactics_session(options, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
     session_page_begin(&page, context, &options->debug.report, "debug tactics", "builds", &settings);
@@ -302,7 +302,7 @@ static int run_with(const struct command_context *context, const struct debug_ta
         goto ended;
     tactic_isolation_log(&isolation, context->log);
     check_counts_log(session_state(session).checks, context->log);
-    tell(page.report, &isolation, builds.network, session);
+    report_tactics(page.report, &isolation, builds.network, session);
     rc = session_page_finish(&page, context, &options->debug.report, isolation.outcome == ISOLATION_FOUND, err);
     if (rc == 0)
         rc = debug_report_save(result, session, tactic_isolation_write, &isolation, err);
@@ -352,10 +352,10 @@ static int debug_tactics_run(const struct command_context *context, const struct
     if (rc < 0)
         return rc;
     tactic_diff_init(&replays);
-    rc = load(&replays.good, "good", values->good, values->dir, context->log, err);
+    rc = load_builds(&replays.good, "good", values->good, values->dir, context->log, err);
     if (rc < 0)
         goto done;
-    rc = load(&replays.bad, "bad", values->bad, values->dir, context->log, err);
+    rc = load_builds(&replays.bad, "bad", values->bad, values->dir, context->log, err);
     if (rc < 0)
         goto done;
     rc = tactic_pair_choose(&replays.good, &replays.bad, &pair, err);

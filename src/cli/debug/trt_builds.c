@@ -55,7 +55,7 @@ static struct trtexec_named_types take_types(const struct precision_overrides *f
     return (struct trtexec_named_types){items, from->count};
 }
 
-static void drop(void *data, void *engine)
+static void drop_trt_engine(void *data, void *engine)
 {
     (void)data;
     if (engine != NULL)
@@ -63,7 +63,7 @@ static void drop(void *data, void *engine)
     free(engine);
 }
 
-static int build(void *data, const struct engine_order *order, void **ret, struct error *err)
+static int build_trt_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
 {
     struct trt_builds *builds = data;
     struct trtexec_settings settings = builds->trt.request.settings;
@@ -93,11 +93,11 @@ static int build(void *data, const struct engine_order *order, void **ret, struc
     if (rc == 0)
         *ret = products;
     else
-        drop(builds, products);
+        drop_trt_engine(builds, products);
     return rc;
 }
 
-static int save(void *data, void *engine, const char *path, struct error *err)
+static int save_trt_engine(void *data, void *engine, const char *path, struct error *err)
 {
     const struct trtexec_products *products = engine;
 
@@ -114,6 +114,9 @@ static int save_byproducts(void *data, void *engine, struct error *err)
 
 struct engine_maker trt_builds_maker(struct trt_builds *builds)
 {
-    return (struct engine_maker){
-        .data = builds, .build = build, .save = save, .save_byproducts = save_byproducts, .drop = drop};
+    return (struct engine_maker){.data = builds,
+                                 .build = build_trt_engine,
+                                 .save = save_trt_engine,
+                                 .save_byproducts = save_byproducts,
+                                 .drop = drop_trt_engine};
 }

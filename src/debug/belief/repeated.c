@@ -10,7 +10,8 @@ void repeated_check_init(struct repeated_check *check, bool enabled, bool no_fal
     failure_rates_init(&check->rates, no_false_failures);
 }
 
-static enum sequential_state judge(struct repeated_check *check, enum expectation expectation, struct run_counts counts)
+static enum sequential_state judge_runs(struct repeated_check *check, enum expectation expectation,
+                                        struct run_counts counts)
 {
     switch (expectation) {
     case EXPECT_FAILURE:
@@ -55,7 +56,7 @@ void repeated_runs_add(struct repeated_check *check, struct repeated_runs *runs,
     }
     runs->counts.runs++;
     runs->counts.fails += verdict == VERDICT_FAIL ? 1 : 0;
-    runs->state = judge(check, runs->expectation, runs->counts);
+    runs->state = judge_runs(check, runs->expectation, runs->counts);
 }
 
 enum verdict repeated_runs_end(const struct repeated_check *check, const struct repeated_runs *runs)

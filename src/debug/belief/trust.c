@@ -94,8 +94,8 @@ static int write_nonsense(void *data, struct candidate_description *candidate, c
 }
 
 /* What that says of the check, which has said `suspicious` of a candidate. */
-static enum verdict judge(const struct debug_session *session, const struct check_evidence *before,
-                          enum verdict suspicious, enum verdict verdict)
+static enum verdict judge_nonsense(const struct debug_session *session, const struct check_evidence *before,
+                                   enum verdict suspicious, enum verdict verdict)
 {
     const struct check_evidence *now = &session->judge->evidence;
 
@@ -108,7 +108,8 @@ static enum verdict judge(const struct debug_session *session, const struct chec
     return now->silent ? VERDICT_SKIP : VERDICT_FAIL;
 }
 
-static int run(struct debug_session *session, struct trial *trial, enum verdict suspicious, struct error *err)
+static int run_on_nonsense(struct debug_session *session, struct trial *trial, enum verdict suspicious,
+                           struct error *err)
 {
     const struct check_evidence before = session->judge->evidence;
     int rc = session_identify(session, trial->subject, NULL, false, &trial->candidate, err);
@@ -118,7 +119,7 @@ static int run(struct debug_session *session, struct trial *trial, enum verdict 
     judge_take_broken_code(session->judge); /* it may well be this file that it cannot be run on */
     if (rc < 0)
         return rc;
-    trial->verdict = judge(session, &before, suspicious, trial->verdict);
+    trial->verdict = judge_nonsense(session, &before, suspicious, trial->verdict);
     check_evidence_leave_out(&session->judge->evidence, &before);
     return session_replay_save(&session->replay, trial->key,
                                &(struct saved_verdict){-1, -1, trial->verdict, trial->counts}, err);
@@ -179,7 +180,7 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
     if (is_known)
         trial.verdict = known.verdict;
     else
-        rc = run(session, &trial, suspicious, err);
+        rc = run_on_nonsense(session, &trial, suspicious, err);
     if (rc == 0)
         trial_log_end(session->log, trial.verdict, CHECKED_CONTROL, title.data, stopwatch_now() - start);
     log_indent(session->log, -1);

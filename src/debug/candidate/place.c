@@ -69,7 +69,7 @@ void candidate_place_remove_leftovers(const struct candidate_place *place)
 
 /* ---- Files that come and go ---- */
 
-static void begin(struct temporary_file *file)
+static void begin_file(struct temporary_file *file)
 {
     struct stat status;
 
@@ -96,7 +96,7 @@ void temporary_file_forget(struct temporary_file *file)
 }
 
 /* False when it is there and cannot be removed. */
-static bool end(struct temporary_file *file)
+static bool end_file(struct temporary_file *file)
 {
     bool ret = !file->present || unlink(file->path) == 0;
 
@@ -109,7 +109,7 @@ struct candidate_paths candidate_place_begin(struct candidate_place *place, bool
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (i == CANDIDATE_INFORMATION || has_artifact)
-            begin(&place->files[i]);
+            begin_file(&place->files[i]);
     return candidate_place_paths(place);
 }
 
@@ -121,7 +121,7 @@ int candidate_place_end(struct candidate_place *place, int64_t iteration, int rc
         rc = iteration_info_save(paths.items[CANDIDATE_INFORMATION], iteration, err);
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
         if (rc < 0)
-            end(&place->files[i]);
+            end_file(&place->files[i]);
         else if (paths.items[i] != NULL)
             place->files[i].stamp = file_stamp_take(paths.items[i]);
     return rc;
@@ -156,6 +156,6 @@ void candidate_place_forget_moved(struct candidate_place *place)
 void candidate_place_remove(struct candidate_place *place, struct log *log)
 {
     for (size_t i = 0; i < CANDIDATE_FILES; i++)
-        if (!end(&place->files[i]))
+        if (!end_file(&place->files[i]))
             log_message(log, LOG_WARNING, "Could not clean up: %s", place->files[i].path);
 }

@@ -40,7 +40,8 @@ static void pattern_free(void *pointer, void *data)
     free(pointer);
 }
 
-static int compile(struct check_patterns *patterns, const char *text, pcre2_compile_context *context, struct error *err)
+static int compile_pattern(struct check_patterns *patterns, const char *text, pcre2_compile_context *context,
+                           struct error *err)
 {
     const uint32_t options = PCRE2_UTF | PCRE2_UCP | PCRE2_MATCH_INVALID_UTF;
     int problem;
@@ -76,7 +77,7 @@ int check_patterns_new(const char *const *texts, size_t count, struct check_patt
         pcre2_jit_stack_assign(patterns->context, NULL, patterns->stack);
 
     for (size_t i = 0; i < count && rc == 0; i++)
-        rc = compile(patterns, texts[i], context, err);
+        rc = compile_pattern(patterns, texts[i], context, err);
 
     pcre2_compile_context_free(context);
     pcre2_general_context_free(general);
@@ -108,8 +109,8 @@ struct part {
     uint32_t options; /* of PCRE2 */
 };
 
-static int search(const struct check_patterns *patterns, size_t count, const struct part *part, size_t *ret,
-                  struct error *err)
+static int search_text(const struct check_patterns *patterns, size_t count, const struct part *part, size_t *ret,
+                       struct error *err)
 {
     PCRE2_SPTR subject = (PCRE2_SPTR)(part->text.data != NULL ? part->text.data : "");
 
@@ -156,8 +157,8 @@ int check_patterns_search(const struct check_patterns *patterns, size_t count, c
 
     if (output->left_out == 0)
         first = (struct part){.text = {output->data, output->size}};
-    rc = search(patterns, count, &first, ret, err);
+    rc = search_text(patterns, count, &first, ret, err);
     if (rc < 0 || output->left_out == 0)
         return rc;
-    return search(patterns, *ret, &(struct part){.text = tail, .start = sure_start(tail)}, ret, err);
+    return search_text(patterns, *ret, &(struct part){.text = tail, .start = sure_start(tail)}, ret, err);
 }

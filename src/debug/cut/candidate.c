@@ -43,7 +43,7 @@ static void warn_of_branches(struct candidate_maker *maker)
 
 /* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with
  * them whatever depends on nothing else. */
-static void freeze(struct subgraph *candidate, const struct value_list *missing)
+static void freeze_inputs(struct subgraph *candidate, const struct value_list *missing)
 {
     struct value_list met = {0};
     struct bitset constants;
@@ -82,7 +82,7 @@ static bool may_be_frozen(const struct candidate_maker *maker, const struct subg
     return true;
 }
 
-static void feed(struct subgraph *candidate, const struct value_list *missing)
+static void feed_inputs(struct subgraph *candidate, const struct value_list *missing)
 {
     for (size_t i = 0; i < missing->count; i++)
         value_list_add(&candidate->inputs, missing->items[i]);
@@ -94,7 +94,7 @@ static void feed_instead(struct candidate_maker *maker, struct subgraph *candida
         log_once(maker->log, LOG_WARNING,
                  "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
                  maker->known.no_values.message);
-    feed(candidate, missing);
+    feed_inputs(candidate, missing);
 }
 
 /* Turns the branches that `missing` begins into constants; or feeds these graph inputs, where that would be wrong. */
@@ -112,7 +112,7 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
     if (!quiet)
         warn_of_branches(maker);
     subgraph_init_copy(&frozen, candidate);
-    freeze(&frozen, missing);
+    freeze_inputs(&frozen, missing);
     rc = candidate_fill(maker, &frozen, err);
     if (rc < 0 && rc != ERR_INTERRUPTED && maker->settings->random_data) {
         maker->known.values_missing = true;
@@ -128,7 +128,7 @@ static int freeze_missing(struct candidate_maker *maker, struct subgraph *candid
         return 0;
     }
     subgraph_release(&frozen);
-    feed(candidate, missing);
+    feed_inputs(candidate, missing);
     return rc;
 }
 

@@ -53,7 +53,7 @@ void candidate_files_drop_own_data(struct candidate_files *files)
     files->claimed = false;
 }
 
-static void leave(struct candidate_files *files, const char *path)
+static void leave_file(struct candidate_files *files, const char *path)
 {
     size_t kept = 0;
 
@@ -91,7 +91,7 @@ void candidate_files_leave_for(struct candidate_files *files, const struct subgr
             char *name SCOPED_FREE = memory_copy(locations.items[i].data, locations.items[i].size);
             char *made SCOPED_FREE = file_join(files->folder, name);
 
-            leave(files, made);
+            leave_file(files, made);
         }
     free(locations.items);
 }

@@ -186,8 +186,8 @@ static void make_units(struct passes_search *passes, const struct bitset *among,
 
 /* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
  * what was seen with them off, of those among which they are, and of earlier rounds. */
-static int isolate(struct passes_search *passes, const char *suffix, struct bitset *found, enum verdict *ret,
-                   struct error *err)
+static int isolate_units(struct passes_search *passes, const char *suffix, struct bitset *found, enum verdict *ret,
+                         struct error *err)
 {
     const struct experiment_search search = {.ops = &set_isolation_ops,
                                              .search = &passes->isolation,
@@ -224,7 +224,7 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
     log_message(passes->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", passes->unit_count);
     bitset_init(&places, passes->decisions.count);
     snprintf(name, sizeof(name), "places%zu", round);
-    rc = isolate(passes, name, &places, ret, err);
+    rc = isolate_units(passes, name, &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
         goto done;
     bitset_clear(found);
@@ -254,7 +254,7 @@ static int find_culprits(struct passes_search *passes, size_t round, enum verdic
     bitset_fill(&all);
     make_units(passes, &all, by_kind);
     snprintf(suffix, sizeof(suffix), "round%zu", round);
-    rc = isolate(passes, round > 1 ? suffix : NULL, &found, ret, err);
+    rc = isolate_units(passes, round > 1 ? suffix : NULL, &found, ret, err);
     if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
         rc = isolate_places(passes, round, &found, ret, err);
     if (rc == 0 && bitset_count(&found) > 0) {

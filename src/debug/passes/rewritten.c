@@ -76,8 +76,8 @@ static uint32_t root_of(struct regions *regions, uint32_t node)
 
 /* Joins each node with those that make what it reads, as far as they are of the same list, and leaves in `makers` who
  * makes which tensor. With `others`, also with those that make the same in the other model. */
-static void join(struct regions *regions, const struct model *model, const struct value_list *indices, uint32_t first,
-                 const struct name_map *others, struct name_map *makers)
+static void join_names(struct regions *regions, const struct model *model, const struct value_list *indices,
+                       uint32_t first, const struct name_map *others, struct name_map *makers)
 {
     for (uint32_t i = 0; i < indices->count; i++) {
         const struct node *node = &model->nodes.items[indices->items[i]];
@@ -143,8 +143,8 @@ void rewritten_nodes_find(struct model *without, struct model *with, struct rewr
     regions.parents = memory_alloc_zero(regions.count, sizeof(*regions.parents));
     for (uint32_t i = 0; i < regions.count; i++)
         regions.parents[i] = i;
-    join(&regions, without, &before, 0, NULL, &makers_before);
-    join(&regions, with, &after, (uint32_t)before.count, &makers_before, &makers_after);
+    join_names(&regions, without, &before, 0, NULL, &makers_before);
+    join_names(&regions, with, &after, (uint32_t)before.count, &makers_before, &makers_after);
     number_regions(&regions, ret);
     free(regions.parents);
     free(before.items);

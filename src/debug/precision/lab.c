@@ -63,7 +63,8 @@ static void reset_overrides(struct precision_lab *lab)
     precision->layers = (struct precision_overrides){lab->overrides, lab->fixed};
 }
 
-static int assign(struct precision_lab *lab, struct log *log, struct layer_precision **ret, struct error *err)
+static int assign_precisions(struct precision_lab *lab, struct log *log, struct layer_precision **ret,
+                             struct error *err)
 {
     struct layer_precision *precisions = memory_alloc_zero(lab->network->layers.count, sizeof(*precisions));
     int rc = precisions_assign(lab->network, &lab->settings->engine->builder.precision, log, precisions, err);
@@ -135,14 +136,14 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
     int rc;
 
     reset_overrides(lab);
-    rc = assign(lab, lab->settings->log, &lab->typed.low, err);
+    rc = assign_precisions(lab, lab->settings->log, &lab->typed.low, err);
     if (rc == 0 && has_casts(lab) && lab->typed.half == DATA_BFLOAT16) {
         keep_untaken(lab);
         precisions_release(lab->typed.low, lab->network->layers.count);
         free(lab->typed.low);
         lab->typed.low = NULL;
         reset_overrides(lab);
-        rc = assign(lab, NULL, &lab->typed.low, err);
+        rc = assign_precisions(lab, NULL, &lab->typed.low, err);
     }
     if (rc < 0)
         return rc;
@@ -150,7 +151,7 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
         if (lab->typed.low[i].precision > high &&
             precision_eligible(lab->network, &lab->network->layers.items[i], high))
             add_override(lab, i);
-    rc = assign(lab, NULL, &lab->typed.high, err);
+    rc = assign_precisions(lab, NULL, &lab->typed.high, err);
     reset_overrides(lab);
     return rc;
 }
@@ -215,7 +216,7 @@ static size_t override_others(const struct precision_lab *lab, const struct bits
     return count;
 }
 
-static int prepare(void *data, const struct bitset *chosen, struct error *err)
+static int prepare_candidate(void *data, const struct bitset *chosen, struct error *err)
 {
     struct precision_lab *lab = data;
     const struct engine_maker *maker = &lab->settings->maker;
@@ -242,7 +243,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
     return rc;
 }
 
-static int write_model(struct precision_lab *lab, const char *path, struct error *err)
+static int write_typed_model(struct precision_lab *lab, const char *path, struct error *err)
 {
     struct subgraph whole;
 
@@ -258,13 +259,13 @@ static int write_candidate(void *data, const char *path, struct error *err)
     const struct engine_maker *maker = &lab->settings->maker;
 
     if (lab->settings->form == PRECISION_MODELS)
-        return write_model(lab, path, err);
+        return write_typed_model(lab, path, err);
     int rc = maker->save(maker->data, lab->engine, path, err);
     return rc == 0 ? maker->save_byproducts(maker->data, lab->engine, err) : rc;
 }
 
 /* Nodes in float16 are no proof that anything is stored in float16. */
-static bool insist(void *data)
+static bool insist_on_models(void *data)
 {
     struct precision_lab *lab = data;
     const char *half = data_type_name(lab->typed.half);
@@ -282,7 +283,7 @@ static bool insist(void *data)
 
 /* ---- Scores ---- */
 
-static int score(void *data, double *ret, struct error *err)
+static int score_layers(void *data, double *ret, struct error *err)
 {
     struct precision_lab *lab = data;
     struct precision_survey survey = {.scores = ret, .ranges = lab->ranges, .elements = lab->typed.elements};
@@ -308,7 +309,7 @@ static uint32_t block_of(void *data, size_t layer)
     return ((const struct precision_lab *)data)->blocks[layer];
 }
 
-static uint32_t savings(void *data, const struct bitset *chosen, uint32_t *ret)
+static uint32_t find_savings(void *data, const struct bitset *chosen, uint32_t *ret)
 {
     return typed_model_savings(&((const struct precision_lab *)data)->typed, chosen, ret);
 }
@@ -438,15 +439,15 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .count = lab->network->layers.count,
                                      .name = layer_name,
                                      .is_lowered = is_lowered,
-                                     .score = score,
+                                     .score = score_layers,
                                      .range = range_of,
                                      .block = has_blocks(lab) ? block_of : NULL,
-                                     .savings = has_casts(lab) ? savings : NULL,
-                                     .prepare = prepare,
+                                     .savings = has_casts(lab) ? find_savings : NULL,
+                                     .prepare = prepare_candidate,
                                      .write = write_candidate,
                                      .saving = lab->settings->form == PRECISION_MODELS ? "Saving ONNX model to:"
                                                                                        : "Saving engine to",
-                                     .insist = lab->settings->form == PRECISION_MODELS ? insist : NULL,
+                                     .insist = lab->settings->form == PRECISION_MODELS ? insist_on_models : NULL,
                                      .words = &lab->words};
 }
 

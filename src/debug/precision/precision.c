@@ -245,7 +245,8 @@ static int check_end(struct precision_run *run, const struct experiment_end *end
 }
 
 /* Sets the outcome when there is nothing to search. */
-static int verify(struct precision_run *run, struct precision_result *result, bool *ret_verified, struct error *err)
+static int verify_ends(struct precision_run *run, struct precision_result *result, bool *ret_verified,
+                       struct error *err)
 {
     const struct precision_target *target = run->target;
     const struct experiment_end good = good_end(run), bad = bad_end(run);
@@ -457,7 +458,7 @@ int precision_run(const struct precision_target *target, const struct precision_
             bitset_add(&run.lowered, i);
     ret->lowered = (int64_t)bitset_count(&run.lowered);
     warn_without_choice(&run);
-    int rc = verify(&run, ret, &verified, err);
+    int rc = verify_ends(&run, ret, &verified, err);
     if (rc == 0 && ret->outcome == PRECISION_SEARCHING)
         rc = search_layers(&run, verified, ret, err);
     if (rc == 0)

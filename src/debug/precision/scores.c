@@ -56,7 +56,7 @@ static enum precision_range range_of(const struct tensor *tensor, enum precision
     return lost > sum * LOST_SHARE ? PRECISION_VANISHES : PRECISION_FITS;
 }
 
-static enum precision_range worse(enum precision_range a, enum precision_range b)
+static enum precision_range choose_worse(enum precision_range a, enum precision_range b)
 {
     return a > b ? a : b;
 }
@@ -72,13 +72,13 @@ static int value_range(const struct scoring *scoring, uint32_t value, enum preci
     if (!layer_value_is_constant(network, value)) {
         const struct layer_values *made = &scoring->high_walk.values[value];
 
-        *ret = made->exists ? worse(*ret, range_of(&made->tensor, precision)) : *ret;
+        *ret = made->exists ? choose_worse(*ret, range_of(&made->tensor, precision)) : *ret;
         return 0;
     }
     rc = layer_constant_read(network, value, &constant, err);
     if (rc < 0)
         return rc;
-    *ret = worse(*ret, range_of(&constant, precision));
+    *ret = choose_worse(*ret, range_of(&constant, precision));
     tensor_release(&constant);
     return 0;
 }

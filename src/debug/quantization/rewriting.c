@@ -32,14 +32,14 @@ static struct text integers_of(const struct model *model, const struct quantizer
     return model->values.items[quantizer->integers].name;
 }
 
-struct looking {
+struct rewriting_search {
     const struct quantization_subject *subject;
     struct model *rewritten;
     struct quantizers quantizers; /* of the rewritten model */
 };
 
 /* Whether a quantizer of the rewritten model may be that one. */
-static bool is_same(const struct looking *looking, size_t original, const struct quantizer *rewritten)
+static bool is_same(const struct rewriting_search *looking, size_t original, const struct quantizer *rewritten)
 {
     const struct quantizer *quantizer = &looking->subject->quantizers.items[original];
 
@@ -48,7 +48,7 @@ static bool is_same(const struct looking *looking, size_t original, const struct
 }
 
 /* Which of the rewritten model's quantizers dequantizes a value; SIZE_MAX: none. */
-static size_t dequantized_by(const struct looking *looking, uint32_t value)
+static size_t dequantized_by(const struct rewriting_search *looking, uint32_t value)
 {
     uint32_t producer = value != VALUE_NONE ? looking->rewritten->values.items[value].producer : NODE_NONE;
 
@@ -58,7 +58,7 @@ static size_t dequantized_by(const struct looking *looking, uint32_t value)
     return SIZE_MAX;
 }
 
-static void note_dequantized(const struct looking *looking, const struct quantizer *quantizer,
+static void note_dequantized(const struct rewriting_search *looking, const struct quantizer *quantizer,
                              struct quantization_rewriting *ret)
 {
     size_t only = SIZE_MAX, count = 0;
@@ -79,7 +79,7 @@ static void note_dequantized(const struct looking *looking, const struct quantiz
         bitset_add(&ret->dequantized, only);
 }
 
-static void look_at_node(const struct looking *looking, uint32_t index, struct quantization_rewriting *ret)
+static void look_at_node(const struct rewriting_search *looking, uint32_t index, struct quantization_rewriting *ret)
 {
     const struct node *node = &looking->rewritten->nodes.items[index];
     bool in_float = false;
@@ -98,7 +98,7 @@ static void look_at_node(const struct looking *looking, uint32_t index, struct q
 }
 
 /* What cannot be compared is not said to be gone. */
-static bool is_gone(const struct looking *looking, size_t index)
+static bool is_gone(const struct rewriting_search *looking, size_t index)
 {
     const struct quantizer *quantizer = &looking->subject->quantizers.items[index];
 
@@ -113,7 +113,7 @@ static bool is_gone(const struct looking *looking, size_t index)
 void quantization_rewriting_find(const struct quantization_subject *subject, struct model *rewritten,
                                  struct quantization_rewriting *ret)
 {
-    struct looking looking = {.subject = subject, .rewritten = rewritten};
+    struct rewriting_search looking = {.subject = subject, .rewritten = rewritten};
 
     *ret = (struct quantization_rewriting){.known = true};
     arena_init(&ret->arena);

@@ -88,8 +88,8 @@ static void lists_free(struct tensor_list *lists, size_t count)
     free(lists);
 }
 
-static int record(struct study_runs *runs, const struct backend_request *request, struct tensor_list **ret,
-                  struct error *err)
+static int record_values(struct study_runs *runs, const struct backend_request *request, struct tensor_list **ret,
+                         struct error *err)
 {
     struct tensor_list *recorded = memory_alloc_zero(runs->samples + 1, sizeof(*recorded));
     struct backend_session *session = NULL;
@@ -110,7 +110,7 @@ static int record(struct study_runs *runs, const struct backend_request *request
 /* A runtime may have no kernels for the model as its optimizers make it, or crash. The simulation does without. */
 static int record_as_run(struct study_runs *runs, struct error *err)
 {
-    int rc = record(runs, &runs->study->request, &runs->as_run, &runs->why_not_run);
+    int rc = record_values(runs, &runs->study->request, &runs->as_run, &runs->why_not_run);
 
     if (rc == 0)
         return 0;
@@ -148,7 +148,7 @@ static int record_float(struct study_runs *runs, struct error *err)
     request.model.path = path;
     request.settings = &settings;
     entries = add_setting(&settings, in_float);
-    rc = record(runs, &request, &runs->of_float, err);
+    rc = record_values(runs, &request, &runs->of_float, err);
     free(entries);
     if (rc == 0 || !bounded_process_is_end(err))
         return rc;

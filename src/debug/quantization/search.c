@@ -132,7 +132,7 @@ int quantization_save_without_any(const struct quantization_subject *subject, co
 
 /* ---- Candidates of the search ---- */
 
-static const char *name(void *data, size_t quantizer)
+static const char *quantizer_name(void *data, size_t quantizer)
 {
     return ((const struct quantization_lab *)data)->subject->quantizers.items[quantizer].name;
 }
@@ -145,7 +145,7 @@ static bool can_be_left_out(void *data, size_t quantizer)
                                   quantization_twin(lab->subject, quantizer)) == NULL;
 }
 
-static int score(void *data, double *ret, struct error *err)
+static int copy_scores(void *data, double *ret, struct error *err)
 {
     const struct quantization_lab *lab = data;
 
@@ -161,7 +161,7 @@ static int prepare_changes(struct quantization_lab *lab, const struct quantizer_
     return make_model(lab->subject, lab->settings->ranges, changes, &lab->model, NULL, err);
 }
 
-static int prepare(void *data, const struct bitset *chosen, struct error *err)
+static int leave_quantizers_out(void *data, const struct bitset *chosen, struct error *err)
 {
     struct quantization_lab *lab = data;
     struct quantizer_changes changes;
@@ -174,7 +174,7 @@ static int prepare(void *data, const struct bitset *chosen, struct error *err)
     return rc;
 }
 
-static int write_model(void *data, const char *path, struct error *err)
+static int write_candidate_model(void *data, const char *path, struct error *err)
 {
     const struct quantization_lab *lab = data;
     struct subgraph whole;
@@ -209,7 +209,7 @@ static int write_changes(void *data, struct candidate_description *candidate, co
     int rc = prepare_changes(given->lab, given->changes, err);
 
     (void)candidate;
-    return rc == 0 ? write_model(given->lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
+    return rc == 0 ? write_candidate_model(given->lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
 }
 
 /* What the check says of the model with these changes. If that is known from a debug replay or a verdict cache, and a
@@ -299,7 +299,7 @@ static int refine_one(struct quantization_lab *lab, struct quantization_answer *
 
     snprintf(key, sizeof(key), "_refined_%d_%zu", (int)how, quantizer);
     string_init(&what);
-    string_add_quoted(&what, name(lab, quantizer));
+    string_add_quoted(&what, quantizer_name(lab, quantizer));
     string_add_format(&what, " %s in place of leaving it out", ways[how]);
     changes_init_copy(&changes, &answer->repair);
     keep_with(&changes, quantizer, how);
@@ -359,7 +359,7 @@ static int look_at_refined(struct quantization_lab *lab, struct quantization_ans
     return 0;
 }
 
-static int refine(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
+static int refine_answer(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct bitset *found = &answer->search.chosen;
     int rc = refine_all(lab, answer, err);
@@ -453,15 +453,15 @@ static int open_lab(struct quantization_lab *lab, struct error *err)
     return rc;
 }
 
-static int search(struct quantization_lab *lab, struct quantization_answer *ret, struct error *err)
+static int search_quantizers(struct quantization_lab *lab, struct quantization_answer *ret, struct error *err)
 {
     const struct precision_target target = {.data = lab,
                                             .count = lab->subject->quantizers.count,
-                                            .name = name,
+                                            .name = quantizer_name,
                                             .is_lowered = can_be_left_out,
-                                            .score = score,
-                                            .prepare = prepare,
-                                            .write = write_model,
+                                            .score = copy_scores,
+                                            .prepare = leave_quantizers_out,
+                                            .write = write_candidate_model,
                                             .saving = "Saving ONNX model to:",
                                             .words = &words};
     const struct precision_run_settings settings = {.mode = PRECISION_MINIMAL, .verify = true};
@@ -471,7 +471,7 @@ static int search(struct quantization_lab *lab, struct quantization_answer *ret,
         return rc;
     bitset_assign(&ret->repair.off, &ret->search.chosen);
     if (lab->settings->refines)
-        rc = refine(lab, ret, err);
+        rc = refine_answer(lab, ret, err);
     return rc == 0 ? find_exclusions(lab, ret, err) : rc;
 }
 
@@ -485,7 +485,7 @@ int quantization_search(const struct quantization_search_settings *settings, str
     changes_init(&ret->repair, settings->subject->quantizers.count);
     rc = open_lab(&lab, err);
     if (rc == 0)
-        rc = search(&lab, ret, err);
+        rc = search_quantizers(&lab, ret, err);
     model_free(lab.model);
     candidate_files_release(&lab.files);
     return rc;

@@ -176,7 +176,7 @@ static void add_node(struct switching *switching, const struct node_recipe *reci
 }
 
 /* A name for the float32 twin of a tensor, which is made. */
-static struct text cast(struct switching *switching, struct text from, struct text base, enum data_type type)
+static struct text add_cast(struct switching *switching, struct text from, struct text base, enum data_type type)
 {
     struct text to = unused_names_make(&switching->names, base, "_cast");
 
@@ -186,7 +186,7 @@ static struct text cast(struct switching *switching, struct text from, struct te
 }
 
 /* A node that lets through what is not beyond a bound. */
-static struct text bound(struct switching *switching, const char *op_type, struct text from, float limit)
+static struct text add_bound(struct switching *switching, const char *op_type, struct text from, float limit)
 {
     struct model *copy = switching->switched->copy;
     uint32_t constant = model_add_value(copy, unused_names_make(&switching->names, from, "_bound"));
@@ -211,9 +211,9 @@ static struct text bound(struct switching *switching, const char *op_type, struc
 static struct text restore_activation(struct switching *switching, struct text from, const struct quantizer_twin *twin)
 {
     if (twin != NULL && isfinite(twin->least))
-        from = bound(switching, "Max", from, twin->least);
+        from = add_bound(switching, "Max", from, twin->least);
     if (twin != NULL && isfinite(twin->largest))
-        from = bound(switching, "Min", from, twin->largest);
+        from = add_bound(switching, "Min", from, twin->largest);
     return from;
 }
 
@@ -244,8 +244,8 @@ static int add_switch(struct switching *switching, uint32_t node, size_t index, 
         return rc;
     *VECTOR_APPEND(&switching->fields) = field;
     if (casts) {
-        on = cast(switching, on, result, DATA_FLOAT32);
-        off = cast(switching, off, result, DATA_FLOAT32);
+        on = add_cast(switching, on, result, DATA_FLOAT32);
+        off = add_cast(switching, off, result, DATA_FLOAT32);
         made = unused_names_make(&switching->names, result, "_switched");
     }
     off = restore_activation(switching, off, quantization_twin(switched->subject, index));
@@ -302,7 +302,7 @@ static void add_input(struct switched_model *switched, uint32_t value, const str
     value_list_add(&switched->whole.inputs, value);
 }
 
-static void declare(struct switched_model *switched)
+static void declare_value(struct switched_model *switched)
 {
     const struct value_type is_on = {.element = DATA_BOOL, .has_shape = true};
     const struct model *model = switched->subject->model; /* in the copy, nodes have other numbers */
@@ -353,7 +353,7 @@ int switched_model_new(const struct quantization_subject *subject, struct switch
     free(switching.owners);
     if (rc < 0)
         goto failed;
-    declare(switched);
+    declare_value(switched);
     *ret = switched;
     return 0;
 failed:

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-struct measuring {
+struct table_measuring {
     const struct quantization_subject *subject;
     struct quantization_table *table;
     struct study_runs runs;
@@ -17,7 +17,8 @@ struct measuring {
 };
 
 /* The output of the same name, else the one at the same place. */
-static const struct tensor *find_output(const struct measuring *measuring, const struct tensor_list *outputs, size_t i)
+static const struct tensor *find_output(const struct table_measuring *measuring, const struct tensor_list *outputs,
+                                        size_t i)
 {
     const struct named_tensor *found = tensor_list_find(outputs, text_of(measuring->table->outputs[i].name));
 
@@ -26,7 +27,7 @@ static const struct tensor *find_output(const struct measuring *measuring, const
 
 /* ---- Effects at the outputs ---- */
 
-static void add_noise(const struct measuring *measuring, struct noise *sums, const struct tensor_list *actual,
+static void add_noise(const struct table_measuring *measuring, struct noise *sums, const struct tensor_list *actual,
                       const struct tensor_list *expected)
 {
     for (size_t i = 0; i < measuring->table->output_count; i++) {
@@ -40,7 +41,8 @@ static void add_noise(const struct measuring *measuring, struct noise *sums, con
 }
 
 /* A crash is kept, and is not the end of all. */
-static int note_crash(struct measuring *measuring, int rc, const struct error *why, const char **ret, struct error *err)
+static int note_crash(struct table_measuring *measuring, int rc, const struct error *why, const char **ret,
+                      struct error *err)
 {
     if (rc == 0)
         return 0;
@@ -60,8 +62,8 @@ struct effect {
 };
 
 /* Where the runtime has crashed with another sample it is not asked again. */
-static int measure_run(struct measuring *measuring, size_t sample, const struct bitset *on, const struct effect *ret,
-                       struct error *err)
+static int measure_run(struct table_measuring *measuring, size_t sample, const struct bitset *on,
+                       const struct effect *ret, struct error *err)
 {
     struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     struct error why = {0};
@@ -76,7 +78,7 @@ static int measure_run(struct measuring *measuring, size_t sample, const struct 
 }
 
 /* One quantizer alone, and all but this one. */
-static int measure_effect(struct measuring *measuring, size_t index, size_t sample, const struct tensor_list *off,
+static int measure_effect(struct table_measuring *measuring, size_t index, size_t sample, const struct tensor_list *off,
                           const struct tensor_list *reference, struct error *err)
 {
     struct quantization_row *row = &measuring->table->rows[index];
@@ -97,7 +99,7 @@ static int measure_effect(struct measuring *measuring, size_t index, size_t samp
 }
 
 /* What differs from run to run is no quantizer's doing. */
-static int measure_again(struct measuring *measuring, const struct bitset *none, const struct tensor_list *off,
+static int measure_again(struct table_measuring *measuring, const struct bitset *none, const struct tensor_list *off,
                          struct error *err)
 {
     struct tensor_list again SCOPED(tensor_list_release) = {0};
@@ -109,7 +111,7 @@ static int measure_again(struct measuring *measuring, const struct bitset *none,
 }
 
 /* The model with all on, against the reference and as the runtime runs it. */
-static int measure_all_on(struct measuring *measuring, size_t sample, const struct tensor_list *reference,
+static int measure_all_on(struct table_measuring *measuring, size_t sample, const struct tensor_list *reference,
                           struct error *err)
 {
     const struct tensor_list *as_run = measuring->runs.as_run != NULL ? &measuring->runs.as_run[sample] : NULL;
@@ -133,7 +135,7 @@ static int measure_all_on(struct measuring *measuring, size_t sample, const stru
     return note_crash(measuring, rc, &why, &measuring->table->all_on_crash, err);
 }
 
-static int measure_sample(struct measuring *measuring, size_t sample, struct error *err)
+static int measure_sample(struct table_measuring *measuring, size_t sample, struct error *err)
 {
     struct tensor_list off SCOPED(tensor_list_release) = {0};
     const struct tensor_list *reference = &off;
@@ -162,7 +164,7 @@ static int measure_sample(struct measuring *measuring, size_t sample, struct err
 /* ---- The table ---- */
 
 /* The least ratio of the outputs that count, and where; NAN: of none of them there is one. */
-static double least_ratio(const struct measuring *measuring, const struct noise *sums, size_t *ret_output)
+static double least_ratio(const struct table_measuring *measuring, const struct noise *sums, size_t *ret_output)
 {
     double ret = NAN;
 
@@ -179,12 +181,12 @@ static double least_ratio(const struct measuring *measuring, const struct noise 
 }
 
 /* By how much a ratio rises; what stays without noise, or lost, has not risen. */
-static double rise(double from, double to)
+static double noise_rise(double from, double to)
 {
     return from == to ? 0 : to - from;
 }
 
-static void finish_rows(struct measuring *measuring)
+static void finish_rows(struct table_measuring *measuring)
 {
     size_t output, outputs = measuring->table->output_count;
     bool has_all_on = measuring->table->all_on_crash == NULL;
@@ -203,7 +205,7 @@ static void finish_rows(struct measuring *measuring)
             row->alone_noise = isnan(row->alone) ? 0 : pow(10, -row->alone / 10);
         }
         if (row->left_out_crash == NULL)
-            row->gain = rise(all_on, least_ratio(measuring, &measuring->left_out[i * outputs], &output));
+            row->gain = noise_rise(all_on, least_ratio(measuring, &measuring->left_out[i * outputs], &output));
     }
     for (size_t i = 0; i < outputs; i++) {
         struct quantization_output *item = &measuring->table->outputs[i];
@@ -246,7 +248,7 @@ static int compare_rows(const void *a, const void *b)
     return x->quantizer < y->quantizer ? -1 : 1;
 }
 
-static void begin_table(struct measuring *measuring)
+static void begin_table(struct table_measuring *measuring)
 {
     const struct quantization_subject *subject = measuring->subject;
     struct quantization_table *table = measuring->table;
@@ -284,7 +286,7 @@ static struct noise *new_sums(size_t count)
     return memory_alloc_zero(count + 1, sizeof(struct noise));
 }
 
-static void begin_sums(struct measuring *measuring)
+static void begin_sums(struct table_measuring *measuring)
 {
     size_t outputs = measuring->table->output_count;
 
@@ -298,7 +300,7 @@ static void begin_sums(struct measuring *measuring)
     measuring->left_out = new_sums(measuring->table->count * outputs);
 }
 
-static void measuring_release(struct measuring *measuring)
+static void measuring_release(struct table_measuring *measuring)
 {
     study_runs_end(&measuring->runs);
     free(measuring->tensors);
@@ -323,7 +325,7 @@ static int check_outputs(const struct quantization_subject *subject, struct erro
 
 int quantization_measure(const struct quantization_study *study, struct quantization_table *ret, struct error *err)
 {
-    struct measuring measuring = {.subject = study->subject, .table = ret};
+    struct table_measuring measuring = {.subject = study->subject, .table = ret};
     struct study_runs *runs = &measuring.runs;
     int rc = check_outputs(study->subject, err);
 

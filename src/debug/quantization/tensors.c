@@ -7,7 +7,7 @@
 /* How many tensors are looked at in one run: what is held at a time. */
 #define TENSORS_AT_ONCE 16
 
-struct measuring {
+struct values_measuring {
     struct study_runs *runs;
     const struct quantization_subject *subject;
     struct quantized_tensor *items;
@@ -20,7 +20,7 @@ static const struct value *value_of(const struct quantization_subject *subject, 
 }
 
 /* One that cannot be measured says so, and is not the end of all. */
-static int note_failure(const struct measuring *measuring, size_t quantizer, int rc, const struct error *why,
+static int note_failure(const struct values_measuring *measuring, size_t quantizer, int rc, const struct error *why,
                         struct error *err)
 {
     if (rc == ERR_INTERRUPTED || rc == ERR_MEMORY)
@@ -40,7 +40,7 @@ static const char *why_not_measured(const struct quantizer *quantizer)
 
 /* ---- Constants and inputs ---- */
 
-static int add_constant(const struct measuring *measuring, size_t index, struct tensor_measuring *values,
+static int add_constant(const struct values_measuring *measuring, size_t index, struct tensor_measuring *values,
                         struct error *err)
 {
     const struct switched_model *switched = measuring->runs->switched;
@@ -62,7 +62,7 @@ static int add_constant(const struct measuring *measuring, size_t index, struct 
 }
 
 /* A model's input is no output, but what it is fed. */
-static int add_input(const struct measuring *measuring, size_t index, struct tensor_measuring *values,
+static int add_input(const struct values_measuring *measuring, size_t index, struct tensor_measuring *values,
                      struct error *err)
 {
     int rc = 0;
@@ -77,7 +77,7 @@ static int add_input(const struct measuring *measuring, size_t index, struct ten
     return rc;
 }
 
-static int measure_known(const struct measuring *measuring, size_t index, struct error *err)
+static int measure_known(const struct values_measuring *measuring, size_t index, struct error *err)
 {
     struct tensor_measuring *values;
     int rc = tensor_measuring_new(&measuring->subject->quantizers.items[index], &values, err);
@@ -103,7 +103,8 @@ struct group {
     size_t count;
 };
 
-static int measure_sample(const struct measuring *measuring, struct group *group, size_t sample, struct error *err)
+static int measure_sample(const struct values_measuring *measuring, struct group *group, size_t sample,
+                          struct error *err)
 {
     const struct words wanted = {.items = group->names, .count = group->count};
     struct tensor_list outputs = {0};
@@ -133,7 +134,7 @@ static void group_clear(struct group *group)
     *group = (struct group){0};
 }
 
-static int add_to_group(const struct measuring *measuring, struct group *group, size_t index, struct error *err)
+static int add_to_group(const struct values_measuring *measuring, struct group *group, size_t index, struct error *err)
 {
     const struct quantization_subject *subject = measuring->subject;
     const struct quantizer_twin *twin = quantization_twin(subject, index);
@@ -148,7 +149,7 @@ static int add_to_group(const struct measuring *measuring, struct group *group, 
 }
 
 /* The runtime has crashed when it was asked for these tensors. */
-static void note_crash(const struct measuring *measuring, const struct group *group, const struct error *why)
+static void note_crash(const struct values_measuring *measuring, const struct group *group, const struct error *why)
 {
     struct string_builder name;
 
@@ -162,7 +163,7 @@ static void note_crash(const struct measuring *measuring, const struct group *gr
         measuring->items[group->quantizers[i]].why_not = arena_strdup(measuring->arena, why->message);
 }
 
-static int measure_group(const struct measuring *measuring, struct group *group, struct error *err)
+static int measure_group(const struct values_measuring *measuring, struct group *group, struct error *err)
 {
     struct error why = {0};
     int rc = 0;
@@ -205,7 +206,7 @@ size_t quantized_tensors_runs(const struct study_runs *runs)
 }
 
 /* Constants, whether they have a switch or not, and inputs that have one. */
-static int measure_at_once(const struct measuring *measuring, size_t index, struct error *err)
+static int measure_at_once(const struct values_measuring *measuring, size_t index, struct error *err)
 {
     const char *why_no_switch = switched_model_why_not(measuring->runs->switched, index);
     struct quantized_tensor *item = &measuring->items[index];
@@ -217,7 +218,7 @@ static int measure_at_once(const struct measuring *measuring, size_t index, stru
     return item->why_not != NULL ? 0 : note_failure(measuring, index, measure_known(measuring, index, &why), &why, err);
 }
 
-static int measure_computed(const struct measuring *measuring, struct error *err)
+static int measure_computed(const struct values_measuring *measuring, struct error *err)
 {
     struct group group = {0};
     int rc = 0;
@@ -243,7 +244,7 @@ int quantized_tensors_measure(struct study_runs *runs, struct quantized_tensor *
                               struct error *err)
 {
     const struct quantization_subject *subject = runs->study->subject;
-    const struct measuring measuring = {.runs = runs, .subject = subject, .items = items, .arena = arena};
+    const struct values_measuring measuring = {.runs = runs, .subject = subject, .items = items, .arena = arena};
 
     for (size_t i = 0; i < subject->quantizers.count; i++) {
         int rc = 0;

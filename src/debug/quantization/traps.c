@@ -18,7 +18,7 @@
 
 #define LARGEST_OF_7_BITS 64 /* 255 * 64 * 2 < 2^15 */
 
-struct looking {
+struct trap_search {
     const struct quantization_subject *subject;
     uint32_t *made_by; /* of each value: the number of the quantizer that dequantizes it, plus one; 0: none */
     struct value_readers readers;
@@ -29,7 +29,7 @@ struct looking {
 
 /* ---- Who makes and who reads what ---- */
 
-static void look_up(struct looking *looking)
+static void look_up(struct trap_search *looking)
 {
     const struct model *model = looking->subject->model;
     const struct quantizers *quantizers = &looking->subject->quantizers;
@@ -47,7 +47,7 @@ static void look_up(struct looking *looking)
 }
 
 /* The quantizer that a node reads at this place; NULL: none. */
-static const struct quantizer *read_at(const struct looking *looking, const struct node *node, size_t place)
+static const struct quantizer *read_at(const struct trap_search *looking, const struct node *node, size_t place)
 {
     const struct model *model = looking->subject->model;
     uint32_t value = node_input(model, node, place);
@@ -57,19 +57,19 @@ static const struct quantizer *read_at(const struct looking *looking, const stru
     return &looking->subject->quantizers.items[looking->made_by[value] - 1];
 }
 
-static const struct node *reader_of(const struct looking *looking, const struct quantizer *quantizer)
+static const struct node *reader_of(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     return quantizer->reader != NODE_NONE ? &looking->subject->model->nodes.items[quantizer->reader] : NULL;
 }
 
-static bool multiplies(const struct node *node)
+static bool node_multiplies(const struct node *node)
 {
     return node_is(node, "Conv") || node_is(node, "ConvTranspose") || node_is(node, "MatMul") || node_is(node, "Gemm");
 }
 
 /* ---- What may be wrong with one ---- */
 
-static bool has_bad_scale(const struct looking *looking, const struct quantizer *quantizer)
+static bool has_bad_scale(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const float *scales = quantizer->scale.data;
 
@@ -80,7 +80,7 @@ static bool has_bad_scale(const struct looking *looking, const struct quantizer 
     return false;
 }
 
-static bool has_zero_point_out_of_range(const struct looking *looking, const struct quantizer *quantizer)
+static bool has_zero_point_out_of_range(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     struct levels levels;
 
@@ -110,13 +110,13 @@ static float scale_at(const struct quantizer *quantizer, size_t i)
 }
 
 /* Kernels on integers add the bias to the sum of products, whatever its own scale says. */
-static bool has_foreign_bias_scale(const struct looking *looking, const struct quantizer *quantizer)
+static bool has_foreign_bias_scale(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const struct node *node = reader_of(looking, quantizer);
     const struct quantizer *input, *weight;
     size_t count, weights;
 
-    if (quantizer->role != QUANTIZER_BIAS || node == NULL || !multiplies(node) || quantizer->scale.data == NULL)
+    if (quantizer->role != QUANTIZER_BIAS || node == NULL || !node_multiplies(node) || quantizer->scale.data == NULL)
         return false;
     input = read_at(looking, node, 0);
     weight = read_at(looking, node, 1);
@@ -137,7 +137,7 @@ static bool has_foreign_bias_scale(const struct looking *looking, const struct q
 }
 
 /* Two products with an unsigned number of 8 bits fit 16 bits when the other one has 7. */
-static bool has_7_bits(const struct looking *looking, const struct quantizer *quantizer)
+static bool has_7_bits(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     struct model *model = looking->subject->model;
     uint32_t initializer = model->values.items[quantizer->integers].initializer;
@@ -159,13 +159,13 @@ static bool has_7_bits(const struct looking *looking, const struct quantizer *qu
 }
 
 /* Two products of 8 bits without sign and 8 bits with one do not fit the 16 bits in which they are added. */
-static bool may_saturate(const struct looking *looking, const struct quantizer *quantizer)
+static bool may_saturate(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const struct node *node = reader_of(looking, quantizer);
     const struct quantizer *input;
 
     if (!looking->saturates || quantizer->role != QUANTIZER_WEIGHT || quantizer->type != DATA_INT8 || node == NULL ||
-        !multiplies(node) || quantizer->reader_input != 1)
+        !node_multiplies(node) || quantizer->reader_input != 1)
         return false;
     input = read_at(looking, node, 0);
     return input != NULL && input->type == DATA_UINT8 && !has_7_bits(looking, quantizer);
@@ -177,13 +177,13 @@ static bool is_asymmetric(const struct quantizer *quantizer)
            has_zero_point(quantizer);
 }
 
-static bool is_asymmetric_weight(const struct looking *looking, const struct quantizer *quantizer)
+static bool is_asymmetric_weight(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     (void)looking;
     return quantizer->role == QUANTIZER_WEIGHT && is_asymmetric(quantizer);
 }
 
-static bool is_asymmetric_activation(const struct looking *looking, const struct quantizer *quantizer)
+static bool is_asymmetric_activation(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     (void)looking;
     return quantizer->role == QUANTIZER_ACTIVATION && is_asymmetric(quantizer);
@@ -200,14 +200,14 @@ static bool is_activation(const struct node *node)
     return false;
 }
 
-static bool prevents_fusion(const struct looking *looking, const struct quantizer *quantizer)
+static bool prevents_fusion(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const struct model *model = looking->subject->model;
     uint32_t producer = model->values.items[quantizer->tensor].producer, value;
 
     if (quantizer->form != QUANTIZER_PAIR || producer == NODE_NONE || quantizer->dequantize.count != 1 ||
-        !multiplies(&model->nodes.items[producer]) || value_read_count(&looking->readers, quantizer->tensor) != 1 ||
-        bitset_has(&looking->outputs, quantizer->tensor))
+        !node_multiplies(&model->nodes.items[producer]) ||
+        value_read_count(&looking->readers, quantizer->tensor) != 1 || bitset_has(&looking->outputs, quantizer->tensor))
         return false;
     value = model_edge(model, model->nodes.items[quantizer->dequantize.items[0]].outputs, 0);
     return value != VALUE_NONE && value_read_count(&looking->readers, value) == 1 &&
@@ -215,17 +215,17 @@ static bool prevents_fusion(const struct looking *looking, const struct quantize
            is_activation(&model->nodes.items[value_read_at(&looking->readers, value, 0).node]);
 }
 
-static size_t index_of(const struct looking *looking, const struct quantizer *quantizer)
+static size_t index_of(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     return (size_t)(quantizer - looking->subject->quantizers.items);
 }
 
-static bool is_kept_in_float(const struct looking *looking, const struct quantizer *quantizer)
+static bool is_kept_in_float(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     return looking->rewriting->known && bitset_has(&looking->rewriting->dequantized, index_of(looking, quantizer));
 }
 
-static bool is_removed(const struct looking *looking, const struct quantizer *quantizer)
+static bool is_removed(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     return looking->rewriting->known && bitset_has(&looking->rewriting->gone, index_of(looking, quantizer));
 }
@@ -233,7 +233,7 @@ static bool is_removed(const struct looking *looking, const struct quantizer *qu
 /* ---- All of them ---- */
 
 static const struct {
-    bool (*is)(const struct looking *looking, const struct quantizer *quantizer);
+    bool (*is)(const struct trap_search *looking, const struct quantizer *quantizer);
     const char *key, *what, *why, *remedy;
 } kinds[] = {
     {has_bad_scale, "bad-scale", "a scale is 0, negative, too small for a normal number, or not finite",
@@ -263,7 +263,7 @@ static const struct {
 void quantization_traps_find(const struct quantization_subject *subject, bool saturates,
                              const struct quantization_rewriting *rewriting, struct quantization_traps *ret)
 {
-    struct looking looking = {.subject = subject, .saturates = saturates, .rewriting = rewriting};
+    struct trap_search looking = {.subject = subject, .saturates = saturates, .rewriting = rewriting};
 
     *ret = (struct quantization_traps){0};
     look_up(&looking);

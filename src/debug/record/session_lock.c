@@ -96,7 +96,7 @@ static void add_command(long process, struct string_builder *ret)
         string_add_format(ret, " (%.*s)", (int)size - 1, words);
 }
 
-static int refuse(long holder, const char *path, const char *what, const char *option, struct error *err)
+static int refuse_locked(long holder, const char *path, const char *what, const char *option, struct error *err)
 {
     SCOPED_STRING(who);
 
@@ -113,7 +113,8 @@ static int refuse(long holder, const char *path, const char *what, const char *o
 }
 
 /* The lock is one of the process (POSIX), not of the open file: copies of it that are forked off do not hold it. */
-static int take(struct session_lock *lock, const char *path, const char *what, const char *option, struct error *err)
+static int take_lock(struct session_lock *lock, const char *path, const char *what, const char *option,
+                     struct error *err)
 {
     int rc = 0;
 
@@ -131,7 +132,7 @@ static int take(struct session_lock *lock, const char *path, const char *what, c
             if (!taken)
                 unlink(lock->path);
         } else if (taken && (holder = find_holder(fd)) != 0) {
-            rc = refuse(holder, path, what, option, err);
+            rc = refuse_locked(holder, path, what, option, err);
         } else if (locked && is_still_there(fd, lock->path)) {
             interrupt_remove_at_exit(lock->path);
             lock->fd = fd;
@@ -155,7 +156,7 @@ int session_lock_take(struct session_lock *lock, const char *path, const char *w
     lock->path = make_path(path);
     if (lock->path == NULL || file_make_parent_folders(lock->path, NULL) < 0)
         return 0; /* nothing can be written there, which is said by those who do */
-    rc = take(lock, path, what, option, &why);
+    rc = take_lock(lock, path, what, option, &why);
     if (rc == ERR_EXISTS)
         return error_set(err, rc, "%s", why.message);
     if (rc < 0)

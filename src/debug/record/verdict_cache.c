@@ -155,7 +155,7 @@ static void place_release(struct place *place)
     free(place->path);
 }
 
-static void describe(const struct verdict_cache *cache, struct hash content, struct verdict_entry *ret)
+static void describe_entry(const struct verdict_cache *cache, struct hash content, struct verdict_entry *ret)
 {
     *ret = (struct verdict_entry){0};
     snprintf(ret->program, sizeof(ret->program), "%s", POLYGRAPHY_VERSION);
@@ -164,8 +164,8 @@ static void describe(const struct verdict_cache *cache, struct hash content, str
 }
 
 /* A file that is there, but is not what its name says, is worth a warning and no more. */
-static int parse(const char *path, const char *text, size_t size, const struct verdict_entry *expected,
-                 struct verdict_entry *ret, struct error *err)
+static int parse_entry(const char *path, const char *text, size_t size, const struct verdict_entry *expected,
+                       struct verdict_entry *ret, struct error *err)
 {
     struct verdict_entry entry;
     int rc = verdict_entry_parse(text, size, path, &entry, err);
@@ -217,8 +217,8 @@ static int read_entry(const struct verdict_cache *cache, struct hash content, st
     rc = read_text(fd, place.path, text, &size, err);
     if (rc < 0)
         goto done;
-    describe(cache, content, &expected);
-    rc = parse(place.path, text, size, &expected, &entry, err);
+    describe_entry(cache, content, &expected);
+    rc = parse_entry(place.path, text, size, &expected, &entry, err);
     if (rc == 0)
         *ret = entry.verdict;
 done:
@@ -254,7 +254,7 @@ int verdict_cache_find(struct verdict_cache *cache, struct hash content, struct 
 
 /* Waits until no other process adds up counts. Returns the descriptor to close; -1 when the file system has no locks,
  * or does not let us make that file: then a run may be lost, and nothing else. */
-static int lock(const struct verdict_cache *cache)
+static int lock_folder(const struct verdict_cache *cache)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     int fd = openat(cache->fd, LOCK_NAME, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -327,9 +327,9 @@ int verdict_cache_add(struct verdict_cache *cache, struct hash content, const st
     struct cached_verdict earlier = {0};
     SCOPED_STRING(text);
     struct error why = {0};
-    int fd = verdict->runs > 0 ? lock(cache) : -1, rc;
+    int fd = verdict->runs > 0 ? lock_folder(cache) : -1, rc;
 
-    describe(cache, content, &entry);
+    describe_entry(cache, content, &entry);
     entry.verdict = *verdict;
     rc = verdict->runs > 0 ? read_entry(cache, content, &earlier, &why) : 0;
     if (rc == ERR_IO)

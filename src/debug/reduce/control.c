@@ -44,8 +44,8 @@ struct control {
     size_t constants_size;
 };
 
-static int check(struct control *control, const struct session_subject *subject, const char *what, enum verdict *ret,
-                 struct error *err)
+static int check_control(struct control *control, const struct session_subject *subject, const char *what,
+                         enum verdict *ret, struct error *err)
 {
     char key[64];
 
@@ -164,7 +164,7 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     string_add(&what, "'");
     model_add_node_label(model, (uint32_t)node, &what);
     string_add_format(&what, "' (" TEXT_FORMAT ") alone, which is no part of the result", TEXT_ARGS(kind));
-    rc = check(control, &subject, what.data, ret, err);
+    rc = check_control(control, &subject, what.data, ret, err);
     string_release(&what);
     subgraph_release(&control->part);
     if (rc == 0 && *ret != VERDICT_SKIP)
@@ -355,7 +355,8 @@ static int check_constants(struct control *control, enum verdict *ret, struct er
     subgraph_init_copy(&answer, control->answer);
     rc = candidate_prepare(control->maker, &answer, err);
     if (rc == 0)
-        rc = check(control, &subject, "a model with the result's inputs and outputs that computes nothing", ret, err);
+        rc = check_control(control, &subject, "a model with the result's inputs and outputs that computes nothing", ret,
+                           err);
     subgraph_release(&answer);
     free(control->constants);
     return rc;

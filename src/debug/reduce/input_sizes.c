@@ -43,7 +43,7 @@ static void list_batches(const struct subgraph *subgraph, struct name_map *ret)
     }
 }
 
-static void fill(const struct name_map *batches, struct value_type *type, int64_t size, bool batch_too)
+static void fill_sizes(const struct name_map *batches, struct value_type *type, int64_t size, bool batch_too)
 {
     for (size_t i = 0; i < type->shape.rank; i++) {
         bool batch = type->symbols[i].size > 0 ? name_map_find(batches, type->symbols[i]) != NAME_MAP_NONE
@@ -77,7 +77,7 @@ static bool set_sizes(const struct search *search, struct model *copy, int64_t s
         subgraph_type(subgraph, value, &type);
         if (!is_open(&type))
             continue;
-        fill(&batches, &type, size, batch_too);
+        fill_sizes(&batches, &type, size, batch_too);
         fits &= shape_elements(&type.shape) <= LARGEST_INPUT;
         model_set_type(copy, value, &type);
         *VECTOR_APPEND(search->sizes) = (struct data_loader_shape){

@@ -24,7 +24,7 @@ struct minimal_reduction {
     bool went_back; /* from part->bad: a second look at it has shown that it does not fail */
 };
 
-static void keep(struct subgraph *kept, const struct subgraph *subgraph)
+static void keep_subgraph(struct subgraph *kept, const struct subgraph *subgraph)
 {
     subgraph_release(kept);
     subgraph_init_copy(kept, subgraph);
@@ -81,7 +81,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
              doubtful->search.chunk == 1)
         reduction->part->untested++;
     if (verdict == VERDICT_FAIL) {
-        keep(&reduction->part->bad, part_of(candidate));
+        keep_subgraph(&reduction->part->bad, part_of(candidate));
         reduction->went_back = false;
     } else if (doubtful->looks_again) {
         reduction->went_back = true;
@@ -89,7 +89,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
                     "They do not fail after all. Going back to what was there before");
     } else if (verdict == VERDICT_PASS) {
         /* Candidates shrink, so the last one that passed is the closest. */
-        keep(&reduction->good, part_of(candidate));
+        keep_subgraph(&reduction->good, part_of(candidate));
         reduction->has_good = true;
     }
 }
@@ -107,7 +107,7 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
         return rc;
     rc = candidate_complete(reduction->maker, &bad, &not_a_tensor, err);
     if (rc == 0)
-        keep(&reduction->part->bad, &bad);
+        keep_subgraph(&reduction->part->bad, &bad);
     subgraph_release(&bad);
     return rc;
 }
@@ -136,7 +136,7 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
     if (rc == 0 && verdict == VERDICT_FAIL)
         rc = candidate_complete(reduction->maker, &live, &not_a_tensor, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
-        keep(&reduction->part->bad, &live);
+        keep_subgraph(&reduction->part->bad, &live);
 done:
     subgraph_release(&live);
     return rc;

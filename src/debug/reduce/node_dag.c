@@ -22,7 +22,7 @@ static size_t length_of(struct text text, bool separators)
     return ret;
 }
 
-static struct text without(struct text text, size_t size)
+static struct text scopes_without(struct text text, size_t size)
 {
     return (struct text){text.data + size, text.size - size};
 }
@@ -31,11 +31,11 @@ static struct text without(struct text text, size_t size)
  * itself. */
 static struct text take_scope(struct text *name)
 {
-    struct text begin = without(*name, length_of(*name, true));
+    struct text begin = scopes_without(*name, length_of(*name, true));
     struct text ret = {begin.data, length_of(begin, false)};
-    struct text rest = without(begin, ret.size);
+    struct text rest = scopes_without(begin, ret.size);
 
-    rest = without(rest, length_of(rest, true));
+    rest = scopes_without(rest, length_of(rest, true));
     *name = rest;
     return rest.size > 0 ? ret : (struct text){ret.data, 0};
 }

@@ -101,7 +101,7 @@ static void log_summary(struct reduce *reduce, const char *title, const struct s
     string_release(&text);
 }
 
-static int save(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
+static int save_subgraph(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
 {
     int rc = candidate_fill(&reduce->maker, subgraph, err);
     struct known_types types;
@@ -184,7 +184,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
         reduce->results.file_name = NULL; /* that file has the weights of the first one */
     log_summary(reduce, "Minimum Bad Model:", bad);
     path = path_of_culprit(reduce, reduce->settings->output, number);
-    rc = save(reduce, bad, path, err);
+    rc = save_subgraph(reduce, bad, path, err);
     if (rc == 0)
         session_log_check_of(reduce->session, path);
     free(path);
@@ -214,7 +214,7 @@ static int save_good(struct reduce *reduce, struct error *err)
     if (reduce->settings->output != NULL)
         reduce->results.file_name = NULL; /* that file has the weights of the other model */
     log_summary(reduce, "Minimum Good Model:", &reduce->found.good);
-    return save(reduce, &reduce->found.good, reduce->settings->min_good, err);
+    return save_subgraph(reduce, &reduce->found.good, reduce->settings->min_good, err);
 }
 
 /* The result has to be a model that was seen to fail, in the form that it is written in. */
@@ -343,7 +343,7 @@ static int leave_result(struct reduce *reduce, struct error *err)
 }
 
 /* Says what the minimal search has shown. */
-static void certify(struct reduce *reduce)
+static void certify_minimal(struct reduce *reduce)
 {
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
 
@@ -396,7 +396,7 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
     if (rc < 0)
         return rc;
     if (settings->mode == REDUCE_MINIMAL)
-        certify(reduce);
+        certify_minimal(reduce);
     culprit = VECTOR_APPEND(ret);
     culprit->is_minimal = reduce->is_minimal;
     bitset_init_copy(&culprit->nodes, &reduce->found.bad.nodes);

@@ -30,8 +30,8 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
 }
 
 /* The path that artifact `index` moves to as the `number`th of its name, malloc'd. */
-static char *destination(const struct artifact_settings *settings, size_t index, enum verdict verdict, const char *key,
-                         size_t number)
+static char *artifact_destination(const struct artifact_settings *settings, size_t index, enum verdict verdict,
+                                  const char *key, size_t number)
 {
     char *basename SCOPED_FREE = file_basename(settings->paths.items[index]);
     const char *extension = file_extension(basename);
@@ -87,7 +87,7 @@ static int sort_all(const struct artifact_settings *settings, enum verdict verdi
             continue;
         }
         do {
-            char *to SCOPED_FREE = destination(settings, i, verdict, key, number++);
+            char *to SCOPED_FREE = artifact_destination(settings, i, verdict, key, number++);
 
             rc = file_make_parent_folders(to, err);
             if (rc == 0)

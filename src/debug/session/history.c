@@ -14,7 +14,7 @@ void history_init(struct history *history)
     arena_init(&history->files.memory);
 }
 
-static void release(struct seen_candidates *seen)
+static void release_candidates(struct seen_candidates *seen)
 {
     name_map_release(&seen->indices);
     arena_release(&seen->memory);
@@ -23,8 +23,8 @@ static void release(struct seen_candidates *seen)
 
 void history_release(struct history *history)
 {
-    release(&history->candidates);
-    release(&history->files);
+    release_candidates(&history->candidates);
+    release_candidates(&history->files);
 }
 
 const struct seen_candidate *seen_candidates_find(const struct seen_candidates *seen, struct hash identity)

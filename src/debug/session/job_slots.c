@@ -119,7 +119,7 @@ const char *job_slots_artifact(const struct job_slots *slots)
 
 /* ---- What is there already ---- */
 
-static int refuse(enum candidate_file file, const char *path, struct error *err)
+static int refuse_path(enum candidate_file file, const char *path, struct error *err)
 {
     if (file == CANDIDATE_ARTIFACT)
         return error_set(
@@ -135,7 +135,7 @@ static int refuse(enum candidate_file file, const char *path, struct error *err)
         path);
 }
 
-static int reserve(struct job_slots *slots, struct candidate_place *place, bool take_over, struct error *err)
+static int reserve_path(struct job_slots *slots, struct candidate_place *place, bool take_over, struct error *err)
 {
     for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++) {
         const struct temporary_file *file = &place->files[i];
@@ -149,9 +149,9 @@ static int reserve(struct job_slots *slots, struct candidate_place *place, bool 
         }
         /* A session that goes on has left its own files, but it writes none that look like this one. */
         if (i == CANDIDATE_INFORMATION && !slots->settings.force)
-            return refuse(i, file->path, err);
+            return refuse_path(i, file->path, err);
         if (!(take_over || slots->settings.force) || !temporary_file_take_over(file))
-            return refuse(i, file->path, err);
+            return refuse_path(i, file->path, err);
         if (i == CANDIDATE_ARTIFACT)
             log_message(slots->log, LOG_INFO, "%s '%s', which %s", file->kept ? "Replacing" : "Removing", file->path,
                         take_over ? "the session that goes on here has left" : "was there before");
@@ -171,7 +171,7 @@ int job_slots_reserve(struct job_slots *slots, bool take_over, struct error *err
         place.files[CANDIDATE_ARTIFACT].kept = slots->items[0].place.files[CANDIDATE_ARTIFACT].kept && i == 0;
         if (i == 0 || take_over)
             candidate_place_remove_leftovers(&place);
-        rc = reserve(slots, &place, take_over, err);
+        rc = reserve_path(slots, &place, take_over, err);
         candidate_place_release(&place);
     }
     return rc;
@@ -206,7 +206,7 @@ bool job_slot_has_ended(struct job_slots *slots, const struct job_slot *slot)
 }
 
 /* Gives back the threads and pipes of checks that have ended by now, and makes slots free whose check was dropped. */
-static void reap(struct job_slots *slots)
+static void reap_dropped(struct job_slots *slots)
 {
     for (size_t i = 0; i < slots->count; i++) {
         struct job_slot *slot = &slots->items[i];
@@ -236,7 +236,7 @@ static struct job_slot *find_free(struct job_slots *slots, int64_t index)
 {
     size_t first = slots->count > 1 && index >= 0 ? 1 : 0;
 
-    reap(slots);
+    reap_dropped(slots);
     for (size_t i = first; i < slots->count; i++)
         if (slots->items[i].state == SLOT_FREE)
             return &slots->items[i];
@@ -289,7 +289,7 @@ struct job_slot *job_slots_take(struct job_slots *slots, struct job_key key)
 
 /* ---- Running ---- */
 
-static void *run(void *data)
+static void *run_thread(void *data)
 {
     struct job_thread *thread = data;
     struct job_slots *slots = thread->slots;
@@ -339,7 +339,7 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
     rc = open_stop(slot, err);
     if (rc < 0)
         return rc;
-    reason = pthread_create(&slot->thread->id, NULL, run, slot->thread);
+    reason = pthread_create(&slot->thread->id, NULL, run_thread, slot->thread);
     if (reason != 0) {
         wait_for(slot); /* for nothing but the pipe */
         errno = reason;
@@ -385,7 +385,7 @@ void job_slots_drop_until(struct job_slots *slots, int64_t index)
     for (size_t i = 0; i < slots->count; i++)
         if (slots->items[i].key.index <= index)
             job_slot_drop(slots, &slots->items[i]);
-    reap(slots);
+    reap_dropped(slots);
 }
 
 void job_slot_keep_artifact(struct job_slots *slots, struct job_slot *slot)

@@ -205,8 +205,8 @@ static bool is_spent(const struct debug_session *session)
            (settings->deadline > 0 && stopwatch_now() - session->started >= settings->deadline);
 }
 
-static void report(const struct debug_session *session, const struct session_subject *subject, int64_t count,
-                   int64_t passed)
+static void report_iterations(const struct debug_session *session, const struct session_subject *subject, int64_t count,
+                              int64_t passed)
 {
     int64_t skipped = session->history.iterations[VERDICT_SKIP];
     char number[NUMBER_TEXT_SIZE];
@@ -285,7 +285,7 @@ int session_search(struct debug_session *session, const struct session_subject *
     else if (go_on)
         log_message(session->log, LOG_WARNING, "Maximum number of iterations reached: %d.", MAXIMUM_ITERATIONS);
     if (count > 0)
-        report(session, subject, count, *passed - passed_before);
+        report_iterations(session, subject, count, *passed - passed_before);
     return 0;
 }
 

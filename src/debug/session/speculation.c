@@ -97,7 +97,7 @@ void speculation_advance(struct speculation *speculation, int64_t nodes, enum ve
 }
 
 /* The verdict of a check that has ended says which way the search will go. */
-static void learn(void *data, struct job_slot *slot)
+static void learn_verdict(void *data, struct job_slot *slot)
 {
     struct speculation *speculation = data;
 
@@ -155,7 +155,7 @@ static int write_ahead(struct speculation *speculation, const void *search, stru
 }
 
 /* False when that is not possible now: it will be seen why when its turn comes. */
-static bool start(struct speculation *speculation, const void *search, struct job_key key)
+static bool start_ahead(struct speculation *speculation, const void *search, struct job_key key)
 {
     struct debug_session *session = speculation->session;
     struct job_slot *slot = NULL;
@@ -184,14 +184,14 @@ void speculation_fill(struct speculation *speculation, const struct job_slot *ne
     struct job_slots *slots = speculation->session->slots;
 
     speculation->needed = needed;
-    job_slots_each(slots, learn, speculation);
+    job_slots_each(slots, learn_verdict, speculation);
     speculation->count = lookahead_list(speculation->lookahead, speculation->most, speculation->items);
     job_slots_each(slots, drop_if_unlisted, speculation);
     for (size_t i = 0; i < speculation->count && job_slots_have_room(slots); i++) {
         const struct lookahead_item *item = &speculation->items[i];
         struct job_key key = {item->identity, item->index, 0};
 
-        if (job_slots_find(slots, key) == NULL && !start(speculation, item->search, key))
+        if (job_slots_find(slots, key) == NULL && !start_ahead(speculation, item->search, key))
             return;
     }
 }

@@ -390,7 +390,7 @@ void trial_log_end(struct log *log, enum verdict verdict, enum checked what_it_w
 }
 
 /* Its verdict is that of another candidate. */
-static void reuse(struct debug_session *session, struct trial *trial, const struct seen_candidate *seen)
+static void reuse_verdict(struct debug_session *session, struct trial *trial, const struct seen_candidate *seen)
 {
     const char *phase = trial->subject->suffix;
 
@@ -403,7 +403,7 @@ static void reuse(struct debug_session *session, struct trial *trial, const stru
     trial->source = seen->source;
 }
 
-static void remember(struct debug_session *session, const struct trial *trial)
+static void remember_verdict(struct debug_session *session, const struct trial *trial)
 {
     const struct candidate_description *candidate = &trial->candidate;
     struct seen_candidate seen = {trial->verdict, trial->source, trial->what,
@@ -421,7 +421,7 @@ static void remember(struct debug_session *session, const struct trial *trial)
                             candidate->expectation == EXPECT_AGAIN);
 }
 
-static void tell(const struct debug_session *session, const struct trial *trial)
+static void report_judged(const struct debug_session *session, const struct trial *trial)
 {
     bool was_run = trial->slot != NULL && trial->source == VERDICT_OF_CHECK && !check_is_interactive(session->check) &&
                    job_slot_has_ended(session->slots, trial->slot) && trial->slot->rc == 0;
@@ -436,7 +436,7 @@ static void tell(const struct debug_session *session, const struct trial *trial)
 }
 
 /* The verdict, and what a failure is by now. */
-static int save(struct debug_session *session, const struct trial *trial, struct error *err)
+static int save_verdict(struct debug_session *session, const struct trial *trial, struct error *err)
 {
     struct saved_verdict saved = {trial->index, trial->num_nodes, trial->verdict, trial->counts};
     struct debug_replay *replay = &session->replay.replay;
@@ -495,7 +495,7 @@ int trial_judge(struct debug_session *session, struct trial *trial, struct error
         goto done;
     }
     if (candidate->action == CANDIDATE_CHECK && seen != NULL)
-        reuse(session, trial, seen);
+        reuse_verdict(session, trial, seen);
     else if (candidate->action == CANDIDATE_CHECK)
         rc = check_and_question(session, trial, err);
     if (rc == 0 && candidate->action == CANDIDATE_SKIP) {
@@ -505,11 +505,11 @@ int trial_judge(struct debug_session *session, struct trial *trial, struct error
     }
     if (rc < 0)
         return rc;
-    rc = save(session, trial, err);
+    rc = save_verdict(session, trial, err);
     if (rc < 0)
         return rc;
 done:
-    remember(session, trial);
-    tell(session, trial);
+    remember_verdict(session, trial);
+    report_judged(session, trial);
     return 0;
 }

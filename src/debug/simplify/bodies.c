@@ -14,7 +14,7 @@ struct bodies {
     struct inner_node_list inner;
 };
 
-static int survey(struct model *model, struct simplify_parts *ret, struct error *err)
+static int survey_bodies(struct model *model, struct simplify_parts *ret, struct error *err)
 {
     struct bodies *bodies = memory_alloc_zero(1, sizeof(*bodies));
     int rc;
@@ -32,7 +32,7 @@ static int survey(struct model *model, struct simplify_parts *ret, struct error 
     return rc;
 }
 
-static void release(struct simplify_parts *parts)
+static void release_bodies(struct simplify_parts *parts)
 {
     struct bodies *bodies = parts->data;
 
@@ -44,7 +44,8 @@ static void release(struct simplify_parts *parts)
     free(parts->alternatives);
 }
 
-static int apply(const struct simplify_parts *parts, struct model *model, const uint8_t *choices, struct error *err)
+static int apply_bodies(const struct simplify_parts *parts, struct model *model, const uint8_t *choices,
+                        struct error *err)
 {
     const struct bodies *bodies = parts->data;
     uint8_t *branches = memory_alloc_zero(model->nodes.count + 1, 1);
@@ -66,8 +67,8 @@ static const char *choice_name(unsigned choice)
     return choice == 1 ? "the first branch or input instead" : "the second branch or input instead";
 }
 
-static void name(const struct simplify_parts *parts, const struct model *model, size_t index,
-                 struct string_builder *out)
+static void add_body_name(const struct simplify_parts *parts, const struct model *model, size_t index,
+                          struct string_builder *out)
 {
     const struct bodies *bodies = parts->data;
     struct text label;
@@ -84,8 +85,8 @@ static void name(const struct simplify_parts *parts, const struct model *model, 
     string_add_text(out, label);
 }
 
-static void report(const struct simplify_parts *parts, const struct model *model, const uint8_t *choices,
-                   struct string_builder *out)
+static void report_bodies(const struct simplify_parts *parts, const struct model *model, const uint8_t *choices,
+                          struct string_builder *out)
 {
     const struct bodies *bodies = parts->data;
     struct inner_node_list left = {0};
@@ -105,10 +106,10 @@ const struct simplify_kind simplify_bodies = {
     .title = "Taking nodes out of bodies",
     .parts = "branch(es) and inner node(s)",
     .changes_types = true,
-    .survey = survey,
-    .release = release,
-    .apply = apply,
+    .survey = survey_bodies,
+    .release = release_bodies,
+    .apply = apply_bodies,
     .choice_name = choice_name,
-    .name = name,
-    .report = report,
+    .name = add_body_name,
+    .report = report_bodies,
 };

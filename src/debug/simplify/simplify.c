@@ -94,7 +94,7 @@ static void keep_ranks(const struct simplify *simplify, struct changed_model *ch
 }
 
 /* Shapes are the same when the inputs are, however that has come about. */
-static struct hash identify(const struct simplify *simplify, const uint8_t *choices, const struct model *changed)
+static struct hash hash_changes(const struct simplify *simplify, const uint8_t *choices, const struct model *changed)
 {
     const struct simplify_kind *kind = simplify->kind;
     struct hash hash = hash_combine(simplify->identity, hash_bytes(kind->suffix, strlen(kind->suffix)));
@@ -118,7 +118,7 @@ static int make_changed(const struct simplify *simplify, const uint8_t *choices,
         drop_changed(&changed);
         return rc;
     }
-    changed.identity = identify(simplify, choices, changed.model);
+    changed.identity = hash_changes(simplify, choices, changed.model);
     *ret = changed;
     return 0;
 }
@@ -204,8 +204,8 @@ static const struct tried_model *find_tried(const struct simplify *simplify, str
 }
 
 /* What speaks against checking a candidate: ONNX Runtime does not get on with it as well as with the present model. */
-static int ask(struct simplify *simplify, struct changed_model *candidate, const struct tried_model **ret,
-               struct error *err)
+static int try_candidate(struct simplify *simplify, struct changed_model *candidate, const struct tried_model **ret,
+                         struct error *err)
 {
     struct tried_model tried = {.identity = candidate->identity};
     enum soundness soundness;
@@ -288,7 +288,7 @@ static int write_trial(void *data, struct candidate_description *candidate, cons
     struct simplify *simplify = data;
     struct changed_model *changed = candidate->content;
     const struct tried_model *tried;
-    int rc = ask(simplify, changed, &tried, err);
+    int rc = try_candidate(simplify, changed, &tried, err);
 
     if (rc < 0)
         return rc;
@@ -364,7 +364,7 @@ static int search_parts(struct simplify *simplify, struct error *err)
     return rc;
 }
 
-static void warn(const struct simplify *simplify)
+static void warn_of_model(const struct simplify *simplify)
 {
     struct string_builder text;
 
@@ -401,7 +401,7 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
         log_message(simplify->log, LOG_WARNING, "This is left out: %s", why.message);
     kind->release(&simplify->parts);
     if (rc == 0 && kind->warn != NULL)
-        warn(simplify);
+        warn_of_model(simplify);
     return rc;
 }
 

@@ -55,8 +55,8 @@ static enum soundness soundness_of(const struct tensor_list *outputs, struct err
     return ret;
 }
 
-static enum soundness run(const struct subgraph_session *session, const struct subgraph *subgraph,
-                          struct data_loader *loader, struct error *ret_why)
+static enum soundness run_in_child(const struct subgraph_session *session, const struct subgraph *subgraph,
+                                   struct data_loader *loader, struct error *ret_why)
 {
     struct backend_io *inputs = model_io_new(subgraph->model, subgraph->known, &subgraph->inputs);
     struct tensor_list feed = {0}, outputs = {0};
@@ -85,7 +85,7 @@ static enum soundness try_model(const struct sandbox *sandbox, const struct subg
     if (rc == 0 && own_data)
         rc = data_loader_new(&settings, NULL, &own, ret_why);
     if (rc == 0)
-        ret = run(&session, subgraph, own_data ? own : sandbox->loader, ret_why);
+        ret = run_in_child(&session, subgraph, own_data ? own : sandbox->loader, ret_why);
     data_loader_free(own);
     subgraph_session_close(&session);
     return ret;
@@ -96,7 +96,7 @@ static enum soundness try_model(const struct sandbox *sandbox, const struct subg
 /* What a process that is forked off knows of this one. It is set in the copy alone. */
 static const struct sandbox *inherited;
 
-static void prepare(void *data)
+static void prepare_feed(void *data)
 {
     inherited = data;
     if (onnxrt_settings_of(&inherited->request)->library == NULL)
@@ -139,7 +139,7 @@ int sandbox_start(const struct backend *backend, const struct backend_request *r
     }
     close(fd);
     interrupt_remove_at_exit(sandbox->path);
-    sandbox->server = fork_server_start(try_in_copy, prepare, sandbox);
+    sandbox->server = fork_server_start(try_in_copy, prepare_feed, sandbox);
     *ret = sandbox;
     return 0;
 }

@@ -46,7 +46,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
 }
 
 /* Builds the next one, and what is wanted beside it. */
-static int build(struct builds *builds, int64_t iteration, struct error *err)
+static int build_engine(struct builds *builds, int64_t iteration, struct error *err)
 {
     const struct engine_maker *maker = &builds->settings->maker;
     const struct engine_order order = {.iteration = iteration};
@@ -77,7 +77,7 @@ static int write_build(void *data, struct candidate_description *candidate, cons
     const struct build_session *settings = builds->settings;
     const char *path = paths->items[CANDIDATE_ARTIFACT];
     struct error why = {0};
-    int rc = builds->is_made ? 0 : build(builds, builds->index, &why);
+    int rc = builds->is_made ? 0 : build_engine(builds, builds->index, &why);
 
     builds->is_made = rc == 0;
     if (builds->is_made) {

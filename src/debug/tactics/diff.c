@@ -146,8 +146,8 @@ static size_t tactic_index(struct tactic_diff *diff, size_t layer, const struct 
     return diff->tactics.count - 1;
 }
 
-static void tabulate(struct tactic_diff *diff, struct name_map *names, const struct tactic_builds *builds,
-                     size_t first_build)
+static void tabulate_tactics(struct tactic_diff *diff, struct name_map *names, const struct tactic_builds *builds,
+                             size_t first_build)
 {
     for (size_t i = 0; i < builds->count; i++) {
         const struct tactic_replay *replay = &builds->items[i].replay;
@@ -272,8 +272,8 @@ void tactic_diff_compare(struct tactic_diff *diff)
     blame_table_init(&diff->table, diff->bad.count + diff->good.count);
     for (size_t i = 0; i < diff->bad.count; i++)
         bitset_add(&diff->table.failed, i);
-    tabulate(diff, &names, &diff->bad, 0);
-    tabulate(diff, &names, &diff->good, diff->bad.count);
+    tabulate_tactics(diff, &names, &diff->bad, 0);
+    tabulate_tactics(diff, &names, &diff->good, diff->bad.count);
     pool_tactics(diff);
     blame_rank(&diff->blame, &diff->table);
 }

@@ -72,7 +72,8 @@ static void add_choice(struct tactic_replay *replay, const char *layer, const st
 
 /* The good replay, with the tactics of `from_bad` (differences) out of the bad one. Layers that only one of them has
  * are left to the builder. */
-static void mix(const struct tactic_isolation *isolation, const struct bitset *from_bad, struct tactic_replay *ret)
+static void mix_replays(const struct tactic_isolation *isolation, const struct bitset *from_bad,
+                        struct tactic_replay *ret)
 {
     size_t next = 0;
 
@@ -123,7 +124,7 @@ static int build_mixture(void *data, const struct bitset *from_bad, struct error
     int rc;
 
     drop_engine(isolation);
-    mix(isolation, from_bad, &mixture);
+    mix_replays(isolation, from_bad, &mixture);
     rc = maker->build(maker->data, &order, &isolation->engine, err);
     if (rc == 0)
         rc = maker->save_byproducts(maker->data, isolation->engine, err);
@@ -265,7 +266,7 @@ bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tact
         return false;
     take_whole(isolation, true, &from_bad);
     bitset_subtract(&from_bad, fault);
-    mix(isolation, &from_bad, ret);
+    mix_replays(isolation, &from_bad, ret);
     tactic_options_release(&ret->precision);
     tactic_options_copy(&isolation->bad->precision, &ret->precision);
     bitset_release(&from_bad);

@@ -53,8 +53,8 @@ static bool is_better(const struct tactic_pair *pair, size_t differences)
 }
 
 /* Of the bad builds that are in `with` and the good ones that are not; NULL: of all. */
-static struct tactic_pair choose(const struct tactic_builds *good, const struct tactic_builds *bad,
-                                 const struct bitset *with)
+static struct tactic_pair choose_closest_pair(const struct tactic_builds *good, const struct tactic_builds *bad,
+                                              const struct bitset *with)
 {
     struct tactic_pair pair = {0};
 
@@ -91,7 +91,7 @@ int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_bui
         return refuse_empty("good", err);
     if (bad->count == 0)
         return refuse_empty("bad", err);
-    pair = choose(good, bad, NULL);
+    pair = choose_closest_pair(good, bad, NULL);
     if (pair.good == NULL)
         return refuse_unlike(&good->items[0], &bad->items[0], err);
     *ret = pair;
@@ -100,7 +100,7 @@ int tactic_pair_choose(const struct tactic_builds *good, const struct tactic_bui
 
 int tactic_pair_choose_for(const struct tactic_diff *diff, size_t column, struct tactic_pair *ret, struct error *err)
 {
-    struct tactic_pair pair = choose(&diff->good, &diff->bad, &diff->table.items[column].builds);
+    struct tactic_pair pair = choose_closest_pair(&diff->good, &diff->bad, &diff->table.items[column].builds);
 
     if (pair.good == NULL)
         return tactic_pair_choose(&diff->good, &diff->bad, ret, err);

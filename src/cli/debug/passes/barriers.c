@@ -49,7 +49,7 @@ static bool is_made(const struct model *model, struct text name)
     return value != VALUE_NONE && model->values.items[value].producer != NODE_NONE;
 }
 
-static void add(const struct passes_subject *subject, struct text name, struct decisions *ret)
+static void add_barrier(const struct passes_subject *subject, struct text name, struct decisions *ret)
 {
     SCOPED_STRING(shown);
 
@@ -88,7 +88,7 @@ static void add_all(const struct passes_subject *subject, const struct model *mo
             if (is_made(rewritten, name))
                 left++;
             else if (count++ < MOST_BARRIERS)
-                add(subject, name, ret);
+                add_barrier(subject, name, ret);
         }
     subgraph_release(&whole);
     if (left > 0)

@@ -147,7 +147,7 @@ static int list_all(const struct passes_subject *subject, struct word_list *ret,
 
 /* In the copy: the question is the address of the subject, which is the same there. The answer is a byte that says how
  * it went, and names with line breaks in between, or what went wrong. */
-static void answer(int answer_to, char *question, size_t size)
+static void answer_decision(int answer_to, char *question, size_t size)
 {
     const struct passes_subject *subject = NULL;
     struct word_list names = {0};
@@ -193,7 +193,7 @@ static const char *const *read_names(struct text lines, struct arena *arena)
  * (base/process/fork_server.h). */
 static int list_apart(const struct passes_subject *subject, const char *const **ret, struct error *err)
 {
-    static const struct bounded_work work = {.name = "the built-in engine", .answer = answer};
+    static const struct bounded_work work = {.name = "the built-in engine", .answer = answer_decision};
     const struct text question = {(const char *)&subject, sizeof(subject)};
     struct bounded_process *process;
     struct text given = {0};
@@ -213,8 +213,8 @@ static int list_apart(const struct passes_subject *subject, const char *const **
 }
 
 /* All of them are found together, for the first kind that is asked about. */
-static int find(const struct passes_subject *subject, bool (*owns)(const char *decision), struct decisions *ret,
-                struct error *err)
+static int find_builtin_decisions(const struct passes_subject *subject, bool (*owns)(const char *decision),
+                                  struct decisions *ret, struct error *err)
 {
     const char *const *known = *subject->memory;
     int rc = known == NULL ? list_apart(subject, &known, err) : 0;
@@ -230,22 +230,22 @@ static int find(const struct passes_subject *subject, bool (*owns)(const char *d
 
 static int find_sources(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    return find(subject, is_source, ret, err);
+    return find_builtin_decisions(subject, is_source, ret, err);
 }
 
 static int find_layouts(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    return find(subject, is_layout, ret, err);
+    return find_builtin_decisions(subject, is_layout, ret, err);
 }
 
 static int find_foldings(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    return find(subject, is_folding, ret, err);
+    return find_builtin_decisions(subject, is_folding, ret, err);
 }
 
 static int find_fusions(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
-    return find(subject, is_fusion, ret, err);
+    return find_builtin_decisions(subject, is_fusion, ret, err);
 }
 
 /* ---- To do without ---- */
@@ -369,8 +369,8 @@ done:
     string_release(&differences);
 }
 
-static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
-                   struct error *err)
+static int compare_builtin(const struct passes_subject *subject, struct words off, const char *folder,
+                           struct rewriting *ret, struct error *err)
 {
     struct build with, without;
     int rc = build_without(subject, (struct words){0}, NULL, false, &with, err);
@@ -417,5 +417,5 @@ const struct passes_runner builtin_passes_runner = {
     .fixed = fixed,
     .groups = groups,
     .sources = source_list,
-    .compare = compare,
+    .compare = compare_builtin,
 };

@@ -37,7 +37,7 @@ static bool is_same(const struct tactic *a, const struct tactic *b)
     return strcmp(a->provider->name, b->provider->name) == 0 && strcmp(a->name, b->name) == 0;
 }
 
-static void force(const struct layer *layer, const struct tactic *tactic, struct tactic_replay *ret)
+static void force_tactics(const struct layer *layer, const struct tactic *tactic, struct tactic_replay *ret)
 {
     struct tactic_algorithm *algorithm = tactic_replay_set(ret, layer->name);
     struct string_builder name;
@@ -68,7 +68,7 @@ int kernels_find(const struct engine *with, const struct engine *without, struct
 
         if (tactic == NULL)
             continue;
-        force(layer, tactic, ret);
+        force_tactics(layer, tactic, ret);
         if (!is_same(tactic, &without->layers[i].tactic))
             string_add_format(differences, "%s'%s' (%s:%s)", differences->size > 0 ? ", " : "", layer->name,
                               tactic->provider->name, tactic->name);

@@ -388,8 +388,8 @@ static const struct decision_source barrier_source = {.name = "barriers",
 
 /* ---- Before and after ---- */
 
-static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
-                   struct error *err)
+static int compare_optimized(const struct passes_subject *subject, struct words off, const char *folder,
+                             struct rewriting *ret, struct error *err)
 {
     struct model *with = NULL, *without = NULL;
     int rc;
@@ -417,5 +417,5 @@ const struct passes_runner onnxrt_passes_runner = {
     .groups = groups,
     .reference_option = reference_option,
     .sources = sources,
-    .compare = compare,
+    .compare = compare_optimized,
 };

@@ -62,13 +62,14 @@ static int write_lists(const struct reduction_request *request, const struct pat
     return rc == 0 ? decisions_write(let_miss(arena, request->off), NULL, paths->off, err) : rc;
 }
 
-static void add(struct word_list *words, const char *word)
+static void add_word(struct word_list *words, const char *word)
 {
     *VECTOR_APPEND(words) = word;
 }
 
 /* Of a command that has to work. */
-static int run(const struct reduction_request *request, struct word_list *words, const char *list, struct error *err)
+static int run_command(const struct reduction_request *request, struct word_list *words, const char *list,
+                       struct error *err)
 {
     struct process_result result;
     int rc = passes_run_command(request->subject, words, list, &result, err);
@@ -137,9 +138,9 @@ static void add_runtime(const struct reduction_request *request, bool reduces, s
                                          NULL};
 
     if (!reduces)
-        add(ret, "--onnxrt");
-    add(ret, "--onnxrt-optimization-level");
-    add(ret, "none");
+        add_word(ret, "--onnxrt");
+    add_word(ret, "--onnxrt-optimization-level");
+    add_word(ret, "none");
     parse_add_given_of_group(request->subject->context->parse, &onnxrt_options, except, ret);
 }
 
@@ -153,16 +154,16 @@ static int save_inputs(const struct reduction_request *request, const struct pat
     *ret = arena_printf(request->subject->arena, "%s/inputs.json", request->folder);
     passes_add_run(request->subject, request->runner, request->subject->model, true, &words);
     parse_add_given_of_group(request->subject->context->parse, &data_loader_options, NULL, &words);
-    add(&words, "--save-inputs");
-    add(&words, *ret);
-    rc = run(request, &words, paths->all_off, err);
+    add_word(&words, "--save-inputs");
+    add_word(&words, *ret);
+    rc = run_command(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
 
 /* With files of the session in `folder`. Writes why there is no part, or NULL. */
-static int search(const struct reduction_request *request, const struct paths *paths, const char *folder,
-                  const char **ret_why_not, struct error *err)
+static int search_part(const struct reduction_request *request, const struct paths *paths, const char *folder,
+                       const char **ret_why_not, struct error *err)
 {
     struct arena *arena = request->subject->arena;
     struct process_result result;
@@ -171,26 +172,26 @@ static int search(const struct reduction_request *request, const struct paths *p
     int rc;
 
     add_check(request, paths, &check);
-    add(&words, "polygraphy");
-    add(&words, "debug");
-    add(&words, "reduce");
-    add(&words, request->subject->model);
-    add(&words, "-o");
-    add(&words, paths->model);
-    add(&words, "--mode");
-    add(&words, "minimal");
-    add(&words, "--exit-code");
-    add(&words, "--load-inputs");
-    add(&words, request->inputs);
-    add(&words, "--iter-artifact");
-    add(&words, arena_printf(arena, "%s/candidate.onnx", folder));
-    add(&words, "--iter-inputs");
-    add(&words, arena_printf(arena, "%s/inputs.json", folder));
-    add(&words, "--save-debug-replay");
-    add(&words, arena_printf(arena, "%s/replay.json", folder));
+    add_word(&words, "polygraphy");
+    add_word(&words, "debug");
+    add_word(&words, "reduce");
+    add_word(&words, request->subject->model);
+    add_word(&words, "-o");
+    add_word(&words, paths->model);
+    add_word(&words, "--mode");
+    add_word(&words, "minimal");
+    add_word(&words, "--exit-code");
+    add_word(&words, "--load-inputs");
+    add_word(&words, request->inputs);
+    add_word(&words, "--iter-artifact");
+    add_word(&words, arena_printf(arena, "%s/candidate.onnx", folder));
+    add_word(&words, "--iter-inputs");
+    add_word(&words, arena_printf(arena, "%s/inputs.json", folder));
+    add_word(&words, "--save-debug-replay");
+    add_word(&words, arena_printf(arena, "%s/replay.json", folder));
     add_runtime(request, true, &words);
-    add(&words, "--check");
-    add(&words, check.data);
+    add_word(&words, "--check");
+    add_word(&words, check.data);
     rc = passes_run_command(request->subject, &words, paths->all_off, &result, err);
     free(words.items);
     if (rc < 0)
@@ -225,7 +226,7 @@ static int add_input(const struct reduction_request *request, const struct paths
                          "it would be '%s', but for its input '%s' there are no data: commands would take that name "
                          "for an option",
                          paths->model, word);
-    add(ret, word);
+    add_word(ret, word);
     return 0;
 }
 
@@ -237,15 +238,15 @@ static int compute_tensors(const struct reduction_request *request, const struct
     size_t before;
     int rc = 0;
 
-    add(&words, "polygraphy");
-    add(&words, "run");
-    add(&words, request->subject->model);
+    add_word(&words, "polygraphy");
+    add_word(&words, "run");
+    add_word(&words, request->subject->model);
     add_runtime(request, false, &words);
-    add(&words, "--load-inputs");
-    add(&words, request->inputs);
-    add(&words, "--save-outputs");
-    add(&words, paths->tensors);
-    add(&words, "--onnx-outputs");
+    add_word(&words, "--load-inputs");
+    add_word(&words, request->inputs);
+    add_word(&words, "--save-outputs");
+    add_word(&words, paths->tensors);
+    add_word(&words, "--onnx-outputs");
     before = words.count;
     for (size_t i = 0; rc == 0 && i < part->inputs.count; i++) {
         struct text name = part->values.items[part->inputs.items[i]].name;
@@ -255,7 +256,7 @@ static int compute_tensors(const struct reduction_request *request, const struct
     }
     *ret = words.count > before;
     if (rc == 0 && *ret)
-        rc = run(request, &words, paths->all_off, err);
+        rc = run_command(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
@@ -269,19 +270,19 @@ static int make_inputs(const struct reduction_request *request, const struct pat
 
     if (rc < 0)
         return rc;
-    add(&words, "polygraphy");
-    add(&words, "data");
-    add(&words, "to-input");
-    add(&words, request->inputs);
+    add_word(&words, "polygraphy");
+    add_word(&words, "data");
+    add_word(&words, "to-input");
+    add_word(&words, request->inputs);
     if (has_tensors)
-        add(&words, paths->tensors);
-    add(&words, "-o");
-    add(&words, paths->inputs);
-    add(&words, "--only");
+        add_word(&words, paths->tensors);
+    add_word(&words, "-o");
+    add_word(&words, paths->inputs);
+    add_word(&words, "--only");
     for (size_t i = 0; rc == 0 && i < part->inputs.count; i++)
         rc = add_input(request, paths, part->values.items[part->inputs.items[i]].name, &words, err);
     if (rc == 0)
-        rc = run(request, &words, paths->all_off, err);
+        rc = run_command(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
@@ -292,11 +293,11 @@ static int make_golden(const struct reduction_request *request, const struct pat
     int rc;
 
     passes_add_run(request->subject, request->runner, paths->model, true, &words);
-    add(&words, "--load-inputs");
-    add(&words, paths->inputs);
-    add(&words, "--save-outputs");
-    add(&words, paths->golden);
-    rc = run(request, &words, paths->all_off, err);
+    add_word(&words, "--load-inputs");
+    add_word(&words, paths->inputs);
+    add_word(&words, "--save-outputs");
+    add_word(&words, paths->golden);
+    rc = run_command(request, &words, paths->all_off, err);
     free(words.items);
     return rc;
 }
@@ -306,17 +307,17 @@ static struct word_list comparison_of(const struct reduction_request *request, c
     struct word_list ret = {0};
 
     passes_add_run(request->subject, request->runner, paths->model, false, &ret);
-    add(&ret, "--load-inputs");
-    add(&ret, paths->inputs);
-    add(&ret, "--load-outputs");
-    add(&ret, paths->golden);
+    add_word(&ret, "--load-inputs");
+    add_word(&ret, paths->inputs);
+    add_word(&ret, "--load-outputs");
+    add_word(&ret, paths->golden);
     add_tolerance(request, &ret);
     return ret;
 }
 
 /* Compares the part with its golden outputs. `*ret`: whether the exit status is `expected`. */
-static int compare(const struct reduction_request *request, const struct paths *paths, const char *list, int expected,
-                   bool *ret, struct error *err)
+static int compare_part(const struct reduction_request *request, const struct paths *paths, const char *list,
+                        int expected, bool *ret, struct error *err)
 {
     struct word_list words = comparison_of(request, paths);
     struct process_result result;
@@ -362,10 +363,10 @@ static int look_at_both_sides(const struct reduction_request *request, const str
     rc = make_golden(request, paths, err);
     if (rc < 0)
         goto done;
-    rc = compare(request, paths, paths->others_off, 1, &ret->alone_fails, err);
+    rc = compare_part(request, paths, paths->others_off, 1, &ret->alone_fails, err);
     if (rc < 0)
         goto done;
-    rc = compare(request, paths, paths->off, 0, &ret->without_passes, err);
+    rc = compare_part(request, paths, paths->off, 0, &ret->without_passes, err);
     if (rc < 0)
         goto done;
     ret->command = command_line(request, paths);
@@ -381,8 +382,8 @@ done:
     return rc;
 }
 
-static int reduce(const struct reduction_request *given, const struct paths *paths, struct passes_reduction *ret,
-                  struct error *err)
+static int reduce_part(const struct reduction_request *given, const struct paths *paths, struct passes_reduction *ret,
+                       struct error *err)
 {
     struct reduction_request request = *given;
     struct error ignored;
@@ -396,7 +397,7 @@ static int reduce(const struct reduction_request *given, const struct paths *pat
     rc = file_make_temporary_folder("passes", &folder, err);
     if (rc < 0)
         return rc;
-    rc = search(&request, paths, folder, &ret->why_not, err);
+    rc = search_part(&request, paths, folder, &ret->why_not, err);
     file_remove_tree(folder, &ignored);
     free(folder);
     return rc < 0 || ret->why_not != NULL ? rc : look_at_both_sides(&request, paths, ret, err);
@@ -409,7 +410,7 @@ int passes_reduce(const struct reduction_request *request, struct passes_reducti
     int rc;
 
     *ret = (struct passes_reduction){.model = paths.model, .inputs = paths.inputs, .golden = paths.golden};
-    rc = reduce(request, &paths, ret, &why);
+    rc = reduce_part(request, &paths, ret, &why);
     if (rc != ERR_BACKEND && rc != ERR_UNSUPPORTED) {
         if (rc < 0)
             *err = why;

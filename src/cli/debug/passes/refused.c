@@ -56,7 +56,7 @@ static int switch_off_halves(struct attempt *attempt, size_t first, size_t end, 
     return rc == 0 ? switch_off(attempt, middle, end, err) : rc;
 }
 
-static void part(const struct attempt *attempt, struct decisions *decisions, struct word_list *ret_refused)
+static void name_part(const struct attempt *attempt, struct decisions *decisions, struct word_list *ret_refused)
 {
     size_t kept = 0;
 
@@ -92,7 +92,7 @@ int refused_leave_out(const struct passes_subject *subject, struct word_list *wo
     rc = switch_off_halves(&attempt, 0, attempt.decisions.count, err);
     if (rc < 0)
         goto done;
-    part(&attempt, decisions, ret_refused);
+    name_part(&attempt, decisions, ret_refused);
     if (ret_refused->count > 0)
         log_message(log, LOG_WARNING,
                     "%zu of %zu decisions stay on and are not tried, '%s'%s: with them switched off besides the others "

@@ -157,8 +157,8 @@ static void list_others(const struct layer_info *of, const struct layer_info *ot
 }
 
 /* By two builds more. What makes no other layers may act within kernels, or not at all. */
-static int compare(const struct passes_subject *subject, struct words off, const char *folder, struct rewriting *ret,
-                   struct error *err)
+static int compare_trtexec(const struct passes_subject *subject, struct words off, const char *folder,
+                           struct rewriting *ret, struct error *err)
 {
     struct layer_info with = {0}, without = {0};
     int rc = build_layers(subject, (struct words){0}, &with, err);
@@ -194,5 +194,5 @@ const struct passes_runner trtexec_passes_runner = {
     .option = "--trt",
     .groups = groups,
     .sources = sources,
-    .compare = compare,
+    .compare = compare_trtexec,
 };

@@ -158,8 +158,8 @@ static int hash_file_into(const char *path, struct hash *hash, struct error *err
 }
 
 /* The models, data that the command line of the check does not tell, and the order of the search. */
-static int hash_session(const struct quantization_session *command, const double *scores, struct hash *ret,
-                        struct error *err)
+static int hash_quantization_session(const struct quantization_session *command, const double *scores, struct hash *ret,
+                                     struct error *err)
 {
     const struct quantization_subject *subject = command->subject;
     int rc = hash_file(command->model_path, ret, err);
@@ -227,7 +227,7 @@ static void read_table(struct quantization_session *command, const struct quanti
     }
 }
 
-static int run(struct quantization_session *command, const double *scores, struct error *err)
+static int run_quantization_search(struct quantization_session *command, const double *scores, struct error *err)
 {
     const struct command_context *context = command->context;
     const struct debug_values *debug = &command->settings->debug;
@@ -248,7 +248,7 @@ static int run(struct quantization_session *command, const double *scores, struc
     rc = make_check(command, err);
     if (rc < 0)
         return rc;
-    rc = hash_session(command, scores, &hash, err);
+    rc = hash_quantization_session(command, scores, &hash, err);
     if (rc == 0)
         rc = session_new(&command->session_settings, &hash, context->log, &command->session, err);
     if (rc < 0)
@@ -269,7 +269,7 @@ int quantization_session_run(struct quantization_session *command, const struct 
     int rc;
 
     read_table(command, table, scores);
-    rc = run(command, scores, err);
+    rc = run_quantization_search(command, scores, err);
     free(scores);
     return rc;
 }

@@ -3,7 +3,7 @@
 #include "cli/options/groups.h"
 
 /* ONNX Runtime is all there is. */
-static bool allowed(const struct shape_inference_values *values, bool wanted, struct parse *parse)
+static bool is_allowed(const struct shape_inference_values *values, bool wanted, struct parse *parse)
 {
     if (wanted && values->no_onnxruntime)
         log_message(parse_log(parse), LOG_WARNING,
@@ -16,7 +16,7 @@ static int finish_off_unless_asked_for(struct parse *parse, void *given, struct 
     struct shape_inference_values *values = given;
 
     (void)err;
-    values->enabled = allowed(values, values->shape_inference, parse);
+    values->enabled = is_allowed(values, values->shape_inference, parse);
     return 0;
 }
 
@@ -25,7 +25,7 @@ static int finish_on_unless_refused(struct parse *parse, void *given, struct err
     struct shape_inference_values *values = given;
 
     (void)err;
-    values->enabled = allowed(values, !values->no_shape_inference && !values->force_fallback, parse);
+    values->enabled = is_allowed(values, !values->no_shape_inference && !values->force_fallback, parse);
     return 0;
 }
 
