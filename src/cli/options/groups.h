@@ -310,13 +310,13 @@ OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns when ther
 
 /* ---- Iterative debugging ---- */
 
-OPTION_GROUP(struct debug_values, intermediate_onnx_options);   /* polygraphy_debug.onnx: debug reduce */
-OPTION_GROUP(struct debug_values, intermediate_engine_options); /* polygraphy_debug.engine: debug build, precision */
+OPTION_GROUP(struct debug_values, intermediate_onnx_options);   /* polygraphy_debug.onnx: reduce, quantization */
+OPTION_GROUP(struct debug_values, intermediate_engine_options); /* polygraphy_debug.engine: build, precision, tactics */
 OPTION_GROUP(struct debug_values, intermediate_list_options);   /* of what is switched off: debug passes */
 
 OPTION_GROUP(struct debug_values, iteration_options); /* all debug tools */
 
-OPTION_GROUP(struct debug_values, replay_options); /* debug reduce, precision, repeat */
+OPTION_GROUP(struct debug_values, replay_options); /* all of these but debug build */
 
 /* The row of --jobs in a tool's own options, which fill `settings`; sentences of its help say where there may be
  * several, and what else there is to know. */

@@ -3,13 +3,15 @@
  *
  * The room debug/experiment/ has the experiment that `debug precision`, `passes`, `quantization` and `tactics` share:
  * one end, a set of items, has to pass the check, another one to fail; a search looks for a set between them; what it
- * finds is confirmed. Items, a search and a session come in, verdicts go out. It may use debug/session/ and search/.
+ * finds is confirmed. Items, a search and a session come in, verdicts go out. It may use debug/session/, debug/belief/
+ * and search/. What a set means (items left out, in higher precision, of the bad replay) is the tool's: either end may
+ * be the empty set, and choose() makes a search's set the candidate's.
  *
  *   rc = experiment_check(&experiment, &all, (struct check_request){ROLE_GOOD_END, "_all", "all layers"}, ...);
  *   if (verdict != VERDICT_PASS)
  *       rc = experiment_question_end(&experiment, &good, verdict, err);
  *   ...
- *   rc = experiment_search(&experiment, &search, err);
+ *   rc = experiment_run(&experiment, &search, err);
  *   rc = experiment_look_back(&experiment, &good, &bad, err);
  *   rc = experiment_confirm(&experiment, &found, "the engine with the layers that were found", VERDICT_PASS, err);
  */
@@ -33,7 +35,8 @@ struct experiment_items {
     /* Identity of the candidate. NULL: the set is. */
     struct hash (*identify)(void *data, const struct bitset *set);
 
-    /* Makes the candidate; save() writes the one that was made last to `path`. */
+    /* Makes the candidate and keeps it in `data`, in place of the one before; save() writes it to `path`. Called ahead
+     * of the candidate's turn, too, when checks run in parallel. */
     int (*make)(void *data, const struct bitset *set, struct error *err);
     int (*save)(void *data, const char *path, struct error *err);
 };
@@ -45,7 +48,7 @@ struct experiment {
     const void *made; /* private: the candidate that was made last */
 };
 
-/* A search over the items. */
+/* A search over the items; all members but `suffix` are wanted. */
 struct experiment_search {
     const struct search_ops *ops;
     void *search;
@@ -70,6 +73,7 @@ struct experiment_end {
 int experiment_check(struct experiment *experiment, const struct bitset *set, struct check_request request,
                      enum verdict *ret, struct error *err);
 
+/* Runs the search to its end: see session_search(). */
 int experiment_run(struct experiment *experiment, const struct experiment_search *search, struct error *err);
 
 /* This end has another verdict than it should. ERR_INVALID when that is due to the check, which says nothing about it,

@@ -2,8 +2,8 @@
  *
  * The room debug/passes/ looks for such decisions: optimizers that change the model, settings that change how it is
  * computed. Their names and a session come in; a set of them goes out that makes the difference, seen from both sides.
- * It may use debug/session and the searches, and knows no runtime: a candidate is a list of names, which whoever runs
- * the model switches off.
+ * It may use debug/experiment, debug/session and the searches, and knows no runtime: a candidate is a list of names,
+ * which whoever runs the model switches off.
  *
  * With all decisions off the check has to pass, with none off to fail. Then an isolation
  * (search/sets/set_isolation.h) looks for decisions that fail with all others off. Where the check still fails with

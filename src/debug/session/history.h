@@ -35,7 +35,7 @@ struct history {
     int64_t iterations[3];             /* how many have each enum verdict */
     int64_t told;                      /* passes and failures of different candidates, known ones included */
     int64_t last_pass, last_failure;   /* which of them these were, counted from 1; 0: there was none */
-    int64_t nodes_now, nodes_whole;    /* of the smallest and of the first that failed; -1: not known */
+    int64_t nodes_now, nodes_whole;    /* of the latest and of the first that failed; -1: not known */
     int64_t written;                   /* candidates, as far as the log says so */
     int64_t checks;                    /* that were run */
     double check_seconds;              /* what they took */

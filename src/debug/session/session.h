@@ -6,7 +6,7 @@
  *
  * In each iteration the tool identifies the candidate that its search asks for, the candidate becomes a file, the check
  * gives a verdict, artifacts are sorted, the replay is saved, and the search advances. What this adds to Polygraphy's
- * loop: replays are bound to model and check, identical candidates are checked once, the original is verified first,
+ * loop: replays are bound to model and check, identical candidates are checked once,
  * and an interrupted session leaves no intermediate file and can be resumed.
  */
 #ifndef DEBUG_SESSION_SESSION_H

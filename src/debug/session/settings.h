@@ -42,7 +42,7 @@ struct session_settings {
     void (*judged)(void *data, const struct judged_candidate *candidate);
     void *judged_data;
 
-    /* Told when a check begins and when it ends; NULL: nobody looks. */
+    /* Called when a check begins; NULL: nobody looks. */
     void (*progress)(void *data, const struct session_progress *progress);
     void *progress_data;
 };
