@@ -177,7 +177,7 @@ int external_save_initializer(struct external_save *save, const struct initializ
 {
     struct tensor_header header;
     SCOPED_STRING(proto);
-    const char *name;
+    const char *name = NULL;
     uint64_t offset = 0;
     bool narrowed = initializer->narrowed.size > 0;
     struct span data;
