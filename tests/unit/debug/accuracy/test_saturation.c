@@ -47,16 +47,19 @@ static void write_experiment(const char *name, const char *command, int exit_sta
     scratch_file(path, done);
 }
 
-/* Asks the question; how many experiments it took. */
-static size_t ask(const struct accuracy_settings *settings, struct cause *ret)
+/* A study that has asked the question. */
+struct asked_study {
+    struct captured_log log;
+    struct study *study;
+};
+
+static const struct study *ask(const struct accuracy_settings *settings, struct asked_study *ret)
 {
     struct study *study = memory_alloc_zero(1, sizeof(*study));
-    struct captured_log captured;
-    size_t count;
 
-    captured_log_init(&captured);
+    captured_log_init(&ret->log);
     *study = (struct study){.settings = settings,
-                            .log = &captured.log,
+                            .log = &ret->log.log,
                             .lock = {.fd = -1},
                             .family_lock = -1,
                             .pattern = FAILS_ALWAYS,
@@ -65,11 +68,14 @@ static size_t ask(const struct accuracy_settings *settings, struct cause *ret)
     accuracy_test_saturation(study);
     if (study_has_failed(study))
         fail_msg("%s", study->error.message);
-    *ret = study->cause;
-    count = study->steps.count;
-    study_free(study);
-    captured_log_release(&captured);
-    return count;
+    ret->study = study;
+    return study;
+}
+
+static void asked_study_release(struct asked_study *asked)
+{
+    study_free(asked->study);
+    captured_log_release(&asked->log);
 }
 
 static const char *const onnxrt = "--onnxrt", *const other = "--trt";
@@ -88,20 +94,25 @@ static struct accuracy_settings settings_of(bool suspect_is_onnxrt)
 static void cause_of_a_suspect_that_agrees_with_the_setting(void **state)
 {
     struct accuracy_settings settings = settings_of(true);
-    struct cause cause;
+    struct asked_study asked;
+    const struct study *study;
 
     write_model("MatMul");
     write_experiment("01-saturation", CASE " --onnxrt --session-config " SATURATION_SETTING, 0);
-    assert_int_equal(ask(&settings, &cause), 1);
-    assert_int_equal(cause.kind, CAUSE_SATURATION);
-    assert_string_equal(cause.sentence, SATURATION_SENTENCE);
-    assert_string_equal(cause.fix.what, SATURATION_SETTING);
-    assert_int_equal(cause.fix.options.count, 2);
-    assert_string_equal(cause.fix.options.items[1], SATURATION_SETTING);
-    assert_false(cause.whole_agrees); /* that is seen anew */
+    study = ask(&settings, &asked);
+    assert_int_equal(study->steps.count, 1);
+    assert_int_equal(study->cause.kind, CAUSE_SATURATION);
+    assert_string_equal(study->cause.sentence, SATURATION_SENTENCE);
+    assert_string_equal(study->cause.fix.what, SATURATION_SETTING);
+    assert_int_equal(study->cause.fix.options.count, 2);
+    assert_string_equal(study->cause.fix.options.items[1], SATURATION_SETTING);
+    assert_false(study->cause.whole_agrees); /* that is seen anew */
+    asked_study_release(&asked);
     write_experiment("01-saturation", CASE " --onnxrt --session-config " SATURATION_SETTING, 1);
-    assert_int_equal(ask(&settings, &cause), 1);
-    assert_int_equal(cause.kind, CAUSE_UNKNOWN);
+    study = ask(&settings, &asked);
+    assert_int_equal(study->steps.count, 1);
+    assert_int_equal(study->cause.kind, CAUSE_UNKNOWN);
+    asked_study_release(&asked);
 }
 
 static void cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees(void **state)
@@ -115,7 +126,8 @@ static void cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees(voi
 
     write_model("MatMul");
     for (size_t i = 0; i < ARRAY_LEN(cases); i++) {
-        struct cause cause;
+        struct asked_study asked;
+        const struct study *study;
 
         write_experiment("01-saturation-reference",
                          CASE " --onnxrt --session-config " SATURATION_SETTING
@@ -125,27 +137,31 @@ static void cause_of_a_reference_with_whose_other_outputs_the_suspect_agrees(voi
                          "polygraphy run model.onnx --load-inputs inputs.json --load-outputs "
                          "why/golden_unsaturated.json --trt",
                          cases[i].suspect);
-        assert_int_equal(ask(&settings, &cause), cases[i].experiments);
-        assert_int_equal(cause.kind, cases[i].is_cause ? CAUSE_SATURATION : CAUSE_UNKNOWN);
-        assert_int_equal(cause.whole_agrees, cases[i].is_cause);
-        assert_null(cause.fix.what);
+        study = ask(&settings, &asked);
+        assert_int_equal(study->steps.count, cases[i].experiments);
+        assert_int_equal(study->cause.kind, cases[i].is_cause ? CAUSE_SATURATION : CAUSE_UNKNOWN);
+        assert_int_equal(study->cause.whole_agrees, cases[i].is_cause);
+        assert_null(study->cause.fix.what);
+        asked_study_release(&asked);
     }
 }
 
 static void nothing_is_asked_where_nothing_can_saturate(void **state)
 {
-    struct accuracy_settings settings = settings_of(true);
-    struct cause cause;
+    struct accuracy_settings settings[] = {settings_of(true), settings_of(true), settings_of(true)};
 
-    write_model("Add");
-    assert_int_equal(ask(&settings, &cause), 0);
-    write_model("MatMul");
-    settings.products_saturate = false;
-    assert_int_equal(ask(&settings, &cause), 0);
-    settings.products_saturate = true;
-    settings.suspect_is_onnxrt = false;
-    assert_int_equal(ask(&settings, &cause), 0);
-    assert_int_equal(cause.kind, CAUSE_UNKNOWN);
+    settings[1].products_saturate = false;
+    settings[2].suspect_is_onnxrt = false;
+    for (size_t i = 0; i < ARRAY_LEN(settings); i++) {
+        struct asked_study asked;
+        const struct study *study;
+
+        write_model(i == 0 ? "Add" : "MatMul");
+        study = ask(&settings[i], &asked);
+        assert_int_equal(study->steps.count, 0);
+        assert_int_equal(study->cause.kind, CAUSE_UNKNOWN);
+        asked_study_release(&asked);
+    }
 }
 
 int main(void)
