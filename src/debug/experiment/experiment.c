@@ -1,11 +1,10 @@
 /* debug/experiment/experiment.c: see experiment.h. */
 #include "debug/experiment/experiment.h"
 
-#include "debug/belief/belief.h"
-
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "debug/belief/belief.h"
 
 /* ---- Candidates ---- */
 

@@ -1,11 +1,10 @@
 /* debug/reduce/part.c: see part.h. */
 #include "debug/reduce/part.h"
 
-#include "debug/belief/belief.h"
-
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "debug/belief/belief.h"
 
 struct part_content {
     struct candidate_maker *maker;

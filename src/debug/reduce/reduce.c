@@ -1,8 +1,6 @@
 /* debug/reduce/reduce.c: see reduce.h. */
 #include "debug/reduce/reduce.h"
 
-#include "debug/belief/belief.h"
-
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,6 +8,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
+#include "debug/belief/belief.h"
 #include "debug/cut/candidate.h"
 #include "debug/cut/external.h"
 #include "debug/reduce/control.h"

@@ -1,5 +1,5 @@
-/* debug/session/artifacts.h: moving what a check leaves behind into good/ and bad/
- * (docs/coming-from-polygraphy.md, "Artifacts"). */
+/* debug/session/artifacts.h: moving what a check leaves behind into good/, bad/ and
+ * skipped/ (docs/coming-from-polygraphy.md, "Artifacts"). */
 #ifndef DEBUG_SESSION_ARTIFACTS_H
 #define DEBUG_SESSION_ARTIFACTS_H
 

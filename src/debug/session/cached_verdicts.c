@@ -70,11 +70,6 @@ void session_look_up_again(struct debug_session *session, struct job_slot *slot)
         ask_cache(session, slot);
 }
 
-void session_take_failure(struct debug_session *session, const struct debug_replay *replay)
-{
-    judge_expect_failure(session->judge, (int)replay->failure_code, replay->failure_reason);
-}
-
 void session_use_cached(struct debug_session *session, struct trial *trial)
 {
     const struct cached_verdict *cached = &trial->slot->cached;

@@ -7,9 +7,9 @@
 #define DEBUG_SESSION_JOB_SLOTS_H
 
 #include "base/hash.h"
-#include "debug/record/verdict_entry.h"
 #include "debug/candidate/place.h"
 #include "debug/check/check.h"
+#include "debug/record/verdict_entry.h"
 
 /* Which check it is. */
 struct job_key {
@@ -82,7 +82,7 @@ bool job_slot_has_ended(struct job_slots *slots, const struct job_slot *slot);
 /* Waits until a check ends. */
 void job_slots_sleep(struct job_slots *slots);
 
-/* Calls `visit` for every slot that is in use. */
+/* Calls `visit` for every slot whose check was launched. */
 void job_slots_each(struct job_slots *slots, void (*visit)(void *data, struct job_slot *slot), void *data);
 
 /* Ends the check if it still runs, and removes its files. The slot is not to be used any more. */

@@ -93,7 +93,8 @@ static int open_files(struct debug_session *session, const struct hash *model_ha
     if (rc < 0)
         return rc;
     if (settings->check.rules.compare_failures && replay->replay.has_failure_code)
-        session_take_failure(session, &replay->replay);
+        /* the failure that is looked for is that of an earlier session */
+        judge_expect_failure(session->judge, (int)replay->replay.failure_code, replay->replay.failure_reason);
     if (settings->verdict_cache)
         rc = verdict_cache_open(settings->verdict_cache,
                                 /* a list is nothing without the model */

@@ -3,11 +3,11 @@
 #ifndef DEBUG_SESSION_STATE_H
 #define DEBUG_SESSION_STATE_H
 
+#include "debug/record/session_lock.h"
+#include "debug/record/session_replay.h"
 #include "debug/record/verdict_cache.h"
 #include "debug/session/history.h"
 #include "debug/session/job_slots.h"
-#include "debug/record/session_lock.h"
-#include "debug/record/session_replay.h"
 #include "debug/session/settings.h"
 #include "debug/session/subject.h"
 
@@ -117,9 +117,6 @@ int trial_check_apart(struct debug_session *session, struct trial *trial, struct
  * ahead, because there may have been a first failure since then. What is found is in slot->cached. */
 bool session_look_up(struct debug_session *session, const struct session_subject *subject, struct job_slot *slot);
 void session_look_up_again(struct debug_session *session, struct job_slot *slot);
-
-/* The failure that is looked for is that of an earlier session. */
-void session_take_failure(struct debug_session *session, const struct debug_replay *replay);
 
 /* Takes what was found for the verdict of the trial; keeps the trial's verdict under `question`. */
 void session_use_cached(struct debug_session *session, struct trial *trial);

@@ -8,8 +8,8 @@
 #define DEBUG_SESSION_SUBJECT_H
 
 #include "base/hash.h"
-#include "debug/candidate/place.h"
 #include "debug/belief/repeated.h"
+#include "debug/candidate/place.h"
 #include "search/search.h"
 
 enum candidate_action {
