@@ -8,6 +8,10 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "cli/parse/command.h"
+#include "cli/parse/lookup.h"
+#include "debug/check/words.h"
+#include "debug/record/result_folder.h"
 #include "format/data/word.h"
 #include "format/polygraphy/debug_replay.h"
 #include "onnx/external/data.h"
@@ -54,6 +58,11 @@ static struct command_file *add_file(struct command_files *files, const struct o
     return file;
 }
 
+static bool is_read(const struct command_file *file)
+{
+    return file->use <= OPTION_RUNS;
+}
+
 /* "model.onnx:function" names a file and what is in it, unless there is a file of that name. */
 static const char *model_path(struct parse *parse, const char *word)
 {
@@ -90,6 +99,49 @@ static void add_data(struct command_files *files, const struct option *option, c
     file_list_release(&paths);
 }
 
+/* The files that a command names: scripts, models, data. "NAME=" in front of a line of a runner is none of it. */
+static void add_files_of_command(struct command_files *files, const struct option *option, const char *name,
+                                 const char *const *words, size_t count)
+{
+    struct check_words command = {.count = count};
+    struct watched_files named = {0};
+
+    command.items = arena_alloc_zero(parse_arena(files->parse), count + 1, sizeof(*command.items));
+    for (size_t i = 0; i < count; i++) {
+        size_t length = strcspn(words[i], "= \t\n'\"");
+
+        command.items[i] = option->kind == OPTION_ONE && words[i][length] == '=' ? words[i] + length + 1 : words[i];
+    }
+    check_words_watch(&command, &named);
+    for (size_t i = 0; i < named.count; i++)
+        add_file(files, option, name, arena_strdup(parse_arena(files->parse), named.items[i].path));
+    watched_files_release(&named);
+}
+
+/* What a command writes to a folder of its own. Where names have a pattern, only those that are there can be lost. */
+static void add_results(struct command_files *files, const struct option *option, const char *name, const char *folder)
+{
+    struct arena *arena = parse_arena(files->parse);
+    struct word_list results = {0};
+    struct file_list found = {0};
+
+    option->list_results(files->parse, &results);
+    if (results.count > 0)
+        file_list_find(&found, folder, NULL);
+    for (size_t i = 0; i < results.count; i++) {
+        struct text pattern = text_of(results.items[i]);
+
+        if (strchr(results.items[i], '*') == NULL)
+            add_file(files, option, name, arena_printf(arena, "%s/%s", folder, results.items[i]))->use = OPTION_WRITES;
+        else
+            for (size_t k = 0; k < found.count; k++)
+                if (text_matches_pattern(text_of(found.items[k] + strlen(folder) + 1), pattern))
+                    add_file(files, option, name, arena_strdup(arena, found.items[k]))->use = OPTION_WRITES;
+    }
+    file_list_release(&found);
+    free(results.items);
+}
+
 static void add_option_files(struct command_files *files, const struct option *option, const struct option_state *state)
 {
     struct parse *parse = files->parse;
@@ -97,7 +149,9 @@ static void add_option_files(struct command_files *files, const struct option *o
     size_t count = state->name != NULL ? state->count : option->fallback != NULL;
     const char *name = state->name != NULL ? state->name : option->names[0];
 
-    for (size_t i = 0; i < count; i++) {
+    if (option->file == OPTION_RUNS)
+        add_files_of_command(files, option, name, words, count);
+    for (size_t i = 0; option->file != OPTION_RUNS && i < count; i++) {
         const char *path = words[i];
 
         if (option->file == OPTION_READS_MODEL)
@@ -108,6 +162,8 @@ static void add_option_files(struct command_files *files, const struct option *o
             add_data(files, option, name, path);
         else if (path[0] != '\0')
             add_file(files, option, name, path);
+        if (option->file == OPTION_WRITES_RESULTS)
+            add_results(files, option, name, path);
     }
 }
 
@@ -201,40 +257,53 @@ static void collect_files(struct command_files *files, enum option_file first, e
     }
 }
 
-/* The model is looked into only where something could be written over its data. What is wrong with it is said by those
- * who load it. */
-static void add_external_data(struct command_files *files)
+/* The external data of a model that is read. What is wrong with it is said by those who load it. */
+static void add_external_data_of(struct command_files *files, const struct option *option, const char *name,
+                                 const char *path)
 {
-    const struct command_file *given = find_file(files, "model_file");
-    const struct option *option;
-    const char *name;
-    struct model *model;
-    struct subgraph whole;
+    bool is_loaded = option_is_positional(option);
     struct text_list locations = {0};
-    bool something = false;
+    struct subgraph whole;
+    struct model *model;
 
-    for (size_t i = 0; i < files->count; i++)
-        something = something || (files->items[i].use > OPTION_READS && files->items[i].is_there &&
-                                  S_ISREG(files->items[i].status.st_mode));
-    if (!something || given == NULL)
-        return;
-    option = given->option;
-    name = given->name;
-    if (model_open(given->path, parse_last_word(files->parse, "--external-data-dir"), &model, NULL) < 0)
+    if (model_open(path, is_loaded ? parse_last_word(files->parse, "--external-data-dir") : NULL, &model, NULL) < 0)
         return;
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)
         for (size_t i = 0; i < locations.count; i++) {
             char *location = memory_copy(locations.items[i].data, locations.items[i].size);
-            char *path = file_join(model->folder, location);
+            char *data = file_join(model->folder, location);
 
-            add_file(files, option, name, arena_strdup(parse_arena(files->parse), path))->is_data = true;
-            free(path);
+            add_file(files, option, name, arena_strdup(parse_arena(files->parse), data))->is_data = true;
+            free(data);
             free(location);
         }
     free(locations.items);
     subgraph_release(&whole);
     model_free(model);
+}
+
+static bool is_model(const struct command_file *file)
+{
+    return file->use == OPTION_READS_MODEL ||
+           (file->use == OPTION_RUNS && strcmp(file_extension(file->path), ".onnx") == 0);
+}
+
+/* Models are looked into only where something could be written over their data. */
+static void add_external_data(struct command_files *files)
+{
+    size_t count = files->count;
+    bool something = false;
+
+    for (size_t i = 0; i < count; i++)
+        something = something ||
+                    (!is_read(&files->items[i]) && files->items[i].is_there && S_ISREG(files->items[i].status.st_mode));
+    for (size_t i = 0; something && i < count; i++) {
+        const struct command_file file = files->items[i];
+
+        if (is_model(&file))
+            add_external_data_of(files, file.option, file.name, file.path);
+    }
 }
 
 /* ---- What must not be ---- */
@@ -262,7 +331,25 @@ static bool is_written_in_place(const struct command_files *files, const struct 
            is_same_file(model, output);
 }
 
-static int refuse_input(const struct command_file *written, const struct command_file *read, struct error *err)
+/* "the model itself", "external data of the model of --float", "what --check reads" */
+static const char *describe_input(const struct command_files *files, const struct command_file *read)
+{
+    const char *model = "the model itself";
+    bool is_positional = option_is_positional(read->option);
+
+    if (read->use != OPTION_READS_MODEL && !read->is_data)
+        return is_positional ? "what the command reads"
+                             : arena_printf(parse_arena(files->parse), "what %s reads", read->name);
+    if (!is_positional)
+        model = arena_printf(parse_arena(files->parse), "the model of %s", read->name);
+    if (!read->is_data)
+        return model;
+    return is_positional ? "external data of the model"
+                         : arena_printf(parse_arena(files->parse), "external data of %s", model);
+}
+
+static int refuse_input(const struct command_files *files, const struct command_file *written,
+                        const struct command_file *read, struct error *err)
 {
     const char *what = "it would be lost";
 
@@ -270,22 +357,20 @@ static int refuse_input(const struct command_file *written, const struct command
         what = "candidates would replace it";
     else if (written->use == OPTION_MOVES)
         what = "it would be moved away";
-    if (read->use == OPTION_READS_MODEL)
-        return error_set(err, ERR_EXISTS, "%s: '%s' is %s, and %s: choose another path", written->name, written->path,
-                         read->is_data ? "external data of the model" : "the model itself", what);
-    return error_set(err, ERR_EXISTS, "%s: '%s' is what %s reads, and %s: choose another path", written->name,
-                     written->path, read->name[0] == '-' ? read->name : "the command", what);
+    return error_set(err, ERR_EXISTS, "%s: '%s' is %s, and %s: choose another %s", written->name, written->path,
+                     describe_input(files, read), what,
+                     written->option->file == OPTION_WRITES_RESULTS ? "folder" : "path");
 }
 
 static int check_pair(const struct command_files *files, const struct command_file *written,
                       const struct command_file *other, struct error *err)
 {
-    bool reads = other->use <= OPTION_READS;
-
     if (written->option == other->option || !is_same_file(written, other) || shares_file(written, other))
         return 0;
-    if (reads)
-        return other->is_data && is_written_in_place(files, written) ? 0 : refuse_input(written, other, err);
+    if (other->use == OPTION_RUNS && (written->use == OPTION_SCRATCH || written->use == OPTION_MOVES))
+        return 0; /* this is how candidates come to a check, and what it makes comes from it */
+    if (is_read(other))
+        return other->is_data && is_written_in_place(files, written) ? 0 : refuse_input(files, written, other, err);
     if (shares_file(other, written) || written->use == OPTION_MOVES || other->use == OPTION_MOVES ||
         (written->use == OPTION_WRITES_FOLDER && other->use == OPTION_WRITES_FOLDER) ||
         (written->is_there && (S_ISCHR(written->status.st_mode) || S_ISFIFO(written->status.st_mode))))
@@ -299,9 +384,9 @@ static int check_kind(const struct command_file *file, struct error *err)
 {
     mode_t mode = file->status.st_mode;
 
-    if (!file->is_there || file->use <= OPTION_READS || file->use == OPTION_MOVES)
+    if (!file->is_there || is_read(file) || file->use == OPTION_MOVES)
         return 0;
-    if (file->use == OPTION_WRITES_FOLDER)
+    if (file->use == OPTION_WRITES_FOLDER || file->use == OPTION_WRITES_RESULTS)
         return S_ISDIR(mode)
                    ? 0
                    : error_set(err, ERR_EXISTS, "%s: '%s' is no folder: choose another path", file->name, file->path);
@@ -321,11 +406,28 @@ static int check_files(const struct command_files *files, struct error *err)
         const struct command_file *file = &files->items[i];
 
         rc = check_kind(file, err);
-        if (file->use <= OPTION_READS)
+        if (is_read(file))
             continue;
         for (size_t k = 0; rc == 0 && k < files->count; k++)
-            if (k < i || files->items[k].use <= OPTION_READS)
+            if (k < i || is_read(&files->items[k]))
                 rc = check_pair(files, file, &files->items[k], err);
+    }
+    return rc;
+}
+
+/* A folder of results that is not this command's may have anything in it. */
+static int check_result_folders(const struct command_files *files, struct error *err)
+{
+    const char *command = parse_command_name(files->parse) + strlen(files->parse->path[0]->name) + 1;
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < files->count; i++) {
+        const struct command_file *file = &files->items[i];
+
+        if (file->use == OPTION_WRITES_RESULTS && i + 1 < files->count && files->items[i + 1].option == file->option)
+            rc = result_folder_check(file->path, command, err);
+        if (rc < 0)
+            rc = error_context(err, "%s", file->name);
     }
     return rc;
 }
@@ -335,11 +437,13 @@ int command_files_check(struct parse *parse, struct error *err)
     struct command_files files = {.parse = parse};
     int rc;
 
-    collect_files(&files, OPTION_READS_MODEL, OPTION_WRITES_FOLDER);
+    collect_files(&files, OPTION_READS_MODEL, OPTION_WRITES_RESULTS);
     collect_files(&files, OPTION_WRITES_BESIDE, OPTION_WRITES_BESIDE);
     add_beside_replay(&files);
     add_external_data(&files);
     rc = check_files(&files, err);
+    if (rc == 0)
+        rc = check_result_folders(&files, err);
     for (size_t i = 0; i < files.count; i++)
         free(files.items[i].place);
     free(files.items);

@@ -51,7 +51,7 @@ print(value)' "$1"
     echo mine >mine/file
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o mine
     [ "$status" -eq 1 ]
-    [[ $stderr == *'not of debug accuracy'* ]]
+    [[ $stderr == *'has files that \`polygraphy debug accuracy\` has not written'* ]]
     [ "$(ls mine)" = file ]
 }
 

@@ -103,6 +103,60 @@ untouched()
         --check false
 }
 
+@test "external data of a second model, and what a check names, are not written over" {
+    some_files
+    mkdir other
+    cp "$POLYGRAPHY_ROOT/examples/quantization/quantized.onnx" quantized.onnx
+    polygraphy surgeon sanitize "$POLYGRAPHY_ROOT/examples/quantization/float.onnx" -o other/float.onnx --silent \
+        --save-external-data weights.bin --external-data-size-threshold 0
+    echo 'exit 0' >check.sh
+    sha256sum other/* check.sh >>sums
+    local option
+    for option in --json --report --log-file --save-debug-replay; do
+        keeps "$option: 'other/weights.bin' is external data of the model of --float, and it would be lost" \
+            debug quantization quantized.onnx --float other/float.onnx $option other/weights.bin
+    done
+    keeps "--json: 'check.sh' is what --check reads" debug reduce plain.onnx -o reduced.onnx --json check.sh \
+        --check "sh ./check.sh {artifact}"
+    keeps "-o: 'check.sh' is what --check reads" debug reduce plain.onnx -o check.sh --check sh check.sh
+    keeps "-o: 'other/weights.bin' is external data of the model" debug reduce plain.onnx -o other/weights.bin \
+        --check polygraphy run other/float.onnx --onnxrt
+    keeps "--json: 'check.sh' is what --runner reads" run plain.onnx --runner 'toy=sh check.sh {model} {outputs}' --json check.sh
+}
+
+@test "results in a folder do not replace what is read, nor what another has written" {
+    local data tool
+    some_files
+    mkdir weights mine
+    cp "$POLYGRAPHY_ROOT/examples/quantization/quantized.onnx" quantized.onnx
+    for data in rewritten.onnx golden.json repaired.onnx minimal_golden.json; do
+        polygraphy surgeon sanitize quantized.onnx -o "weights/of_$data.onnx" --silent --save-external-data $data \
+            --external-data-size-threshold 0
+    done
+    cp weights/rewritten.onnx weights/values.data
+    cp plain.onnx mine/model.onnx
+    sha256sum weights/* mine/* >>sums
+    keeps "-o: 'weights/rewritten.onnx' is external data of the model, and it would be lost: choose another folder" \
+        debug passes weights/of_rewritten.onnx.onnx -o weights --atol 1e-9
+    keeps "-o: 'weights/golden.json' is external data of the model" debug passes weights/of_golden.json.onnx -o weights --atol 1e-9
+    keeps "-o: 'weights/repaired.onnx' is external data of the model" debug quantization weights/of_repaired.onnx.onnx -o weights --atol 1e-9
+    keeps "-o: 'weights/golden.json' is external data of the model of --float" debug quantization plain.onnx \
+        --float weights/of_golden.json.onnx -o weights --atol 1e-9
+    keeps "-o: 'weights/minimal_golden.json' is external data of the model" debug accuracy \
+        weights/of_minimal_golden.json.onnx --onnxrt --trt -o weights
+    for tool in passes quantization 'accuracy --onnxrt --trt'; do
+        keeps "-o: the folder 'mine' has files that \`polygraphy debug ${tool%% *}\` has not written" \
+            debug $tool quantized.onnx -o mine --atol 1e-9
+    done
+    keeps "-o and --json both write 'made/golden.json'" debug passes quantized.onnx -o made --atol 1e-9 --json made/golden.json
+    run --separate-stderr polygraphy debug quantization quantized.onnx -o made --atol 1e-9 --json made/table.json
+    worked
+    run --separate-stderr polygraphy debug quantization quantized.onnx -o made --atol 1e-9 --json made/table.json
+    worked
+    keeps "the folder 'made' has files that" debug passes quantized.onnx -o made --atol 1e-9
+    untouched
+}
+
 @test "two outputs are not written to one place" {
     some_files
     keeps '--save-inputs and --save-outputs both write' run plain.onnx --onnxrt --save-inputs both --save-outputs ./both

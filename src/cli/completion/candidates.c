@@ -114,7 +114,8 @@ static const char *find_model(const struct parse *line)
         const struct group_state *state = line->visible[i].state;
 
         for (size_t k = 0; k < state->group->count; k++)
-            if (state->group->options[k].file == OPTION_READS_MODEL && state->options[k].count > 0)
+            if (state->group->options[k].file == OPTION_READS_MODEL &&
+                option_is_positional(&state->group->options[k]) && state->options[k].count > 0)
                 return state->options[k].words[0];
     }
     return NULL;
@@ -175,10 +176,10 @@ static void add_paths(struct completion_request *request)
 {
     const struct option *option = request->option;
 
-    if (option->file == OPTION_WRITES_FOLDER ||
+    if (option->file == OPTION_WRITES_FOLDER || option->file == OPTION_WRITES_RESULTS ||
         (option->value_name != NULL && strcmp(option->value_name, "FOLDER") == 0)) {
         request->ret->folders = true;
-    } else if (option->file != OPTION_NO_FILE) {
+    } else if (option->file != OPTION_NO_FILE && option->file != OPTION_RUNS) {
         request->ret->files = true;
         request->ret->extensions = option->extensions;
         if (option->extensions == NULL && (option->file == OPTION_READS_DATA || option->file == OPTION_WRITES_DATA))

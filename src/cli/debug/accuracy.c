@@ -52,11 +52,22 @@ static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
     return 0;
 }
 
+static void list_results(const struct parse *parse, struct word_list *ret)
+{
+    static const char *const names[] = {"session.json", "report.html", "report.json", "reproduce.sh", "inputs.json",
+                                        "golden*.json", "values.*",    "layerwise.*", "suspect_*",    "timing.cache",
+                                        "minimal.onnx", "minimal_*",   "mixed.onnx",  "folded.onnx",  "steps/*"};
+
+    (void)parse;
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        *VECTOR_APPEND(ret) = names[i];
+}
+
 #define ROW(member, ...) OPTION_ROW(struct accuracy_settings, member, __VA_ARGS__)
 
 static const struct option accuracy_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
-        .fallback = "polygraphy_accuracy", .file = OPTION_WRITES_FOLDER,
+        .fallback = "polygraphy_accuracy", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
         .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
                 "its log. With what an earlier session of the same question has left there, it goes on"),
     ROW(builds, .names = {"--builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "3",

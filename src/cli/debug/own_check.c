@@ -13,6 +13,10 @@
 
 #define MOST_OUTPUTS 8 /* that an error lists */
 
+/* In the folder. */
+#define INPUTS "inputs.json"
+#define REFERENCE "golden.json"
+
 static void add_two(struct word_list *words, const char *option, const char *value)
 {
     *VECTOR_APPEND(words) = option;
@@ -27,16 +31,27 @@ static const char *in_folder(const struct own_check *check, const char *name)
 int own_check_begin(const struct command_context *context, const char *folder, struct own_check *ret, struct error *err)
 {
     *ret = (struct own_check){.context = context, .folder = folder, .lock = {.fd = -1}, .has_begun = true};
-    return own_check_needs_reference(ret) ? session_lock_take(&ret->lock, in_folder(ret, "golden.json"),
+    return own_check_needs_reference(ret) ? session_lock_take(&ret->lock, in_folder(ret, REFERENCE),
                                                               "has its reference at", "-o", context->log, err)
                                           : 0;
 }
 
-bool own_check_is_asked_for(const struct command_context *context)
+bool own_check_list_results(const struct parse *parse, struct word_list *ret)
+{
+    bool makes_reference = parse_given(parse, "--check") == NULL && parse_given(parse, "--load-outputs") == NULL;
+
+    if (makes_reference) {
+        *VECTOR_APPEND(ret) = INPUTS;
+        *VECTOR_APPEND(ret) = REFERENCE;
+    }
+    return makes_reference;
+}
+
+bool own_check_is_asked_for(const struct parse *parse)
 {
     SCOPED_STRING(given);
 
-    parse_list_given_of_group(context->parse, &comparison_options, &given);
+    parse_list_given_of_group(parse, &comparison_options, &given);
     return given.size > 0;
 }
 
@@ -133,10 +148,10 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
     struct process_result result;
     int rc;
 
-    check->inputs = in_folder(check, "inputs.json");
+    check->inputs = in_folder(check, INPUTS);
     parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
     add_two(words, "--save-inputs", check->inputs);
-    add_two(words, "--save-outputs", in_folder(check, "golden.json"));
+    add_two(words, "--save-outputs", in_folder(check, REFERENCE));
     *VECTOR_APPEND(words) = NULL;
     rc = process_run(&(struct process_request){.arguments = words->items,
                                                .program = check->context->program,
@@ -158,7 +173,7 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
 
     if (check->inputs != NULL) {
         add_two(words, "--load-inputs", check->inputs);
-        add_two(words, "--load-outputs", in_folder(check, "golden.json"));
+        add_two(words, "--load-outputs", in_folder(check, REFERENCE));
     } else {
         parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
     }

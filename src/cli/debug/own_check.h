@@ -27,7 +27,11 @@ int own_check_begin(const struct command_context *context, const char *folder, s
                     struct error *err);
 
 /* True where the command line has a tolerance, or another option of comparisons. */
-bool own_check_is_asked_for(const struct command_context *context);
+bool own_check_is_asked_for(const struct parse *parse);
+
+/* Appends the names of the files that it writes to the folder of the command. False where it makes no reference, and so
+ * writes none. Needs no typed values. */
+bool own_check_list_results(const struct parse *parse, struct word_list *ret);
 
 /* An error where it has, since --check was given too. */
 int own_check_refuse(const struct command_context *context, struct error *err);

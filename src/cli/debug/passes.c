@@ -19,13 +19,27 @@
 #include "cli/run/model.h"
 #include "cli/trt.h"
 #include "debug/check/words.h"
+#include "debug/record/result_folder.h"
 #include "onnx/external/data.h"
+
+static void list_results(const struct parse *parse, struct word_list *ret)
+{
+    static const char *const names[] = {"all_off.txt", "off.txt", "kernels.json", "rewritten.onnx",
+                                        "rewritten_without.onnx"};
+
+    for (size_t i = 0; i < ARRAY_LEN(names); i++)
+        *VECTOR_APPEND(ret) = names[i];
+    if (!own_check_list_results(parse, ret) && parse_given(parse, "--reduce") != NULL)
+        *VECTOR_APPEND(ret) = "inputs.json";
+    if (parse_given(parse, "--reduce") != NULL)
+        *VECTOR_APPEND(ret) = "reduced*";
+}
 
 #define ROW(member, ...) OPTION_ROW(struct debug_passes_settings, member, __VA_ARGS__)
 
 static const struct option passes_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
-        .fallback = "polygraphy_passes", .file = OPTION_WRITES_FOLDER,
+        .fallback = "polygraphy_passes", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
         .help = "where the model goes as the runtime rewrites it with and without what was found; and without --check, "
                 "input data and the reference's outputs"),
     ROW(decisions, .names = {"--decisions"}, .kind = OPTION_MANY, .value_name = "NAME", .append = true,
@@ -459,7 +473,7 @@ static int debug_passes_run(const struct command_context *context, const struct 
     rc = passes_find_decisions(&command.subject, command.runner, &wishes, &command.decisions, err);
     if (rc < 0)
         goto done;
-    rc = file_make_folders(command.values->folder, err);
+    rc = result_folder_begin(command.values->folder, "debug passes", err);
     if (rc < 0)
         goto done;
     rc = make_check(&command, err);

@@ -18,7 +18,7 @@
 #define ROW(member, ...) OPTION_ROW(struct debug_quantization_settings, member, __VA_ARGS__)
 
 static const struct option quantization_rows[] = {
-    ROW(float_model, .names = {"--float"}, .kind = OPTION_ONE, .value_name = "MODEL", .file = OPTION_READS,
+    ROW(float_model, .names = {"--float"}, .kind = OPTION_ONE, .value_name = "MODEL", .file = OPTION_READS_MODEL,
         .extensions = "onnx",
         .help = "the float model that the quantized one was made of: its outputs are the reference, and its weights "
                 "those of constants that are stored as integers. Without it the reference is the quantized model with "
@@ -191,9 +191,7 @@ static int debug_quantization_run(const struct command_context *context,
                          "--emit is about the answer of a search, and nothing says what to search for: --check, or a "
                          "tolerance as --atol");
     if (quantization_search_is_wanted(context, values)) {
-        rc = quantization_search_keep_models(context, values, err);
-        if (rc == 0)
-            rc = own_check_refuse_unknown_outputs(context, &values->comparison, path, err);
+        rc = own_check_refuse_unknown_outputs(context, &values->comparison, path, err);
         if (rc < 0)
             return rc;
     }

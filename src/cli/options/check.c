@@ -111,7 +111,7 @@ static int finish_optional_check(struct parse *parse, void *given, struct error 
 
 static const struct option options[] = {
     ROW(session.check.command, .names = {"--check", "--check-inference"}, .kind = OPTION_REST, .value_name = "COMMAND",
-        .stands_alone = is_command_line,
+        .stands_alone = is_command_line, .file = OPTION_RUNS,
         .help = "the command that tells good from bad. "
                 "It takes the rest of the line, so put it last, or put the whole command into quotes: "
                 "then a shell runs it, and options may follow. "

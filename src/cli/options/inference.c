@@ -71,13 +71,14 @@ static const struct option runner_rows[] = {
     OPTION_ROW(
         struct runner_values, commands, .names = {"--runner"}, .yields = true, .kind = OPTION_ONE,
         .value_name = "[NAME=]COMMAND", .append = true, .ordered = true, .convert = convert_runner_lines,
+        .file = OPTION_RUNS,
         .help = "any other engine: a line of the shell that reads {model} and {inputs} and writes {outputs}, which "
                 "stand for files. Tensors are safetensors; {inputs:npz} is NumPy's .npz, :json Polygraphy's JSON, :npy "
                 "a folder of .npy files, and outputs alike. "
                 "That it fails is an error, never a difference"),
     OPTION_ROW(
         struct runner_values, builds, .names = {"--runner-build"}, .yields = true, .kind = OPTION_ONE,
-        .value_name = "[NAME=]COMMAND", .append = true, .convert = convert_runner_lines,
+        .value_name = "[NAME=]COMMAND", .append = true, .convert = convert_runner_lines, .file = OPTION_RUNS,
         .help = "a line of the shell that compiles {model} to {engine}, a file or a folder, once for each model that "
                 "is run; --runner then reads {engine}. Without NAME it is for those of --runner that have none of "
                 "their own"),

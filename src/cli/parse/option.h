@@ -65,12 +65,14 @@ enum option_file {
     OPTION_READS_MODEL, /* read, and so are the external data of the model */
     OPTION_READS_DATA,  /* read; the words are those of format/data/word.h */
     OPTION_READS,
-    OPTION_WRITES,        /* replaced whole */
-    OPTION_SCRATCH,       /* written anew for each check, and removed */
-    OPTION_MOVES,         /* taken to another folder, whoever has written it */
-    OPTION_WRITES_DATA,   /* replaced whole; with '/' at its end a folder that is made */
-    OPTION_WRITES_FOLDER, /* a folder that files are put into */
-    OPTION_WRITES_BESIDE, /* replaced whole; the path is relative to the model that is written */
+    OPTION_RUNS,           /* a command line, or the words of one: files that it names are read */
+    OPTION_WRITES,         /* replaced whole */
+    OPTION_SCRATCH,        /* written anew for each check, and removed */
+    OPTION_MOVES,          /* taken to another folder, whoever has written it */
+    OPTION_WRITES_DATA,    /* replaced whole; with '/' at its end a folder that is made */
+    OPTION_WRITES_FOLDER,  /* a folder that files are put into */
+    OPTION_WRITES_RESULTS, /* a folder of the command's own, whose files it replaces (debug/record/result_folder.h) */
+    OPTION_WRITES_BESIDE,  /* replaced whole; the path is relative to the model that is written */
 };
 
 /* What an option's values name, or begin with. Where the value name has a colon ("NAME:SHAPE"), something follows the
@@ -101,6 +103,10 @@ struct option {
     option_convert *convert;    /* for values that the types above do not cover; NULL otherwise */
     bool (*stands_alone)(const char *word); /* OPTION_REST: says whether the first word is already the whole value */
     enum option_file file;
+
+    /* OPTION_WRITES_RESULTS: appends the names of the files that the command writes to the folder; a pattern with `*`
+     * where their number is not known. None: with this command line it writes nothing there. */
+    void (*list_results)(const struct parse *parse, struct word_list *ret);
 
     /* What a shell offers when a value is completed; others will do, too. Hints follow names if something has to. */
     const char *extensions; /* of files: "onnx engine"; NULL: any */

@@ -1,7 +1,6 @@
 /* debug/accuracy/accuracy.c: the order of the hypotheses, and whether the answer holds. See accuracy.h. */
 #include "debug/accuracy/accuracy.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 #include "base/process/guard.h"
 #include "base/system.h"
 #include "debug/accuracy/hypotheses.h"
+#include "debug/record/result_folder.h"
 #include "format/data/word.h"
 #include "onnx/external/data.h"
 #include "onnx/model/subgraph.h"
@@ -107,7 +107,7 @@ static int write_session(const char *path, const char *identity, struct error *e
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_add_integer(&writer, "polygraphy_accuracy", 1);
+    result_folder_write_marker("debug accuracy", &writer);
     json_writer_add_string(&writer, "question", identity);
     json_writer_end_object(&writer);
     rc = json_writer_commit(&writer, FILE_DURABLE, err);
@@ -127,19 +127,6 @@ static int check_session(struct study *study, const char *path, const char *iden
                        path);
     json_reader_release(&session.result);
     return rc;
-}
-
-static bool folder_is_empty(const char *path)
-{
-    DIR *folder = opendir(path);
-    size_t entries = 0;
-
-    if (folder == NULL)
-        return false;
-    while (readdir(folder) != NULL)
-        entries++;
-    closedir(folder);
-    return entries <= 2; /* "." and ".." */
 }
 
 /* A session that was killed leaves processes behind which terminate a moment later (base/process/guard.h), and write in
@@ -168,9 +155,6 @@ static int open_folder(struct study *study, struct error *err)
     is_resumed = file_exists(session);
     if (is_resumed) {
         rc = check_session(study, session, identity, err);
-    } else if (file_exists(folder) && !folder_is_empty(folder)) {
-        rc = error_set(err, ERR_EXISTS, "'%s' is there already, and not of debug accuracy: give another folder with -o",
-                       folder);
     } else {
         rc = file_make_folders(folder, err);
         if (rc == 0)

@@ -1,7 +1,6 @@
 /* cli/debug/passes/onnxrt.c: what ONNX Runtime decides: which optimizers change a model, and how kernels compute. */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "backend/onnxrt/apart/backend.h"
 #include "backend/onnxrt/optimizers.h"
@@ -324,14 +323,8 @@ static int save_rewritten(const struct passes_subject *subject, struct words off
     struct onnxrt_settings without = settings_without(subject, off);
     struct backend_request request = {.settings = &without};
     char *bytes = NULL, *folder;
-    struct stat model, other;
-    int rc;
+    int rc = barriers_write(subject, off, &bytes, &request.model.size, err);
 
-    if (stat(subject->model, &model) == 0 && stat(path, &other) == 0 && model.st_ino == other.st_ino &&
-        model.st_dev == other.st_dev)
-        return error_set(err, ERR_EXISTS, "'%s', where it would go, is the model itself; -o names another folder",
-                         path);
-    rc = barriers_write(subject, off, &bytes, &request.model.size, err);
     if (rc < 0)
         return rc;
     request.model.data = bytes;

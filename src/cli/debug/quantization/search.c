@@ -3,17 +3,28 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <sys/stat.h>
 
-#include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
+#include "debug/record/result_folder.h"
 #include "onnx/external/data.h"
 
 /* In the folder. */
 #define REPAIRED_MODEL "repaired.onnx"
 #define UNQUANTIZED_MODEL "unquantized.onnx"
+#define LISTS "exclusions.py"
+
+/* The table alone writes nothing there. */
+static void list_results(const struct parse *parse, struct word_list *ret)
+{
+    if (!own_check_is_asked_for(parse) && parse_given(parse, "--check") == NULL)
+        return;
+    *VECTOR_APPEND(ret) = REPAIRED_MODEL;
+    *VECTOR_APPEND(ret) = LISTS;
+    if (own_check_list_results(parse, ret))
+        *VECTOR_APPEND(ret) = UNQUANTIZED_MODEL;
+}
 
 static const char *const forms[] = {"onnx", "left-out", "lists", NULL};
 
@@ -21,7 +32,7 @@ static const char *const forms[] = {"onnx", "left-out", "lists", NULL};
 
 static const struct option search_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
-        .fallback = "polygraphy_quantization", .file = OPTION_WRITES_FOLDER,
+        .fallback = "polygraphy_quantization", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
         .help =
             "where the search leaves the repaired model (repaired.onnx), what not to quantize as lists for programs "
             "that quantize (exclusions.py), and without --check input data and the reference's outputs"),
@@ -51,33 +62,7 @@ const struct option_group quantization_search_options = {
 bool quantization_search_is_wanted(const struct command_context *context,
                                    const struct debug_quantization_settings *settings)
 {
-    return settings->debug.session.check.command.count > 0 || own_check_is_asked_for(context);
-}
-
-static int keep_model(const struct command_context *context, const char *folder, const char *model, const char *what,
-                      const char *name, struct error *err)
-{
-    const char *path = arena_printf(parse_arena((struct parse *)context->parse), "%s/%s", folder, name);
-    struct stat one, other;
-
-    if (model == NULL || stat(model, &one) != 0 || stat(path, &other) != 0 || one.st_dev != other.st_dev ||
-        one.st_ino != other.st_ino)
-        return 0;
-    return error_set(err, ERR_EXISTS, "-o: '%s' is %s, and it would be lost: choose another folder", path, what);
-}
-
-int quantization_search_keep_models(const struct command_context *context,
-                                    const struct debug_quantization_settings *settings, struct error *err)
-{
-    static const char *const written[] = {REPAIRED_MODEL, UNQUANTIZED_MODEL};
-    int rc = 0;
-
-    for (size_t i = 0; rc == 0 && i < ARRAY_LEN(written); i++) {
-        rc = keep_model(context, settings->folder, settings->file.model.path, "the model itself", written[i], err);
-        if (rc == 0)
-            rc = keep_model(context, settings->folder, settings->float_model, "the model of --float", written[i], err);
-    }
-    return rc;
+    return settings->debug.session.check.command.count > 0 || own_check_is_asked_for(context->parse);
 }
 
 /* ---- The check ---- */
@@ -190,7 +175,7 @@ static int save_repaired(struct quantization_session *command, struct error *err
 
 static int save_results(struct quantization_session *command, struct error *err)
 {
-    const char *lists = path_in_folder(command, "exclusions.py");
+    const char *lists = path_in_folder(command, LISTS);
     int rc = command->settings->emit != EMIT_LISTS ? save_repaired(command, err) : 0;
 
     if (rc < 0)
@@ -241,7 +226,7 @@ static int run_quantization_search(struct quantization_session *command, const d
         .log = context->log,
     };
     struct hash hash;
-    int rc = file_make_folders(command->settings->folder, err);
+    int rc = result_folder_begin(command->settings->folder, "debug quantization", err);
 
     if (rc < 0)
         return rc;

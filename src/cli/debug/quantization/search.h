@@ -33,11 +33,6 @@ extern const struct option_group quantization_search_options; /* fills all of it
 bool quantization_search_is_wanted(const struct command_context *context,
                                    const struct debug_quantization_settings *settings);
 
-/* ERR_EXISTS when the folder of the answer has the model, or that of --float, where it would be
- * replaced, as one that an earlier command has left there. */
-int quantization_search_keep_models(const struct command_context *context,
-                                    const struct debug_quantization_settings *settings, struct error *err);
-
 struct quantization_session {
     const struct command_context *context;
     const struct debug_quantization_settings *settings;
