@@ -1,13 +1,14 @@
 /* base/process/bounded.c: see bounded.h.
  *
- * Both ways a number of bytes comes first, then so many bytes; the question's number is followed by the bound on
- * memory. The two sides never write at the same time: the copy answers when it has read all, so neither can wait for
- * the other for ever.
+ * Both ways a header comes first, then as many bytes as it says; or, where these are many, a descriptor of a file in
+ * memory that has them, which is sealed: neither side can cut it off while the other reads it. The two sides never
+ * write at the same time: the copy answers when it has read all, so neither can wait for the other for ever.
  */
-#define _GNU_SOURCE /* wait4 */
+#define _GNU_SOURCE /* wait4, memfd_create, F_ADD_SEALS */
 #include "base/process/bounded.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -15,8 +16,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #ifdef __linux__
@@ -35,17 +38,46 @@
 
 #define MOST_AT_ONCE ((size_t)1 << 30) /* some systems refuse more than 2 GiB */
 
+#define BYTES_ALIGNMENT 64
+
+/* Fewer bytes pass the socket faster than a file is made and mapped. */
+#define LEAST_IN_FILE ((uint64_t)128 << 10)
+
 struct bounded_process {
     const struct bounded_work *work;
     int socket;
     pid_t copy;
 };
 
-struct question_header {
-    uint64_t size, memory;
+enum header_kind { HEADER_QUESTION, HEADER_ANSWER, HEADER_NOTE };
+
+struct header {
+    uint64_t size, memory; /* of what follows; bound, in questions */
+    uint32_t kind;         /* enum header_kind */
+    uint32_t in_file;      /* 1: the bytes are in a file, whose descriptor comes with the header */
 };
 
 /* ---- Bytes ---- */
+
+void bounded_bytes_release(struct bounded_bytes *bytes)
+{
+    if (bytes->is_mapped)
+        munmap(bytes->data, bytes->size + 1);
+    else
+        free(bytes->data);
+    *bytes = (struct bounded_bytes){0};
+}
+
+/* Aligned, and with a NUL behind them; NULL: there is not enough memory. */
+static char *allocate_bytes(uint64_t size)
+{
+    const uint64_t room = (size / BYTES_ALIGNMENT + 1) * BYTES_ALIGNMENT;
+    char *ret = size < PTRDIFF_MAX ? aligned_alloc(BYTES_ALIGNMENT, (size_t)room) : NULL;
+
+    if (ret != NULL)
+        ret[size] = '\0'; /* whoever takes a text of it for a string does not go on beyond it */
+    return ret;
+}
 
 /* False when the other side is gone. */
 static bool write_to_socket(int socket, const char *data, size_t size)
@@ -63,15 +95,6 @@ static bool write_to_socket(int socket, const char *data, size_t size)
     return true;
 }
 
-static bool write_parts(int socket, const struct text *parts, size_t count)
-{
-    bool written = true;
-
-    for (size_t i = 0; written && i < count; i++)
-        written = write_to_socket(socket, parts[i].data, parts[i].size);
-    return written;
-}
-
 static uint64_t size_of_parts(const struct text *parts, size_t count)
 {
     uint64_t size = 0;
@@ -79,6 +102,136 @@ static uint64_t size_of_parts(const struct text *parts, size_t count)
     for (size_t i = 0; i < count; i++)
         size += parts[i].size;
     return size;
+}
+
+/* Room for the header's descriptor, aligned as the system wants it. */
+union descriptor_room {
+    char bytes[CMSG_SPACE(sizeof(int))];
+    struct cmsghdr alignment;
+};
+
+/* The header in one piece: it is small, and the first that is sent. `file` < 0: none. */
+static bool send_header(int socket, const struct header *header, int file)
+{
+    union descriptor_room room = {0};
+    struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
+    struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
+    ssize_t sent;
+
+    if (file >= 0) {
+        struct cmsghdr *control;
+
+        message.msg_control = room.bytes;
+        message.msg_controllen = sizeof(room.bytes);
+        control = CMSG_FIRSTHDR(&message);
+        control->cmsg_level = SOL_SOCKET;
+        control->cmsg_type = SCM_RIGHTS;
+        control->cmsg_len = CMSG_LEN(sizeof(int));
+        memcpy(CMSG_DATA(control), &file, sizeof(file));
+    }
+    do
+        sent = sendmsg(socket, &message, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)sizeof(*header);
+}
+
+/* Receives what there is of a header; `ret_file` gets the descriptor that came with it. As recv() does. */
+static ssize_t receive_header(int socket, char *to, size_t size, int *ret_file)
+{
+    union descriptor_room room = {0};
+    struct iovec bytes = {to, size};
+    struct msghdr message = {
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes)};
+    ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+    const struct cmsghdr *control = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+
+    if (control != NULL && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof(int)))
+        memcpy(ret_file, CMSG_DATA(control), sizeof(*ret_file));
+    return count;
+}
+
+#ifdef MFD_ALLOW_SEALING
+
+static bool write_to_file(int file, const char *data, size_t size)
+{
+    while (size > 0) {
+        ssize_t count = write(file, data, size < MOST_AT_ONCE ? size : MOST_AT_ONCE);
+
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count <= 0)
+            return false;
+        data += count;
+        size -= (size_t)count;
+    }
+    return true;
+}
+
+/* A sealed file in memory with the parts and a NUL; -1: there can be none. */
+static int make_file(const struct text *parts, size_t count)
+{
+    int file = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    bool written = file >= 0;
+
+    for (size_t i = 0; written && i < count; i++)
+        written = write_to_file(file, parts[i].data, parts[i].size);
+    if (written && write_to_file(file, "", 1) &&
+        fcntl(file, F_ADD_SEALS, F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE) == 0)
+        return file;
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+/* Maps `size` bytes, and the NUL behind them, of a file that nobody can cut off. */
+static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
+{
+    int seals = fcntl(file, F_GET_SEALS);
+    struct stat status;
+    void *data;
+
+    if (seals < 0 || (seals & F_SEAL_SHRINK) == 0 || fstat(file, &status) != 0 || status.st_size < 1 ||
+        (uint64_t)status.st_size != size + 1)
+        return false;
+    data = mmap(NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
+    if (data == MAP_FAILED)
+        return false;
+    *ret = (struct bounded_bytes){data, (size_t)size, true};
+    return true;
+}
+
+#else
+
+static int make_file(const struct text *parts, size_t count)
+{
+    (void)parts;
+    (void)count;
+    return -1;
+}
+
+static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
+{
+    (void)file;
+    (void)size;
+    (void)ret;
+    return false;
+}
+
+#endif
+
+/* False when the other side is gone. */
+static bool send_parts(int socket, struct header header, const struct text *parts, size_t count)
+{
+    int file = header.size >= LEAST_IN_FILE ? make_file(parts, count) : -1;
+    bool sent;
+
+    header.in_file = file >= 0;
+    sent = send_header(socket, &header, file);
+    if (file >= 0)
+        close(file);
+    for (size_t i = 0; sent && file < 0 && i < count; i++)
+        sent = write_to_socket(socket, parts[i].data, parts[i].size);
+    return sent;
 }
 
 /* ---- The copy ---- */
@@ -155,29 +308,53 @@ static void forget_the_original(pid_t original, int socket)
         sigaction(usual[i], &action, NULL);
 }
 
+/* False when nobody asks any more. */
+static bool read_question(int socket, uint64_t before, struct bounded_bytes *ret)
+{
+    struct header header = {0};
+    int file = -1;
+    bool complete;
+    ssize_t count;
+
+    do
+        count = receive_header(socket, (char *)&header, sizeof(header), &file);
+    while (count < 0 && errno == EINTR);
+    if (count <= 0 || !read_from_socket(socket, (char *)&header + count, sizeof(header) - (size_t)count))
+        return false;
+    bound_process_memory(before, header.memory);
+    if (header.in_file == 0) {
+        *ret = (struct bounded_bytes){allocate_bytes(header.size), header.size, false};
+        return ret->data != NULL && read_from_socket(socket, ret->data, header.size);
+    }
+    complete = map_file(file, header.size, ret);
+    close(file);
+    return complete;
+}
+
 static _Noreturn void serve_questions(const struct bounded_work *work, int socket)
 {
     uint64_t before = memory_in_use();
-    struct question_header header;
+    struct bounded_bytes question;
 
-    while (read_from_socket(socket, &header, sizeof(header))) {
-        char *question;
-
-        bound_process_memory(before, header.memory);
-        question = memory_alloc(header.size + 1);
-        if (!read_from_socket(socket, question, header.size))
-            break;
-        work->answer(socket, question, header.size);
-    }
+    while (read_question(socket, before, &question))
+        work->answer(work->data, socket, question);
     _exit(0);
 }
 
 void bounded_process_answer(int answer_to, const struct text *parts, size_t count)
 {
-    uint64_t size = size_of_parts(parts, count);
+    const struct header header = {.size = size_of_parts(parts, count), .kind = HEADER_ANSWER};
 
-    if (!write_to_socket(answer_to, (const char *)&size, sizeof(size)) || !write_parts(answer_to, parts, count))
+    if (!send_parts(answer_to, header, parts, count))
         _exit(0); /* nobody listens any more */
+}
+
+void bounded_process_note(int answer_to, const struct text *parts, size_t count)
+{
+    const struct header header = {.size = size_of_parts(parts, count), .kind = HEADER_NOTE};
+
+    if (!send_parts(answer_to, header, parts, count))
+        _exit(0);
 }
 
 /* ---- Here ---- */
@@ -287,14 +464,21 @@ static int report_interruption(struct bounded_process *process, struct error *er
     return error_set(err, ERR_INTERRUPTED, "interrupted");
 }
 
-/* Reads `size` bytes of the answer; 0 when they are there in time. */
-static int await_bytes(struct bounded_process *process, const struct bounds *bounds, double deadline, char *to,
-                       size_t size, struct error *err)
+/* What an answer may need. */
+struct patience {
+    const struct bounds *bounds;
+    double deadline;
+};
+
+/* Reads `size` bytes of the answer; 0 when they are there in time. `ret_file`: of a header, whose descriptor goes
+ * there. */
+static int await_bytes(struct bounded_process *process, const struct patience *patience, struct bounded_bytes to,
+                       int *ret_file, struct error *err)
 {
-    while (size > 0) {
+    while (to.size > 0) {
         struct pollfd events[] = {{.fd = process->socket, .events = POLLIN},
                                   {.fd = interrupt_descriptor(), .events = POLLIN}};
-        double left = (deadline - stopwatch_now()) * 1000;
+        double left = (patience->deadline - stopwatch_now()) * 1000;
         ssize_t count;
 
         if (interrupt_pending())
@@ -302,45 +486,71 @@ static int await_bytes(struct bounded_process *process, const struct bounds *bou
         if (poll(events, ARRAY_LEN(events), isinf(left) ? -1 : left < 0 ? 0 : (int)ceil(fmin(left, 1e9))) < 0)
             continue;
         if (left < 0) /* also where something has come: what never ends may send for ever */
-            return explain_time(process, bounds, err);
+            return explain_time(process, patience->bounds, err);
         if (events[0].revents == 0)
             continue;
-        count = recv(process->socket, to, size < MOST_AT_ONCE ? size : MOST_AT_ONCE, 0);
+        count = ret_file != NULL ? receive_header(process->socket, to.data, to.size, ret_file)
+                                 : recv(process->socket, to.data, to.size < MOST_AT_ONCE ? to.size : MOST_AT_ONCE, 0);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            return explain_end(process, bounds, err);
-        to += count;
-        size -= (size_t)count;
+            return explain_end(process, patience->bounds, err);
+        to.data += count;
+        to.size -= (size_t)count;
     }
     return 0;
 }
 
-int bounded_process_ask(struct bounded_process *process, const struct text *parts, size_t count,
-                        const struct bounds *bounds, struct text *ret, struct error *err)
+/* Reads the next answer or note. */
+static int await_message(struct bounded_process *process, const struct patience *patience, struct header *ret_header,
+                         struct bounded_bytes *ret, struct error *err)
 {
-    const struct question_header header = {size_of_parts(parts, count), bounds->memory};
-    double deadline = bounds->seconds > 0 ? stopwatch_now() + bounds->seconds : INFINITY;
-    uint64_t size = 0;
-    char *answer;
-    int rc;
+    struct bounded_bytes header = {(char *)ret_header, sizeof(*ret_header), false};
+    int file = -1;
+    int rc = await_bytes(process, patience, header, &file, err);
+    uint64_t size = ret_header->size;
+    bool mapped = false;
 
-    if (!write_to_socket(process->socket, (const char *)&header, sizeof(header)) ||
-        !write_parts(process->socket, parts, count))
-        return explain_end(process, bounds, err);
-    rc = await_bytes(process, bounds, deadline, (char *)&size, sizeof(size), err);
-    if (rc < 0)
+    if (rc == 0 && file >= 0)
+        mapped = ret_header->in_file != 0 && map_file(file, size, ret);
+    if (file >= 0)
+        close(file);
+    if (rc < 0 || mapped)
         return rc;
-    answer = size < PTRDIFF_MAX ? malloc(size + 1) : NULL;
-    if (answer == NULL)
+    *ret = (struct bounded_bytes){.size = size};
+    if (ret_header->in_file == 0)
+        ret->data = allocate_bytes(size);
+    if (ret->data == NULL)
         return error_set(err, ERR_MEMORY, "there is not enough memory for the %llu bytes that %s has made",
                          (unsigned long long)size, process->work->name);
-    answer[size] = '\0'; /* whoever takes a text of it for a string does not go on beyond it */
-    rc = await_bytes(process, bounds, deadline, answer, size, err);
+    rc = await_bytes(process, patience, *ret, NULL, err);
     if (rc < 0)
-        free(answer);
-    else
-        *ret = (struct text){answer, size};
+        bounded_bytes_release(ret);
+    return rc;
+}
+
+int bounded_process_ask(struct bounded_process *process, const struct bounded_question *question,
+                        struct bounded_bytes *ret, struct error *err)
+{
+    const struct bounds *bounds = &question->bounds;
+    const struct header header = {.size = size_of_parts(question->parts, question->count), .memory = bounds->memory};
+    const struct patience patience = {bounds, bounds->seconds > 0 ? stopwatch_now() + bounds->seconds : INFINITY};
+    struct bounded_bytes bytes;
+    struct header of_answer = {0};
+    int rc;
+
+    if (!send_parts(process->socket, header, question->parts, question->count))
+        return explain_end(process, bounds, err);
+    for (;;) {
+        rc = await_message(process, &patience, &of_answer, &bytes, err);
+        if (rc < 0 || of_answer.kind != HEADER_NOTE)
+            break;
+        if (process->work->note != NULL)
+            process->work->note(question->note_data, (struct text){bytes.data, bytes.size});
+        bounded_bytes_release(&bytes);
+    }
+    if (rc == 0)
+        *ret = bytes;
     return rc;
 }
 

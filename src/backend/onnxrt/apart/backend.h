@@ -12,8 +12,8 @@
  * Values that are shared (struct backend, share()) are in the copy because it is forked off after them: share() ends a
  * copy that is at work.
  *
- * The room backend/onnxrt/apart/ is this backend and what passes between the two processes: message.h has values and
- * tables of struct members, request.h the request. It may use backend/onnxrt/ and base/process/.
+ * The room backend/onnxrt/apart/ is this backend; request.h is its request as a message. It may use backend/onnxrt/
+ * and backend/worker/.
  *
  * For programs that have not used the runtime themselves when a copy is forked off, nor have threads then but such as
  * take no lock that it needs: what draws a progress line, where a copy follows one that has crashed.

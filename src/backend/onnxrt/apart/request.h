@@ -6,7 +6,8 @@
 #ifndef BACKEND_ONNXRT_APART_REQUEST_H
 #define BACKEND_ONNXRT_APART_REQUEST_H
 
-#include "backend/onnxrt/apart/message.h"
+#include "backend/onnxrt/settings.h"
+#include "backend/worker/message.h"
 
 /* The model's bytes have to stay where they are until the message is gone. */
 void onnxrt_request_put(struct message *message, const struct backend_request *request);

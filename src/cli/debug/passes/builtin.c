@@ -147,7 +147,7 @@ static int list_all(const struct passes_subject *subject, struct word_list *ret,
 
 /* In the copy: the question is the address of the subject, which is the same there. The answer is a byte that says how
  * it went, and names with line breaks in between, or what went wrong. */
-static void answer_decision(int answer_to, char *question, size_t size)
+static void answer_decision(const void *data, int answer_to, struct bounded_bytes question)
 {
     const struct passes_subject *subject = NULL;
     struct word_list names = {0};
@@ -155,9 +155,10 @@ static void answer_decision(int answer_to, char *question, size_t size)
     struct error err = {0};
     int rc;
 
-    if (size == sizeof(subject))
-        memcpy(&subject, question, size);
-    free(question);
+    (void)data;
+    if (question.size == sizeof(subject))
+        memcpy(&subject, question.data, question.size);
+    bounded_bytes_release(&question);
     rc = subject != NULL ? list_all(subject, &names, &err) : ERR_CORRUPT;
     string_init(&text);
     string_add(&text, rc == 0 ? "+" : "-");
@@ -194,21 +195,22 @@ static const char *const *read_names(struct text lines, struct arena *arena)
 static int list_apart(const struct passes_subject *subject, const char *const **ret, struct error *err)
 {
     static const struct bounded_work work = {.name = "the built-in engine", .answer = answer_decision};
-    const struct text question = {(const char *)&subject, sizeof(subject)};
+    const struct text part = {(const char *)&subject, sizeof(subject)};
+    const struct bounded_question question = {.parts = &part, .count = 1};
     struct bounded_process *process;
-    struct text given = {0};
+    struct bounded_bytes given = {0};
     int rc = bounded_process_start(&work, &process, err);
 
     if (rc < 0)
         return rc;
-    rc = bounded_process_ask(process, &question, 1, &(struct bounds){0}, &given, err);
+    rc = bounded_process_ask(process, &question, &given, err);
     bounded_process_stop(process);
     if (rc == 0 && (given.size == 0 || given.data[0] != '+'))
         rc = error_set(err, ERR_BACKEND, TEXT_FORMAT, (int)(given.size > 0 ? given.size - 1 : 0),
                        given.size > 0 ? given.data + 1 : "");
     if (rc == 0)
         *ret = read_names((struct text){given.data + 1, given.size - 1}, subject->arena);
-    free((char *)given.data);
+    bounded_bytes_release(&given);
     return rc;
 }
 

@@ -13,10 +13,13 @@
 #include "base/process/bounded.h"
 #include "base/process/process.h"
 #include "base/system.h"
+#include "base/text/string_builder.h"
 
-static void answer(int answer_to, char *question, size_t size)
+static void answer(const void *data, int answer_to, struct bounded_bytes bytes)
 {
     static int count; /* in the copy */
+    const char *question = bytes.data;
+    size_t size = bytes.size;
     struct text parts[2] = {{question, size}, {"", 0}};
     char number[16];
 
@@ -26,6 +29,10 @@ static void answer(int answer_to, char *question, size_t size)
         _exit(7);
     if (strcmp(question, "hang") == 0)
         pause();
+    if (strcmp(question, "notes") == 0) {
+        bounded_process_note(answer_to, &(struct text){"first", 5}, 1);
+        bounded_process_note(answer_to, (struct text[]){{"sec", 3}, {"ond", 3}}, 2);
+    }
     if (strcmp(question, "allocate") == 0) {
         char *block = malloc((size_t)1 << 28);
 
@@ -36,11 +43,16 @@ static void answer(int answer_to, char *question, size_t size)
         parts[1] = text_of(number);
     }
     bounded_process_answer(answer_to, parts, 2);
-    free(question);
+    bounded_bytes_release(&bytes);
+}
+
+static void take_note(void *data, struct text note)
+{
+    string_add_format(data, TEXT_FORMAT ";", TEXT_ARGS(note));
 }
 
 static const struct bounded_work work = {
-    .name = "somebody's code", .more_memory = "--memory", .more_time = "--time", .answer = answer};
+    .name = "somebody's code", .more_memory = "--memory", .more_time = "--time", .answer = answer, .note = take_note};
 
 static struct bounded_process *start(void)
 {
@@ -53,26 +65,27 @@ static struct bounded_process *start(void)
 }
 
 /* The question with the NUL behind it. */
-static int ask(struct bounded_process *process, const char *question, struct bounds bounds, struct text *ret,
+static int ask(struct bounded_process *process, const char *question, struct bounds bounds, struct bounded_bytes *ret,
                struct error *err)
 {
     const struct text part = {question, strlen(question) + 1};
 
     *err = (struct error){0};
-    return bounded_process_ask(process, &part, 1, &bounds, ret, err);
+    return bounded_process_ask(process, &(struct bounded_question){.parts = &part, .count = 1, .bounds = bounds}, ret,
+                               err);
 }
 
 static void assert_answer(struct bounded_process *process, const char *question, struct bounds bounds,
                           const char *expected)
 {
-    struct text given = {0};
+    struct bounded_bytes given = {0};
     struct error err;
 
     if (ask(process, question, bounds, &given, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(given.size, strlen(question) + 1 + strlen(expected));
     assert_memory_equal(given.data + strlen(question) + 1, expected, strlen(expected));
-    free((char *)given.data);
+    bounded_bytes_release(&given);
 }
 
 static void questions_are_answered_one_after_the_other_by_the_same_copy(void **state)
@@ -91,24 +104,43 @@ static void questions_and_answers_may_be_larger_than_any_pipe(void **state)
     size_t size = (size_t)20 << 20;
     char *bytes = memory_alloc(size);
     const struct text parts[] = {{bytes, size / 2}, {bytes + size / 2, size - size / 2}};
-    const struct bounds none = {0};
-    struct text given = {0};
+    const struct bounded_question question = {.parts = parts, .count = 2};
+    struct bounded_bytes given = {0};
 
     (void)state;
     for (size_t i = 0; i < size; i++)
         bytes[i] = (char)(i * 2654435761u >> 13);
-    assert_int_equal(bounded_process_ask(process, parts, 2, &none, &given, NULL), 0);
+    assert_int_equal(bounded_process_ask(process, &question, &given, NULL), 0);
     assert_int_equal(given.size, size);
     assert_memory_equal(given.data, bytes, size);
-    free((char *)given.data);
+    bounded_bytes_release(&given);
     free(bytes);
+    bounded_process_stop(process);
+}
+
+static void notes_come_before_the_answer_in_their_order(void **state)
+{
+    struct bounded_process *process = start();
+    const struct text part = {"notes", sizeof("notes")};
+    struct bounded_bytes given = {0};
+    struct error err = {0};
+    SCOPED_STRING(notes);
+
+    (void)state;
+    assert_int_equal(bounded_process_ask(process,
+                                         &(struct bounded_question){.parts = &part, .count = 1, .note_data = &notes},
+                                         &given, &err),
+                     0);
+    assert_string_equal(notes.data, "first;second;");
+    assert_string_equal(given.data, "notes");
+    bounded_bytes_release(&given);
     bounded_process_stop(process);
 }
 
 static void crash_is_an_error_that_names_the_signal(void **state)
 {
     struct bounded_process *process = start();
-    struct text given = {0};
+    struct bounded_bytes given = {0};
     struct error err;
 
     (void)state;
@@ -130,7 +162,7 @@ static void work_without_end_is_ended(void **state)
 {
     struct bounded_process *process = start();
     double begin = stopwatch_now();
-    struct text given = {0};
+    struct bounded_bytes given = {0};
     struct error err;
 
     (void)state;
@@ -186,7 +218,7 @@ static void other_children_that_end_leave_the_copy_alone(void **state)
 static void request_to_end_ends_the_copy(void **state)
 {
     struct bounded_process *process = start();
-    struct text given = {0};
+    struct bounded_bytes given = {0};
     struct error err;
 
     (void)state;
@@ -202,6 +234,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(questions_are_answered_one_after_the_other_by_the_same_copy),
         cmocka_unit_test(questions_and_answers_may_be_larger_than_any_pipe),
+        cmocka_unit_test(notes_come_before_the_answer_in_their_order),
         cmocka_unit_test(crash_is_an_error_that_names_the_signal),
         cmocka_unit_test(work_without_end_is_ended),
         cmocka_unit_test(memory_has_the_bound_of_each_question),

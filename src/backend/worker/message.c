@@ -1,5 +1,5 @@
-/* backend/onnxrt/apart/message.c: see message.h. */
-#include "backend/onnxrt/apart/message.h"
+/* backend/worker/message.c: see message.h. */
+#include "backend/worker/message.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +11,11 @@
 /* ---- Writing ---- */
 
 void message_put_number(struct message *message, uint64_t number)
+{
+    string_add_bytes(&message->head, &number, sizeof(number));
+}
+
+void message_put_real(struct message *message, double number)
 {
     string_add_bytes(&message->head, &number, sizeof(number));
 }
@@ -52,16 +57,6 @@ static void put_shape(struct message *message, const struct shape *shape)
         message_put_number(message, (uint64_t)shape->dims[i]);
 }
 
-static void put_entries(struct message *message, const struct onnxrt_entries *entries)
-{
-    message_put_number(message, entries->count);
-    for (size_t i = 0; i < entries->count; i++) {
-        message_put_string(message, entries->items[i].provider);
-        message_put_string(message, entries->items[i].key);
-        message_put_string(message, entries->items[i].value);
-    }
-}
-
 static void put_words(struct message *message, const struct words *words)
 {
     message_put_number(message, words->count);
@@ -69,9 +64,25 @@ static void put_words(struct message *message, const struct words *words)
         message_put_string(message, words->items[i]);
 }
 
-static void put_field(struct message *message, enum message_kind kind, const void *member)
+/* What every MESSAGE_LIST is. */
+struct record_list {
+    const char *items;
+    size_t count;
+};
+
+static void put_list(struct message *message, const struct message_record *record, const void *member)
 {
-    switch (kind) {
+    struct record_list list;
+
+    memcpy(&list, member, sizeof(list));
+    message_put_number(message, list.count);
+    for (size_t i = 0; i < list.count; i++)
+        message_put_record(message, record, list.items + i * record->size);
+}
+
+static void put_field(struct message *message, const struct message_field *field, const void *member)
+{
+    switch (field->kind) {
     case MESSAGE_INT:
         message_put_number(message, (uint64_t)(int64_t) * (const int *)member);
         break;
@@ -97,24 +108,28 @@ static void put_field(struct message *message, enum message_kind kind, const voi
     case MESSAGE_WORDS:
         put_words(message, member);
         break;
-    case MESSAGE_ENTRIES:
-        put_entries(message, member);
+    case MESSAGE_LIST:
+        put_list(message, field->record, member);
+        break;
+    case MESSAGE_STRUCT:
+        message_put_record(message, field->record, member);
         break;
     }
 }
 
-void message_put_fields(struct message *message, const struct message_field *fields, size_t count, const void *object)
+void message_put_record(struct message *message, const struct message_record *record, const void *object)
 {
-    for (size_t i = 0; i < count; i++)
-        put_field(message, fields[i].kind, (const char *)object + fields[i].offset);
+    for (size_t i = 0; i < record->count; i++)
+        put_field(message, &record->fields[i], (const char *)object + record->fields[i].offset);
 }
 
 /* All of a tensor but its data. */
 static const struct message_field tensor_fields[] = {
-    {offsetof(struct named_tensor, name), MESSAGE_STRING},
-    {offsetof(struct named_tensor, tensor.type), MESSAGE_TYPE},
-    {offsetof(struct named_tensor, tensor.shape), MESSAGE_SHAPE},
+    MESSAGE_FIELD(struct named_tensor, name, MESSAGE_STRING),
+    MESSAGE_FIELD(struct named_tensor, tensor.type, MESSAGE_TYPE),
+    MESSAGE_FIELD(struct named_tensor, tensor.shape, MESSAGE_SHAPE),
 };
+static const struct message_record tensor_record = MESSAGE_RECORD(struct named_tensor, tensor_fields);
 
 void message_put_tensors(struct message *message, const struct tensor_list *tensors)
 {
@@ -123,7 +138,7 @@ void message_put_tensors(struct message *message, const struct tensor_list *tens
         const struct tensor *tensor = &tensors->items[i].tensor;
         const struct text *texts = tensor->data;
 
-        message_put_fields(message, tensor_fields, ARRAY_LEN(tensor_fields), &tensors->items[i]);
+        message_put_record(message, &tensor_record, &tensors->items[i]);
         if (tensor->type != DATA_STRING)
             message_put_data(message, (struct text){tensor->data, tensor->size});
         for (size_t k = 0; tensor->type == DATA_STRING && k < tensor_elements(tensor); k++)
@@ -135,23 +150,26 @@ void message_put_shared_tensors(struct message *message, const struct tensor_lis
 {
     message_put_number(message, tensors->count);
     for (size_t i = 0; i < tensors->count; i++) {
-        message_put_fields(message, tensor_fields, ARRAY_LEN(tensor_fields), &tensors->items[i]);
+        message_put_record(message, &tensor_record, &tensors->items[i]);
         message_put_number(message, (uint64_t)(uintptr_t)tensors->items[i].tensor.data);
     }
 }
 
 /* All of an input or output but the symbols of its shape. */
 static const struct message_field io_fields[] = {
-    {offsetof(struct backend_io, name), MESSAGE_STRING},         {offsetof(struct backend_io, type), MESSAGE_TYPE},
-    {offsetof(struct backend_io, not_a_tensor), MESSAGE_STRING}, {offsetof(struct backend_io, has_shape), MESSAGE_FLAG},
-    {offsetof(struct backend_io, shape), MESSAGE_SHAPE},
+    MESSAGE_FIELD(struct backend_io, name, MESSAGE_STRING),
+    MESSAGE_FIELD(struct backend_io, type, MESSAGE_TYPE),
+    MESSAGE_FIELD(struct backend_io, not_a_tensor, MESSAGE_STRING),
+    MESSAGE_FIELD(struct backend_io, has_shape, MESSAGE_FLAG),
+    MESSAGE_FIELD(struct backend_io, shape, MESSAGE_SHAPE),
 };
+static const struct message_record io_record = MESSAGE_RECORD(struct backend_io, io_fields);
 
 void message_put_ios(struct message *message, const struct backend_io *ios, size_t count)
 {
     message_put_number(message, count);
     for (size_t i = 0; i < count; i++) {
-        message_put_fields(message, io_fields, ARRAY_LEN(io_fields), &ios[i]);
+        message_put_record(message, &io_record, &ios[i]);
         for (size_t k = 0; k < ios[i].shape.rank; k++)
             message_put_string(message, ios[i].symbols != NULL ? ios[i].symbols[k] : NULL);
     }
@@ -217,6 +235,15 @@ uint64_t message_take_number(struct message_reader *reader)
     return ret;
 }
 
+double message_take_real(struct message_reader *reader)
+{
+    uint64_t bits = message_take_number(reader);
+    double ret;
+
+    memcpy(&ret, &bits, sizeof(ret));
+    return ret;
+}
+
 size_t message_take_count(struct message_reader *reader)
 {
     uint64_t count = message_take_number(reader);
@@ -269,18 +296,20 @@ static enum data_type take_type(struct message_reader *reader)
     return reader->damaged ? DATA_UNDEFINED : (enum data_type)type;
 }
 
-/* The counts of lists are read first: memory is bounded by the size of the message. */
-static void take_entries(struct message_reader *reader, struct arena *arena, struct onnxrt_entries *ret)
+/* The counts of lists are read first: memory is bounded by the size of the message. An item takes eight bytes of it, at
+ * least. */
+static void take_list(struct message_reader *reader, struct arena *arena, const struct message_record *record,
+                      void *member)
 {
     size_t count = message_take_count(reader);
-    struct onnxrt_entry *items = arena_alloc_zero(arena, count + 1, sizeof(*items));
+    char *items = arena_alloc_zero(arena, count + 1, record->size);
+    struct record_list list = {items, count};
 
-    for (size_t i = 0; i < count && !reader->damaged; i++) {
-        items[i].provider = message_take_string(reader, arena);
-        items[i].key = arena_text(arena, message_take_text(reader));
-        items[i].value = arena_text(arena, message_take_text(reader));
-    }
-    *ret = (struct onnxrt_entries){items, reader->damaged ? 0 : count};
+    for (size_t i = 0; i < count && !reader->damaged; i++)
+        message_take_record(reader, arena, record, items + i * record->size);
+    if (reader->damaged)
+        list.count = 0;
+    memcpy(member, &list, sizeof(list));
 }
 
 static void take_words(struct message_reader *reader, struct arena *arena, struct words *ret)
@@ -293,11 +322,12 @@ static void take_words(struct message_reader *reader, struct arena *arena, struc
     *ret = (struct words){.items = items, .count = reader->damaged ? 0 : count};
 }
 
-static void take_field(struct message_reader *reader, struct arena *arena, enum message_kind kind, void *member)
+static void take_field(struct message_reader *reader, struct arena *arena, const struct message_field *field,
+                       void *member)
 {
     uint64_t bits;
 
-    switch (kind) {
+    switch (field->kind) {
     case MESSAGE_INT:
         *(int *)member = (int)(int64_t)message_take_number(reader);
         break;
@@ -324,17 +354,20 @@ static void take_field(struct message_reader *reader, struct arena *arena, enum 
     case MESSAGE_WORDS:
         take_words(reader, arena, member);
         break;
-    case MESSAGE_ENTRIES:
-        take_entries(reader, arena, member);
+    case MESSAGE_LIST:
+        take_list(reader, arena, field->record, member);
+        break;
+    case MESSAGE_STRUCT:
+        message_take_record(reader, arena, field->record, member);
         break;
     }
 }
 
-void message_take_fields(struct message_reader *reader, struct arena *arena, const struct message_field *fields,
-                         size_t count, void *object)
+void message_take_record(struct message_reader *reader, struct arena *arena, const struct message_record *record,
+                         void *object)
 {
-    for (size_t i = 0; i < count; i++)
-        take_field(reader, arena, fields[i].kind, (char *)object + fields[i].offset);
+    for (size_t i = 0; i < record->count; i++)
+        take_field(reader, arena, &record->fields[i], (char *)object + record->fields[i].offset);
 }
 
 static int take_string_tensor(struct message_reader *reader, const struct shape *shape, struct tensor *ret,
@@ -428,7 +461,7 @@ struct backend_io *message_take_ios(struct message_reader *reader, struct arena 
     struct backend_io *ret = arena_alloc_zero(arena, count + 1, sizeof(*ret));
 
     for (size_t i = 0; i < count && !reader->damaged; i++) {
-        message_take_fields(reader, arena, io_fields, ARRAY_LEN(io_fields), &ret[i]);
+        message_take_record(reader, arena, &io_record, &ret[i]);
         ret[i].not_a_tensor = take_kind(reader, ret[i].not_a_tensor);
         reader->damaged |= ret[i].name == NULL;
         ret[i].symbols = arena_alloc_zero(arena, ret[i].shape.rank + 1, sizeof(*ret[i].symbols));

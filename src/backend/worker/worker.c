@@ -1,0 +1,244 @@
+/* backend/worker/worker.c: see worker.h.
+ *
+ * A question begins with its kind and the threshold of the log. A note is a line of the log. An answer begins with the
+ * outcome, filled up to a multiple of the alignment of data, so that data behind it are aligned.
+ */
+#include "backend/worker/worker.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+
+#define NO_LOG INT64_MAX
+#define OUTCOME_ALIGNMENT 64
+
+/* ---- In the worker process ---- */
+
+static struct {
+    int answer_to;
+    bool has_log;
+    pthread_mutex_t mutex; /* of notes */
+} at_work = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+static void send_line(void *data, enum log_level level, int depth, struct text line)
+{
+    struct message note;
+
+    (void)data;
+    (void)depth;
+    message_init(&note);
+    message_put_number(&note, (uint64_t)(int64_t)level);
+    message_put_text(&note, line);
+    pthread_mutex_lock(&at_work.mutex);
+    bounded_process_note(at_work.answer_to, &(struct text){note.head.data, note.head.size}, 1);
+    pthread_mutex_unlock(&at_work.mutex);
+    message_release(&note);
+}
+
+static struct log log_of_worker = {.write = send_line};
+
+struct log *worker_log(void)
+{
+    return at_work.has_log ? &log_of_worker : NULL;
+}
+
+struct bounded_bytes worker_question_keep(struct worker_question *question)
+{
+    struct bounded_bytes ret = question->bytes;
+
+    question->bytes = (struct bounded_bytes){0};
+    return ret;
+}
+
+/* The outcome, which is filled up, and the parts of the reply. */
+static void send_answer(int rc, const struct error *err, const struct worker_reply *reply)
+{
+    struct message outcome;
+    size_t count = 0;
+    struct text *parts SCOPED_FREE = rc == 0 ? message_parts(&reply->message, &count) : NULL;
+
+    message_init(&outcome);
+    message_put_number(&outcome, (uint64_t)(int64_t)rc);
+    message_put_number(&outcome, (uint64_t)(int64_t)err->foreign_code);
+    message_put_string(&outcome, err->message);
+    while (outcome.head.size % OUTCOME_ALIGNMENT != 0)
+        string_add_char(&outcome.head, '\0');
+    parts = memory_resize(parts, count + 1, sizeof(*parts));
+    for (size_t i = count++; i > 0; i--)
+        parts[i] = parts[i - 1];
+    parts[0] = (struct text){outcome.head.data, outcome.head.size};
+    pthread_mutex_lock(&at_work.mutex);
+    bounded_process_answer(at_work.answer_to, parts, count);
+    pthread_mutex_unlock(&at_work.mutex);
+    message_release(&outcome);
+}
+
+static void answer_question(const void *data, int answer_to, struct bounded_bytes bytes)
+{
+    const struct worker_work *work = data;
+    struct worker_question question = {{bytes.data, bytes.size, 0, false}, bytes};
+    struct worker_reply reply = {0};
+    struct error err = {0};
+    uint64_t kind = message_take_number(&question.message);
+    int64_t threshold = (int64_t)message_take_number(&question.message);
+    int rc;
+
+    at_work.answer_to = answer_to;
+    at_work.has_log = threshold != NO_LOG;
+    log_of_worker.threshold = (enum log_level)threshold;
+    message_init(&reply.message);
+    arena_init(&reply.arena);
+    rc = kind < work->function_count ? work->functions[kind](&question, &reply, &err)
+                                     : error_set(&err, ERR_CORRUPT, "there is no such question");
+    send_answer(rc, &err, &reply);
+    message_release(&reply.message);
+    tensor_list_release(&reply.tensors);
+    arena_release(&reply.arena);
+    bounded_bytes_release(&question.bytes);
+}
+
+/* ---- In the process that asks ---- */
+
+int worker_refuse_answer(const struct worker_process *worker, struct error *err)
+{
+    return error_set(err, ERR_BACKEND, "the process of %s gives an answer that cannot be read", worker->work->name);
+}
+
+static void log_line(void *data, struct text note)
+{
+    const struct worker_exchange *exchange = data;
+    struct message_reader reader = {note.data, note.size, 0, false};
+    enum log_level level = (enum log_level)(int64_t)message_take_number(&reader);
+    struct text line = message_take_text(&reader);
+
+    if (!reader.damaged && level < LOG_CRITICAL)
+        log_text(exchange->log, level, line);
+}
+
+static int take_outcome(struct worker_exchange *exchange, struct error *err)
+{
+    struct message_reader *answer = &exchange->answer;
+    int64_t rc = (int64_t)message_take_number(answer), foreign_code = (int64_t)message_take_number(answer);
+    struct text message = message_take_text(answer);
+
+    while (!answer->damaged && answer->at % OUTCOME_ALIGNMENT != 0 && answer->at < answer->size)
+        answer->at++;
+    if (answer->damaged || rc > 0 || rc < ERR_EXISTS)
+        return worker_refuse_answer(exchange->worker, err);
+    if (rc == 0)
+        return 0;
+    if (message.size > sizeof(err->message))
+        message.size = sizeof(err->message);
+    error_set(err, (enum error_code)rc, TEXT_FORMAT, TEXT_ARGS(message));
+    if (err != NULL)
+        err->foreign_code = foreign_code > 0 ? (int)foreign_code : 0;
+    return (int)rc;
+}
+
+void worker_exchange_begin(struct worker_exchange *exchange, struct worker_process *worker, uint64_t kind,
+                           const struct bounds *bounds, uint64_t generation, struct log *log)
+{
+    *exchange = (struct worker_exchange){.worker = worker, .bounds = *bounds, .generation = generation, .log = log};
+    message_init(&exchange->question);
+    message_put_number(&exchange->question, kind);
+    message_put_number(&exchange->question, (uint64_t)(log != NULL ? (int64_t)log->threshold : NO_LOG));
+}
+
+void worker_exchange_end(struct worker_exchange *exchange)
+{
+    message_release(&exchange->question);
+    bounded_bytes_release(&exchange->bytes);
+}
+
+static int start_process(struct worker_process *worker, struct error *err)
+{
+    const struct worker_work *work = worker->work;
+
+    worker->bounded = (struct bounded_work){.name = work->name,
+                                            .more_memory = work->more_memory,
+                                            .more_time = work->more_time,
+                                            .answer = answer_question,
+                                            .note = log_line,
+                                            .data = work};
+    worker->generation++;
+    return bounded_process_start(&worker->bounded, &worker->process, err);
+}
+
+static void stop_process(struct worker_process *worker)
+{
+    bounded_process_stop(worker->process);
+    worker->process = NULL;
+}
+
+int worker_exchange_ask(struct worker_exchange *exchange, struct error *err)
+{
+    struct worker_process *worker = exchange->worker;
+    uint64_t wanted = exchange->generation;
+    struct bounded_question question = {.bounds = exchange->bounds, .note_data = exchange};
+    struct text *parts SCOPED_FREE = message_parts(&exchange->question, &question.count);
+    int rc = 0;
+
+    question.parts = parts;
+    pthread_mutex_lock(&worker->mutex);
+    if (worker->process == NULL && wanted == 0)
+        rc = start_process(worker, err);
+    if (rc == 0 && (worker->process == NULL || (wanted != 0 && wanted != worker->generation)))
+        rc = error_set(err, ERR_BACKEND, "the process of %s has ended, and its sessions with it", worker->work->name);
+    else if (rc == 0)
+        rc = bounded_process_ask(worker->process, &question, &exchange->bytes, err);
+    if (rc < 0 && (wanted == 0 || wanted == worker->generation))
+        stop_process(worker);
+    exchange->generation = worker->generation;
+    pthread_mutex_unlock(&worker->mutex);
+    if (rc < 0)
+        return rc;
+    exchange->answer = (struct message_reader){exchange->bytes.data, exchange->bytes.size, 0, false};
+    return take_outcome(exchange, err);
+}
+
+uint64_t worker_stop(struct worker_process *worker)
+{
+    uint64_t ret;
+
+    pthread_mutex_lock(&worker->mutex);
+    stop_process(worker);
+    ret = worker->generation + 1;
+    pthread_mutex_unlock(&worker->mutex);
+    return ret;
+}
+
+/* An answer, for as long as there are tensors that refer to it. */
+struct owned_answer {
+    struct bounded_bytes bytes;
+    atomic_size_t users;
+};
+
+static void release_answer(void *data)
+{
+    struct owned_answer *answer = data;
+
+    if (atomic_fetch_sub(&answer->users, 1) > 1)
+        return;
+    bounded_bytes_release(&answer->bytes);
+    free(answer);
+}
+
+void worker_exchange_own(struct worker_exchange *exchange, struct tensor_list *tensors)
+{
+    struct owned_answer *answer = memory_alloc_zero(1, sizeof(*answer));
+
+    answer->bytes = exchange->bytes;
+    exchange->bytes = (struct bounded_bytes){0};
+    atomic_init(&answer->users, 1);
+    for (size_t i = 0; i < tensors->count; i++) {
+        struct tensor *tensor = &tensors->items[i].tensor;
+
+        if (tensor->free_owner != NULL)
+            continue;
+        atomic_fetch_add(&answer->users, 1);
+        tensor->free_owner = release_answer;
+        tensor->owner = answer;
+    }
+    release_answer(answer);
+}
