@@ -99,23 +99,20 @@ static void add_data(struct command_files *files, const struct option *option, c
     file_list_release(&paths);
 }
 
-/* The files that a command names: scripts, models, data. "NAME=" in front of a line of a runner is none of it. */
+/* The files that a command names: scripts, models, data. */
 static void add_files_of_command(struct command_files *files, const struct option *option, const char *name,
-                                 const char *const *words, size_t count)
+                                 const struct option_state *state)
 {
-    struct check_words command = {.count = count};
-    struct watched_files named = {0};
+    struct named_files named = {0};
+    struct check_words command = {.items = state->words, .count = state->count};
 
-    command.items = arena_alloc_zero(parse_arena(files->parse), count + 1, sizeof(*command.items));
-    for (size_t i = 0; i < count; i++) {
-        size_t length = strcspn(words[i], "= \t\n'\"");
-
-        command.items[i] = option->kind == OPTION_ONE && words[i][length] == '=' ? words[i] + length + 1 : words[i];
-    }
-    check_words_watch(&command, &named);
+    for (size_t i = 0; option->kind == OPTION_ONE && i < state->count; i++)
+        command_line_list_files(state->words[i], &named);
+    if (option->kind != OPTION_ONE)
+        check_words_list_files(&command, &named);
     for (size_t i = 0; i < named.count; i++)
         add_file(files, option, name, arena_strdup(parse_arena(files->parse), named.items[i].path));
-    watched_files_release(&named);
+    named_files_release(&named);
 }
 
 /* What a command writes to a folder of its own. Where names have a pattern, only those that are there can be lost. */
@@ -150,7 +147,7 @@ static void add_option_files(struct command_files *files, const struct option *o
     const char *name = state->name != NULL ? state->name : option->names[0];
 
     if (option->file == OPTION_RUNS)
-        add_files_of_command(files, option, name, words, count);
+        add_files_of_command(files, option, name, state);
     for (size_t i = 0; option->file != OPTION_RUNS && i < count; i++) {
         const char *path = words[i];
 

@@ -54,3 +54,77 @@ end_after()
     grep -q 'The same command goes on where it was' said
     grep -q 'Interrupted: this is what is known so far' folder/report.html
 }
+
+# An engine that is right as long as nobody changes it.
+make_engine()
+{
+    cp "$POLYGRAPHY_ROOT/tests/models/attention_overflow.onnx" model.onnx
+    script engine.sh <<'END'
+polygraphy run "$1" --onnxrt --load-inputs "$2" --save-outputs "$3" --silent
+END
+    PATH=$(dirname "$POLYGRAPHY"):$PATH
+    engine=(model.onnx --onnxrt --runner './engine.sh {model} {inputs:json} {outputs:json}' --builds 1 -o kept --json result.json)
+}
+
+@test "a session that came to its end begins anew, and an engine that breaks meanwhile is seen" {
+    make_engine
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}"
+    [ "$status" -eq 0 ]
+    [ "$(json_value 'it["outcome"]')" = nothing-fails ]
+    touch -d @0 kept/steps/*/log.txt
+    echo stale >kept/minimal.onnx
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}"
+    [ "$status" -eq 0 ]
+    logged "are run anew; --resume reuses what it can"
+    not_logged 'of an earlier session;'
+    [ -z "$(find kept/steps -name log.txt ! -newermt @1000)" ]
+    [ ! -e kept/minimal.onnx ]
+    echo 'exit 7' | script engine.sh
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}" --resume
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--resume: './engine.sh' has changed since the experiments in 'kept' were run"* ]]
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}"
+    [ "$status" -eq 1 ]
+    logged "'./engine.sh' has changed since the experiments in 'kept' were run: all of them are run anew"
+    [ "$(json_value 'it["outcome"]')" = no-cause ]
+}
+
+@test "what a runtime heeds of the environment is part of what was observed" {
+    make_engine
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}"
+    [ "$status" -eq 0 ]
+    OMP_NUM_THREADS=3 run --separate-stderr polygraphy debug accuracy "${engine[@]}" --resume
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'the processor or the environment have changed'* ]]
+    touch -d @0 model.onnx # the same content
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}" --resume
+    [ "$status" -eq 0 ]
+    logged "Going on with what is kept in 'kept'"
+}
+
+@test "a session that is resumed says what is older, and runs anew what the answer depends on" {
+    run --separate-stderr polygraphy debug accuracy "${question[@]}" -o folder --json first.json
+    [ "$status" -eq 0 ]
+    touch -d @0 folder/steps/*/log.txt
+    run --separate-stderr polygraphy debug accuracy "${question[@]}" -o folder --json result.json --resume
+    [ "$status" -eq 0 ]
+    logged '^\[W\] [0-9]+ of [0-9]+ experiments are those of an earlier session'
+    [ "$(essence result.json folder)" = "$(essence first.json folder)" ]
+    [ -n "$(find folder/steps -name log.txt ! -newermt @1000)" ]
+    [ -z "$(find folder/steps/*-build folder/steps/*-minimal folder/steps/*-mended -name log.txt ! -newermt @1000)" ]
+}
+
+@test "a model that is replaced while experiments run ends them" {
+    make_engine
+    cp "$POLYGRAPHY_ROOT/tests/models/attention_overflow.onnx" other.onnx
+    echo 'x' >>other.onnx # read by nobody: the model is open already
+    script engine.sh <<'END'
+polygraphy run "$1" --onnxrt --load-inputs "$2" --save-outputs "$3" --silent
+mv other.onnx model.onnx 2>/dev/null || :
+END
+    run --separate-stderr polygraphy debug accuracy "${engine[@]}"
+    [ "$status" -eq 1 ]
+    logged "'model.onnx' has changed while the experiments ran: what was found so far is about what it was before"
+    not_logged 'Nothing fails|Cause: '
+    [ "$(json_value 'it["outcome"]')" = no-cause ]
+}

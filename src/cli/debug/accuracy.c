@@ -15,6 +15,7 @@
 #include "cli/options/runners/engine.h"
 #include "cli/run/model.h"
 #include "cli/trt.h"
+#include "debug/accuracy/folder.h"
 #include "engine/backend.h"
 
 struct debug_accuracy_settings {
@@ -54,13 +55,9 @@ static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
 
 static void list_results(const struct parse *parse, struct word_list *ret)
 {
-    static const char *const names[] = {"session.json", "report.html", "report.json", "reproduce.sh", "inputs.json",
-                                        "golden*.json", "values.*",    "layerwise.*", "suspect_*",    "timing.cache",
-                                        "minimal.onnx", "minimal_*",   "mixed.onnx",  "folded.onnx",  "steps/*"};
-
     (void)parse;
-    for (size_t i = 0; i < ARRAY_LEN(names); i++)
-        *VECTOR_APPEND(ret) = names[i];
+    for (size_t i = 0; accuracy_results[i] != NULL; i++)
+        *VECTOR_APPEND(ret) = accuracy_results[i];
 }
 
 #define ROW(member, ...) OPTION_ROW(struct accuracy_settings, member, __VA_ARGS__)
@@ -69,7 +66,11 @@ static const struct option accuracy_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .fallback = "polygraphy_accuracy", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
         .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
-                "its log. With what an earlier session of the same question has left there, it goes on"),
+                "its log. What a session that was interrupted has left there is reused, as long as nothing has changed "
+                "since"),
+    ROW(resume, .names = {"--resume"}, .kind = OPTION_FLAG,
+        .help = "also reuse experiments of a session that came to its end; those that the answer depends on are run "
+                "anew in any case"),
     ROW(builds, .names = {"--builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "3",
         .help =
             "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
@@ -263,6 +264,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->explored = words_of_engine(given, tactic_choice);
     ret->excluded = values->engine.request.builder.excluded;
     ret->serving = words_of_serving(given);
+    ret->external_data_dir = values->file.load.external_data_dir;
     ret->loading = words_of_group(given, &onnx_load_options, NULL);
     ret->data = words_of_group(given, &data_loader_options, NULL);
     ret->data_are_given = parse_given(parse, "--load-inputs") != NULL;
@@ -293,7 +295,20 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         return 0;
     rc = trt_choose(given->context->log, model->path, &program, err);
     ret->suspect_is_builtin = rc == 0 && program == NULL;
+    ret->engine_program = program != NULL ? program->path : NULL;
     return rc;
+}
+
+/* Of an answer that was not observed whole just now. */
+static void log_kept_experiments(const struct study *study)
+{
+    size_t kept = study_kept_steps(study);
+
+    if (kept > 0)
+        log_message(study->log, LOG_WARNING,
+                    "%zu of %zu experiments are those of an earlier session; whether it fails, and the confirmation of "
+                    "the answer, were run anew",
+                    kept, study->steps.count);
 }
 
 /* What is known is reported after an interruption, too. */
@@ -317,7 +332,10 @@ static int report_study(const struct command_context *context, const struct repo
     if (rc < 0)
         return rc;
     accuracy_log_result(study);
+    log_kept_experiments(study);
     rc = debug_report_save(result, NULL, accuracy_write_result, study, err);
+    if (rc == 0 && !study->out_of_budget)
+        rc = accuracy_folder_finish(study, err);
     if (rc < 0)
         return rc;
     return accuracy_is_answered(study) ? 0 : EXIT_STATUS_ERROR;
@@ -388,7 +406,8 @@ const struct command cmd_debug_accuracy = {
         "A cause is named when it was seen: the smallest case fails anew, and with the one thing changed the "
         "whole model passes.\n\n"
         "Every experiment is a command of this program, which is shown with -v and kept in the folder with its "
-        "log. After Ctrl-C, or worse, the same command goes on where it was.\n\n"
+        "log. After Ctrl-C, or worse, the same command goes on where it was, as long as nothing has changed that the "
+        "answer depends on.\n\n"
         "Without tolerances (--atol, --rtol, --norm-tolerance, ...) they are derived from the lowest precision "
         "and the depth of the model. "
         "The exit status is 0 when a cause was proven or nothing fails, 1 when it fails and no cause was found.",

@@ -1,175 +1,14 @@
 /* debug/accuracy/accuracy.c: the order of the hypotheses, and whether the answer holds. See accuracy.h. */
 #include "debug/accuracy/accuracy.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <sys/file.h>
-#include <time.h>
 
-#include "base/file/file.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/system.h"
+#include "debug/accuracy/folder.h"
 #include "debug/accuracy/hypotheses.h"
-#include "debug/record/result_folder.h"
-#include "format/data/word.h"
-#include "onnx/external/data.h"
-#include "onnx/model/subgraph.h"
-
-#define MOST_SECONDS_OF_ORPHANS 10
-
-/* ---- The folder ---- */
-
-/* Its path, size and time of change: what lies there may be large. */
-static struct hash hash_stat(struct hash hash, const char *path)
-{
-    struct stat status;
-
-    hash = hash_combine(hash, hash_bytes(path, strlen(path)));
-    if (stat(path, &status) < 0)
-        return hash;
-    hash = hash_combine(hash, hash_bytes(&status.st_size, sizeof(status.st_size)));
-    return hash_combine(hash, hash_bytes(&status.st_mtim, sizeof(status.st_mtim)));
-}
-
-/* The words, and the files that they name: input data, plug-ins; except a cache that is written on the way. */
-static struct hash hash_words(struct hash hash, struct words words)
-{
-    for (size_t i = 0; i < words.count; i++) {
-        struct file_list files = {0};
-
-        hash = hash_combine(hash, hash_bytes(words.items[i], strlen(words.items[i])));
-        if (i == 0 || strcmp(words.items[i - 1], "--calibration-cache") != 0)
-            data_word_list_files(words.items[i], &files);
-        for (size_t k = 0; k < files.count; k++)
-            hash = hash_stat(hash, files.items[k]);
-        file_list_release(&files);
-    }
-    return hash_combine(hash, hash_bytes(&words.count, sizeof(words.count)));
-}
-
-static int hash_model(const char *path, struct hash *ret, struct error *err)
-{
-    struct text_list locations = {0};
-    struct subgraph whole;
-    struct model *model;
-    int rc = hash_file(path, ret, err);
-
-    if (rc == 0)
-        rc = model_open(path, NULL, &model, err);
-    if (rc < 0)
-        return rc;
-    subgraph_init_whole(&whole, model);
-    if (external_data_locations(&whole, &locations, NULL) == 0)
-        for (size_t i = 0; i < locations.count; i++) {
-            char *data;
-
-            if (external_data_path(model, locations.items[i], &data, NULL) < 0)
-                continue; /* what needs it reports it */
-            *ret = hash_stat(*ret, data);
-            free(data);
-        }
-    free(locations.items);
-    subgraph_release(&whole);
-    model_free(model);
-    return 0;
-}
-
-/* Identifies the question: the model, and everything that the commands of experiments are made of. */
-static int hash_question(const struct accuracy_settings *settings, char ret[HASH_TEXT_SIZE], struct error *err)
-{
-    const struct words words[] = {settings->reference, settings->suspect, settings->suspect_in_float, settings->engine,
-                                  settings->loading,   settings->data,    settings->tolerance};
-    const int64_t numbers[] = {settings->builds, settings->runs, settings->explored_builds};
-    struct hash hash;
-    int rc = hash_model(settings->model, &hash, err);
-
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < ARRAY_LEN(words); i++)
-        hash = hash_words(hash, words[i]);
-    hash = hash_combine(hash, hash_bytes(numbers, sizeof(numbers)));
-    hash = hash_combine(hash, hash_bytes(POLYGRAPHY_VERSION, strlen(POLYGRAPHY_VERSION)));
-    hash_to_text(hash, ret);
-    return 0;
-}
-
-static int write_session(const char *path, const char *identity, struct error *err)
-{
-    struct json_writer writer;
-    int rc = json_writer_open(&writer, path, err);
-
-    if (rc < 0)
-        return rc;
-    json_writer_begin_object(&writer);
-    result_folder_write_marker("debug accuracy", &writer);
-    json_writer_add_string(&writer, "question", identity);
-    json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
-}
-
-static int check_session(struct study *study, const char *path, const char *identity, struct error *err)
-{
-    struct study_step session = {.study = study};
-    int rc = json_reader_open(&session.result, path, err);
-
-    if (rc == 0 && strcmp(step_text(&session, "question"), identity) != 0)
-        rc = error_set(err, ERR_EXISTS,
-                       "'%s' is from another model, or from a question with other options, or of another version of "
-                       "this program: give another folder with -o, or remove that one",
-                       path);
-    json_reader_release(&session.result);
-    return rc;
-}
-
-/* A session that was killed leaves processes behind which terminate a moment later (base/process/guard.h), and write in
- * its folder until then. They have inherited this lock, unlike that of the session. */
-static void lock_out_orphans(struct study *study, const char *session)
-{
-    const struct timespec pause = {.tv_nsec = 10000000};
-    double start = stopwatch_now();
-
-    study->family_lock = open(session, O_RDONLY | O_NOCTTY);
-    while (study->family_lock >= 0 && flock(study->family_lock, LOCK_EX | LOCK_NB) != 0 &&
-           (errno == EINTR || errno == EWOULDBLOCK) && stopwatch_now() - start < MOST_SECONDS_OF_ORPHANS)
-        nanosleep(&pause, NULL);
-}
-
-static int open_folder(struct study *study, struct error *err)
-{
-    const char *folder = study->settings->folder;
-    const char *session = study_path(study, "session.json");
-    char identity[HASH_TEXT_SIZE];
-    bool is_resumed;
-    int rc = hash_question(study->settings, identity, err);
-
-    if (rc < 0)
-        return rc;
-    is_resumed = file_exists(session);
-    if (is_resumed) {
-        rc = check_session(study, session, identity, err);
-    } else {
-        rc = file_make_folders(folder, err);
-        if (rc == 0)
-            rc = write_session(session, identity, err);
-    }
-    if (rc < 0)
-        return rc;
-    rc = session_lock_take(&study->lock, session, "keeps its experiments beside", "-o", study->log, err);
-    if (rc < 0)
-        return rc;
-    lock_out_orphans(study, session);
-    if (is_resumed)
-        log_message(study->log, LOG_INFO, "Going on with what is kept in '%s'", folder);
-    return 0;
-}
 
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err)
 {
@@ -184,7 +23,7 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
                             .family_lock = -1,
                             .verdict = ""};
     arena_init(&study->arena);
-    rc = open_folder(study, err);
+    rc = accuracy_folder_open(study, err);
     if (rc < 0) {
         study_free(study);
         return rc;
@@ -241,6 +80,7 @@ static void confirm_cause(struct study *study)
     bool fails;
 
     study_begin_hypothesis(study, "Is it true?");
+    study->runs_anew = true;
     fails = study->minimal.model == NULL || confirm_minimal(study);
     if (cause->fix.what != NULL)
         confirm_fix(study);
@@ -329,23 +169,24 @@ struct hypothesis {
     bool (*applies)(const struct study *study);
     void (*test)(struct study *study);
     bool is_about_cause; /* tested of a cause that was found, too; the others only until there is one */
+    bool is_run_anew;    /* a resumed session does not reuse its experiments: verdicts depend on them */
 };
 
 /* The flowchart. One that ends the study is the last one. */
 static const struct hypothesis hypotheses[] = {
-    {"Is the question sound?", applies_always, accuracy_test_soundness, false},
-    {"Which node makes NaN or infinities?", reference_is_invalid, accuracy_test_nan, false},
-    {"Does it fail, and how?", applies_always, accuracy_test_failure, false},
-    {"Is it the reference's own optimizations?", reference_is_optimized, accuracy_test_optimizations, false},
-    {NULL, always_fails, accuracy_test_saturation, false},
-    {"Is it the lower precision?", builds_differ_in_lower_precision, accuracy_test_range, false},
-    {"Which tactic is it?", builds_differ, accuracy_test_tactics, false},
-    {"Is it the lower precision?", fails_in_lower_precision, accuracy_test_precision, false},
-    {"Which nodes is it?", always_fails, accuracy_test_layers, false},
-    {"All tensors as outputs make it agree: which fusion is it?", outputs_cure, accuracy_test_fusion, false},
-    {"What is the smallest part that fails?", applies_always, accuracy_test_reduction, false},
-    {"Which kernel is it?", nodes_are_blamed, accuracy_test_kernel, true},
-    {"Does a simpler model cure it?", lacks_a_fix, accuracy_test_folding, true},
+    {"Is the question sound?", applies_always, accuracy_test_soundness, false, true},
+    {"Which node makes NaN or infinities?", reference_is_invalid, accuracy_test_nan, false, false},
+    {"Does it fail, and how?", applies_always, accuracy_test_failure, false, true},
+    {"Is it the reference's own optimizations?", reference_is_optimized, accuracy_test_optimizations, false, false},
+    {NULL, always_fails, accuracy_test_saturation, false, false},
+    {"Is it the lower precision?", builds_differ_in_lower_precision, accuracy_test_range, false, false},
+    {"Which tactic is it?", builds_differ, accuracy_test_tactics, false, false},
+    {"Is it the lower precision?", fails_in_lower_precision, accuracy_test_precision, false, false},
+    {"Which nodes is it?", always_fails, accuracy_test_layers, false, false},
+    {"All tensors as outputs make it agree: which fusion is it?", outputs_cure, accuracy_test_fusion, false, false},
+    {"What is the smallest part that fails?", applies_always, accuracy_test_reduction, false, false},
+    {"Which kernel is it?", nodes_are_blamed, accuracy_test_kernel, true, false},
+    {"Does a simpler model cure it?", lacks_a_fix, accuracy_test_folding, true, false},
 };
 
 static void test_hypotheses(struct study *study)
@@ -355,6 +196,7 @@ static void test_hypotheses(struct study *study)
 
         if ((study->cause.kind != CAUSE_UNKNOWN && !hypothesis->is_about_cause) || !hypothesis->applies(study))
             continue;
+        study->runs_anew = hypothesis->is_run_anew;
         if (hypothesis->title != NULL)
             study_begin_hypothesis(study, hypothesis->title);
         hypothesis->test(study);

@@ -13,8 +13,11 @@
 #include "debug/accuracy/study.h"
 #include "format/json/writer.h"
 
-/* Prepares the folder, or finds in it what an earlier session of the same question has left. ERR_EXISTS where it has
- * something else, or another session is using it. Release with study_free(). */
+/* The names of all files that a study leaves in its folder, as patterns, NULL-terminated. */
+extern const char *const accuracy_results[];
+
+/* Prepares the folder, or finds in it what an earlier session of the same question has left (folder.h). Release with
+ * study_free(). */
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err);
 
 /* Tests the hypotheses. What is known can be read afterwards, after an error or an interruption, too. */

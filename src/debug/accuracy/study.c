@@ -20,7 +20,6 @@
 #include "onnx/edit/model.h"
 
 #define MOST_COMMAND (64 << 20) /* bytes of a command line that is read again */
-#define MOST_COUNTED 0x1p53     /* beyond that a double has no odd numbers */
 #define MOST_LISTED 5           /* names in a sentence */
 
 /* ---- Words ---- */
@@ -166,6 +165,15 @@ int64_t study_builds(const struct study *study)
     return ret;
 }
 
+size_t study_kept_steps(const struct study *study)
+{
+    size_t ret = 0;
+
+    for (size_t i = 0; i < study->steps.count; i++)
+        ret += study->steps.items[i]->is_kept;
+    return ret;
+}
+
 void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
 {
     va_list args;
@@ -229,6 +237,7 @@ void study_free(struct study *study)
     fork_server_stop(study->server);
     process_guard_stop();
     session_lock_release(&study->lock);
+    watched_files_release(&study->inputs);
     if (study->family_lock >= 0)
         close(study->family_lock);
     arena_release(&study->arena);
@@ -541,6 +550,25 @@ done:
     return rc;
 }
 
+/* Of files that the line of a runner names, which may be its own to write, there is a warning. */
+static int refuse_changed_inputs(struct study *study, struct error *err)
+{
+    const struct watched_file *changed;
+
+    while ((changed = watched_files_find_changed(&study->inputs)) != NULL) {
+        if (changed->vital)
+            return error_set(err, ERR_INVALID,
+                             "'%s' has changed while the experiments ran: what was found so far is about what it was "
+                             "before. Begin anew, and leave it as it is",
+                             changed->path);
+        log_once(study->log, LOG_WARNING,
+                 "'%s', which the command of a runner names, has changed while it ran. If the runner also reads it, "
+                 "its outputs depend on experiments before",
+                 changed->path);
+    }
+    return 0;
+}
+
 static int perform_step(struct study_step *step, const char *result, struct error *err)
 {
     int rc = check_budget(step->study, err);
@@ -551,6 +579,8 @@ static int perform_step(struct study_step *step, const char *result, struct erro
     if (rc < 0)
         return rc;
     rc = execute_command(step, err);
+    if (rc == 0)
+        rc = refuse_changed_inputs(step->study, err);
     return rc < 0 ? rc : save_done(step, err);
 }
 
@@ -574,7 +604,8 @@ bool step_run(struct study_step *step)
     if (!study_has_failed(study)) {
         log_message(study->log, LOG_INFO, "    %s", step->why);
         log_message(study->log, LOG_VERBOSE, "    $ %s", step->command);
-        if (find_done(step) || perform_step(step, result, &study->error) == 0)
+        step->is_kept = study->is_resumed && !study->runs_anew && find_done(step);
+        if (step->is_kept || perform_step(step, result, &study->error) == 0)
             add_step(step, result);
     }
     free(step->words.items);
@@ -630,69 +661,4 @@ bool step_require(struct study_step *step)
     else
         refuse_exit_status(step);
     return step->exit_status == 0;
-}
-
-/* ---- Results ---- */
-
-json_t *result_find(const json_t *object, const char *path)
-{
-    const json_t *ret = object;
-
-    while (ret != NULL && *path != '\0') {
-        size_t size = strcspn(path, "/");
-
-        ret = json_object_getn(ret, path, size);
-        path += size + (path[size] == '/');
-    }
-    return (json_t *)ret;
-}
-
-double result_number(struct study_step *step, const json_t *object, const char *path, double otherwise)
-{
-    double ret;
-
-    return json_reader_number(&step->result, result_find(object, path), &ret) ? ret : otherwise;
-}
-
-int64_t result_count(struct study_step *step, const json_t *object, const char *path)
-{
-    double ret = result_number(step, object, path, 0);
-
-    return ret >= 0 && ret <= MOST_COUNTED ? (int64_t)ret : 0;
-}
-
-const char *result_text(struct study_step *step, const json_t *object, const char *path)
-{
-    struct text text;
-    json_t *value = result_find(object, path);
-
-    if (!json_is_string(value) || json_reader_text(&step->result, value, &text, NULL) < 0)
-        return "";
-    return text.data;
-}
-
-struct words result_words(struct study_step *step, const json_t *array, const char *path)
-{
-    struct word_list list = {0};
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach (array, i, item)
-        *VECTOR_APPEND(&list) = arena_strdup(&step->study->arena, result_text(step, item, path));
-    return study_keep(step->study, &list);
-}
-
-bool step_says(const struct study_step *step, const char *path)
-{
-    return json_is_true(result_find(step->result.root, path));
-}
-
-int64_t step_count(struct study_step *step, const char *path)
-{
-    return result_count(step, step->result.root, path);
-}
-
-const char *step_text(struct study_step *step, const char *path)
-{
-    return result_text(step, step->result.root, path);
 }

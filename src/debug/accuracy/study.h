@@ -18,6 +18,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "debug/candidate/watched_files.h"
 #include "debug/record/session_lock.h"
 #include "format/json/reader.h"
 #include "onnx/model/subgraph.h"
@@ -31,6 +32,9 @@
 struct accuracy_settings {
     const char *model;
     const char *folder;            /* for all files of the study */
+    bool resume;                   /* a session that came to its end, too */
+    const char *external_data_dir; /* of the model; NULL: its own folder */
+    const char *engine_program;    /* path of trtexec where --trt means it; or NULL */
     struct words reference;        /* the runner that is believed, with its options: --onnxrt */
     struct words suspect;          /* the other one: --trt --fp16 */
     struct words suspect_in_float; /* the same without lower precisions; empty where it has none */
@@ -128,9 +132,12 @@ struct study {
     struct arena arena; /* of all words and names */
     struct fork_server *server;
     struct session_lock lock;
-    int family_lock;    /* children inherit it: see accuracy.c */
-    double start;       /* stopwatch_now() */
-    struct error error; /* the first one; its code is 0 until then */
+    int family_lock;             /* children inherit it: see folder.c */
+    bool is_resumed;             /* experiments of an earlier session are kept */
+    bool runs_anew;              /* those of this hypothesis are run all the same */
+    struct watched_files inputs; /* that answers depend on */
+    double start;                /* stopwatch_now() */
+    struct error error;          /* the first one; its code is 0 until then */
     const char *hypothesis;
     struct {
         struct study_step **items;
@@ -197,6 +204,9 @@ void study_log(struct study *study, const char *format, ...) __attribute__((form
 int64_t study_checks(const struct study *study);
 int64_t study_builds(const struct study *study);
 
+/* How many experiments are those of an earlier session. */
+size_t study_kept_steps(const struct study *study);
+
 void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void study_add_evidence(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -230,6 +240,7 @@ struct study_step {
     const char *replay; /* its --save-debug-replay: loaded when the command was interrupted; NULL: it has none */
 
     /* What it has shown. */
+    bool is_kept;        /* to an earlier session */
     const char *command; /* as it can be typed */
     int exit_status;     /* 128 + N: terminated by signal N; -1: it was not run */
     double seconds;

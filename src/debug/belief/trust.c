@@ -370,17 +370,17 @@ static bool is_artifact(const struct debug_session *session, const char *path)
 
 void session_watch_files(struct debug_session *session)
 {
-    struct watched_files named = {0};
+    struct named_files named = {0};
 
     if (session->settings.model != NULL)
         watched_files_add(&session->watched, session->settings.model, true);
     for (size_t i = 0; i < session->settings.data.count; i++)
         watched_files_add(&session->watched, session->settings.data.items[i], true);
-    check_words_watch(check_words(session->check), &named);
+    check_words_list_files(check_words(session->check), &named);
     for (size_t i = 0; i < named.count; i++)
         if (!is_artifact(session, named.items[i].path))
             watched_files_add(&session->watched, named.items[i].path, named.items[i].vital);
-    watched_files_release(&named);
+    named_files_release(&named);
 }
 
 void session_watch(struct debug_session *session, const char *path)

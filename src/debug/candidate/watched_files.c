@@ -2,47 +2,21 @@
 #include "debug/candidate/watched_files.h"
 
 #include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 
 #include "base/memory.h"
 
-struct file_stamp file_stamp_take(const char *path)
-{
-    struct stat status;
-
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
-        return (struct file_stamp){0};
-    return (struct file_stamp){.present = true,
-                               .device = (uint64_t)status.st_dev,
-                               .number = (uint64_t)status.st_ino,
-                               .size = (int64_t)status.st_size,
-                               .seconds = (int64_t)status.st_mtim.tv_sec,
-                               .nanoseconds = (int64_t)status.st_mtim.tv_nsec};
-}
-
-bool file_stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
-{
-    return a->present == b->present && a->device == b->device && a->number == b->number && a->size == b->size &&
-           a->seconds == b->seconds && a->nanoseconds == b->nanoseconds;
-}
-
-bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
-{
-    const struct file_stamp now = file_stamp_take(path);
-
-    return stamp->present && now.present && !file_stamp_equal(stamp, &now);
-}
-
 void watched_files_add(struct watched_files *files, const char *path, bool vital)
 {
-    const struct file_stamp stamp = file_stamp_take(path);
+    struct file_identity identity;
     char *own;
 
-    if (!stamp.present || name_map_find(&files->by_path, text_of(path)) != NAME_MAP_NONE)
+    if (!file_stamp_take(path).present || name_map_find(&files->by_path, text_of(path)) != NAME_MAP_NONE ||
+        file_identity_take(path, &identity, NULL) < 0)
         return;
     own = memory_strdup(path);
     name_map_add(&files->by_path, text_of(own), (uint32_t)files->count);
-    *VECTOR_APPEND(files) = (struct watched_file){own, stamp, vital};
+    *VECTOR_APPEND(files) = (struct watched_file){own, identity, vital};
 }
 
 void watched_files_release(struct watched_files *files)
@@ -59,10 +33,35 @@ const struct watched_file *watched_files_find_changed(struct watched_files *file
     for (size_t i = 0; i < files->count; i++) {
         struct watched_file *file = &files->items[i];
 
-        if (!file_stamp_differs(&file->stamp, file->path))
-            continue;
-        file->stamp = file_stamp_take(file->path);
-        return file;
+        if (file_identity_has_changed(&file->identity, file->path)) {
+            file_identity_take(file->path, &file->identity, NULL);
+            return file;
+        }
     }
     return NULL;
+}
+
+struct hash watched_files_hash(const struct watched_files *files)
+{
+    struct hash ret = {0, 0};
+
+    for (size_t i = 0; i < files->count; i++) {
+        ret = hash_combine(ret, hash_bytes(files->items[i].path, strlen(files->items[i].path)));
+        ret = hash_combine(ret, files->items[i].identity.content);
+    }
+    return ret;
+}
+
+void named_files_add(struct named_files *files, const char *path, bool vital)
+{
+    if (file_stamp_take(path).present)
+        *VECTOR_APPEND(files) = (struct named_file){memory_strdup(path), vital};
+}
+
+void named_files_release(struct named_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        free(files->items[i].path);
+    free(files->items);
+    *files = (struct named_files){0};
 }

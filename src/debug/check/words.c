@@ -3,11 +3,13 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/process/spawn.h"
 #include "base/text/shell_line.h"
 #include "format/data/word.h"
 
@@ -257,8 +259,8 @@ static void each_word(const struct check_words *words, void (*visit)(void *data,
     free(before);
 }
 
-struct named_files {
-    struct watched_files *watched;
+struct word_walk {
+    struct named_files *named;
     struct name_map replaced; /* by the command itself, each time: what it reads of these is of this time */
     struct arena arena;
     bool are_loaded; /* what stands here are words behind --load-inputs or --load-outputs */
@@ -281,7 +283,7 @@ static struct text name_of(const char *word)
 
 static void note_replaced(void *data, const char *before, const char *word)
 {
-    struct named_files *named = data;
+    struct word_walk *walk = data;
     const char *file = NULL;
 
     if (word[0] == '>')
@@ -289,36 +291,54 @@ static void note_replaced(void *data, const char *before, const char *word)
     else if (is_written(before) && strcmp(before, ">>") != 0)
         file = word;
     if (file != NULL)
-        name_map_add(&named->replaced, name_of(arena_strdup(&named->arena, file)), 0);
+        name_map_add(&walk->replaced, name_of(arena_strdup(&walk->arena, file)), 0);
 }
 
-static void watch_word(void *data, const char *before, const char *word)
+static void note_named(void *data, const char *before, const char *word)
 {
-    struct named_files *named = data;
+    struct word_walk *walk = data;
     struct file_list files = {0};
 
     if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
-        named->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
-    if (is_written(before) || word[0] == '>' || name_map_find(&named->replaced, name_of(word)) != NAME_MAP_NONE)
+        walk->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
+    if (is_written(before) || word[0] == '>' || name_map_find(&walk->replaced, name_of(word)) != NAME_MAP_NONE)
         return;
-    if (named->are_loaded)
+    if (walk->are_loaded)
         data_word_list_files(word, &files);
     else
-        watched_files_add(named->watched, word, false);
+        named_files_add(walk->named, word, false);
     for (size_t i = 0; i < files.count; i++)
-        if (name_map_find(&named->replaced, name_of(files.items[i])) == NAME_MAP_NONE)
-            watched_files_add(named->watched, files.items[i], true);
+        if (name_map_find(&walk->replaced, name_of(files.items[i])) == NAME_MAP_NONE)
+            named_files_add(walk->named, files.items[i], true);
     file_list_release(&files);
 }
 
-void check_words_watch(const struct check_words *words, struct watched_files *ret)
+void check_words_list_files(const struct check_words *words, struct named_files *ret)
 {
-    struct named_files named = {.watched = ret};
+    struct word_walk walk = {.named = ret};
 
-    name_map_init(&named.replaced);
-    arena_init(&named.arena);
-    each_word(words, note_replaced, &named);
-    each_word(words, watch_word, &named);
-    arena_release(&named.arena);
-    name_map_release(&named.replaced);
+    name_map_init(&walk.replaced);
+    arena_init(&walk.arena);
+    each_word(words, note_replaced, &walk);
+    each_word(words, note_named, &walk);
+    arena_release(&walk.arena);
+    name_map_release(&walk.replaced);
+}
+
+void command_line_list_files(const char *line, struct named_files *ret)
+{
+    size_t length = strcspn(line, "= \t\n'\"");
+    const char *command = line[length] == '=' ? line + length + 1 : line;
+    const struct check_words words = {.items = &command, .count = 1};
+    char *name = memory_copy(command, strcspn(command, " \t\n'\";&|()<>"));
+    char *program = *name != '\0' ? process_find(name) : NULL;
+    size_t first = ret->count;
+
+    if (program != NULL)
+        named_files_add(ret, program, true);
+    check_words_list_files(&words, ret);
+    for (size_t i = first; i < ret->count; i++)
+        ret->items[i].vital = ret->items[i].vital || access(ret->items[i].path, X_OK) == 0;
+    free(program);
+    free(name);
 }

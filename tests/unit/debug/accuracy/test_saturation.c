@@ -62,6 +62,7 @@ static const struct study *ask(const struct accuracy_settings *settings, struct 
                             .log = &ret->log.log,
                             .lock = {.fd = -1},
                             .family_lock = -1,
+                            .is_resumed = true,
                             .pattern = FAILS_ALWAYS,
                             .whole = {"model.onnx", "inputs.json", "golden.json", {0}, 0}};
     arena_init(&study->arena);

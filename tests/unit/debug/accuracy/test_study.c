@@ -18,8 +18,12 @@ static struct study *make_study(void)
     struct study *study = memory_alloc_zero(1, sizeof(*study));
 
     captured_log_init(&captured);
-    *study = (struct study){
-        .settings = &settings, .log = &captured.log, .lock = {.fd = -1}, .family_lock = -1, .verdict = ""};
+    *study = (struct study){.settings = &settings,
+                            .log = &captured.log,
+                            .lock = {.fd = -1},
+                            .family_lock = -1,
+                            .is_resumed = true,
+                            .verdict = ""};
     arena_init(&study->arena);
     return study;
 }

@@ -1,0 +1,143 @@
+/* base/file/identity.c: see identity.h. */
+#include "base/file/identity.h"
+
+#include <pthread.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file/file.h"
+#include "base/memory.h"
+
+#define SAMPLES 256                   /* blocks of a large file */
+#define SAMPLE_SIZE ((size_t)1 << 18) /* bytes */
+
+/* Times of files are those of the kernel's clock tick, at the most 10 ms; file systems of other machines, more. */
+#define SETTLED_SECONDS 2
+
+struct file_stamp file_stamp_take(const char *path)
+{
+    struct stat status;
+
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return (struct file_stamp){0};
+    return (struct file_stamp){.present = true,
+                               .device = (uint64_t)status.st_dev,
+                               .number = (uint64_t)status.st_ino,
+                               .size = (int64_t)status.st_size,
+                               .modified = {(int64_t)status.st_mtim.tv_sec, (int64_t)status.st_mtim.tv_nsec},
+                               .changed = {(int64_t)status.st_ctim.tv_sec, (int64_t)status.st_ctim.tv_nsec}};
+}
+
+static bool time_equal(struct file_time a, struct file_time b)
+{
+    return a.seconds == b.seconds && a.nanoseconds == b.nanoseconds;
+}
+
+static bool stamp_equal(const struct file_stamp *a, const struct file_stamp *b)
+{
+    return a->present == b->present && a->device == b->device && a->number == b->number && a->size == b->size &&
+           time_equal(a->modified, b->modified) && time_equal(a->changed, b->changed);
+}
+
+bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
+{
+    struct file_stamp now = file_stamp_take(path);
+
+    now.changed = stamp->changed;
+    return stamp->present && now.present && !stamp_equal(stamp, &now);
+}
+
+/* ---- Contents that are known ---- */
+
+static struct {
+    struct file_identity *items;
+    size_t count, capacity;
+} known_files;
+static pthread_mutex_t known_files_guard = PTHREAD_MUTEX_INITIALIZER;
+
+static bool find_known(struct file_identity *identity)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&known_files_guard);
+    for (size_t i = 0; i < known_files.count && !found; i++)
+        if (stamp_equal(&known_files.items[i].stamp, &identity->stamp)) {
+            identity->content = known_files.items[i].content;
+            found = true;
+        }
+    pthread_mutex_unlock(&known_files_guard);
+    return found;
+}
+
+static void note_known(const struct file_identity *identity)
+{
+    pthread_mutex_lock(&known_files_guard);
+    *VECTOR_APPEND(&known_files) = *identity;
+    pthread_mutex_unlock(&known_files_guard);
+}
+
+/* ---- Content ---- */
+
+static int hash_samples(const char *path, int64_t size, struct hash *ret, struct error *err)
+{
+    char *buffer SCOPED_FREE = memory_alloc(SAMPLE_SIZE);
+    int fd = file_open_to_read(path, err);
+    struct hash hash = hash_bytes(&size, sizeof(size));
+    int64_t last = size - (int64_t)SAMPLE_SIZE;
+    int rc = 0;
+
+    if (fd < 0)
+        return fd;
+    for (int64_t i = 0; rc == 0 && i < SAMPLES; i++) {
+        ssize_t got = pread(fd, buffer, SAMPLE_SIZE, i + 1 < SAMPLES ? last / (SAMPLES - 1) * i : last);
+
+        if (got < 0)
+            rc = error_set_errno(err, ERR_IO, "cannot read '%s'", path);
+        else
+            hash = hash_combine(hash, hash_bytes(buffer, (size_t)got));
+    }
+    close(fd);
+    *ret = hash;
+    return rc;
+}
+
+bool file_identity_is_sampled(const struct file_identity *identity)
+{
+    return identity->stamp.size > FILE_IDENTITY_WHOLE;
+}
+
+int file_identity_take(const char *path, struct file_identity *ret, struct error *err)
+{
+    struct file_identity identity = {.stamp = file_stamp_take(path)};
+    int rc;
+
+    identity.is_settled = identity.stamp.changed.seconds + SETTLED_SECONDS < (int64_t)time(NULL);
+    if (identity.stamp.present && identity.is_settled && find_known(&identity)) {
+        *ret = identity;
+        return 0;
+    }
+    rc = file_identity_is_sampled(&identity) ? hash_samples(path, identity.stamp.size, &identity.content, err)
+                                             : hash_file(path, &identity.content, err);
+    if (rc < 0)
+        return rc;
+    if (identity.is_settled)
+        note_known(&identity);
+    *ret = identity;
+    return 0;
+}
+
+bool file_identity_has_changed(struct file_identity *identity, const char *path)
+{
+    struct file_stamp now = file_stamp_take(path);
+    struct file_identity other;
+
+    if (!now.present || !identity->stamp.present || (identity->is_settled && stamp_equal(&now, &identity->stamp)))
+        return false;
+    if (file_identity_take(path, &other, NULL) < 0)
+        return false;
+    if (other.stamp.size != identity->stamp.size || !hash_equal(other.content, identity->content))
+        return true;
+    *identity = other;
+    return false;
+}

@@ -1,0 +1,138 @@
+/* debug/accuracy/inputs.c: see inputs.h. */
+#include "debug/accuracy/inputs.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/onnxrt/search.h"
+#include "base/memory.h"
+#include "base/system.h"
+#include "debug/check/words.h"
+#include "format/data/word.h"
+#include "onnx/external/data.h"
+#include "onnx/model/subgraph.h"
+
+/* What runtimes and their libraries are found by, and what they heed. */
+static const char *const variables[] = {"POLYGRAPHY_TRT",
+                                        "POLYGRAPHY_TRTEXEC",
+                                        "POLYGRAPHY_ONNXRUNTIME",
+                                        "POLYGRAPHY_ONEDNN",
+                                        CHECK_DISABLED_VARIABLE,
+                                        "ORT_DYLIB_PATH",
+                                        "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",
+                                        "PYTHONPATH",
+                                        "VIRTUAL_ENV",
+                                        "CUDA_VISIBLE_DEVICES",
+                                        "NVIDIA_TF32_OVERRIDE",
+                                        "OMP_NUM_THREADS",
+                                        "ONEDNN_MAX_CPU_ISA",
+                                        "DNNL_MAX_CPU_ISA"};
+
+static int add_model(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
+{
+    struct text_list locations = {0};
+    struct subgraph whole;
+    struct model *model;
+    int rc = model_open(settings->model, settings->external_data_dir, &model, err);
+
+    if (rc < 0)
+        return rc;
+    watched_files_add(ret, settings->model, true);
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, NULL) == 0)
+        for (size_t i = 0; i < locations.count; i++) {
+            char *data SCOPED_FREE = NULL;
+
+            if (external_data_path(model, locations.items[i], &data, NULL) == 0) /* else what needs it reports it */
+                watched_files_add(ret, data, true);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+    model_free(model);
+    return 0;
+}
+
+static bool is_option(struct words words, size_t index, const char *name)
+{
+    return index > 0 && strcmp(words.items[index - 1], name) == 0;
+}
+
+/* The files that a word names, and those that a line of a runner does. A cache is written on the way. */
+static void add_word_files(struct words words, size_t index, struct watched_files *ret)
+{
+    bool is_line = is_option(words, index, "--runner") || is_option(words, index, "--runner-build");
+    const char *word = words.items[index];
+    struct named_files named = {0};
+    struct file_list files = {0};
+
+    if (is_option(words, index, "--calibration-cache"))
+        return;
+    if (is_line)
+        command_line_list_files(word, &named);
+    else
+        data_word_list_files(word, &files);
+    for (size_t i = 0; i < named.count; i++)
+        watched_files_add(ret, named.items[i].path, named.items[i].vital);
+    for (size_t i = 0; i < files.count; i++)
+        watched_files_add(ret, files.items[i], true);
+    named_files_release(&named);
+    file_list_release(&files);
+}
+
+static const char *find_value(struct words words, const char *option)
+{
+    for (size_t i = 0; i < words.count; i++)
+        if (is_option(words, i, option))
+            return words.items[i];
+    return NULL;
+}
+
+/* ONNX Runtime computes what the built-in engine leaves to it, too. Without it there is nothing to add. */
+static void add_runtime(const struct accuracy_settings *settings, struct watched_files *ret)
+{
+    const char *wanted = find_value(settings->reference, "--onnxruntime-lib");
+    char *path SCOPED_FREE = NULL;
+    void *handle;
+
+    if (wanted == NULL)
+        wanted = find_value(settings->suspect, "--onnxruntime-lib");
+    if (onnxrt_search(wanted, &handle, &path, NULL) < 0)
+        return;
+    watched_files_add(ret, path, true);
+    dlclose(handle);
+}
+
+int accuracy_inputs_find(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
+{
+    const struct words words[] = {settings->reference, settings->suspect, settings->loading, settings->data,
+                                  settings->tolerance};
+    int rc = add_model(settings, ret, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < ARRAY_LEN(words); i++)
+        for (size_t k = 0; k < words[i].count; k++)
+            add_word_files(words[i], k, ret);
+    add_runtime(settings, ret);
+    if (settings->engine_program != NULL)
+        watched_files_add(ret, settings->engine_program, true);
+    if (settings->program != NULL)
+        watched_files_add(ret, settings->program, true);
+    return 0;
+}
+
+struct hash accuracy_inputs_hash(const struct watched_files *files)
+{
+    struct hash ret = watched_files_hash(files);
+    SCOPED_STRING(text);
+
+    system_add_processor_name(&text);
+    for (size_t i = 0; i < ARRAY_LEN(variables); i++) {
+        const char *value = getenv(variables[i]);
+
+        string_add_format(&text, "\n%s=%s", variables[i], value != NULL ? value : "");
+    }
+    return hash_combine(ret, hash_bytes(text.data, text.size));
+}
