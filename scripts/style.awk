@@ -25,6 +25,9 @@ BEGIN {
     longest_line = 120
     most_guarded_steps = 2 # `if (rc == 0)`; more of them are a ladder, which `goto done` makes flat
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
+    # A result of a debug tool goes through report/result.h, so that the log, JSON and the page say the same.
+    rendering = call("json_writer_[a-z_]+|report_(set_verdict|add_proof|begin_table|add_row|add_command)") "|LOG_FINISH"
+    renders_results = "src/cli/debug/outputs.c"
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
         "|(^|[^A-Za-z0-9_])(stdout|stderr)([^A-Za-z0-9_]|$)"
 }
@@ -122,6 +125,8 @@ FNR == 1 {
         finding(FNR, "only src/base uses more of the system than POSIX has: " $0)
     if (layer != "" && layer != "cli" && FILENAME != last_resort && code ~ printing)
         finding(FNR, "only src/cli prints or exits: " $0)
+    if (FILENAME ~ /^src\/cli\/debug\// && FILENAME != renders_results && code ~ rendering)
+        finding(FNR, "a result is filled, and its renderers write it (report/result.h): " $0)
     if (code ~ /^[A-Za-z_].*\(/) {
         head = code
         headed = FNR

@@ -3,8 +3,8 @@
 #
 # A test file is a cmocka program (tests/unit/**/test_*.c), a fuzz target with its corpus (tests/fuzz/fuzz_*.c) or a
 # bats file (tests/cli/**/*.bats); with TEXT, only those whose path holds it run. Files run side by side, one per
-# processor (CHECK_JOBS=n for another number), and all of them run even after a failure. The last line is the sum:
-# "N passed, N failed", with ", N skipped" when there are any. What cannot be run in an emulator is
+# processor (CHECK_JOBS=n for another number), and all of them run even after a failure. Tests that failed are shown a
+# second time at the end. The last line is the sum: "N passed, N failed", with ", N skipped" when there are any. What cannot be run in an emulator is
 # skipped: tests/emulation_gaps.txt.
 #
 # Tests find what they need in the environment: POLYGRAPHY (the program, also first on the PATH), POLYGRAPHY_ROOT (this
@@ -22,6 +22,12 @@ export PATH LC_ALL=C.UTF-8
 find tests -path 'tests/cli/*.bats' -o -path 'tests/fuzz/fuzz_*.c' -o -path 'tests/unit/*/test_*.c' |
     grep -F -e "$only" | LC_ALL=C sort |
     xargs -r -d '\n' -n 1 -P "${CHECK_JOBS:-$(getconf _NPROCESSORS_ONLN)}" tests/run_file.sh "$build" "$work"
+
+for shown in $(grep -lE '^# .*: FAILED \(exit status' "$work"/*.shown 2>/dev/null); do
+    head -n 1 "$shown"
+    awk '/^not ok / && !/# SKIP/ { lines = 40 } /^ok / { lines = 0 } lines-- > 0' "$shown" | head -n 200
+    tail -n 1 "$shown"
+done
 
 cat "$work"/*.counts 2>/dev/null | awk '
     { passed += $1; failed += $2; skipped += $3 }

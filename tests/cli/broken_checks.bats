@@ -29,7 +29,7 @@ nothing_is_proven()
 {
     [ ! -e out.onnx ] || return 1
     [ ! -e result.json ] || return 1
-    not_logged '1-minimal|^\[I\] (Reduced|Seen:)|makes? the difference|To achieve|PASSED \| Runtime'
+    not_logged '1-minimal|^\[I\] (Reduced|Cause|    Evidence:)|To achieve|PASSED \| Runtime'
 }
 
 # reduce_wrongly TEXT OPTION...: in all modes the session ends with an error that says this.

@@ -64,7 +64,7 @@ print(value)' "$1"
     logged 'It always fails: 26 of 26 runs of 9 builds'
     logged "Cause: 'logits', which 'scores' \\(MatMul\\) makes, reaches [0-9]+; float16 ends at 65504$"
     [ "$(result cause/kind)" = overflow ]
-    [ "$(result cause/mend/holds)" = True ]
+    [ "$(result cause/fix/holds)" = True ]
     [ "$(result outcome)" = cause ]
     [ "$(result cause/nodes/0)" = scores ]
     [ "$(result cause/proven)" = True ]
@@ -93,7 +93,7 @@ print(value)' "$1"
         --trt -o folder --json result.json --load-inputs data.json
     [ "$status" -eq 1 ]
     [ "$(result outcome)" = no-question ]
-    [[ $(result verdict) == *"input data, in 'x'"* ]]
+    [[ $(result answer) == *"input data, in 'x'"* ]]
 }
 
 # A network of examples/faults with a plug-in that is at fault.
@@ -112,8 +112,8 @@ look_for_fault()
     [ "$(result cause/kind)" = tactic ]
     [ "$(result cause/tactic)" = unit_length:guarded ]
     [ "$(result cause/nodes)" = "['embed/unit']" ]
-    [ "$(result cause/mend/options)" = "['--exclude-tactics', 'unit_length:guarded']" ]
-    [ "$(result cause/mend/holds)" = True ]
+    [ "$(result cause/fix/options)" = "['--exclude-tactics', 'unit_length:guarded']" ]
+    [ "$(result cause/fix/holds)" = True ]
     logged "fails with the tactic 'unit_length:guarded' in 'embed/unit', and passes with 'unit_length:plain' there"
 }
 
@@ -122,7 +122,7 @@ look_for_fault()
     [ "$(result cause/kind)" = race ]
     [ "$(result cause/tactic)" = running_sum:parallel ]
     [ "$(result cause/nodes)" = "['memory/scan']" ]
-    logged 'Seen: [0-9]* of 30 runs of the minimal case fail'
+    logged 'Evidence: [0-9]* of 30 runs of the minimal case fail'
     logged 'without it no run fails: 60 runs of 6 builds'
     run sh folder/reproduce.sh
     [ "$status" -eq 1 ]
@@ -136,10 +136,10 @@ look_for_fault()
     run --separate-stderr polygraphy debug accuracy "$model" --onnxrt --trt -o folder --json result.json
     [ "$status" -eq 0 ]
     [ "$(result cause/kind)" = reference ]
-    logged 'Seen: the suspect agrees with these$'
+    logged 'Evidence: the suspect agrees with these$'
 }
 
-@test "what folding constants takes away is a mend" {
+@test "what folding constants takes away is a fix" {
     cat >no_gather <<'END'
 #!/bin/sh
 ! grep -q Gather "$1" || exit 1
@@ -151,8 +151,8 @@ END
     [ "$status" -eq 0 ]
     [ "$(result cause/kind)" = refused ]
     [ "$(result cause/nodes)" = "['columns']" ]
-    [ "$(result cause/mend/model)" = folder/folded.onnx ]
-    [ "$(result cause/mend/holds)" = True ]
+    [ "$(result cause/fix/model)" = folder/folded.onnx ]
+    [ "$(result cause/fix/holds)" = True ]
 }
 
 @test "small outputs are not taken for right because they are small" {
@@ -185,10 +185,10 @@ END
     fi
     logged "Cause: uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, or int8 activations"
     [ "$(result cause/kind)" = saturation ]
-    [ "$(result cause/mend/holds)" = True ]
+    [ "$(result cause/fix/holds)" = True ]
     run --separate-stderr polygraphy debug accuracy saturating.onnx --onnxrt --runner "$plain" --val-range [0.8,1] \
         --atol 0.6 --builds 1 --runs 1 -o reference --json result.json
     [ "$status" -eq 0 ]
-    logged "Seen: with session.x64quantprecision=1 the reference gives other outputs"
+    logged "Evidence: with session.x64quantprecision=1 the reference gives other outputs"
     [ "$(result cause/kind)" = saturation ]
 }

@@ -55,15 +55,15 @@ print(cause["kind"], *cause["nodes"], sep=", ")'
     investigate products layout
     [ "$(cause)" = "node, product 2, product 5" ]
     logged 'Cause: 2 MatMul nodes are computed wrongly, each alone'
-    logged 'Seen: what any one of them makes alone, put into the reference, has the outputs of the model differ'
-    logged "Seen: with the reference's values for what they make the whole model agrees"
+    logged 'Evidence: what any one of them makes alone, put into the reference, has the outputs of the model differ'
+    logged "Evidence: with the reference's values for what they make the whole model agrees"
 }
 
 @test "of nodes that are right one by one it says which are fused wrongly, and what keeps them from it" {
     investigate sums fusion
     [ "$(cause)" = "fusion, conv1, sum1, relu1" ]
     logged "Cause: 'conv1' \\(Conv\\), 'sum1' \\(Add\\) and 'relu1' \\(Relu\\) are fused wrongly"
-    logged "Seen: with '(conv1|sum1)_out' as extra output the whole model passes"
+    logged "Evidence: with '(conv1|sum1)_out' as extra output the whole model passes"
 }
 
 @test "a mask of infinities is not taken for wrong, nor does it hide what is" {

@@ -15,7 +15,7 @@ essence()
     python3 -c 'import json, sys
 result = json.load(open(sys.argv[1]))
 steps = [(step["name"], step["outcome"]) for step in result["steps"]]
-print(json.dumps([result["outcome"], result["verdict"], result["cause"], steps]).replace(sys.argv[2], "FOLDER"))' "$1" "$2"
+print(json.dumps([result["outcome"], result["answer"], result["cause"], steps]).replace(sys.argv[2], "FOLDER"))' "$1" "$2"
 }
 
 # end_after STEPS SIGNAL FOLDER WORD...: asks the question, and sends the signal once so many steps are done. The exit status
@@ -51,7 +51,7 @@ end_after()
     end_after 5 INT folder
     [ "$ended" -eq 130 ]
     grep -q 'Interrupted: this is what is known so far' said
-    grep -q 'The same command goes on where it was' said
+    grep -q 'Resume with the same command' said
     grep -q 'Interrupted: this is what is known so far' folder/report.html
 }
 
@@ -108,7 +108,7 @@ END
     touch -d @0 folder/steps/*/log.txt
     run --separate-stderr polygraphy debug accuracy "${question[@]}" -o folder --json result.json --resume
     [ "$status" -eq 0 ]
-    logged '^\[W\] [0-9]+ of [0-9]+ experiments are those of an earlier session'
+    logged '^\[W\]     [0-9]+ of [0-9]+ experiments are those of an earlier session'
     [ "$(essence result.json folder)" = "$(essence first.json folder)" ]
     [ -n "$(find folder/steps -name log.txt ! -newermt @1000)" ]
     [ -z "$(find folder/steps/*-build folder/steps/*-minimal folder/steps/*-mended -name log.txt ! -newermt @1000)" ]

@@ -30,9 +30,9 @@ thirty=$(echo O{1..30})
     passes "$model" --val-range [-5,5] --atol 0.01 --json result.json --report-data page.json
     logged "One optimizer changes '$model': QDQSelectorActionTransformer$"
     logged "Cause: QDQSelectorActionTransformer$"
-    logged "Seen: without it, and with all else, the check passes"
-    logged "Seen: with QDQSelectorActionTransformer, and all else switched off, it fails"
-    logged "With it instead: 'add' \(QLinearAdd\)"
+    logged "Evidence: passes with it disabled and everything else enabled"
+    logged "Evidence: fails with only QDQSelectorActionTransformer enabled"
+    logged "Nodes with it: 'add' \(QLinearAdd\)"
     [ "$(json_value 'it["outcome"], it["off"], it["culprits"], it["minimal"], it["nodes_with"]')" = \
         "('found', ['QDQSelectorActionTransformer'], [['QDQSelectorActionTransformer']], True, [{'name': 'add', 'op_type': 'QLinearAdd'}])" ]
     [ "$(json_value 'it["regions"]')" = \
@@ -40,27 +40,27 @@ thirty=$(echo O{1..30})
     [ ! -e polygraphy_debug.disabled ]
     mv page.json result.json
     [ "$(json_value '[(l["name"], len(l["nodes"])) for l in it["layers"]], it["tables"][0]["rows"][0][1], len(it["network"]["nodes"])')" = \
-        "([(\"'add' (QLinearAdd)\", 4)], \"'add' (QLinearAdd)\", 7)" ]
+        "([('add', 4)], 'add', 7)" ]
 }
 
 @test "a setting is found where it makes the difference, and settings that cannot act are not tried" {
     passes "$POLYGRAPHY_ROOT/examples/optimizers/blocked_matmul.onnx" --val-range [-1,1] --atol 0.01 --json result.json
-    logged "Cause: what session.qdq_matmulnbits_accuracy_level=1 switches off$"
-    logged "To do without: polygraphy run ... --session-config session.qdq_matmulnbits_accuracy_level=1$"
+    logged "Cause: what session.qdq_matmulnbits_accuracy_level=1 disables$"
+    logged "Fix: polygraphy run ... --session-config session.qdq_matmulnbits_accuracy_level=1$"
     [ "$(json_value 'it["off"], it["remedies"][1]')" = "(['session.qdq_matmulnbits_accuracy_level=1'], {'form': 'c', 'line': \
 'AddSessionConfigEntry(options, \"session.qdq_matmulnbits_accuracy_level\", \"1\")'})" ]
     [ "$(json_value 'sum(it["checks"].values()) <= 12')" = True ]
     passes "$model" --val-range [-5,5] --atol 0.01 --onnxrt-threads 1 --json result.json
-    logged "Found with 4 checks, both ends and a second look at what shows it included"
+    logged "Found with 4 checks, both ends"
     [ "$(json_value 'it["decisions"]')" = "['QDQSelectorActionTransformer']" ]
     passes "$model" --decisions A --check 'test "{disabled}" = A || kill -SEGV $$' # how a check ends counts no second time
-    logged "Found with 4 checks, both ends and a second look at what shows it included"
+    logged "Found with 4 checks, both ends"
 }
 
 @test "a setting of the user's that this program's own sessions must not have is switched off as well" {
     passes "$model" --among settings --session-config session.set_denormal_as_zero=1 --json result.json \
         --check 'test "{disabled}" = session.set_denormal_as_zero=0'
-    logged "Cause: what session.set_denormal_as_zero=0 switches off$"
+    logged "Cause: what session.set_denormal_as_zero=0 disables$"
     passes "$model" --among fusions
     [ "$status" -eq 1 ]
     [[ $stderr == *"--among: ONNX Runtime has no decisions of the kind 'fusions'; those it has are optimizers, settings, threads"* ]]
@@ -70,11 +70,11 @@ thirty=$(echo O{1..30})
     /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/quantize_models.py" saturating saturating.onnx
     passes saturating.onnx --val-range [0.8,1] --atol 0.6 --among settings --json result.json
     if "$POLYGRAPHY_TEST_PROGRAMS/saturates_products"; then
-        logged "Cause: what session.x64quantprecision=1 switches off$"
+        logged "Cause: what session.x64quantprecision=1 disables$"
         logged "uint8 x int8 products saturate on this processor \(no VNNI\); fixes: 7-bit weights .*, or int8 activations"
         [ "$(json_value 'it["off"]')" = "['session.x64quantprecision=1']" ]
     else
-        logged "With nothing switched off the check passes: there is nothing to look for"
+        logged "The check passes with all optimizations enabled: nothing to find"
         [ "$(json_value 'it["decisions"]')" = "['session.disable_prepacking=1']" ]
     fi
 }
@@ -82,7 +82,7 @@ thirty=$(echo O{1..30})
 @test "a long list goes through a file" {
     passes "$model" --decisions O{1..9000} --check \
         'case "{disabled}" in "") ;; @*) grep -qx O77 "$(echo "{disabled}" | cut -c2-)" ;; *) exit 1 ;; esac'
-    logged "With nothing switched off the check passes: there is nothing to look for"
+    logged "The check passes with all optimizations enabled: nothing to find"
     echo O77 >list
     POLYGRAPHY_DISABLED=@list run --separate-stderr polygraphy run "$model" --onnxrt
     logged "Switched off in ONNX Runtime by POLYGRAPHY_DISABLED: O77$"
@@ -93,11 +93,9 @@ thirty=$(echo O{1..30})
 
 @test "the smallest part in which it makes the difference alone is left with data and a command that shows it" {
     passes "$model" --val-range [-5,5] --atol 0.01 --reduce --json result.json
-    logged "The smallest part in which QDQSelectorActionTransformer makes a difference: 4 of 7 nodes, 'polygraphy_passes/reduced.onnx'"
-    logged "Seen there: with QDQSelectorActionTransformer, and all else switched off, it differs from all off"
-    logged "Seen there: without the cause, and with all else, it does not"
-    [ "$(json_value '[[n["op_type"] for n in r["nodes"]] + [r["alone_fails"], r["without_passes"]] for r in it["reduced"]]')" = \
-        "[['DequantizeLinear', 'DequantizeLinear', 'Add', 'QuantizeLinear', True, True]]" ]
+    logged "The smallest subgraph in which QDQSelectorActionTransformer makes a difference: 4 of 7 nodes, 'polygraphy_passes/reduced.onnx'"
+    [ "$(json_value '[r["nodes"] + [r["alone_fails"], r["without_passes"]] for r in it["reduced"]]')" = \
+        "[['dequantize_left', 'dequantize_right', 'add', 'quantize_y', True, True]]" ]
     run bash -c "$(json_value 'it["reduced"][0]["command"]')"
     [ "$status" -eq 1 ]
     logged "Mismatched outputs"
@@ -116,14 +114,14 @@ thirty=$(echo O{1..30})
 @test "what passes with nothing switched off, or fails with everything off, has no such cause" {
     passes "$model" --val-range [-5,5] --atol 1 --exit-code
     [ "$status" -eq 4 ]
-    logged "With nothing switched off the check passes: there is nothing to look for"
+    logged "The check passes with all optimizations enabled: nothing to find"
     passes "$model" --decisions A B --json result.json --check false
-    logged "With all of them switched off the check fails, too: the reason is not among them, or the check does not heed"
+    logged "The check fails with all optimizations disabled, too: "
     [ "$(json_value 'it["outcome"]')" = all-off-fails ]
     # NaN is not like NaN
     LC_ALL=C sed s/Relu/Sqrt/g "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" >roots.onnx
     passes roots.onnx --atol 1e-3
-    logged "With all of them switched off the model differs from its own reference, too: its outputs hold NaN, change from"
+    logged "The model differs from its own reference with all optimizations disabled, too: its outputs contain NaN"
 }
 
 @test "decisions none of which can be switched off are no answer" {
@@ -145,7 +143,7 @@ thirty=$(echo O{1..30})
     done
     passes "$model" --decisions $thirty --check "$(without O3 O17)" --json result.json
     logged "Cause: O3, O17$"
-    logged "Seen: with any single one of them switched on again it fails"
+    logged "Evidence: fails if any single one of them is enabled again"
     [ "$(grep -c 'Running check command' <<<"$output")" -le 21 ]
     [ "$(json_value 'sorted(it["culprits"])')" = "[['O17'], ['O3']]" ]
 }
@@ -157,14 +155,14 @@ thirty=$(echo O{1..30})
         --json result.json
     [ "$status" -eq 0 ]
     logged "Cause: fusion:relu@relu$"
-    logged "No smaller model for .*: it would be 'polygraphy_passes/reduced.onnx', but for its input '-o' there are no data"
-    [ "$(json_value 'it["outcome"], ["why_not" in r for r in it["reduced"]]')" = "('found', [True])" ]
+    logged "Not tested: a smaller model for .*: it would be 'polygraphy_passes/reduced.onnx', but for its input '-o' there are no data"
+    [ "$(json_value 'it["outcome"], [r["why_not"] is not None for r in it["reduced"]]')" = "('found', [True])" ]
 }
 
 @test "of many decisions kinds are found first, then places; a kind that does harm everywhere stays a kind" {
     passes "$model" --decisions s:{a,b,c,d}@{1..10} --json result.json --check "$(without s:b@7 s:d@1)"
     logged "Cause: s:b@7, s:d@1$"
-    logged "Seen: with any single one of them switched on again it fails"
+    logged "Evidence: fails if any single one of them is enabled again"
     [ "$(json_value 'sorted(it["culprits"])')" = "[['s:b@7'], ['s:d@1']]" ]
     [ "$(grep -c 'Running check command' <<<"$output")" -le 30 ]
     passes "$model" --decisions s:{a,b,c,d}@{1..10} --json result.json --check "$(without s:c@{1..10})"
@@ -183,8 +181,8 @@ thirty=$(echo O{1..30})
     passes "$model" --decisions A B --exit-code --json result.json --check \
         'case "{disabled}" in "A;B") exit 0 ;; B) exit 125 ;; esac; exit 1'
     [ "$status" -eq 4 ]
-    logged "Not decided: with what was found switched off, and with all else, the check says nothing"
-    logged "Seen: with B, and all else switched off, it fails"
+    logged "Not decided: the check is inconclusive with only the optimizations disabled that were found"
+    logged "Evidence: fails with only B enabled"
     [ "$(json_value 'it["outcome"]')" = undecided ]
 }
 
@@ -197,8 +195,8 @@ thirty=$(echo O{1..30})
         read -r runs <runs
         if [ "$status" -eq 0 ]; then
             logged "Cause: O2$"
-            logged "Seen: without it, and with all else, the check passes"
-            [ "$(grep 'Seen: with ' <<<"$output" | grep -vcE 'with (O1, )?O2, and all else switched off, it fails')" -eq 0 ]
+            logged "Evidence: passes with it disabled and everything else enabled"
+            [ "$(grep 'Evidence: fails with only ' <<<"$output" | grep -vcE 'with only (O1, )?O2 enabled')" -eq 0 ]
         else
             [[ $stderr == *" when it is checked once more, it "*"--flaky reckons with it"* ]]
         fi
@@ -218,10 +216,10 @@ thirty=$(echo O{1..30})
     passes "$model" --decisions F A D --json result.json --report-data page.json --check \
         'case "{disabled}" in "" | F | A | "F;A" | "A;D") exit 1 ;; esac'
     logged "Cause: D$"
-    logged "Seen: with F, and all else switched off, it fails; yet it can stay on: without the cause, and with all else, the check passes$"
-    logged "Seen: with D, and all else switched off, it fails$"
+    logged "Evidence: fails with only F enabled; yet it can stay enabled: without the cause, and with everything else, the check passes$"
+    logged "Evidence: fails with only D enabled$"
     [ "$(json_value 'it["off"], it["culprits"]')" = "(['D'], [['F'], ['D']])" ]
-    grep -q "with F, and all else switched off, it fails; yet it can stay on" page.json
+    grep -q "fails with only F enabled; yet it can stay enabled" page.json
 }
 
 @test "of two that fail only together one is switched off" {
@@ -291,12 +289,12 @@ thirty=$(echo O{1..30})
 @test "the place of an optimizer is a tensor that it hides" {
     passes "$model" --val-range [-5,5] --atol 0.01 --among barriers
     logged "Cause: across:sum$"
-    logged "Without it the model has: .*'add' \(Add\)"
-    logged "With it instead: 'add' \(QLinearAdd\)"
-    logged "To do without: polygraphy run ... --onnx-outputs OUTPUTS sum"
+    logged "Nodes without it: .*'add' \(Add\)"
+    logged "Nodes with it: 'add' \(QLinearAdd\)"
+    logged "Fix: polygraphy run ... --onnx-outputs OUTPUTS sum"
     LC_ALL=C sed 's/sum/a\&b/g' "$model" >named_for_the_shell.onnx
     passes named_for_the_shell.onnx --val-range [-5,5] --atol 0.01 --among barriers
-    logged "To do without: polygraphy run ... --onnx-outputs OUTPUTS 'a&b' "
+    logged "Fix: polygraphy run ... --onnx-outputs OUTPUTS 'a&b' "
 }
 
 @test "tensors whose names cannot be handed over are left out, and it is said" {
@@ -316,9 +314,9 @@ thirty=$(echo O{1..30})
     passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --trt --atol 1e-3 --json result.json
     logged "3 of 3 knobs of TensorRT's compiler can be turned down"
     logged "Cause: across:t4$"
-    logged "Seen: with route:-cask_fusion=off, across:t4, and all else switched off, it fails"
-    logged "Without it the model has: 'pointwise' \(CaskConvolution\), 'relu' \("
-    logged "With it instead: 'pointwise \+ relu' \(CaskConvolution\)"
+    logged "Evidence: fails with only route:-cask_fusion=off, across:t4 enabled"
+    logged "Nodes without it: 'pointwise' \(CaskConvolution\), 'relu' \("
+    logged "Nodes with it: 'pointwise \+ relu' \(CaskConvolution\)"
     logged "with trtexec: --markDebug=t4"
     [ "$(json_value 'it["off"], it["culprits"]')" = "(['across:t4'], [['route:-cask_fusion=off', 'across:t4']])" ]
     # a knob that cannot be turned down beside another one is left as it is
@@ -326,9 +324,9 @@ thirty=$(echo O{1..30})
         --among routes --json result.json
     logged "\[W\] 1 of 3 decisions stay on and are not tried, 'route:-kgen:tiling=0': with them switched off besides"
     logged "Cause: route:-cask_fusion=off$"
-    logged "Not ruled out: kernels .* \(which tactics TensorRT takes is not held fixed\)"
+    logged "Not tested: whether kernels .* \(which tactics TensorRT takes is not held fixed\)"
     [ "$(json_value 'it["not_tried"], len(it["decisions"])')" = "(['route:-kgen:tiling=0'], 2)" ]
-    logged "To do without: polygraphy run ... --build-route cask_fusion=off$"
+    logged "Fix: polygraphy run ... --build-route cask_fusion=off$"
     logged "with trtexec: --setBuildRoute='-cask_fusion=off'$"
 }
 
@@ -339,33 +337,33 @@ thirty=$(echo O{1..30})
     local with=(--trt --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/wrong_when_fused.so" --atol 1e-3)
     passes "$convolutions" "${with[@]}" --json result.json --reduce
     logged "Cause: fusion:relu@relu$"
-    [ "$(json_value '[([n["name"] for n in r["nodes"]], r["alone_fails"], r["without_passes"]) for r in it["reduced"]]')" = \
+    [ "$(json_value '[(r["nodes"], r["alone_fails"], r["without_passes"]) for r in it["reduced"]]')" = \
         "[(['pointwise', 'relu'], True, True)]" ]
-    logged "Seen: without it, and with all else, the check passes"
-    logged "Seen: with tactics:forgetful, fusion:relu@relu, and all else switched off, it fails"
-    logged "Without it the model has: 'pointwise' \(forgetful:forgetful\), 'relu' \("
-    logged "With it instead: 'pointwise \+ relu' \(forgetful:forgetful\)"
-    logged "To do without: polygraphy run ... --disable-fusions relu@relu$"
+    logged "Evidence: passes with it disabled and everything else enabled"
+    logged "Evidence: fails with only tactics:forgetful, fusion:relu@relu enabled"
+    logged "Nodes without it: 'pointwise' \(forgetful:forgetful\), 'relu' \("
+    logged "Nodes with it: 'pointwise \+ relu' \(forgetful:forgetful\)"
+    logged "Fix: polygraphy run ... --disable-fusions relu@relu$"
     [ "$(json_value 'it["off"], it["culprits"]')" = "(['fusion:relu@relu'], [['tactics:forgetful', 'fusion:relu@relu']])" ]
-    logged "Seen: layers that begin with the same node have the same kernel with it and without"
+    logged "Evidence: layers that begin with the same node have the same kernel with it and without"
     # the fusion brings another kernel: is it that kernel? It is forced upon the node alone
     FORGETFUL_ALONE=right passes "$convolutions" "${with[@]}" --among fusions
     logged "Cause: fusion:relu@relu$"
-    logged "Seen: without it, and with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\), the check passes"
+    logged "Evidence: passes without it and with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\)"
     FORGETFUL_ALONE=wrong passes "$convolutions" "${with[@]}" --among fusions --json result.json
-    logged "But: without it, and with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\), the check fails as well"
+    logged "The check fails without it, too, with the kernels that layers have with it, 'pointwise' \(forgetful:forgetful\)"
     [ "$(json_value 'it["other_kernels"]')" = "{'evidence': 'forced-fail', 'replay': 'polygraphy_passes/kernels.json'}" ]
     FORGETFUL_ALONE=wrong passes "$convolutions" "${with[@]:0:3}" --among fusions --check test -n "{disabled}"
-    logged "Not ruled out: kernels that layers have with it and not without it are wrong by themselves \(which of them a --check of your own has is not known\)"
+    logged "Not tested: whether kernels that layers have only with it are wrong by themselves \(which of them a --check of your own has is not known\)"
     passes "$convolutions" "${with[@]}" --among tactics
     logged "Cause: tactics:forgetful$"
-    logged "To do without: polygraphy run ... --exclude-tactics forgetful$"
+    logged "Fix: polygraphy run ... --exclude-tactics forgetful$"
     passes "$convolutions" "${with[@]}" --among barriers
     logged "Cause: across:t4$"
-    logged "To do without: polygraphy run ... --trt-outputs OUTPUTS t4 "
+    logged "Fix: polygraphy run ... --trt-outputs OUTPUTS t4 "
     # checks have kernels with threads, which what came before must not have left behind
     passes "$convolutions" --trt --among fusions --atol 1e-3 --input-shapes x:[64,3,12,11]
-    logged "With nothing switched off the check passes: there is nothing to look for"
+    logged "The check passes with all optimizations enabled: nothing to find"
     run --separate-stderr polygraphy run "$convolutions" --trt --deterministic --disable-fusions relu@rellu
     [ "$status" -eq 1 ]
     [[ $stderr == *"'fusion:relu@rellu' cannot be switched off"*"did you mean 'relu'?"* ]]

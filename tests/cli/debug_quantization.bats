@@ -29,9 +29,9 @@ without()
 @test "the two bad scales are what has to be left out, and the repaired model passes" {
     quantization "$model" --float "$original" --atol 0.02 --json result.json
     [ "$status" -eq 0 ]
-    logged "Seen: without these the check passes; with all quantizers in place it fails"
-    logged "Seen: with any single one of them in place again it fails"
-    [ "$(json_value 'it["search"]["outcome"], sorted(it["search"]["left_out"]), it["search"]["minimal"]')" = \
+    logged "Evidence: passes without these; fails with all quantizers enabled"
+    logged "Evidence: fails if any single one of them is enabled again"
+    [ "$(json_value 'it["outcome"], sorted(it["left_out"]), it["minimal"]')" = \
         "('found', ['conv_3_weight_q', 'relu_1'], True)" ]
     run polygraphy run polygraphy_quantization/repaired.onnx --onnxrt --load-inputs polygraphy_quantization/inputs.json \
         --load-outputs polygraphy_quantization/golden.json --atol 0.02
@@ -46,7 +46,7 @@ without()
     quantization "$model" --float "$original" --atol 0.02 --emit left-out --json result.json
     logged 'nodes_to_exclude=\["relu_1", "conv_2", "conv_3"\]'
     logged "nncf.IgnoredScope\(names=\[\"conv_2\", \"conv_3\"\]\)"
-    [ "$(json_value '[it["search"]["exclusions"][name]["proof"] for name in ("onnxruntime", "modelopt", "nncf")]')" = \
+    [ "$(json_value '[each["proof"] for each in it["exclusions"]]')" = \
         "['passes', 'passes', 'passes']" ]
     run /usr/bin/python3 -c 'import re
 exec(open("polygraphy_quantization/exclusions.py").read())
@@ -57,7 +57,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
 @test "what passes with all quantizers, or fails without any, has no such cause" {
     quantization "$model" --float "$original" --atol 1 --exit-code
     [ "$status" -eq 4 ]
-    logged "With all quantizers in place the check passes: none has to be left out"
+    logged "The check passes with all quantizers enabled: none has to be left out"
     quantization "$model" --float "$original" --check 'echo no; exit 1'
     [ "$status" -eq 1 ]
     refused "nothing shows that it looks at what it is given"
@@ -69,35 +69,35 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     refused "--snr-threshold: 'Y' is no output of '$model', and the check would pass over it; did you mean 'y'? It has 'y'"
     run ! grep -q quantizer <<<"$output" # nothing was measured before
     quantization "$model" --float "$original" --atol y:0.02
-    logged "Seen: without these the check passes"
+    logged "Evidence: passes without these"
 }
 
 @test "any command is a check, several run at a time, and a session goes on where it was" {
     local check=(--check sh -c "$(without relu_2_quantize conv_1_weight_q)")
     quantization "$model" --float "$original" --emit lists --json result.json -j 2 "${check[@]}"
-    [ "$(json_value 'sorted(it["search"]["left_out"]), it["search"]["repaired"]')" = "(['conv_1_weight_q', 'relu_2'], None)" ]
+    [ "$(json_value 'sorted(it["left_out"]), it["repaired"]')" = "(['conv_1_weight_q', 'relu_2'], None)" ]
     [ -e polygraphy_quantization/exclusions.py ]
     [ ! -e polygraphy_quantization/repaired.onnx ]
     cp result.json first.json
     quantization "$model" --float "$original" --emit lists --json result.json --load-debug-replay polygraphy_debug_replay.json "${check[@]}"
-    [ "$(json_value 'it["search"] == json.load(open("first.json"))["search"]')" = True ]
+    [ "$(json_value '[it[name] == json.load(open("first.json"))[name] for name in ("outcome", "left_out", "minimal", "exclusions")] == [True] * 4')" = True ]
 }
 
 @test "without a check there is the table alone, whatever cannot be switched off" {
     quantization "$model" --float "$original" --json result.json --report page.html
     [ "$status" -eq 0 ]
     grep -q "a layer reads it in float" page.html
-    logged "alone +gain +own +clipped +unused +dead +outlying +type +role +quantizer"
+    logged "alone +gain +own +clipped +unused +dead +outlying +scales +reach +type +role +quantizer"
     logged "Input data are made up"
     [ "$(json_value 'sorted(q["name"] for q in it["quantizers"][:2])')" = "['conv_3_weight_q', 'relu_1']" ]
-    [ "$(json_value 'it["outputs"][0]["all_off"] > 80, it["outputs"][0]["all_on"] < 20, "search" in it')" = \
+    [ "$(json_value 'it["outputs"][0]["all_off"] > 80, it["outputs"][0]["all_on"] < 20, "outcome" in it')" = \
         "(True, True, False)" ]
     [ "$(json_value 'it["rewritten"], [t["quantizers"] for t in it["traps"] if t["kind"] == "kept-in-float"]')" = \
         "({'integer_kernels': 3, 'layers_in_float': ['conv_3']}, [['conv_3_weight_q', 'relu_2']])" ]
     [ "$(json_value '[q["alone"] for q in it["quantizers"]] == sorted(q["alone"] for q in it["quantizers"])')" = True ]
     quantization "$model" --json result.json
-    logged "quantizers cannot be switched off .*: its constant is stored in integers"
-    [ "$(json_value 'any(q["alone"] is None and q["tensor"]["snr"] is None for q in it["quantizers"])')" = True ]
+    logged "quantizers cannot be disabled .*: its constant is stored in integers"
+    [ "$(json_value 'any(q["alone"] is None and q["own"] is None for q in it["quantizers"])')" = True ]
     [ ! -e polygraphy_quantization ]
     quantization "$model" --emit lists
     [ "$status" -eq 1 ]
@@ -115,10 +115,10 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" relu float.onnx relu.onnx
     quantization relu.onnx --float float.onnx --json result.json
     [ "$status" -eq 0 ]
-    [ "$(json_value '[(q["name"], q["tensor"]["snr"] > 30, q["tensor"]["clipped"]) for q in it["quantizers"]]')" = \
+    [ "$(json_value '[(q["name"], q["own"] > 30, q["clipped"]) for q in it["quantizers"]]')" = \
         "[('h', True, 0.0)]" ]
     quantization relu.onnx --json result.json
-    logged "'h' cuts off [0-9.]+% of its values from below"
+    logged "'h' clips [0-9.]+% of its values from below"
 }
 
 @test "constants that are sparse, or do not saturate, are not simulated, and the rest is" {
@@ -132,10 +132,10 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
 @test "a quantizer with which nothing can be computed says why, and none adds a line to the log" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" problems problems.onnx
     quantization problems.onnx --check "$(without lines_q)" --json result.json
-    logged "^\[W\] Nothing is measured in the own tensor of 1 of 3 quantizers \('two\\\\nlines'\): it is dequantized with another scale than it is quantized with$"
-    logged "^\[W\] Nothing is measured in the own tensor of 2 of 3 quantizers \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
-    [ "$(json_value 'sorted(str(q["tensor"]) for q in it["quantizers"])')" = "['None', 'None', 'None']" ]
-    logged "^\[I\] Cause: 'two\\\\nlines'$"
+    logged "^\[W\]     The own tensor of 1 of 3 quantizers was not measured \('two\\\\nlines'\): it is dequantized with another scale than it is quantized with$"
+    logged "^\[W\]     The own tensor of 2 of 3 quantizers was not measured \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
+    [ "$(json_value 'sorted(str(q["elements"]) for q in it["quantizers"])')" = "['None', 'None', 'None']" ]
+    logged "^\[I\] Cause: 'two\\\\nlines': 1 of 3 quantizers$"
     not_logged "^lines"
 }
 
@@ -147,7 +147,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
         "([True, True, False, False], True)" ]
     # A processor may round to another level, but the order in which float32 is added up is nothing to warn of.
     local far=False
-    grep -q "own kernels give something else" <<<"$output" && far=True
+    grep -q "own kernels compute something else" <<<"$output" && far=True
     [ "$(json_value 'it["outputs"][0]["simulation"] < 100')" = "$far" ]
     quantization quantized.onnx --float weights.onnx --json result.json
     [ "$(json_value 'it["outputs"][0]["all_on"] < 60, it["outputs"][0]["all_off"] > 100')" = "(True, True)" ]
@@ -160,7 +160,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ "$(json_value '[(q["name"], q["type"], q["block_size"]) for q in it["quantizers"] if q["role"] == "weight"]')" = \
         "[('int4_q', 'int4', 4), ('uint4_q', 'uint4', 4), ('float8_q', 'float8e4m3fn', 0), ('int16_q', 'int16', 0)]" ]
     [ "$(json_value 'all(q["alone"] > 10 for q in it["quantizers"]), it["outputs"][0]["simulation"] > 60')" = "(True, True)" ]
-    [ "$(json_value 'it["search"]["left_out"], it["search"]["repaired"]["16_bits"]')" = "(['int4_q'], ['int4_q'])" ]
+    [ "$(json_value 'it["left_out"], it["repaired"]["16_bits"]')" = "(['int4_q'], ['int4_q'])" ]
     run polygraphy run polygraphy_quantization/repaired.onnx --onnxrt --load-inputs polygraphy_quantization/inputs.json \
         --load-outputs polygraphy_quantization/golden.json --atol 4
     [ "$status" -eq 0 ]
@@ -171,7 +171,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     $models thrice float.onnx quantized.onnx
     quantization quantized.onnx --float float.onnx --check "$models repaired {artifact}" --json result.json
     [ "$status" -eq 0 ]
-    [ "$(json_value 'it["search"]["repaired"]["per_channel"], it["search"]["extra_options"]')" = \
+    [ "$(json_value 'it["repaired"]["per_channel"], it["extra_options"]')" = \
         "(['v_q'], '{\"TensorQuantOverrides\": {\"v\": [{\"quant_type\": QuantType.QInt8, \"axis\": 1}]}}')" ]
 }
 
@@ -184,17 +184,17 @@ for constant in model.graph.initializer:
 onnx.save(model, "zero.onnx")' "$model"
     quantization zero.onnx --float "$original" --emit onnx --check sh -c "$(without relu_1_quantize)"
     logged "Cause: 'relu_1'"
-    logged "Neither other scales nor 16 bits were tried in place of that: scale 1 of 1 is 0"
-    not_logged "Seen: other scales"
+    logged "Not tested: other scales or 16 bits in place of leaving them out: scale 1 of 1 is 0"
+    not_logged "Evidence: other scales"
 }
 
 @test "what differs from run to run is said to be chance, not the work of quantizers or kernels" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" random random.onnx
     quantization random.onnx
-    logged "The model computes something else each time it runs, with the same data and all quantizers off"
-    not_logged "The runtime's own kernels"
+    logged "Output .* is not reproducible: "
+    not_logged "own kernels compute"
     quantization "$model" --float "$original"
-    not_logged "each time it runs"
+    not_logged "is not reproducible"
     not_logged "--float: "
     quantization "$model" --float "$model"
     logged "--float: '$model' has [0-9]+ quantizer\(s\) itself, so that it is not the model in float"

@@ -63,7 +63,7 @@ found = json.load(open("found.json"))
 layers = 24
 assert found["outcome"] == "found" and found["necessary"], found
 assert [tactic["layer"] for tactic in found["tactics"]] == [sys.argv[1]], found
-assert found["tactics"][0]["bad"]["name"].startswith(sys.argv[2]), found
+assert found["tactics"][0]["bad_name"].startswith(sys.argv[2]), found
 assert found["builds"] <= 2 * math.log2(layers), found
 END
 }

@@ -132,7 +132,7 @@ SCRIPT
     not_logged '^\[W\] --int8 is implied'
     logged '^\[I\] To achieve acceptable accuracy, try running the first 7 layer\(s\) in higher precision$'
     # What it says can be typed: the layers that need it get their precision, and the accuracy is there.
-    readarray -t words < <(sed -n 's/^\[I\] To build like that: //p' <<<"$output" | xargs -n 1)
+    readarray -t words < <(sed -n 's/^\[I\]     Fix: //p' <<<"$output" | xargs -n 1)
     polygraphy run model.onnx --trt --fp16 "${words[@]}" --load-outputs golden.json --atol 1e-2 --rtol 1e-2
     run polygraphy run model.onnx --trt --fp16 --load-outputs golden.json --atol 1e-2 --rtol 1e-2
     [ "$status" -eq 1 ]

@@ -17,7 +17,7 @@ setup_file()
 # The archive of a build with sanitizers needs their library.
 compile()
 {
-    "${CC:-cc}" -std=c11 -Wall -Wextra -Wpedantic -Werror ${SANITIZE:+"-fsanitize=$SANITIZE"} "$@" \
+    ${CC:-cc} -std=c11 -Wall -Wextra -Wpedantic -Werror ${SANITIZE:+"-fsanitize=$SANITIZE"} "$@" \
         $(pkg-config --cflags --libs polygraphy)
 }
 

@@ -135,6 +135,18 @@ void string_add_visible(struct string_builder *builder, struct text text)
     string_add_bytes(builder, text.data + clean, at - clean);
 }
 
+void string_add_in_line(struct string_builder *builder, const char *text)
+{
+    while (*text != '\0') {
+        size_t length = strcspn(text, "\n\t");
+
+        string_add_visible(builder, (struct text){text, length});
+        text += length;
+        if (*text != '\0')
+            string_add(builder, *text++ == '\n' ? "\\n" : "\\t");
+    }
+}
+
 void string_add_format_list(struct string_builder *builder, const char *format, va_list args)
 {
     va_list again;

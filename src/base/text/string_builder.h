@@ -35,6 +35,9 @@ void string_add_quoted(struct string_builder *builder, const char *word);
  * Control characters but tabs and line breaks, those that change the order in which text is shown, and bytes that are
  * not UTF-8, become \xNN; sequences that only set colours are left out. */
 void string_add_visible(struct string_builder *builder, struct text text);
+
+/* The same where it must not end the line either: line breaks and tabs become \n and \t. */
+void string_add_in_line(struct string_builder *builder, const char *text);
 void string_add_integer(struct string_builder *builder, int64_t value); /* many times as fast as a format */
 void string_add_format(struct string_builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void string_add_format_list(struct string_builder *builder, const char *format, va_list args)

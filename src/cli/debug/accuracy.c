@@ -9,6 +9,8 @@
 #include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/accuracy_report.h"
+#include "cli/debug/accuracy_result.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/frame.h"
 #include "cli/options/groups.h"
@@ -19,9 +21,7 @@
 #include "engine/backend.h"
 
 struct debug_accuracy_settings {
-    struct common_settings common;
-    struct json_values json;
-    struct report_values report;
+    struct debug_values debug; /* of its session there is none: each step is a command */
     struct model_file_settings file;
     struct runner_values runners;
     struct comparison_values comparison;
@@ -300,45 +300,43 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
 }
 
 /* Of an answer that was not observed whole just now. */
-static void log_kept_experiments(const struct study *study)
+static void add_kept_experiments(const struct study *study, struct result *ret)
 {
     size_t kept = study_kept_steps(study);
 
     if (kept > 0)
-        log_message(study->log, LOG_WARNING,
-                    "%zu of %zu experiments are those of an earlier session; whether it fails, and the confirmation of "
-                    "the answer, were run anew",
-                    kept, study->steps.count);
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "%zu of %zu experiments are those of an earlier session; whether it fails, and the confirmation "
+            "of the answer, were run again",
+            kept, study->steps.count);
 }
 
 /* What is known is reported after an interruption, too. */
-static int report_study(const struct command_context *context, const struct report_values *report, struct study *study,
-                        struct debug_report *result, int rc, struct error *err)
+static int report_study(struct debug_outputs *outputs, struct study *study, int rc, struct error *err)
 {
+    const struct command_context *context = outputs->context;
+    const struct report_values *report = &outputs->debug->report;
     struct error why;
 
     if (rc == 0)
         rc = accuracy_write_bundle(study, err);
     if (rc < 0 && rc != ERR_INTERRUPTED)
         return rc;
+    accuracy_result_fill(study, outputs->result);
     if (rc == ERR_INTERRUPTED) {
-        if (accuracy_report_write(context, report, study, &why) < 0)
-            log_message(study->log, LOG_WARNING, "There is no report: %s", why.message);
-        accuracy_log_result(study);
-        log_message(study->log, LOG_CRITICAL, "The same command goes on where it was");
+        if (accuracy_report_write(context, report, study, outputs->result, &why) < 0)
+            log_message(study->log, LOG_WARNING, "The report was not written: %s", why.message);
+        result_log(outputs->result, study->log);
+        log_message(study->log, LOG_CRITICAL, "Resume with the same command");
         return rc;
     }
-    rc = accuracy_report_write(context, report, study, err);
-    if (rc < 0)
-        return rc;
-    accuracy_log_result(study);
-    log_kept_experiments(study);
-    rc = debug_report_save(result, NULL, accuracy_write_result, study, err);
+    add_kept_experiments(study, outputs->result);
+    rc = accuracy_report_write(context, report, study, outputs->result, err);
+    rc = debug_outputs_finish(outputs, NULL, rc, true, err);
     if (rc == 0 && !study->out_of_budget)
         rc = accuracy_folder_finish(study, err);
-    if (rc < 0)
-        return rc;
-    return accuracy_is_answered(study) ? 0 : EXIT_STATUS_ERROR;
+    return rc < 0 || accuracy_is_answered(study) ? rc : EXIT_STATUS_ERROR;
 }
 
 static int debug_accuracy_run(const struct command_context *context, const struct debug_accuracy_settings *options,
@@ -347,14 +345,14 @@ static int debug_accuracy_run(const struct command_context *context, const struc
     struct given given = {.context = context, .settings = options};
     struct accuracy_settings settings;
     struct study *study = NULL;
-    struct debug_report result = {0};
+    struct debug_outputs outputs = {.has_json = false};
     int rc;
 
     arena_init(&given.arena);
     rc = make_settings(&given, &settings, err);
     if (rc < 0)
         goto done;
-    rc = debug_report_open(&result, &options->json, err);
+    rc = debug_outputs_open(&outputs, context, &options->debug, "debug accuracy", err);
     if (rc < 0)
         goto done;
     rc = accuracy_begin(&settings, context->log, &study, err);
@@ -362,9 +360,9 @@ static int debug_accuracy_run(const struct command_context *context, const struc
         goto done;
     rc = accuracy_run(study, err);
     if (rc == 0 || rc == ERR_INTERRUPTED)
-        rc = report_study(context, &options->report, study, &result, rc, err);
+        rc = report_study(&outputs, study, rc, err);
 done:
-    debug_report_close(&result);
+    debug_outputs_close(&outputs);
     study_free(study);
     arena_release(&given.arena);
     return rc;
@@ -373,11 +371,11 @@ done:
 DEFINE_COMMAND_RUN(debug_accuracy_run, struct debug_accuracy_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct debug_accuracy_settings, common.logging, logging_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, debug.common.logging, logging_options),
     {&accuracy_options, offsetof(struct debug_accuracy_settings, own)},
-    COMMAND_GROUP(struct debug_accuracy_settings, json, json_options),
-    COMMAND_GROUP(struct debug_accuracy_settings, report, report_options),
-    COMMAND_GROUP(struct debug_accuracy_settings, common.junit, junit_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, debug.json, json_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, debug.report, report_options),
+    COMMAND_GROUP(struct debug_accuracy_settings, debug.common.junit, junit_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.model, run_model_options),
     COMMAND_GROUP(struct debug_accuracy_settings, runners, runner_options),
     COMMAND_GROUP(struct debug_accuracy_settings, file.data, data_loader_options),

@@ -13,26 +13,7 @@
 #include "cli/options/groups.h"
 #include "debug/accuracy/accuracy.h"
 #include "format/trtexec/layer_info.h"
-#include "report/report.h"
-
-static void add_verdict(struct report *report, const struct study *study)
-{
-    const struct cause *cause = &study->cause;
-    bool was_seen_to_fail = study->refused || study->failure_rate > 0;
-    enum report_verdict verdict = study->outcome == OUTCOME_CAUSE           ? REPORT_CAUSE
-                                  : study->outcome == OUTCOME_NOTHING_FAILS ? REPORT_PASSED
-                                  : was_seen_to_fail                        ? REPORT_FAILED
-                                                                            : REPORT_UNKNOWN;
-
-    report_set_verdict(report, verdict, "%s", study->verdict);
-    for (size_t i = 0; i < cause->evidence.count; i++)
-        report_add_proof(report, "Seen: %s", cause->evidence.items[i]);
-    if (cause->fix.what != NULL)
-        report_add_proof(report, "Mend: %s%s", cause->fix.what,
-                         cause->fix.holds ? "" : " (not seen to hold for the whole model)");
-    for (size_t i = 0; i < cause->nodes.count; i++)
-        report_add_culprit(report, cause->nodes.items[i]);
-}
+#include "report/result.h"
 
 static void add_environment(struct report *report, const struct study *study)
 {
@@ -49,7 +30,7 @@ static void add_environment(struct report *report, const struct study *study)
         report_add_environment(report, names[i], text.data);
     }
     report_add_environment(report, "model", settings->model);
-    report_add_environment(report, "input data", settings->data_are_given ? "given" : "made up");
+    report_add_environment(report, "input data", settings->data_are_given ? "given" : "generated");
     report_add_environment(report, "tolerance", study->tolerance_why);
     if (onnxrt_load(NULL, &runtime, NULL) == 0)
         report_add_environment(report, "ONNX Runtime", runtime->version);
@@ -166,7 +147,7 @@ static void add_engine_layers(struct report *report, struct study *study)
 }
 
 int accuracy_report_write(const struct command_context *context, const struct report_values *values,
-                          struct study *study, struct error *err)
+                          struct study *study, const struct result *result, struct error *err)
 {
     const struct report_files own = {.page = study_path(study, "report.html"),
                                      .data = study_path(study, "report.json")};
@@ -175,7 +156,7 @@ int accuracy_report_write(const struct command_context *context, const struct re
     struct model *model = NULL;
     int rc;
 
-    add_verdict(report, study);
+    result_show(result, report);
     if (context->junit != NULL)
         junit_add_verdict(context->junit, report, study->outcome == OUTCOME_NOTHING_FAILS);
     add_environment(report, study);

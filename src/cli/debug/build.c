@@ -2,8 +2,8 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
@@ -124,47 +124,33 @@ done:
     return rc;
 }
 
-static int build_all(const struct command_context *context, const struct debug_build_settings *options,
-                     struct debug_report *result, struct error *err)
+static int debug_build_run(const struct command_context *context, const struct debug_build_settings *options,
+                           struct error *err)
 {
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
     const struct trtexec *program;
-    struct session_page page = {.counts = true};
     struct debug_session *session = NULL;
-    int rc = trt_choose(context->log, NULL, &program, err);
+    struct debug_outputs outputs;
+    int rc = debug_outputs_open(&outputs, context, &options->debug, "debug build", err);
 
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, &options->debug.report, "debug build", "builds", &settings);
+    rc = trt_choose(context->log, NULL, &program, err);
+    if (rc < 0)
+        goto done;
+    outputs.counts = true;
+    outputs.has_polygraphy_log = true;
+    debug_outputs_watch(&outputs, "builds", &settings);
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
     rc = program != NULL ? build_by_trtexec(context, options, program, session, err)
                          : build_by_ourselves(context, options, session, err);
-    if (rc < 0)
-        goto ended;
-    session_page_tell_rate(page.report, "builds", session);
-    rc = session_page_finish(&page, context, &options->debug.report, true, err);
-    if (rc == 0)
-        rc = debug_report_save(result, session, NULL, NULL, err);
-ended:
-    rc = debug_session_end(context, &options->debug, session, rc);
+    debug_outputs_count_failures(&outputs, "builds", session);
+    rc = debug_outputs_finish(&outputs, session, rc, true, err);
 done:
     session_free(session);
-    session_page_release(&page);
-    return rc;
-}
-
-static int debug_build_run(const struct command_context *context, const struct debug_build_settings *settings,
-                           struct error *err)
-{
-    struct debug_report report;
-    int rc = debug_report_open(&report, &settings->debug.json, err);
-
-    if (rc < 0)
-        return rc;
-    rc = build_all(context, settings, &report, err);
-    debug_report_close(&report);
+    debug_outputs_close(&outputs);
     return rc;
 }
 

@@ -12,8 +12,8 @@
 #include "cli/debug/passes/refused.h"
 #include "cli/debug/passes/result.h"
 #include "cli/debug/passes/runner.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
 #include "cli/run/model.h"
@@ -105,8 +105,7 @@ struct passes_command {
     const struct passes_runner *runner;
     struct passes_subject subject;
     struct session_settings session_settings;
-    struct debug_report report;
-    struct session_page page;
+    struct debug_outputs outputs;
     struct debug_session *session;
     struct decisions decisions;
     struct word_list refused; /* decisions that cannot be switched off together with these */
@@ -367,34 +366,27 @@ static int reduce_culprits(struct passes_command *command, struct words off, str
     return rc;
 }
 
-/* The page draws the model that has the nodes that are replaced; without it, it says the rest. */
-static void tell_page(struct passes_command *command, const struct passes_report *report)
+/* The model that has the nodes that are replaced. */
+static void draw_page(struct passes_command *command, const struct passes_report *report)
 {
     const char *path = report->rewriting.without_path;
-    struct model *model = NULL;
+    struct model *model;
 
-    if (command->page.report != NULL && report->rewriting.is_known)
-        model_open(path != NULL ? path : command->subject.model, NULL, &model, NULL);
-    passes_result_tell(report, model, command->page.report);
+    if (command->outputs.report == NULL || !report->rewriting.is_known ||
+        model_open(path != NULL ? path : command->subject.model, NULL, &model, NULL) < 0)
+        return;
+    debug_outputs_add_model(&command->outputs, model);
+    passes_result_draw(&report->rewriting.nodes, command->outputs.report);
     model_free(model);
 }
 
 static int report_passes(struct passes_command *command, struct passes_report *report, struct error *err)
 {
-    const struct debug_values *debug = &command->values->debug;
-    bool found = command->result.outcome == PASSES_FOUND;
-    int rc;
-
     report->checks = check_counts_runs(session_state(command->session).checks);
     report->checked_twice = !session_state(command->session).is_flaky;
-    passes_result_log(report, command->context->log);
-    tell_page(command, report);
-    session_page_add_checks(command->page.report, command->session);
-    check_counts_log(session_state(command->session).checks, command->context->log);
-    rc = debug_report_save(&command->report, command->session, passes_result_write, report, err);
-    if (rc == 0)
-        rc = session_page_finish(&command->page, command->context, &debug->report, found, err);
-    return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
+    passes_result_fill(report, command->outputs.result);
+    draw_page(command, report);
+    return debug_outputs_finish(&command->outputs, command->session, 0, command->result.outcome == PASSES_FOUND, err);
 }
 
 static int search_decisions(struct passes_command *command, struct error *err)
@@ -411,14 +403,13 @@ static int search_decisions(struct passes_command *command, struct error *err)
 
     if (rc < 0)
         return rc;
-    session_page_begin(&command->page, command->context, &command->values->debug.report, "debug passes", "decisions",
-                       &command->session_settings);
+    debug_outputs_watch(&command->outputs, "decisions", &command->session_settings);
     rc = session_new(&command->session_settings, &hash, command->context->log, &command->session, err);
     if (rc < 0)
         return rc;
     rc = passes_run(report.decisions, command->session, command->context->log, &command->result, err);
     if (rc < 0)
-        return debug_session_end(command->context, &command->values->debug, command->session, rc);
+        return debug_outputs_finish(&command->outputs, command->session, rc, false, err);
     if (command->result.outcome == PASSES_FOUND) {
         struct words off = list_off(command);
 
@@ -429,7 +420,7 @@ static int search_decisions(struct passes_command *command, struct error *err)
     }
     told = report_passes(command, &report, rc < 0 ? NULL : err);
     if (rc < 0)
-        debug_session_end(command->context, &command->values->debug, command->session, rc);
+        debug_outputs_finish(&command->outputs, command->session, rc, false, err);
     else
         rc = told;
     for (size_t i = 0; report.reductions != NULL && i < command->result.culprits.count; i++)
@@ -458,7 +449,7 @@ static int debug_passes_run(const struct command_context *context, const struct 
     const struct decision_wishes wishes = {.names = command.values->decisions,
                                            .kinds = command.values->among,
                                            .check_is_given = command.session_settings.check.command.count > 0};
-    int rc = debug_report_open(&command.report, &settings->debug.json, err);
+    int rc = debug_outputs_open(&command.outputs, context, &settings->debug, "debug passes", err);
 
     if (rc < 0)
         return rc;
@@ -483,12 +474,11 @@ static int debug_passes_run(const struct command_context *context, const struct 
 done:
     passes_result_release(&command.result);
     session_free(command.session);
-    session_page_release(&command.page);
     free(command.decisions.names.items);
     free(command.decisions.unfit.items);
     free(command.refused.items);
     own_check_release(&command.check);
-    debug_report_close(&command.report);
+    debug_outputs_close(&command.outputs);
     return rc;
 }
 

@@ -6,8 +6,8 @@
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
 #include "cli/debug/precision_result.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/debug/trt_builds.h"
 #include "cli/model_file.h"
 #include "cli/model_trial.h"
@@ -23,8 +23,7 @@
 struct precision_command {
     const struct command_context *context;
     const struct debug_precision_settings *values;
-    struct debug_report report;
-    struct session_page page;
+    struct debug_outputs outputs;
     const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
     struct trt_builds trt;         /* of them */
     enum precision_form form;
@@ -268,11 +267,10 @@ static int open_lab(struct precision_command *command, struct error *err)
     return precision_lab_new(&command->lab_settings, &command->lab, err);
 }
 
-/* False, with a warning, when it cannot be measured: the answer is one all the same. */
+/* Leaves `ret_measured` false, with a warning, when they cannot be measured: the answer is one all the same. */
 static int measure_errors(struct precision_command *command, const struct bitset *answer, struct precision_errors *ret,
                           bool *ret_measured, struct error *err)
 {
-    const bool *enabled = command->builds.file.request.builder.precision.enabled;
     struct error why = {0};
     int rc = precision_lab_errors(command->lab, answer, ret, &why);
 
@@ -280,21 +278,21 @@ static int measure_errors(struct precision_command *command, const struct bitset
     if (rc == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", why.message);
     if (rc < 0)
-        log_message(command->context->log, LOG_WARNING, "How far outputs are off was not measured: %s", why.message);
-    else
-        precision_result_log_errors(ret, enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16,
-                                    command->context->log);
+        log_message(command->context->log, LOG_WARNING, "The errors of the outputs were not measured: %s", why.message);
     return 0;
 }
 
-static int report_layers(struct precision_command *command, const struct precision_result *result, struct error *err)
+static int report_precision(struct precision_command *command, const struct precision_result *result, struct error *err)
 {
-    const struct debug_precision_settings *values = command->values;
-    struct precision_report members = {.result = result,
-                                       .network = command->builds.network,
-                                       .values = values,
-                                       .iterations = session_state(command->session).passed +
-                                                     session_state(command->session).failed};
+    const bool *enabled = command->builds.file.request.builder.precision.enabled;
+    struct session_state state = session_state(command->session);
+    struct precision_report report = {.result = result,
+                                      .network = command->builds.network,
+                                      .values = command->values,
+                                      .by_casts = command->form == PRECISION_TYPED_ENGINES,
+                                      .half = enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16,
+                                      .iterations = state.passed + state.failed};
+    const char *output = command->values->output_onnx;
     struct precision_costs costs, before;
     struct precision_errors errors = {0};
     SCOPED_BITSET(answer);
@@ -303,75 +301,35 @@ static int report_layers(struct precision_command *command, const struct precisi
 
     bitset_init_copy(&answer, &result->chosen);
     bitset_unite(&answer, &result->added);
-    precision_result_log(result, command->builds.network, values->high, command->form == PRECISION_TYPED_ENGINES,
-                         command->context->log);
     if (command->form != PRECISION_ENGINES && result->outcome == PRECISION_FOUND) {
         precision_lab_costs(command->lab, &answer, &costs);
         precision_lab_costs(command->lab, &result->chosen, &before);
-        precision_result_log_costs(&costs, &before, command->context->log);
-        members.costs = &costs;
-        members.without_added = &before;
+        report.costs = &costs;
+        report.without_added = &before;
         rc = measure_errors(command, &answer, &errors, &measured, err);
-        members.errors = measured ? &errors : NULL;
+        report.errors = measured ? &errors : NULL;
     }
-    check_counts_log(session_state(command->session).checks, command->context->log);
-    if (rc == 0)
-        rc = debug_report_save(&command->report, command->session, precision_result_write, &members, err);
-    if (rc == 0 && values->output_onnx != NULL && result->outcome == PRECISION_FOUND)
-        rc = precision_lab_save_onnx(command->lab, &answer, values->output_onnx, err);
+    precision_result_fill(&report, command->outputs.result);
+    if (rc == 0 && output != NULL && result->outcome == PRECISION_FOUND)
+        rc = precision_lab_save_onnx(command->lab, &answer, output, err);
     precision_errors_release(&errors);
     return rc;
-}
-
-/* The network, with what has to be in higher precision. */
-static void report_precision(struct precision_command *command, const struct precision_result *result)
-{
-    const struct network *network = command->builds.network;
-    struct report *page = command->page.report;
-    size_t chosen = bitset_count(&result->chosen);
-
-    if (page == NULL)
-        return;
-    session_page_add_model(page, network->model);
-    if (result->outcome != PRECISION_FOUND)
-        report_set_verdict(page, REPORT_FAILED, "No choice of precisions was seen to pass the check");
-    else if (result->none_needed)
-        report_set_verdict(page, REPORT_PASSED, "No layer has to be in higher precision");
-    else if (result->is_minimal)
-        report_set_verdict(page, REPORT_CAUSE,
-                           "%zu of %zu layers %s to be in higher precision, none of which can be left out", chosen,
-                           network->layers.count, chosen == 1 ? "has" : "have");
-    else
-        report_set_verdict(page, REPORT_FAILED, "With %zu of %zu layers in higher precision the check passes", chosen,
-                           network->layers.count);
-    if (bitset_count(&result->added) > 0)
-        report_add_proof(page, "with %zu more, which saves Casts, the check passes, too", bitset_count(&result->added));
-    session_page_add_checks(page, command->session);
-    for (size_t i = bitset_next(&result->chosen, 0); result->outcome == PRECISION_FOUND && i < result->chosen.size;
-         i = bitset_next(&result->chosen, i + 1))
-        for (size_t k = 0; k < network->layers.items[i].nodes.count; k++)
-            report_add_culprit(page, model_node_label(network->model, network->layers.items[i].nodes.items[k]));
 }
 
 static int search_layers(struct precision_command *command, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
-    const struct debug_values *debug = &command->values->debug;
     struct precision_run_settings settings = {
         .mode = values->mode, .reverse = values->reverse, .verify = !values->no_verify};
     struct precision_target target = precision_lab_target(command->lab);
-    struct precision_result result;
+    struct precision_result result = {0};
     int rc = precision_run(&target, &settings, command->session, command->context->log, &result, err);
 
-    if (rc < 0)
-        return debug_session_end(command->context, debug, command->session, rc);
-    rc = report_layers(command, &result, err);
-    if (rc == 0) {
-        report_precision(command, &result);
-        rc = session_page_finish(&command->page, command->context, &debug->report, result.outcome == PRECISION_FOUND,
-                                 err);
-    }
-    if (rc == 0 && debug->exit_code && (result.outcome != PRECISION_FOUND || result.none_needed))
+    if (rc == 0)
+        rc = report_precision(command, &result, err);
+    debug_outputs_add_model(&command->outputs, command->builds.network->model);
+    rc = debug_outputs_finish(&command->outputs, command->session, rc, result.outcome == PRECISION_FOUND, err);
+    if (rc == 0 && values->debug.exit_code && result.none_needed)
         rc = EXIT_STATUS_NOT_REPRODUCED;
     precision_result_release(&result);
     return rc;
@@ -387,7 +345,7 @@ static int debug_precision_run(const struct command_context *context, const stru
     rc = refuse_model_as_artifact(&command, err);
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&command.report, &settings->debug.json, err);
+    rc = debug_outputs_open(&command.outputs, context, &settings->debug, "debug precision", err);
     if (rc < 0)
         return rc;
     command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
@@ -410,8 +368,7 @@ static int debug_precision_run(const struct command_context *context, const stru
     rc = open_network(&command, err);
     if (rc < 0)
         goto done;
-    session_page_begin(&command.page, context, &settings->debug.report, "debug precision", "layers",
-                       &command.session_settings);
+    debug_outputs_watch(&command.outputs, "layers", &command.session_settings);
     rc = session_new(&command.session_settings, &command.hash, context->log, &command.session, err);
     if (rc < 0)
         goto done;
@@ -429,8 +386,7 @@ done:
     session_free(command.session);
     trt_builds_release(&command.trt);
     engine_builds_release(&command.builds);
-    session_page_release(&command.page);
-    debug_report_close(&command.report);
+    debug_outputs_close(&command.outputs);
     return rc;
 }
 

@@ -2,76 +2,80 @@
 #include "cli/debug/precision_result.h"
 
 #include <math.h>
+#include <stdlib.h>
 
+#include "base/memory.h"
 #include "base/text/shell_line.h"
-
-/* More layers than that are only in the line to copy, and in the JSON file. */
-#define SHOWN_LAYERS 50
-
-/* "conv1 + relu1:float32" */
-static void add_override(struct string_builder *text, const struct layer *layer, enum data_type high)
-{
-    string_add_format(text, "%s:%s", layer->name, data_type_name(high));
-}
-
-static void add_high_layer(struct string_builder *text, const struct network *network, const struct layer *layer)
-{
-    string_add_format(text, "\n'%s': ONNX node%s", layer->name, layer->nodes.count > 1 ? "s" : "");
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        string_add_format(text, "%s '%s' (" TEXT_FORMAT ")", i > 0 ? "," : "",
-                          model_node_label(network->model, layer->nodes.items[i]),
-                          TEXT_ARGS(network->model->nodes.items[layer->nodes.items[i]].op_type));
-}
-
-static void log_layers(const char *title, const struct bitset *layers, const struct network *network, struct log *log)
-{
-    SCOPED_STRING(text);
-    size_t shown = 0, count = bitset_count(layers);
-
-    string_add(&text, title);
-    for (size_t i = bitset_next(layers, 0); i < layers->size && shown < SHOWN_LAYERS;
-         i = bitset_next(layers, i + 1), shown++)
-        add_high_layer(&text, network, &network->layers.items[i]);
-    if (shown < count)
-        string_add_format(&text, "\nand %zu more", count - shown);
-    log_message(log, LOG_INFO, "%s", text.data);
-}
 
 static bool is_high(const struct precision_result *result, size_t layer)
 {
     return bitset_has(&result->chosen, layer) || bitset_has(&result->added, layer);
 }
 
-void precision_result_log(const struct precision_result *result, const struct network *network, enum data_type high,
-                          bool by_casts, struct log *log)
-{
-    SCOPED_STRING(text);
-    SCOPED_STRING(word);
+/* ---- Lines ---- */
 
-    if (result->outcome != PRECISION_FOUND || bitset_count(&result->chosen) == 0)
-        return;
-    log_layers("In higher precision:", &result->chosen, network, log);
-    if (result->is_minimal)
-        log_message(log, LOG_INFO, "Without any single one of them the check fails: each was left out once");
-    if (bitset_count(&result->added) > 0)
-        log_layers("In higher precision, too, because that saves Casts:", &result->added, network, log);
-    if (by_casts) {
-        log_message(log, LOG_INFO,
-                    "To build like that: build the model that --output-onnx saves, in which Casts say so");
-        return;
-    }
-    for (size_t i = 0; i < network->layers.count; i++) {
-        if (!is_high(result, i))
-            continue;
-        string_clear(&word);
-        add_override(&word, &network->layers.items[i], high);
-        shell_add_argument(&text, word.data);
-    }
-    log_message(log, LOG_INFO, "To build like that: --precision-constraints obey --layer-precisions %s", text.data);
+static void set_verdict(const struct precision_report *report, struct result *ret)
+{
+    const struct precision_result *result = report->result;
+    const char *high = data_type_name(report->values->high);
+    size_t chosen = bitset_count(&result->chosen), all = (size_t)result->lowered;
+
+    if (result->outcome != PRECISION_FOUND)
+        result_set_verdict(ret, REPORT_FAILED, "No choice of precisions passes the check");
+    else if (result->none_needed)
+        result_set_verdict(ret, REPORT_PASSED, "No layer needs the higher precision");
+    else if (chosen == 1 && result->is_minimal)
+        result_set_verdict(ret, REPORT_CAUSE, "Cause: layer '%s' needs %s: 1 of %zu layers",
+                           report->network->layers.items[bitset_next(&result->chosen, 0)].name, high, all);
+    else if (result->is_minimal)
+        result_set_verdict(ret, REPORT_CAUSE, "Cause: %zu of %zu layers need %s", chosen, all, high);
+    else
+        result_set_verdict(ret, REPORT_FAILED, "The check passes with %zu of %zu layers in %s", chosen, all, high);
 }
 
-void precision_result_log_costs(const struct precision_costs *costs, const struct precision_costs *without_added,
-                                struct log *log)
+static void add_evidence(const struct precision_report *report, struct result *ret)
+{
+    const char *high = data_type_name(report->values->high);
+    size_t chosen = bitset_count(&report->result->chosen), added = bitset_count(&report->result->added);
+
+    if (report->result->is_minimal)
+        result_add_line(ret, RESULT_EVIDENCE,
+                        chosen == 1 ? "passes with it in %s; fails without"
+                                    : "passes with these layers in %s; fails if any single one of them is left out",
+                        high);
+    else
+        result_add_line(ret, RESULT_NOT_TESTED, "whether all of these layers are needed (--mode minimal tests each)");
+    if (added > 0)
+        result_add_line(ret, RESULT_EVIDENCE, "also passes with %zu more in %s, which saves Casts", added, high);
+}
+
+/* "conv1 + relu1:float32" */
+static void add_override(const struct precision_report *report, size_t layer, struct string_builder *ret)
+{
+    string_add_format(ret, "%s:%s", report->network->layers.items[layer].name, data_type_name(report->values->high));
+}
+
+static void add_fix(const struct precision_report *report, struct result *ret)
+{
+    SCOPED_STRING(text);
+
+    if (report->by_casts) {
+        result_add_line(ret, RESULT_FIX, "build the model that --output-onnx saves: its Casts set the precisions");
+        return;
+    }
+    for (size_t i = 0; i < report->network->layers.count; i++) {
+        SCOPED_STRING(word);
+
+        if (!is_high(report->result, i))
+            continue;
+        add_override(report, i, &word);
+        shell_add_argument(&text, word.data);
+    }
+    result_add_line(ret, RESULT_FIX, "--precision-constraints obey --layer-precisions %s", text.data);
+}
+
+static void add_costs(const struct precision_costs *costs, const struct precision_costs *without_added,
+                      struct result *ret)
 {
     SCOPED_STRING(text);
 
@@ -82,152 +86,166 @@ void precision_result_log_costs(const struct precision_costs *costs, const struc
     string_add_format(&text, ", %zu in the lower precision, %zu Cast%s", costs->low_nodes, costs->mixed.casts,
                       costs->mixed.casts == 1 ? "" : "s");
     if (costs->mixed.casts != without_added->mixed.casts || costs->float32_nodes != without_added->float32_nodes)
-        string_add_format(&text, " (without what was added: %zu in float32, %zu Casts)", without_added->float32_nodes,
-                          without_added->mixed.casts);
+        string_add_format(&text, " (without the layers that save Casts: %zu in float32, %zu Casts)",
+                          without_added->float32_nodes, without_added->mixed.casts);
     if (costs->float32.node_bytes > 0)
         string_add_format(&text, ". Nodes read and write %.0f %% of the bytes that they do in float32, Casts %.1f %%",
                           100.0 * (double)costs->mixed.node_bytes / (double)costs->float32.node_bytes,
                           100.0 * (double)costs->mixed.cast_bytes / (double)costs->float32.node_bytes);
     if (costs->mixed.unknown > 0)
-        string_add_format(&text, ", without %zu tensors whose size is not known", costs->mixed.unknown);
-    log_message(log, LOG_INFO, "%s", text.data);
+        string_add_format(&text, ", without %zu tensors of unknown size", costs->mixed.unknown);
+    result_add_line(ret, RESULT_NOTE, "%s", text.data);
 }
 
-static void add_error(struct string_builder *text, const struct output_error *error)
-{
-    char absolute[NUMBER_TEXT_SIZE];
+static const struct result_column error_columns[] = {
+    {"form", "nodes compute in", RESULT_TEXT, false},
+    {"output", "output", RESULT_TEXT, false},
+    {"absolute", "largest error", RESULT_NUMBER, false},
+    {"relative", "of the largest magnitude", RESULT_SHARE, false},
+    {"of_candidates", "as in the checks", RESULT_FLAG, false},
+};
 
-    if (isinf(error->absolute))
-        string_add_format(text, "\nOutput '%s' has a NaN or an infinity that it has not in float32", error->output);
+static const struct result_table error_table = {.key = "largest_errors",
+                                                .title = "Largest errors of the outputs against float32",
+                                                .line = "Largest errors of the outputs against the model in float32, "
+                                                        "both run with ONNX Runtime on the input data:",
+                                                .log_rows = 2,
+                                                .columns = error_columns,
+                                                .column_count = ARRAY_LEN(error_columns)};
+
+static void add_error(const struct output_error *error, const char *form, bool of_candidates, struct result *ret)
+{
+    bool is_infinite = isinf(error->absolute);
+
+    result_add_row(
+        ret, (const struct result_cell[]){{.text = form},
+                                          {.text = error->output},
+                                          {.text = is_infinite ? "NaN or infinity" : NULL, .number = error->absolute},
+                                          {.text = is_infinite ? "" : NULL, .number = error->relative},
+                                          {.number = of_candidates}});
+}
+
+static void add_errors(const struct precision_errors *errors, enum data_type half, struct result *ret)
+{
+    const char *type = data_type_name(half);
+    SCOPED_STRING(rounded);
+
+    string_add_format(&rounded, "float32 on values rounded to %s", type);
+    result_add_count(ret, "samples", errors->samples);
+    result_begin_table(ret, &error_table);
+    add_error(&errors->rounded, rounded.data, errors->of_rounded, ret);
+    if (errors->written.output != NULL)
+        add_error(&errors->written, type, errors->of_written, ret);
     else
-        string_add_format(text, "\n%s of output '%s', %.2g %% of its largest magnitude",
-                          number_to_text_short(error->absolute, absolute), error->output, 100 * error->relative);
-}
-
-void precision_result_log_errors(const struct precision_errors *errors, enum data_type half, struct log *log)
-{
-    static const char seen[] = ", as the check has seen it";
-    SCOPED_STRING(text);
-
-    string_add_format(&text,
-                      "Largest error against the model in float32, both run with ONNX Runtime on %zu sample%s of the "
-                      "input data:",
-                      errors->samples, errors->samples == 1 ? "" : "s");
-    add_error(&text, &errors->rounded);
-    string_add_format(&text, ", with nodes in float32 on values that are rounded to %s%s", data_type_name(half),
-                      errors->of_rounded ? seen : "");
-    if (errors->written.output != NULL) {
-        add_error(&text, &errors->written);
-        string_add_format(&text, ", with nodes in %s as the runtime here computes them%s", data_type_name(half),
-                          errors->of_written ? seen : "");
-    } else {
-        string_add_format(&text, "\nThe runtime here does not take the model with nodes in %s", data_type_name(half));
-    }
-    log_message(log, LOG_INFO, "%s", text.data);
+        result_add_line(ret, RESULT_NOT_TESTED, "nodes in %s: this runtime refuses the model", type);
     if (errors->of_written && errors->written.output != NULL && errors->rounded.absolute > errors->written.absolute)
-        log_message(log, LOG_WARNING,
-                    "Where a runtime computes in %s, the model may be farther off than the check has seen: a runtime "
-                    "without kernels for that leaves some of the rounding out",
-                    data_type_name(half));
+        result_add_line(ret, RESULT_CAUTION,
+                        "A runtime that computes in %s may have larger errors than the check saw: a runtime without "
+                        "kernels for that type leaves out part of the rounding",
+                        type);
 }
 
-/* ---- JSON ---- */
+/* ---- Facts and tables ---- */
 
-static void write_high_layer(struct json_writer *writer, const struct precision_result *result,
-                             const struct network *network, size_t index)
+static const struct result_column layer_columns[] = {
+    {"layer", "layer", RESULT_TEXT, false},
+    {"nodes", "ONNX nodes", RESULT_NAMES, false},
+    {"score", "score", RESULT_NUMBER, true},
+    {"saves_casts", "only saves Casts", RESULT_FLAG, true},
+};
+
+static const struct result_table layer_table = {.key = "layers",
+                                                .title = "Layers in higher precision",
+                                                .line = "Layers in higher precision:",
+                                                .log_rows = 50,
+                                                .columns = layer_columns,
+                                                .column_count = ARRAY_LEN(layer_columns)};
+
+static void add_layers(const struct precision_report *report, struct result *ret)
 {
-    const struct layer *layer = &network->layers.items[index];
+    const struct network *network = report->network;
 
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "layer", layer->name);
-    json_writer_begin_array_member(writer, "nodes");
-    for (size_t i = 0; i < layer->nodes.count; i++)
-        json_writer_string(writer, model_node_label(network->model, layer->nodes.items[i]));
-    json_writer_end_array(writer);
-    if (json_writer_key_or_null(writer, "score", result->scores != NULL))
-        json_writer_number(writer, result->scores[index]);
-    json_writer_end_object(writer);
-}
-
-static void write_layers(struct json_writer *writer, const struct precision_result *result,
-                         const struct network *network, enum data_type high)
-{
-    SCOPED_STRING(word);
-
-    json_writer_begin_array_member(writer, "layers");
-    for (size_t i = bitset_next(&result->chosen, 0); i < result->chosen.size; i = bitset_next(&result->chosen, i + 1))
-        write_high_layer(writer, result, network, i);
-    json_writer_end_array(writer);
-    json_writer_begin_array_member(writer, "added");
-    for (size_t i = bitset_next(&result->added, 0); i < result->added.size; i = bitset_next(&result->added, i + 1))
-        json_writer_string(writer, network->layers.items[i].name);
-    json_writer_end_array(writer);
-    json_writer_begin_array_member(writer, "layer_precisions");
+    result_begin_table(ret, &layer_table);
     for (size_t i = 0; i < network->layers.count; i++) {
-        if (!is_high(result, i))
+        const struct layer *layer = &network->layers.items[i];
+        struct word_list nodes = {0};
+
+        if (!is_high(report->result, i))
             continue;
-        string_clear(&word);
-        add_override(&word, &network->layers.items[i], high);
-        json_writer_string(writer, word.data);
+        for (size_t k = 0; k < layer->nodes.count; k++) {
+            *VECTOR_APPEND(&nodes) = model_node_label(network->model, layer->nodes.items[k]);
+            if (bitset_has(&report->result->chosen, i))
+                result_add_node(ret, nodes.items[k]);
+        }
+        result_add_row(ret, (const struct result_cell[]){
+                                {.text = layer->name},
+                                {.names = {nodes.items, nodes.count}},
+                                {.number = report->result->scores != NULL ? report->result->scores[i] : NAN},
+                                {.number = !bitset_has(&report->result->chosen, i)}});
+        free(nodes.items);
     }
-    json_writer_end_array(writer);
 }
 
-static void write_costs(struct json_writer *writer, const char *key, const struct precision_costs *costs)
+static void add_cost_facts(const char *key, const struct precision_costs *costs, struct result *ret)
 {
-    if (!json_writer_begin_object_or_null(writer, key, costs != NULL))
+    if (costs == NULL) {
+        result_add_null(ret, key);
         return;
-    json_writer_add_count(writer, "float32_nodes", costs->float32_nodes);
-    json_writer_add_count(writer, "float32_moving", costs->float32_moving);
-    json_writer_add_count(writer, "low_nodes", costs->low_nodes);
-    json_writer_add_count(writer, "casts", costs->mixed.casts);
-    json_writer_add_count(writer, "cast_bytes", costs->mixed.cast_bytes);
-    json_writer_add_count(writer, "node_bytes", costs->mixed.node_bytes);
-    json_writer_add_count(writer, "float32_bytes", costs->float32.node_bytes);
-    json_writer_add_count(writer, "unknown", costs->mixed.unknown);
-    json_writer_end_object(writer);
+    }
+    result_begin_record(ret, key);
+    result_add_count(ret, "float32_nodes", costs->float32_nodes);
+    result_add_count(ret, "float32_moving", costs->float32_moving);
+    result_add_count(ret, "low_nodes", costs->low_nodes);
+    result_add_count(ret, "casts", costs->mixed.casts);
+    result_add_count(ret, "cast_bytes", costs->mixed.cast_bytes);
+    result_add_count(ret, "node_bytes", costs->mixed.node_bytes);
+    result_add_count(ret, "float32_bytes", costs->float32.node_bytes);
+    result_add_count(ret, "unknown", costs->mixed.unknown);
+    result_end_record(ret);
 }
 
-static void write_error(struct json_writer *writer, const char *key, const struct output_error *error)
-{
-    if (!json_writer_begin_object_or_null(writer, key, error->output != NULL))
-        return;
-    json_writer_add_string(writer, "output", error->output);
-    json_writer_add_number(writer, "absolute", error->absolute);
-    json_writer_add_number(writer, "relative", error->relative);
-    json_writer_end_object(writer);
-}
-
-static void write_errors(struct json_writer *writer, const struct precision_errors *errors)
-{
-    if (!json_writer_begin_object_or_null(writer, "largest_error", errors != NULL))
-        return;
-    json_writer_add_count(writer, "samples", errors->samples);
-    json_writer_add_string(
-        writer, "seen", errors->of_rounded || errors->of_written ? errors->of_rounded ? "rounded" : "written" : NULL);
-    write_error(writer, "rounded", &errors->rounded);
-    write_error(writer, "written", &errors->written);
-    json_writer_end_object(writer);
-}
-
-void precision_result_write(const void *data, struct json_writer *writer)
+static void add_facts(const struct precision_report *report, struct result *ret)
 {
     static const char *const modes[] = {"bisect", "linear", "minimal"};
-    const struct precision_report *report = data;
     const struct precision_result *result = report->result;
 
-    json_writer_add_string(writer, "mode", modes[report->values->mode]);
-    json_writer_add_string(writer, "precision", data_type_name(report->values->high));
-    json_writer_add_boolean(writer, "found", result->outcome == PRECISION_FOUND);
-    json_writer_add_boolean(writer, "none_needed", result->none_needed);
-    json_writer_add_boolean(writer, "minimal", result->is_minimal);
-    json_writer_add_integer(writer, "lowered", result->lowered);
-    json_writer_add_integer(writer, "selected", result->selected);
-    json_writer_add_integer(writer, "iterations", report->iterations);
-    if (json_writer_key_or_null(writer, "unfit", result->unfit >= 0))
-        json_writer_integer(writer, result->unfit);
-    write_costs(writer, "costs", report->costs);
-    write_costs(writer, "without_added", report->without_added);
-    write_errors(writer, report->errors);
-    write_layers(writer, result, report->network, report->values->high);
+    result_add_text(ret, "mode", modes[report->values->mode]);
+    result_add_text(ret, "precision", data_type_name(report->values->high));
+    result_add_flag(ret, "found", result->outcome == PRECISION_FOUND);
+    result_add_flag(ret, "none_needed", result->none_needed);
+    result_add_flag(ret, "minimal", result->is_minimal);
+    result_add_integer(ret, "lowered", result->lowered);
+    result_add_integer(ret, "selected", result->selected);
+    result_add_integer(ret, "iterations", report->iterations);
+    result_add_number(ret, "unfit", result->unfit >= 0 ? (double)result->unfit : NAN);
+    add_cost_facts("costs", report->costs, ret);
+    add_cost_facts("without_added", report->without_added, ret);
+    result_begin_list(ret, "layer_precisions");
+    for (size_t i = 0; i < report->network->layers.count; i++) {
+        SCOPED_STRING(word);
+
+        if (!is_high(result, i))
+            continue;
+        add_override(report, i, &word);
+        result_add_text(ret, NULL, word.data);
+    }
+    result_end_list(ret);
+}
+
+void precision_result_fill(const struct precision_report *report, struct result *ret)
+{
+    bool has_layers = report->result->outcome == PRECISION_FOUND && bitset_count(&report->result->chosen) > 0;
+
+    set_verdict(report, ret);
+    add_facts(report, ret);
+    if (has_layers)
+        add_evidence(report, ret);
+    if (report->result->outcome == PRECISION_FOUND)
+        add_layers(report, ret);
+    if (has_layers)
+        add_fix(report, ret);
+    if (report->costs != NULL)
+        add_costs(report->costs, report->without_added, ret);
+    if (report->errors != NULL)
+        add_errors(report->errors, report->half, ret);
 }

@@ -7,8 +7,8 @@
 #include "cli/debug/own_check.h"
 #include "cli/debug/quantization/result.h"
 #include "cli/debug/quantization/search.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "cli/terminal/progress_line.h"
@@ -39,8 +39,7 @@ struct quantization_command {
     struct quantization_table table;
     struct quantization_rewriting rewriting;
     struct quantization_traps traps;
-    struct debug_report report;
-    struct session_page page;
+    struct debug_outputs outputs;
     struct quantization_session search;
     bool data_are_generated;
 };
@@ -99,48 +98,6 @@ static int measure_table(struct quantization_command *command, struct error *err
     return quantization_measure(study, &command->table, err);
 }
 
-/* What --json has: the table, and the answer of the search. */
-struct result {
-    struct quantization_report table;
-    const struct quantization_session *search; /* NULL: there was none */
-};
-
-static void write_result(const void *data, struct json_writer *writer)
-{
-    const struct result *result = data;
-
-    quantization_result_write(&result->table, writer);
-    if (result->search == NULL)
-        return;
-    json_writer_key(writer, "search");
-    quantization_session_write(result->search, writer);
-}
-
-static int report_quantization(struct quantization_command *command, const struct quantization_report *table,
-                               struct error *err)
-{
-    const struct command_context *context = command->context;
-    const struct debug_values *debug = &command->settings->debug;
-    bool searched = quantization_search_is_wanted(context, command->settings);
-    bool found = !searched || quantization_session_has_found(&command->search);
-    const struct result result = {*table, searched ? &command->search : NULL};
-    int rc;
-
-    session_page_add_model(command->page.report, command->subject.model);
-    quantization_result_tell(table, command->page.report);
-    if (searched) {
-        quantization_session_log(&command->search);
-        quantization_session_tell(&command->search, command->page.report);
-        session_page_add_checks(command->page.report, command->search.session);
-        check_counts_log(session_state(command->search.session).checks, command->context->log);
-    }
-    rc = debug_report_save(&command->report, command->search.session, write_result, &result, err);
-    if (rc < 0)
-        return rc;
-    rc = session_page_finish(&command->page, context, &debug->report, found, err);
-    return rc == 0 && debug->exit_code && !found ? EXIT_STATUS_NOT_REPRODUCED : rc;
-}
-
 /* The table comes first: it is the order in which the search goes. */
 static int measure_and_search(struct quantization_command *command, struct error *err)
 {
@@ -148,11 +105,12 @@ static int measure_and_search(struct quantization_command *command, struct error
     const struct debug_quantization_settings *settings = command->settings;
     const char *model = settings->file.model.path;
     struct quantization_report table;
+    struct result *result = command->outputs.result;
+    bool found = true;
     int rc;
 
     command->search.session_settings = debug_session_settings(context, &settings->debug, &settings->file);
-    session_page_begin(&command->page, context, &settings->debug.report, "debug quantization", "quantizers",
-                       &command->search.session_settings);
+    debug_outputs_watch(&command->outputs, "quantizers", &command->search.session_settings);
     rc = measure_table(command, err);
     if (rc < 0)
         return rc;
@@ -164,19 +122,21 @@ static int measure_and_search(struct quantization_command *command, struct error
                                          .data_are_generated = command->data_are_generated};
     quantization_rewriting_read(&command->study, &command->rewriting);
     quantization_traps_find(&command->subject, system_saturates_products(), &command->rewriting, &command->traps);
-    quantization_result_log(&table, context->log);
+    quantization_result_fill(&table, result);
+    result_log(result, context->log);
     if (quantization_search_is_wanted(context, settings)) {
         command->search.context = context;
         command->search.settings = settings;
         command->search.subject = &command->subject;
         command->search.model_path = model;
         command->search.float_path = command->study.float_path;
-        command->search.page = &command->page;
         rc = quantization_session_run(&command->search, &command->table, err);
-        if (rc < 0)
-            return rc;
+        if (rc == 0)
+            quantization_session_fill(&command->search, result);
+        found = quantization_session_has_found(&command->search);
     }
-    return report_quantization(command, &table, err);
+    debug_outputs_add_model(&command->outputs, command->subject.model);
+    return debug_outputs_finish(&command->outputs, command->search.session, rc, found, err);
 }
 
 static int debug_quantization_run(const struct command_context *context,
@@ -195,20 +155,19 @@ static int debug_quantization_run(const struct command_context *context,
         if (rc < 0)
             return rc;
     }
-    rc = debug_report_open(&command.report, &values->debug.json, err);
+    rc = debug_outputs_open(&command.outputs, context, &values->debug, "debug quantization", err);
     if (rc < 0)
         return rc;
     rc = quantization_subject_open(path, values->float_model, &command.subject, err);
     if (rc == 0)
         rc = measure_and_search(&command, err);
+    debug_outputs_close(&command.outputs);
     quantization_session_release(&command.search);
     quantization_traps_release(&command.traps);
     quantization_rewriting_release(&command.rewriting);
     quantization_table_release(&command.table);
-    session_page_release(&command.page);
     data_loader_free(command.study.loader);
     quantization_subject_release(&command.subject);
-    debug_report_close(&command.report);
     return rc;
 }
 

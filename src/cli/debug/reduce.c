@@ -5,8 +5,8 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/options/reduce.h"
@@ -146,90 +146,106 @@ static int refuse_results_as_artifact(const struct debug_reduce_settings *settin
                      save->path);
 }
 
-static void write_culprit(struct json_writer *writer, struct model *model, const struct culprit *culprit)
-{
-    SCOPED_STRING(op_type);
-
-    json_writer_begin_array_member(writer, "nodes");
-    for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
-         i = bitset_next(&culprit->nodes, i + 1)) {
-        string_clear(&op_type);
-        string_add_text(&op_type, model->nodes.items[i].op_type);
-        json_writer_begin_object(writer);
-        json_writer_add_string(writer, "name", model_node_label(model, (uint32_t)i));
-        json_writer_add_string(writer, "op_type", op_type.size > 0 ? op_type.data : "");
-        json_writer_end_object(writer);
-    }
-    json_writer_end_array(writer);
-    json_writer_add_boolean(writer, "one_minimal", culprit != NULL && culprit->is_minimal);
-}
-
-/* With --all there may be more than the one that was found first. */
-static void write_more(struct json_writer *writer, struct model *model, const struct reduce_result *result)
-{
-    json_writer_begin_array_member(writer, "more_culprits");
-    for (size_t i = 1; i < result->count; i++) {
-        json_writer_begin_object(writer);
-        write_culprit(writer, model, &result->items[i]);
-        json_writer_end_object(writer);
-    }
-    json_writer_end_array(writer);
-}
-
 struct reduction {
     struct model *model;
     size_t original_nodes;
     const struct reduce_result *result;
 };
 
-static void write_result(const void *data, struct json_writer *writer)
-{
-    static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
-                                           [REDUCE_DOES_NOT_FAIL] = "original does not fail",
-                                           [REDUCE_NOTHING_FAILED] = "nothing failed"};
-    static const char *const by[] = {[RULED_OUT_BY_CANDIDATE] = "candidate", [RULED_OUT_BY_CONTROL] = "control"};
-    const struct reduction *reduction = data;
+static const struct result_column node_columns[] = {
+    {"name", "node", RESULT_TEXT, false},
+    {"op_type", "operator", RESULT_TEXT, false},
+};
 
-    json_writer_add_string(writer, "outcome", outcomes[reduction->result->outcome]);
-    json_writer_add_count(writer, "original_nodes", reduction->original_nodes);
-    write_culprit(writer, reduction->model, reduction->result->count > 0 ? &reduction->result->items[0] : NULL);
-    json_writer_add_string(writer, "always_failing_ruled_out_by", by[reduction->result->ruled_out]);
-    if (reduction->result->count > 1)
-        write_more(writer, reduction->model, reduction->result);
+static const struct result_table node_table = {
+    .key = "nodes", .title = "Nodes that fail", .columns = node_columns, .column_count = ARRAY_LEN(node_columns)};
+
+/* The nodes of the smallest failing subgraph, and the page marks those of all subgraphs. */
+static void add_nodes(const struct reduction *reduction, const struct culprit *culprit, struct result *result)
+{
+    struct model *model = reduction->model;
+    SCOPED_STRING(op_type);
+
+    result_begin_table(result, &node_table);
+    for (size_t i = culprit != NULL ? bitset_next(&culprit->nodes, 0) : 0; culprit != NULL && i < culprit->nodes.size;
+         i = bitset_next(&culprit->nodes, i + 1)) {
+        string_clear(&op_type);
+        string_add_text(&op_type, model->nodes.items[i].op_type);
+        result_add_row(result, (const struct result_cell[]){{.text = model_node_label(model, (uint32_t)i)},
+                                                            {.text = op_type.size > 0 ? op_type.data : ""}});
+    }
+    for (size_t i = 0; i < reduction->result->count; i++)
+        for (size_t k = bitset_next(&reduction->result->items[i].nodes, 0); k < model->nodes.count;
+             k = bitset_next(&reduction->result->items[i].nodes, k + 1))
+            result_add_node(result, model_node_label(model, (uint32_t)k));
 }
 
-/* The original's network, and what of it is left. */
-static void report_reduction(struct report *report, struct model *model, const struct reduction *reduction,
-                             const struct debug_session *session)
+/* With --all there may be more than the one that was found first. */
+static void add_more_culprits(const struct reduction *reduction, struct result *result)
+{
+    if (reduction->result->count < 2)
+        return;
+    result_begin_list(result, "more_culprits");
+    for (size_t i = 1; i < reduction->result->count; i++) {
+        const struct culprit *culprit = &reduction->result->items[i];
+
+        result_begin_record(result, NULL);
+        result_begin_list(result, "nodes");
+        for (size_t k = bitset_next(&culprit->nodes, 0); k < culprit->nodes.size;
+             k = bitset_next(&culprit->nodes, k + 1)) {
+            SCOPED_STRING(op_type);
+
+            string_add_text(&op_type, reduction->model->nodes.items[k].op_type);
+            result_begin_record(result, NULL);
+            result_add_text(result, "name", model_node_label(reduction->model, (uint32_t)k));
+            result_add_text(result, "op_type", op_type.size > 0 ? op_type.data : "");
+            result_end_record(result);
+        }
+        result_end_list(result);
+        result_add_flag(result, "one_minimal", culprit->is_minimal);
+        result_end_record(result);
+    }
+    result_end_list(result);
+}
+
+static void set_verdict(const struct reduction *reduction, struct result *ret)
 {
     const struct reduce_result *result = reduction->result;
     size_t nodes = result->count > 0 ? bitset_count(&result->items[0].nodes) : 0;
     bool is_proven = nodes > 0 && result->items[0].is_minimal && result->ruled_out != RULED_OUT_BY_NOTHING;
     enum report_verdict kind = is_proven ? REPORT_CAUSE : REPORT_FAILED;
 
-    if (report == NULL)
-        return;
-    session_page_add_model(report, model);
-    if (result->outcome != REDUCE_FOUND) {
-        report_set_verdict(report, REPORT_UNKNOWN, "%s",
+    if (result->outcome != REDUCE_FOUND)
+        result_set_verdict(ret, REPORT_UNKNOWN, "%s",
                            result->outcome == REDUCE_DOES_NOT_FAIL ? "The original model does not fail the check"
                                                                    : "No model was seen to fail");
-    } else if (nodes == 1 && result->items[0].is_minimal) {
-        uint32_t node = (uint32_t)bitset_next(&result->items[0].nodes, 0);
-
-        report_set_verdict(report, kind, "'%s' fails alone: 1 node of %zu", model_node_label(model, node),
+    else if (nodes == 1 && result->items[0].is_minimal)
+        result_set_verdict(ret, kind, "'%s' fails alone: 1 node of %zu",
+                           model_node_label(reduction->model, (uint32_t)bitset_next(&result->items[0].nodes, 0)),
                            reduction->original_nodes);
-    } else {
-        report_set_verdict(report, kind, "%zu nodes of %zu fail%s", nodes, reduction->original_nodes,
+    else
+        result_set_verdict(ret, kind, "%zu nodes of %zu fail%s", nodes, reduction->original_nodes,
                            result->items[0].is_minimal ? ", and no single one of them can be left out" : "");
-    }
-    if (nodes > 0 && result->ruled_out == RULED_OUT_BY_NOTHING)
-        report_add_proof(report, "The check was never seen to pass: that it fails on everything is not ruled out");
-    session_page_add_checks(report, session);
-    for (size_t i = 0; i < result->count; i++)
-        for (size_t k = bitset_next(&result->items[i].nodes, 0); k < result->items[i].nodes.size;
-             k = bitset_next(&result->items[i].nodes, k + 1))
-            report_add_culprit(report, model_node_label(model, (uint32_t)k));
+}
+
+static void fill_result(const struct reduction *reduction, struct result *ret)
+{
+    static const char *const outcomes[] = {[REDUCE_FOUND] = "reduced",
+                                           [REDUCE_DOES_NOT_FAIL] = "original does not fail",
+                                           [REDUCE_NOTHING_FAILED] = "nothing failed"};
+    static const char *const by[] = {[RULED_OUT_BY_CANDIDATE] = "candidate", [RULED_OUT_BY_CONTROL] = "control"};
+    const struct reduce_result *result = reduction->result;
+    const struct culprit *first = result->count > 0 ? &result->items[0] : NULL;
+
+    set_verdict(reduction, ret);
+    if (first != NULL && bitset_count(&first->nodes) > 0 && result->ruled_out == RULED_OUT_BY_NOTHING)
+        result_add_line(ret, RESULT_NOT_TESTED, "whether the check fails on every model: it never passed");
+    result_add_text(ret, "outcome", outcomes[result->outcome]);
+    result_add_count(ret, "original_nodes", reduction->original_nodes);
+    result_add_flag(ret, "one_minimal", first != NULL && first->is_minimal);
+    result_add_text(ret, "always_failing_ruled_out_by", by[result->ruled_out]);
+    add_more_culprits(reduction, ret);
+    add_nodes(reduction, first, ret);
 }
 
 /* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
@@ -247,19 +263,6 @@ static int refuse_missing_result(const struct debug_reduce_settings *settings, c
         return error_set(err, ERR_INVALID, "'%s' is not written: %s", reduce->min_good,
                          result->outcome == REDUCE_FOUND ? "no candidate passed" : reason);
     return 0;
-}
-
-static int end_of_session(const struct command_context *context, const struct debug_reduce_settings *settings,
-                          struct debug_session *session, const struct reduce_result *result, int rc, struct error *err)
-{
-    const struct debug_values *debug = &settings->debug;
-
-    if (rc < 0)
-        return debug_session_end(context, &settings->debug, session, rc);
-    check_counts_log(session_state(session).checks, context->log);
-    if (debug->exit_code)
-        return result->outcome != REDUCE_FOUND ? EXIT_STATUS_NOT_REPRODUCED : 0;
-    return refuse_missing_result(settings, result, err);
 }
 
 /* Data are generated, and the model does not tell all sizes of its inputs. */
@@ -349,16 +352,16 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     size_t nodes = 0;
     bool keep_inputs = false;
     struct reduce_result result = {.outcome = REDUCE_NOTHING_FAILED};
-    struct debug_report json;
-    struct session_page page = {0};
+    struct debug_outputs outputs;
     int rc = refuse_results_as_artifact(options, err);
 
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&json, &options->debug.json, err);
+    rc = debug_outputs_open(&outputs, context, &options->debug, "debug reduce", err);
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, &options->debug.report, "debug reduce", "nodes", &session_settings);
+    outputs.has_polygraphy_log = true;
+    debug_outputs_watch(&outputs, "nodes", &session_settings);
     rc = prepare_model(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
@@ -388,15 +391,12 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     if (rc < 0)
         goto done;
     rc = reduce_run(model, &settings, session, context->log, &result, err);
-    if (rc == 0) {
-        const struct reduction reduction = {model, nodes, &result};
-
-        report_reduction(page.report, model, &reduction, session);
-        rc = session_page_finish(&page, context, &options->debug.report, result.outcome == REDUCE_FOUND, err);
-        if (rc == 0)
-            rc = debug_report_save(&json, session, write_result, &reduction, err);
-    }
-    rc = end_of_session(context, options, session, &result, rc, err);
+    if (rc == 0)
+        fill_result(&(struct reduction){model, nodes, &result}, outputs.result);
+    debug_outputs_add_model(&outputs, model);
+    rc = debug_outputs_finish(&outputs, session, rc, result.outcome == REDUCE_FOUND, err);
+    if (rc == 0 && !options->debug.exit_code)
+        rc = refuse_missing_result(options, &result, err);
 done:
     reduce_result_release(&result);
     session_free(session);
@@ -404,8 +404,7 @@ done:
     engine_settings_release(&golden);
     data_loader_free(loader);
     model_free(model);
-    session_page_release(&page);
-    debug_report_close(&json);
+    debug_outputs_close(&outputs);
     return rc;
 }
 

@@ -1,8 +1,8 @@
 /* repeat.c: run a command again and again, and sort what it leaves behind. */
 #include "base/memory.h"
 #include "cli/commands.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
 #include "cli/options/groups.h"
 
 struct debug_repeat_settings {
@@ -23,30 +23,24 @@ static int debug_repeat_run(const struct command_context *context, const struct 
     struct repetition until = options->debug.until;
     struct session_subject subject = {
         .ops = &repetition_ops, .search = &until, .end = until.end, .identify = identify_iteration};
-    struct debug_report result;
-    struct session_page page = {.counts = true};
     struct debug_session *session = NULL;
+    struct debug_outputs outputs;
+    int rc = debug_outputs_open(&outputs, context, &options->debug, "debug repeat", err);
 
-    int rc = debug_report_open(&result, &options->debug.json, err);
     if (rc < 0)
         return rc;
-    session_page_begin(&page, context, &options->debug.report, "debug repeat", "iterations", &settings);
+    outputs.counts = true;
+    outputs.has_polygraphy_log = true;
+    debug_outputs_watch(&outputs, "iterations", &settings);
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
     rc = session_search(session, &subject, err);
-    if (rc < 0)
-        goto ended;
-    session_page_tell_rate(page.report, "iterations", session);
-    rc = session_page_finish(&page, context, &options->debug.report, true, err);
-    if (rc == 0)
-        rc = debug_report_save(&result, session, NULL, NULL, err);
-ended:
-    rc = debug_session_end(context, &options->debug, session, rc);
+    debug_outputs_count_failures(&outputs, "iterations", session);
+    rc = debug_outputs_finish(&outputs, session, rc, true, err);
 done:
     session_free(session);
-    session_page_release(&page);
-    debug_report_close(&result);
+    debug_outputs_close(&outputs);
     return rc;
 }
 

@@ -57,20 +57,6 @@ struct session_settings debug_session_settings(const struct command_context *con
     return ret;
 }
 
-/* ---- The result ---- */
-
-static void write_checks(struct json_writer *writer, const struct check_counts *checks)
-{
-    json_writer_begin_object_member(writer, "checks");
-    json_writer_add_integer(writer, "failed", checks->failed);
-    json_writer_add_integer(writer, "passed", checks->passed);
-    json_writer_add_integer(writer, "other_failure", checks->other_failure);
-    json_writer_add_integer(writer, "skipped", checks->skipped);
-    json_writer_add_integer(writer, "timed_out", checks->timed_out);
-    json_writer_add_integer(writer, "signaled", checks->signaled);
-    json_writer_end_object(writer);
-}
-
 void debug_session_watch_data(struct debug_session *session, struct model *model)
 {
     struct text_list locations = {0};
@@ -88,57 +74,4 @@ void debug_session_watch_data(struct debug_session *session, struct model *model
         }
     free(locations.items);
     subgraph_release(&whole);
-}
-
-int debug_report_open(struct debug_report *report, const struct json_values *json, struct error *err)
-{
-    int rc;
-
-    *report = (struct debug_report){.wanted = false};
-    if (json->path == NULL)
-        return 0;
-    rc = json_writer_open(&report->json, json->path, err);
-    if (rc < 0)
-        return error_context(err, "--json");
-    report->wanted = true;
-    return 0;
-}
-
-int debug_report_save(struct debug_report *report, const struct debug_session *session,
-                      void (*add)(const void *data, struct json_writer *writer), const void *data, struct error *err)
-{
-    if (!report->wanted)
-        return 0;
-    json_writer_begin_object(&report->json);
-    if (add != NULL)
-        add(data, &report->json);
-    if (session != NULL) {
-        json_writer_add_integer(&report->json, "passed", session_state(session).passed);
-        json_writer_add_integer(&report->json, "failed", session_state(session).failed);
-        json_writer_add_integer(&report->json, "skipped", session_state(session).skipped);
-        write_checks(&report->json, session_state(session).checks);
-    }
-    json_writer_end_object(&report->json);
-    return json_writer_commit(&report->json, FILE_DURABLE, err);
-}
-
-void debug_report_close(struct debug_report *report)
-{
-    if (report->wanted)
-        json_writer_release(&report->json);
-    report->wanted = false;
-}
-
-int debug_session_end(const struct command_context *context, const struct debug_values *debug,
-                      struct debug_session *session, int rc)
-{
-    if (rc == ERR_INTERRUPTED) {
-        const char *hint = session_resume_hint(session, context->command_line);
-        if (hint)
-            log_message(context->log, LOG_CRITICAL, "%s", hint);
-    }
-    if (rc < 0)
-        return rc;
-    check_counts_log(session_state(session).checks, context->log);
-    return debug->exit_code && session_state(session).failed > 0 ? EXIT_STATUS_FAILED_ITERATION : 0;
 }

@@ -6,9 +6,9 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/debug/session_page.h"
-#include "cli/debug/tactics_report.h"
+#include "cli/debug/tactics_result.h"
 #include "cli/options/groups.h"
 #include "cli/trt.h"
 #include "debug/tactics/isolation.h"
@@ -23,7 +23,7 @@ struct debug_tactics_settings {
     /* its own */
     const char *good, *bad; /* NULL: in `dir` */
     const char *dir;
-    const char *mend; /* NULL: not wanted */
+    const char *fixed; /* NULL: not wanted */
 };
 
 /* Which tactics are taken is what the tool decides. */
@@ -56,7 +56,7 @@ static const struct option tactics_rows[] = {
         .help = "that of one that fails it, or a folder with several"),
     ROW(dir, .names = {"--dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken"),
-    ROW(mend, .names = {"--save-mended-tactics"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
+    ROW(fixed, .names = {"--save-mended-tactics"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
         .extensions = "json",
         .help = "write the bad replay with the tactics at fault replaced by the good one's, "
                 "if such a build was seen to pass: for --load-tactics"),
@@ -201,76 +201,43 @@ static int hash_tactics_session(const struct debug_tactics_settings *settings, c
     return 0;
 }
 
-static int save_mend(struct tactic_isolation *isolation, const char *path, struct log *log, struct error *err)
+static int save_fixed_replay(struct tactic_isolation *isolation, const char *path, struct log *log, struct error *err)
 {
-    struct tactic_replay mend;
+    struct tactic_replay fixed;
     int rc;
 
     if (path == NULL)
         return 0;
-    if (!tactic_isolation_mend(isolation, &mend)) {
+    if (!tactic_isolation_fixed_replay(isolation, &fixed)) {
         log_message(log, LOG_WARNING, "'%s' is not written: no build with the bad one's tactics but a few has passed",
                     path);
         return 0;
     }
-    rc = tactic_replay_save(&mend, path, err);
-    tactic_replay_release(&mend);
+    rc = tactic_replay_save(&fixed, path, err);
+    tactic_replay_release(&fixed);
     if (rc == 0)
-        isolation->mend = path;
+        isolation->fixed = path;
     return rc;
 }
 
-/* Nodes of a layer. */
-static void accuse_layer(struct report *report, const struct network *network, const char *layer)
+static void announce_differences(const struct tactic_isolation *isolation, struct log *log)
 {
-    for (size_t i = 0; i < network->layers.count; i++)
-        if (strcmp(network->layers.items[i].name, layer) == 0)
-            for (size_t n = 0; n < network->layers.items[i].nodes.count; n++)
-                report_add_culprit(report, model_node_label(network->model, network->layers.items[i].nodes.items[n]));
-}
-
-/* The network, and the layers whose tactics make the difference: those of one kernel, if each of them was seen to. */
-static void report_tactics(struct report *report, const struct tactic_isolation *isolation,
-                           const struct network *network, const struct debug_session *session)
-{
-    static const char *const failures[] = {
-        [ISOLATION_SAME] = "The replays have the same tactics",
-        [ISOLATION_GOOD_FAILS] = "A build with the tactics of the good replay fails",
-        [ISOLATION_BAD_PASSES] = "A build with the tactics of the bad replay passes",
-    };
-    const struct group_search *of_kernel = &isolation->kernel.search;
-    const struct bitset *found = of_kernel->exact ? &of_kernel->guilty : &isolation->search.found;
-    size_t count = bitset_count(found);
-
-    if (report == NULL)
-        return;
-    session_page_add_model(report, network->model);
-    session_page_add_checks(report, session);
-    if (isolation->outcome != ISOLATION_FOUND) {
-        report_set_verdict(report, REPORT_UNKNOWN, "%s", failures[isolation->outcome]);
-        return;
-    }
-    report_set_verdict(report, REPORT_CAUSE, "The tactic%s of %zu layer%s make%s the difference", count == 1 ? "" : "s",
-                       count, count == 1 ? "" : "s", count == 1 ? "s" : "");
-    for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
-        const struct tactic_difference *difference = &isolation->differences.items[i];
-
-        report_add_proof(report, "%s: %s fails, %s passes", difference->layer,
-                         difference->bad->name != NULL ? difference->bad->name : "the bad build's tactic",
-                         difference->good->name != NULL ? difference->good->name : "the good build's");
-        accuse_layer(report, network, difference->layer);
-    }
+    if (isolation->only_in_one > 0)
+        log_message(log, LOG_WARNING,
+                    "%zu layer(s) are only in one of the replays, as if they were of different networks: the builder "
+                    "chooses their tactics",
+                    isolation->only_in_one);
+    log_message(log, LOG_INFO, "%zu of %zu layer(s) have different tactics in the two replays",
+                isolation->differences.count, isolation->bad->count);
 }
 
 static int run_with(const struct command_context *context, const struct debug_tactics_settings *options,
-                    const struct tactic_pair *pair, struct debug_report *result, struct error *err)
+                    const struct tactic_pair *pair, struct debug_outputs *outputs, struct error *err)
 {
-    const struct debug_values *debug = &options->debug;
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
     struct tactic_options precision = {0};
     struct tactic_isolation isolation;
     struct engine_builds builds;
-    struct session_page page = {0};
     struct debug_session *session = NULL;
     struct hash hash;
     int rc = engine_builds_init(&builds, context, &options->engine, &options->file, err);
@@ -282,41 +249,30 @@ static int run_with(const struct command_context *context, const struct debug_ta
     isolation.good_path = pair->good->path;
     isolation.bad_path = pair->bad->path;
     isolation.maker = engine_builds_maker(&builds);
-    tactic_isolation_announce(&isolation, context->log);
+    announce_differences(&isolation, context->log);
     rc = take_precision(&builds, pair, &precision, context->log, err);
     if (rc < 0)
         goto done;
     rc = hash_tactics_session(options, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
-    session_page_begin(&page, context, &options->debug.report, "debug tactics", "builds", &settings);
+    debug_outputs_watch(outputs, "builds", &settings);
     rc = session_new(&settings, &hash, context->log, &session, err);
     if (rc < 0)
         goto done;
     debug_session_watch_data(session, builds.network->model);
     rc = tactic_isolation_run(&isolation, session, err);
-    if (rc < 0)
-        goto ended;
-    rc = save_mend(&isolation, options->mend, context->log, err);
-    if (rc < 0)
-        goto ended;
-    tactic_isolation_log(&isolation, context->log);
-    check_counts_log(session_state(session).checks, context->log);
-    report_tactics(page.report, &isolation, builds.network, session);
-    rc = session_page_finish(&page, context, &options->debug.report, isolation.outcome == ISOLATION_FOUND, err);
     if (rc == 0)
-        rc = debug_report_save(result, session, tactic_isolation_write, &isolation, err);
-    if (rc == 0 && debug->exit_code && isolation.outcome != ISOLATION_FOUND)
-        rc = EXIT_STATUS_NOT_REPRODUCED;
-ended:
-    if (rc < 0)
-        rc = debug_session_end(context, &options->debug, session, rc);
+        rc = save_fixed_replay(&isolation, options->fixed, context->log, err);
+    if (rc == 0)
+        tactics_result_fill(&isolation, builds.network, outputs->result);
+    debug_outputs_add_model(outputs, builds.network->model);
+    rc = debug_outputs_finish(outputs, session, rc, isolation.outcome == ISOLATION_FOUND, err);
 done:
     tactic_isolation_release(&isolation);
     tactic_options_release(&precision);
     engine_builds_release(&builds);
     session_free(session);
-    session_page_release(&page);
     return rc;
 }
 
@@ -343,12 +299,12 @@ static int debug_tactics_run(const struct command_context *context, const struct
 {
     struct tactic_pair pair;
     struct tactic_diff replays;
-    struct debug_report report;
+    struct debug_outputs outputs;
     int rc = refuse_trtexec(context, err);
 
     if (rc < 0)
         return rc;
-    rc = debug_report_open(&report, &values->debug.json, err);
+    rc = debug_outputs_open(&outputs, context, &values->debug, "debug tactics", err);
     if (rc < 0)
         return rc;
     tactic_diff_init(&replays);
@@ -362,10 +318,10 @@ static int debug_tactics_run(const struct command_context *context, const struct
     if (rc < 0)
         goto done;
     log_pair(&pair, context->log);
-    rc = run_with(context, values, &pair, &report, err);
+    rc = run_with(context, values, &pair, &outputs, err);
 done:
     tactic_diff_release(&replays);
-    debug_report_close(&report);
+    debug_outputs_close(&outputs);
     return rc;
 }
 

@@ -4,14 +4,13 @@
  * program, run as a process (study.h), so that everything it concludes can be typed and checked. A file tests one or a
  * few hypotheses (hypotheses.h): soundness.c whether there is a question, failure.c when it fails, simplification.c,
  * tactics.c, precision.c, layers.c, fusion.c and reduction.c what makes it fail, accuracy.c in which order, and whether
- * the answer holds. result.c writes the answer. The room uses the layers below debug, and of debug little more than how
- * output is shown.
+ * the answer holds. script.c writes what reproduces the failure. The room uses the layers below debug, and of debug
+ * little more than how output is shown.
  */
 #ifndef DEBUG_ACCURACY_ACCURACY_H
 #define DEBUG_ACCURACY_ACCURACY_H
 
 #include "debug/accuracy/study.h"
-#include "format/json/writer.h"
 
 /* The names of all files that a study leaves in its folder, as patterns, NULL-terminated. */
 extern const char *const accuracy_results[];
@@ -30,11 +29,5 @@ int accuracy_write_bundle(struct study *study, struct error *err);
 
 /* Whether a cause was proven, or nothing fails. */
 bool accuracy_is_answered(const struct study *study);
-
-/* Adds the members of the result, a `study`, to an object (docs/formats.md). */
-void accuracy_write_result(const void *study, struct json_writer *writer);
-
-/* Logs the verdict, its evidence, the fix and where the files are. */
-void accuracy_log_result(const struct study *study);
 
 #endif

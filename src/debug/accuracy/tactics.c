@@ -83,7 +83,7 @@ struct tactic_culprits {
     struct words faulty;    /* layers where the bad kernel is at fault */
     struct words nodes;     /* of the model, in `faulty` */
     const char *kernel;     /* for --exclude-tactics; NULL: it is not one kernel */
-    const char *mended;     /* a replay with the good tactics; NULL: there is none */
+    const char *fixed;      /* a replay with the good tactics; NULL: there is none */
 };
 
 /* Names of the nodes that layers are made of, according to a file of layer information. */
@@ -101,19 +101,19 @@ static struct words find_nodes_of_layers(struct study *study, const char *layer_
     return study_keep(study, &nodes);
 }
 
-static void read_culprits(struct study_step *step, const char *mended, struct tactic_culprits *ret)
+static void read_culprits(struct study_step *step, const char *fixed, struct tactic_culprits *ret)
 {
     const json_t *tactics = result_find(step->result.root, "tactics");
-    const char *excluded = step_text(step, "mend/exclude_tactics");
+    const char *excluded = step_text(step, "exclude_tactics");
 
     ret->layers = ret->faulty = result_words(step, tactics, "layer");
-    ret->bad = result_words(step, tactics, "bad/name");
-    ret->good = result_words(step, tactics, "good/name");
+    ret->bad = result_words(step, tactics, "bad_name");
+    ret->good = result_words(step, tactics, "good_name");
     /* One kernel may be at fault in more layers than the one that was found. */
     if (ret->layers.count > 0 && step_says(step, "kernel/proven") && step_says(step, "kernel/exact"))
         ret->faulty = result_words(step, result_find(step->result.root, "kernel/layers"), "");
     ret->kernel = *excluded != '\0' ? excluded : NULL;
-    ret->mended = *step_text(step, "mend/load_tactics") != '\0' ? mended : NULL;
+    ret->fixed = *step_text(step, "load_tactics") != '\0' ? fixed : NULL;
 }
 
 /* Isolates the tactics that distinguish the good and bad builds of an exploration. False: there are none. */
@@ -122,21 +122,21 @@ static bool isolate_tactics(struct study *study, const struct tactic_exploration
 {
     const struct failing_case *subject = exploration->subject;
     struct study_step *step = step_begin(study, "tactics", "The one of their tactics that turns the verdict");
-    const char *engine = step_path(step, "candidate.engine"), *mended = step_path(step, "mended_tactics.json");
+    const char *engine = step_path(step, "candidate.engine"), *fixed = step_path(step, "fixed_tactics.json");
 
     *ret = (struct tactic_culprits){0};
     step_add(step, "debug", "tactics", subject->model, "--dir", exploration->replays, NULL);
     step_add_words(step, study->settings->loading);
     step_add_words(step, study->settings->explored);
     step_add(step, "--load-inputs", subject->inputs, "--iter-artifact", engine, "--save-debug-replay",
-             step_path(step, "replay.json"), "--save-mended-tactics", mended, NULL);
+             step_path(step, "replay.json"), "--save-mended-tactics", fixed, NULL);
     add_engine_check(step, subject, engine);
     step_run(step);
     step->builds = step_count(step, "builds");
     step->checks = step->builds * failing_case_runs(subject);
     step->outcome = step_text(step, "outcome");
     if (step->exit_status == 0 && strcmp(step->outcome, "found") == 0)
-        read_culprits(step, mended, ret);
+        read_culprits(step, fixed, ret);
     if (ret->layers.count > 0)
         ret->nodes = find_nodes_of_layers(study, exploration->layers, ret->faulty);
     return ret->layers.count > 0 && !study_has_failed(study);
@@ -244,9 +244,9 @@ static void blame_tactics(struct study *study, const struct tactic_culprits *cul
         return;
     if (exclusion.builds > 0)
         set_exclusion_as_fix(study, &exclusion);
-    else if (culprits->mended != NULL)
-        cause->fix = (struct cause_fix){.what = study_text(study, "--load-tactics %s", culprits->mended),
-                                        .options = study_words(study, "--load-tactics", culprits->mended, NULL)};
+    else if (culprits->fixed != NULL)
+        cause->fix = (struct cause_fix){.what = study_text(study, "--load-tactics %s", culprits->fixed),
+                                        .options = study_words(study, "--load-tactics", culprits->fixed, NULL)};
 }
 
 void accuracy_test_tactics(struct study *study)

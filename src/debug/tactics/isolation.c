@@ -257,7 +257,7 @@ static int confirm_answer(struct tactic_isolation *isolation, struct experiment 
     return rc;
 }
 
-bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tactic_replay *ret)
+bool tactic_isolation_fixed_replay(const struct tactic_isolation *isolation, struct tactic_replay *ret)
 {
     const struct bitset *fault = isolation->outcome == ISOLATION_FOUND ? tactic_isolation_fault(isolation) : NULL;
     struct bitset from_bad;

@@ -40,8 +40,8 @@ struct isolation_kernel {
 
 struct tactic_isolation {
     const struct tactic_replay *good, *bad; /* borrowed */
-    const char *good_path, *bad_path,
-        *mend; /* files of these, and that of the mend (NULL: none), for who tells of it */
+    const char *good_path, *bad_path;       /* files of these, for the answer */
+    const char *fixed;                      /* that of the fixed replay; NULL: none was written */
     struct engine_maker maker;
     struct log *log;
 
@@ -75,6 +75,6 @@ const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isola
 
 /* The bad replay with the tactics at fault replaced by the good one's, into `ret`, which is new: false, and nothing is
  * there, unless such a build was seen to pass. */
-bool tactic_isolation_mend(const struct tactic_isolation *isolation, struct tactic_replay *ret);
+bool tactic_isolation_fixed_replay(const struct tactic_isolation *isolation, struct tactic_replay *ret);
 
 #endif

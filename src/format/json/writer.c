@@ -315,6 +315,16 @@ void json_writer_fragment(struct json_writer *writer, const struct json_writer *
     string_add_bytes(&writer->text, fragment->text.data, fragment->text.size);
 }
 
+void json_writer_members(struct json_writer *writer, const struct json_writer *object)
+{
+    size_t opening = strlen("{\n    ");
+
+    if (object->text.size <= opening)
+        return;
+    begin_item(writer);
+    string_add_bytes(&writer->text, object->text.data + opening, object->text.size - opening);
+}
+
 static void encode_bytes(struct json_writer *writer, const uint8_t *data, size_t size)
 {
     char *room = string_reserve(&writer->text, BASE64_ENCODED_SIZE(size));

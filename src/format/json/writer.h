@@ -83,6 +83,10 @@ void json_writer_end_base64(struct json_writer *writer);
 /* A value that another writer has made in memory, as it stands. */
 void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment);
 
+/* The members of an outermost object that another writer has begun in memory, and not ended, become members of the
+ * outermost object that is open here. */
+void json_writer_members(struct json_writer *writer, const struct json_writer *object);
+
 /* A value that was read from another file, with all it holds. ERR_CORRUPT when a string in it is damaged. */
 int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err);
 

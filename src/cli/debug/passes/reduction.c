@@ -7,6 +7,7 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
+#include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"

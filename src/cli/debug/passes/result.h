@@ -5,8 +5,7 @@
 #include "cli/debug/passes/reduction.h"
 #include "cli/debug/passes/runner.h"
 #include "debug/passes/passes.h"
-#include "format/json/writer.h"
-#include "report/report.h"
+#include "report/result.h"
 
 /* Everything is borrowed. */
 struct passes_report {
@@ -22,14 +21,10 @@ struct passes_report {
     const struct passes_reduction *reductions; /* one for each set of culprits; NULL: none was asked for */
 };
 
-/* The cause, what it rests on, which nodes it replaces by which, and how it is switched off for good. */
-void passes_result_log(const struct passes_report *report, struct log *log);
+/* The cause, its evidence, which nodes it replaces by which, and how it is disabled for good. */
+void passes_result_fill(const struct passes_report *report, struct result *ret);
 
-/* The same for the page; NULL: there is none. `model` is the one without what was found, and is drawn with what it
- * becomes around the nodes; NULL: none is. */
-void passes_result_tell(const struct passes_report *report, struct model *model, struct report *page);
-
-/* For debug_report_save(): members of an object. `data` is a struct passes_report. */
-void passes_result_write(const void *data, struct json_writer *writer);
+/* Draws on the page, around nodes of the model without the cause, what they become with it. */
+void passes_result_draw(const struct rewritten_nodes *nodes, struct report *page);
 
 #endif

@@ -1,11 +1,11 @@
-/* cli/debug/quantization/answer.c: what the search has found, as log lines, on the page and as JSON, see search.h. */
+/* cli/debug/quantization/answer.c: what the search has found, see search.h. */
+#include <stdlib.h>
+
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "cli/debug/quantization/search.h"
 
-#define MOST_NAMES 8 /* that are listed in a line of the log */
-
-/* ---- The log ---- */
+#define MOST_NAMES 8 /* that a line lists */
 
 static void add_quantizer_names(const struct quantization_session *session, const struct bitset *set,
                                 struct string_builder *ret)
@@ -17,34 +17,33 @@ static void add_quantizer_names(const struct quantization_session *session, cons
     short_list_end(&names);
 }
 
-static void log_set(const struct quantization_session *session, const char *what, const struct bitset *set)
+static void list_quantizers(const struct quantization_session *session, const struct bitset *set, struct word_list *ret)
 {
-    SCOPED_STRING(names);
-
-    if (bitset_count(set) == 0)
-        return;
-    add_quantizer_names(session, set, &names);
-    log_message(session->context->log, LOG_FINISH, "    %s: %s", what, names.data);
+    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
+        *VECTOR_APPEND(ret) = session->subject->quantizers.items[i].name;
 }
 
-static const char *failure_of(const struct quantization_session *session)
+static void add_set_fact(const struct quantization_session *session, const char *key, const struct bitset *set,
+                         struct result *ret)
 {
-    if (session->answer.search.none_needed)
-        return "With all quantizers in place the check passes: none has to be left out";
-    return session->answer.search.outcome == PRECISION_FOUND
-               ? NULL
-               : "No choice of quantizers to leave out was seen to pass the check";
+    struct word_list names = {0};
+
+    list_quantizers(session, set, &names);
+    result_add_names(ret, key, (struct words){names.items, names.count});
+    free(names.items);
 }
+
+/* ---- The repaired model ---- */
 
 static const struct {
     const char *words, *key;
 } refinements[] = {
-    [REFINE_FIT] = {"8 bits, with scales that fit the values seen", "other_scales"},
+    [REFINE_FIT] = {"8 bits, with scales that fit the observed values", "other_scales"},
     [REFINE_PER_CHANNEL] = {"8 bits, with a scale for each channel", "per_channel"},
     [REFINE_16_BITS] = {"16 bits", "16_bits"},
 };
 
-static struct bitset refined_so(const struct quantization_session *session, enum quantizer_refinement how)
+static struct bitset find_refined(const struct quantization_session *session, enum quantizer_refinement how)
 {
     struct bitset ret;
 
@@ -55,196 +54,167 @@ static struct bitset refined_so(const struct quantization_session *session, enum
     return ret;
 }
 
-static void log_repair(const struct quantization_session *session)
+/* A set of quantizers of the repaired model, as a fact and in the line. */
+static void add_repaired_set(const struct quantization_session *session, const char *key, const char *words,
+                             const struct bitset *set, struct string_builder *line, struct result *ret)
 {
-    const struct quantization_answer *answer = &session->answer;
-    struct log *log = session->context->log;
-
-    if (session->repaired == NULL)
+    add_set_fact(session, key, set, ret);
+    if (bitset_count(set) == 0)
         return;
-    log_message(log, LOG_FINISH, "Repaired model: %s. Seen: with it the check passes", session->repaired);
-    log_set(session, "left out", &answer->repair.off);
-    for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
-        struct bitset set = refined_so(session, (enum quantizer_refinement)i);
-
-        log_set(session, refinements[i].words, &set);
-        bitset_release(&set);
-    }
-    if (answer->has_microsoft)
-        log_message(log, LOG_FINISH,
-                    "    16 bits are com.microsoft's there, which only ONNX Runtime has: ONNX has them from operator "
-                    "set 21 on");
-    if (answer->refining_failed)
-        log_message(log, LOG_FINISH, "    Seen: other scales, and 16 bits, are not enough in place of that");
-    if (answer->why_not_refined != NULL)
-        log_message(log, LOG_FINISH, "    Neither other scales nor 16 bits were tried in place of that: %s",
-                    answer->why_not_refined);
+    string_add_format(line, "; %s: ", words);
+    add_quantizer_names(session, set, line);
 }
 
-static void add_proof(const struct quantization_session *session, enum exclusion_style style,
+static void add_repair(const struct quantization_session *session, struct result *ret)
+{
+    const struct quantization_answer *answer = &session->answer;
+    SCOPED_STRING(line);
+
+    if (session->repaired == NULL) {
+        result_add_null(ret, "repaired");
+        return;
+    }
+    result_begin_record(ret, "repaired");
+    result_add_text(ret, "path", session->repaired);
+    string_add_format(&line, "the repaired model '%s' passes the check", session->repaired);
+    add_repaired_set(session, "left_out", "left out", &answer->repair.off, &line, ret);
+    for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
+        struct bitset set = find_refined(session, (enum quantizer_refinement)i);
+
+        add_repaired_set(session, refinements[i].key, refinements[i].words, &set, &line, ret);
+        bitset_release(&set);
+    }
+    result_end_record(ret);
+    result_add_line(ret, RESULT_FIX, "%s", line.data);
+    if (answer->has_microsoft)
+        result_add_line(
+            ret, RESULT_NOTE,
+            "16-bit quantizers of the repaired model are com.microsoft's, which only ONNX Runtime supports: "
+            "ONNX has them from operator set 21 on");
+    if (answer->refining_failed)
+        result_add_line(ret, RESULT_EVIDENCE, "other scales and 16 bits are not enough in place of leaving them out");
+    if (answer->why_not_refined != NULL)
+        result_add_line(ret, RESULT_NOT_TESTED, "other scales or 16 bits in place of leaving them out: %s",
+                        answer->why_not_refined);
+}
+
+/* ---- What to exclude ---- */
+
+static const struct result_column exclusion_columns[] = {
+    {"program", "program", RESULT_TEXT, false},      {"call", "call", RESULT_TEXT, false},
+    {"command", "command", RESULT_TEXT, false},      {"nodes", NULL, RESULT_NAMES, false},
+    {"quantizers", "left out", RESULT_NAMES, false}, {"proof", "proof", RESULT_TEXT, false},
+    {"complete", "complete", RESULT_FLAG, false},
+};
+
+static const struct result_table exclusion_table = {.key = "exclusions",
+                                                    .title = "To quantize again without them",
+                                                    .columns = exclusion_columns,
+                                                    .column_count = ARRAY_LEN(exclusion_columns)};
+
+static void add_proof(const struct quantization_session *session, const struct quantizer_exclusion *exclusion,
                       struct string_builder *ret)
 {
-    const struct quantizer_exclusion *exclusion = &session->answer.exclusions[style];
+    static const char *const proofs[] = {
+        [EXCLUSION_EXACT] = "leaves out exactly the quantizers that were found",
+        [EXCLUSION_PASSES] = "without all of these the check passes",
+        [EXCLUSION_FAILS] = "without all of these the check FAILS, so this list is no fix",
+        [EXCLUSION_UNSEEN] = "not tested: some of these cannot be left out here, or the check is inconclusive",
+    };
     SCOPED_BITSET(more);
 
     bitset_init_copy(&more, &exclusion->left_out);
     bitset_subtract(&more, &session->answer.search.chosen);
     if (bitset_count(&more) > 0) {
-        string_add_format(ret, "With these nodes %zu more go: ", bitset_count(&more));
+        string_add_format(ret, "leaves out %zu more: ", bitset_count(&more));
         add_quantizer_names(session, &more, ret);
-        string_add(ret, ". ");
+        string_add(ret, "; ");
     }
-    switch (exclusion->proof) {
-    case EXCLUSION_EXACT:
-        string_add(ret, "Exactly what was found goes with these nodes");
-        break;
-    case EXCLUSION_PASSES:
-        string_add(ret, "Seen: without all of these the check passes");
-        break;
-    case EXCLUSION_FAILS:
-        string_add(ret, "Seen: without all of these the check FAILS, so this list is no remedy");
-        break;
-    case EXCLUSION_UNSEEN:
-        string_add(ret, "Not seen: some of these cannot be left out here, or the check says nothing");
-        break;
-    }
+    string_add(ret, proofs[exclusion->proof]);
     if (!exclusion->leaves_out_enough)
-        string_add(ret, ". Some of what was found no node asks for, and stays");
+        string_add(ret, "; some of the quantizers that were found belong to no node, and stay");
     if (exclusion->unnamed > 0)
-        string_add_format(ret, ". %zu of the nodes have no name, and are missing", exclusion->unnamed);
+        string_add_format(ret, "; %zu of the nodes have no name, and are missing", exclusion->unnamed);
     if (exclusion->unknown > 0)
-        string_add_format(ret, ". %zu of the names are not in the float model", exclusion->unknown);
+        string_add_format(ret, "; %zu of the names are not in the float model", exclusion->unknown);
 }
 
-static void log_lists(const struct quantization_session *session)
+static void add_exclusion(const struct quantization_session *session, size_t program, struct result *ret)
 {
-    struct log *log = session->context->log;
-    SCOPED_STRING(proof);
-
-    log_message(log, LOG_FINISH, "To quantize anew without what was found (also in %s):", session->lists_path);
-    for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++) {
-        string_clear(&proof);
-        add_proof(session, session->lists.programs[i].style, &proof);
-        log_message(log, LOG_FINISH, "    %s: %s", session->lists.programs[i].name, session->lists.programs[i].call);
-        if (session->lists.programs[i].words != NULL)
-            log_message(log, LOG_FINISH, "        or: %s", session->lists.programs[i].words);
-        log_message(log, LOG_FINISH, "        %s", proof.data);
-    }
-    if (session->lists.overrides != NULL)
-        log_message(log, LOG_FINISH, "    ONNX Runtime, as the repaired model has it: extra_options=%s",
-                    session->lists.overrides);
-    log_message(log, LOG_FINISH, "    What these programs then make was not seen: check it");
-}
-
-void quantization_session_log(const struct quantization_session *session)
-{
-    const struct precision_result *result = &session->answer.search;
-    struct log *log = session->context->log;
-    SCOPED_STRING(names);
-
-    if (!quantization_session_has_found(session)) {
-        log_message(log, LOG_FINISH, "%s", failure_of(session));
-        return;
-    }
-    add_quantizer_names(session, &result->chosen, &names);
-    log_message(log, LOG_FINISH, "Cause: %s", names.data);
-    log_message(log, LOG_FINISH, "    Seen: without %s the check passes; with all quantizers in place it fails",
-                bitset_count(&result->chosen) == 1 ? "it" : "these");
-    if (result->is_minimal && bitset_count(&result->chosen) > 1)
-        log_message(log, LOG_FINISH, "    Seen: with any single one of them in place again it fails");
-    log_repair(session);
-    log_lists(session);
-}
-
-void quantization_session_tell(const struct quantization_session *session, struct report *page)
-{
-    const struct precision_result *result = &session->answer.search;
-    SCOPED_STRING(names);
-
-    if (page == NULL)
-        return;
-    if (!quantization_session_has_found(session)) {
-        report_set_verdict(page, result->none_needed ? REPORT_PASSED : REPORT_UNKNOWN, "%s", failure_of(session));
-        return;
-    }
-    add_quantizer_names(session, &result->chosen, &names);
-    report_set_verdict(page, REPORT_CAUSE, "Cause: %zu of %zu quantizers: %s", bitset_count(&result->chosen),
-                       session->subject->quantizers.count, names.data);
-    report_add_proof(page, "without these the check passes, with all quantizers in place it fails");
-    if (result->is_minimal && bitset_count(&result->chosen) > 1)
-        report_add_proof(page, "with any single one of them in place again it fails");
-}
-
-/* ---- JSON ---- */
-
-static void write_set(const struct quantization_session *session, const char *key, const struct bitset *set,
-                      struct json_writer *writer)
-{
-    json_writer_begin_array_member(writer, key);
-    for (size_t i = bitset_next(set, 0); i < set->size; i = bitset_next(set, i + 1))
-        json_writer_string(writer, session->subject->quantizers.items[i].name);
-    json_writer_end_array(writer);
-}
-
-static void write_exclusion(const struct quantization_session *session, size_t program, struct json_writer *writer)
-{
-    static const char *const proofs[] = {[EXCLUSION_EXACT] = "exact",
-                                         [EXCLUSION_PASSES] = "passes",
-                                         [EXCLUSION_FAILS] = "fails",
-                                         [EXCLUSION_UNSEEN] = "not-seen"};
+    static const char *const keys[] = {[EXCLUSION_EXACT] = "exact",
+                                       [EXCLUSION_PASSES] = "passes",
+                                       [EXCLUSION_FAILS] = "fails",
+                                       [EXCLUSION_UNSEEN] = "not-seen"};
     const struct quantizer_exclusion *exclusion = &session->answer.exclusions[session->lists.programs[program].style];
+    bool is_complete = exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0;
+    struct word_list nodes = {0}, quantizers = {0};
+    SCOPED_STRING(proof);
+    SCOPED_ARENA(arena);
 
-    json_writer_begin_object_member(writer, session->lists.programs[program].key);
-    json_writer_begin_array_member(writer, "nodes");
     for (size_t i = 0; i < exclusion->names.count; i++)
-        json_writer_text(writer, exclusion->names.items[i]);
-    json_writer_end_array(writer);
-    write_set(session, "quantizers", &exclusion->left_out, writer);
-    json_writer_add_string(writer, "proof", proofs[exclusion->proof]);
-    json_writer_add_boolean(writer, "complete",
-                            exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0);
-    json_writer_add_string(writer, "call", session->lists.programs[program].call);
-    json_writer_end_object(writer);
+        *VECTOR_APPEND(&nodes) = arena_text(&arena, exclusion->names.items[i]);
+    list_quantizers(session, &exclusion->left_out, &quantizers);
+    add_proof(session, exclusion, &proof);
+    result_add_line(ret, RESULT_FIX, "%s: %s: %s", session->lists.programs[program].name,
+                    session->lists.programs[program].call, proof.data);
+    if (session->lists.programs[program].words != NULL)
+        result_add_line(ret, RESULT_FIX, "the same: %s", session->lists.programs[program].words);
+    result_add_row(ret, (const struct result_cell[]){{.text = session->lists.programs[program].key},
+                                                     {.text = session->lists.programs[program].call},
+                                                     {.text = session->lists.programs[program].words},
+                                                     {.names = {nodes.items, nodes.count}},
+                                                     {.names = {quantizers.items, quantizers.count}},
+                                                     {.text = keys[exclusion->proof]},
+                                                     {.number = is_complete}});
+    free(nodes.items);
+    free(quantizers.items);
 }
 
-/* null where none was written. */
-static void write_repaired(const struct quantization_session *session, struct json_writer *writer)
+static void add_exclusions(const struct quantization_session *session, struct result *ret)
 {
-    const struct quantization_answer *answer = &session->answer;
-
-    if (!json_writer_begin_object_or_null(writer, "repaired", session->repaired != NULL))
-        return;
-    json_writer_add_string(writer, "path", session->repaired);
-    write_set(session, "left_out", &answer->repair.off, writer);
-    for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
-        struct bitset set = refined_so(session, (enum quantizer_refinement)i);
-
-        write_set(session, refinements[i].key, &set, writer);
-        bitset_release(&set);
-    }
-    json_writer_end_object(writer);
-}
-
-static void write_findings(const struct quantization_session *session, struct json_writer *writer)
-{
-    write_repaired(session, writer);
-    json_writer_begin_object_member(writer, "exclusions");
+    result_begin_table(ret, &exclusion_table);
     for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++)
-        write_exclusion(session, i, writer);
-    json_writer_end_object(writer);
-    json_writer_add_string(writer, "extra_options", session->lists.overrides);
+        add_exclusion(session, i, ret);
+    if (session->lists.overrides != NULL)
+        result_add_line(ret, RESULT_FIX, "ONNX Runtime, as in the repaired model: extra_options=%s",
+                        session->lists.overrides);
+    result_add_text(ret, "extra_options", session->lists.overrides);
+    result_add_line(ret, RESULT_NOT_TESTED, "the models that these programs write with these lists (also in '%s')",
+                    session->lists_path);
 }
 
-void quantization_session_write(const struct quantization_session *session, struct json_writer *writer)
+/* ---- The answer ---- */
+
+static void add_cause(const struct quantization_session *session, struct result *ret)
+{
+    const struct precision_result *result = &session->answer.search;
+    size_t count = bitset_count(&result->chosen);
+    SCOPED_STRING(names);
+
+    add_quantizer_names(session, &result->chosen, &names);
+    result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
+                       session->subject->quantizers.count);
+    result_add_line(ret, RESULT_EVIDENCE, "passes without %s; fails with all quantizers enabled",
+                    count == 1 ? "it" : "these");
+    if (result->is_minimal && count > 1)
+        result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
+}
+
+void quantization_session_fill(const struct quantization_session *session, struct result *ret)
 {
     const struct precision_result *result = &session->answer.search;
     bool found = quantization_session_has_found(session);
 
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "outcome", found ? "found" : result->none_needed ? "none-needed" : "not-found");
-    write_set(session, "left_out", &result->chosen, writer);
-    json_writer_add_boolean(writer, "minimal", found && result->is_minimal);
-    if (found)
-        write_findings(session, writer);
-    json_writer_end_object(writer);
+    result_add_text(ret, "outcome", found ? "found" : result->none_needed ? "none-needed" : "not-found");
+    add_set_fact(session, "left_out", &result->chosen, ret);
+    result_add_flag(ret, "minimal", found && result->is_minimal);
+    if (found) {
+        add_cause(session, ret);
+        add_repair(session, ret);
+        add_exclusions(session, ret);
+    } else if (result->none_needed) {
+        result_set_verdict(ret, REPORT_PASSED, "The check passes with all quantizers enabled: none has to be left out");
+    } else {
+        result_set_verdict(ret, REPORT_UNKNOWN, "No tested choice of quantizers to leave out passes the check");
+    }
 }

@@ -1,150 +1,58 @@
-/* cli/debug/quantization/result.c: as JSON and on the page, see result.h. */
+/* cli/debug/quantization/result.c: the tables, see result.h. */
 #include "cli/debug/quantization/result.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
-static const struct quantizer *quantizer_of(const struct quantization_report *result,
-                                            const struct quantization_row *row)
-{
-    return &result->subject->quantizers.items[row->quantizer];
-}
+/* ---- Quantizers ---- */
 
-/* ---- JSON ---- */
+static const struct result_column quantizer_columns[] = {
+    {"alone", "alone", RESULT_DECIBELS, false},
+    {"gain", "gain", RESULT_GAIN, false},
+    {"own", "own", RESULT_DECIBELS, false},
+    {"clipped", "clipped", RESULT_SHARE, false},
+    {"unused", "unused", RESULT_SHARE, false},
+    {"dead_scales", "dead", RESULT_COUNT, false},
+    {"outlying_scales", "outlying", RESULT_COUNT, false},
+    {"scales", "scales", RESULT_COUNT, false},
+    {"reach", "reach", RESULT_RATIO, false},
+    {"type", "type", RESULT_TEXT, false},
+    {"role", "role", RESULT_TEXT, false},
+    {"name", "quantizer", RESULT_TEXT, false},
+    {"granularity", "scales along", RESULT_TEXT, true},
+    {"why_not", "no number, because", RESULT_TEXT, true},
+    {"form", NULL, RESULT_TEXT, false},
+    {"axis", NULL, RESULT_COUNT, false},
+    {"block_size", NULL, RESULT_COUNT, false},
+    {"float_tensor", NULL, RESULT_TEXT, false},
+    {"output", NULL, RESULT_TEXT, false},
+    {"why_not_switched", NULL, RESULT_TEXT, false},
+    {"why_no_alone", NULL, RESULT_TEXT, false},
+    {"why_no_gain", NULL, RESULT_TEXT, false},
+    {"why_no_tensor", NULL, RESULT_TEXT, false},
+    {"elements", NULL, RESULT_COUNT, false},
+    {"not_finite", NULL, RESULT_COUNT, false},
+    {"clipped_below", NULL, RESULT_SHARE, false},
+    {"at_ends", NULL, RESULT_SHARE, false},
+    {"worst_scale_snr", NULL, RESULT_DECIBELS, false},
+    {"worst_scale", NULL, RESULT_COUNT, false},
+};
 
-/* What is not known is null; JSON's readers know Infinity as Python writes it. */
-static void write_number(struct json_writer *writer, const char *key, double value)
-{
-    if (json_writer_key_or_null(writer, key, !isnan(value)))
-        json_writer_number(writer, value);
-}
+static const struct result_table quantizer_table = {
+    .key = "quantizers",
+    .title = "Quantizers",
+    .line =
+        "Quantizers by cost. In dB, signal to quantization noise: at the outputs with only this one enabled (alone), "
+        "gained there by disabling it (gain), in its own tensor (own)",
+    .log_rows = 20,
+    .columns = quantizer_columns,
+    .column_count = ARRAY_LEN(quantizer_columns)};
 
-static void write_measures(const struct quantization_row *row, struct json_writer *writer)
-{
-    const struct tensor_measures *measures = &row->tensor.measures;
-
-    json_writer_key(writer, "tensor");
-    if (row->tensor.why_not != NULL) {
-        json_writer_null(writer);
-        json_writer_add_string(writer, "why_no_tensor", row->tensor.why_not);
-        return;
-    }
-    json_writer_begin_object(writer);
-    json_writer_add_count(writer, "elements", measures->elements);
-    json_writer_add_count(writer, "not_finite", measures->not_finite);
-    write_number(writer, "snr", measures->signal_to_noise);
-    write_number(writer, "clipped", measures->clipped);
-    write_number(writer, "clipped_below", measures->clipped_below);
-    write_number(writer, "at_ends", measures->at_ends);
-    write_number(writer, "unused", measures->unused);
-    write_number(writer, "reach", measures->reach);
-    json_writer_add_count(writer, "scales", measures->scales);
-    json_writer_add_count(writer, "dead_scales", measures->dead_scales);
-    json_writer_add_count(writer, "outlying_scales", measures->outlying_scales);
-    write_number(writer, "worst_scale_snr", measures->worst_signal_to_noise);
-    if (!isnan(measures->worst_signal_to_noise))
-        json_writer_add_count(writer, "worst_scale", measures->worst_scale);
-    json_writer_end_object(writer);
-}
-
-static void write_row(const struct quantization_report *result, const struct quantization_row *row,
-                      struct json_writer *writer)
-{
-    const struct quantizer *quantizer = quantizer_of(result, row);
-    const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
-
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "name", quantizer->name);
-    json_writer_add_string(writer, "role", quantizer_role_name(quantizer->role));
-    json_writer_add_string(writer, "form", quantizer_form_name(quantizer->form));
-    json_writer_add_string(writer, "type", data_type_name(quantizer->type));
-    if (json_writer_key_or_null(writer, "axis", quantizer->axis >= 0))
-        json_writer_integer(writer, quantizer->axis);
-    json_writer_add_count(writer, "block_size", (size_t)quantizer->block_size);
-    if (twin != NULL && twin->tensor != VALUE_NONE)
-        json_writer_add_text(writer, "float_tensor", result->subject->float_model->values.items[twin->tensor].name);
-    json_writer_add_string(writer, "why_not_switched", row->why_not);
-    write_number(writer, "alone", row->alone);
-    if (row->alone_crash != NULL)
-        json_writer_add_string(writer, "why_no_alone", row->alone_crash);
-    else if (row->why_not == NULL)
-        json_writer_add_string(writer, "output", result->table->outputs[row->output].name);
-    write_number(writer, "gain", row->gain);
-    if (row->left_out_crash != NULL)
-        json_writer_add_string(writer, "why_no_gain", row->left_out_crash);
-    write_measures(row, writer);
-    json_writer_end_object(writer);
-}
-
-static void write_traps(const struct quantization_report *result, struct json_writer *writer)
-{
-    json_writer_begin_array_member(writer, "traps");
-    for (size_t i = 0; i < result->traps->list.count; i++) {
-        const struct quantization_trap *trap = &result->traps->list.items[i];
-
-        json_writer_begin_object(writer);
-        json_writer_add_string(writer, "kind", trap->key);
-        json_writer_add_string(writer, "what", trap->what);
-        json_writer_add_string(writer, "why", trap->why);
-        json_writer_add_string(writer, "remedy", trap->remedy);
-        json_writer_begin_array_member(writer, "quantizers");
-        for (size_t k = 0; k < trap->quantizers.count; k++)
-            json_writer_string(writer, result->subject->quantizers.items[trap->quantizers.items[k]].name);
-        json_writer_end_array(writer);
-        json_writer_end_object(writer);
-    }
-    json_writer_end_array(writer);
-}
-
-/* null where it is not known. */
-static void write_rewriting(const struct quantization_rewriting *rewriting, struct json_writer *writer)
-{
-    if (!json_writer_begin_object_or_null(writer, "rewritten", rewriting->known))
-        return;
-    json_writer_add_count(writer, "integer_kernels", rewriting->integer_kernels);
-    json_writer_add_strings(writer, "layers_in_float", rewriting->in_float.items, rewriting->in_float.count);
-    json_writer_end_object(writer);
-}
-
-void quantization_result_write(const void *data, struct json_writer *writer)
-{
-    const struct quantization_report *result = data;
-    const struct quantization_table *table = result->table;
-
-    json_writer_add_string(writer, "model", result->subject->model->display_name);
-    json_writer_add_string(writer, "float_model", result->float_path);
-    json_writer_add_boolean(writer, "made_up_data", result->data_are_generated);
-    json_writer_add_count(writer, "samples", table->samples);
-    json_writer_add_count(writer, "runs", table->runs);
-    write_number(writer, "seconds", table->seconds);
-    json_writer_add_string(writer, "why_not_run", table->why_not_run);
-    json_writer_add_string(writer, "why_no_all_on", table->all_on_crash);
-    json_writer_begin_array_member(writer, "outputs");
-    for (size_t i = 0; i < table->output_count; i++) {
-        json_writer_begin_object(writer);
-        json_writer_add_string(writer, "name", table->outputs[i].name);
-        json_writer_add_boolean(writer, "counts", table->outputs[i].counts);
-        write_number(writer, "all_on", table->outputs[i].quantized);
-        write_number(writer, "as_run", table->outputs[i].as_run);
-        write_number(writer, "simulation", table->outputs[i].simulation);
-        write_number(writer, "all_off", table->outputs[i].all_off);
-        json_writer_end_object(writer);
-    }
-    json_writer_end_array(writer);
-    json_writer_begin_array_member(writer, "quantizers");
-    for (size_t i = 0; i < table->count; i++)
-        write_row(result, &table->rows[i], writer);
-    json_writer_end_array(writer);
-    write_rewriting(result->rewriting, writer);
-    write_traps(result, writer);
-}
-
-/* ---- The page ---- */
-
-/* "per tensor", "64 along axis 0", "blocks of 32 along axis 1" */
-static void add_granularity(struct string_builder *ret, const struct quantizer *quantizer)
+/* "tensor", "axis 0", "blocks of 32 along axis 1" */
+static void add_granularity(const struct quantizer *quantizer, struct string_builder *ret)
 {
     if (quantizer->block_size > 0)
         string_add_format(ret, "blocks of %lld along axis %lld", (long long)quantizer->block_size,
@@ -155,98 +63,162 @@ static void add_granularity(struct string_builder *ret, const struct quantizer *
         string_add(ret, "tensor");
 }
 
-static struct report_cell number_cell(double value)
-{
-    return (struct report_cell){.number = value};
-}
-
-static struct report_cell effect_cell(double value, const char *crash)
-{
-    return crash != NULL ? (struct report_cell){.text = "crash"} : number_cell(value);
-}
-
-/* Why there is no number; "" where there are all. */
-static const char *why_no_number(const struct quantization_report *result, const struct quantization_row *row)
+/* Why there is no number; NULL where there are all. */
+static const char *find_missing_reason(const struct quantization_report *result, const struct quantization_row *row)
 {
     const char *const reasons[] = {row->why_not, row->alone_crash, row->left_out_crash, result->table->all_on_crash};
 
     for (size_t i = 0; i < ARRAY_LEN(reasons); i++)
         if (reasons[i] != NULL)
             return reasons[i];
-    return "";
+    return NULL;
 }
 
-static void tell_row(const struct quantization_report *result, const struct quantization_row *row, struct report *page)
+static struct result_cell effect_cell(double value, const char *crash)
 {
-    const struct quantizer *quantizer = quantizer_of(result, row);
+    return crash != NULL ? (struct result_cell){.text = "crash"} : (struct result_cell){.number = value};
+}
+
+static void add_row(const struct quantization_report *result, const struct quantization_row *row, struct result *ret)
+{
+    const struct quantizer *quantizer = &result->subject->quantizers.items[row->quantizer];
+    const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
     const struct tensor_measures *measures = &row->tensor.measures;
-    bool has = row->tensor.why_not == NULL;
+    bool has_tensor = row->tensor.why_not == NULL;
+    bool has_output = row->why_not == NULL && row->alone_crash == NULL;
+    SCOPED_STRING(float_tensor);
     SCOPED_STRING(granularity);
 
-    add_granularity(&granularity, quantizer);
-    report_add_row(page, (struct report_cell[]){{.text = quantizer->name},
-                                                {.text = quantizer_role_name(quantizer->role)},
-                                                {.text = data_type_name(quantizer->type)},
-                                                {.text = granularity.data},
-                                                effect_cell(row->alone, row->alone_crash),
-                                                effect_cell(row->gain, row->left_out_crash),
-                                                number_cell(has ? measures->signal_to_noise : NAN),
-                                                number_cell(has ? 100 * measures->clipped : NAN),
-                                                number_cell(has ? 100 * measures->unused : NAN),
-                                                number_cell(has ? (double)measures->dead_scales : NAN),
-                                                number_cell(has ? (double)measures->outlying_scales : NAN),
-                                                number_cell(has ? measures->reach : NAN),
-                                                {.text = why_no_number(result, row)}});
+    if (twin != NULL && twin->tensor != VALUE_NONE)
+        string_add_text(&float_tensor, result->subject->float_model->values.items[twin->tensor].name);
+    add_granularity(quantizer, &granularity);
+    result_add_row(
+        ret,
+        (const struct result_cell[]){
+            effect_cell(row->alone, row->alone_crash),
+            effect_cell(row->gain, row->left_out_crash),
+            {.number = has_tensor ? measures->signal_to_noise : NAN},
+            {.number = has_tensor ? measures->clipped : NAN},
+            {.number = has_tensor ? measures->unused : NAN},
+            {.number = has_tensor ? (double)measures->dead_scales : NAN},
+            {.number = has_tensor ? (double)measures->outlying_scales : NAN},
+            {.number = has_tensor ? (double)measures->scales : NAN},
+            {.number = has_tensor ? measures->reach : NAN},
+            {.text = data_type_name(quantizer->type)},
+            {.text = quantizer_role_name(quantizer->role)},
+            {.text = quantizer->name},
+            {.text = granularity.data},
+            {.text = find_missing_reason(result, row)},
+            {.text = quantizer_form_name(quantizer->form)},
+            {.number = quantizer->axis >= 0 ? (double)quantizer->axis : NAN},
+            {.number = (double)quantizer->block_size},
+            {.text = float_tensor.size > 0 ? float_tensor.data : NULL},
+            {.text = has_output ? result->table->outputs[row->output].name : NULL},
+            {.text = row->why_not},
+            {.text = row->alone_crash},
+            {.text = row->left_out_crash},
+            {.text = row->tensor.why_not},
+            {.number = has_tensor ? (double)measures->elements : NAN},
+            {.number = has_tensor ? (double)measures->not_finite : NAN},
+            {.number = has_tensor ? measures->clipped_below : NAN},
+            {.number = has_tensor ? measures->at_ends : NAN},
+            {.number = has_tensor ? measures->worst_signal_to_noise : NAN},
+            {.number = has_tensor && !isnan(measures->worst_signal_to_noise) ? (double)measures->worst_scale : NAN}});
 }
 
-/* A model that does not run says why. */
-static struct report_cell as_run_cell(const struct quantization_table *table, size_t output)
+/* ---- Outputs and traps ---- */
+
+static const struct result_column output_columns[] = {
+    {"name", "output", RESULT_TEXT, false},
+    {"all_on", "all enabled", RESULT_DECIBELS, false},
+    {"as_run", "as run", RESULT_DECIBELS, false},
+    {"simulation", "as run against all enabled", RESULT_DECIBELS, false},
+    {"all_off", "all disabled against the float model", RESULT_DECIBELS, false},
+    {"counts", "counts", RESULT_FLAG, false},
+};
+
+static const struct result_table output_table = {.key = "outputs",
+                                                 .title = "Outputs: signal to quantization noise",
+                                                 .line = "Outputs, signal to quantization noise in dB",
+                                                 .log_rows = 20,
+                                                 .columns = output_columns,
+                                                 .column_count = ARRAY_LEN(output_columns)};
+
+static void add_outputs(const struct quantization_table *table, struct result *ret)
 {
-    return table->why_not_run != NULL ? (struct report_cell){.text = table->why_not_run}
-                                      : number_cell(table->outputs[output].as_run);
-}
+    result_begin_table(ret, &output_table);
+    for (size_t i = 0; i < table->output_count; i++) {
+        const struct quantization_output *output = &table->outputs[i];
 
-static void tell_traps(const struct quantization_report *result, struct report *page)
-{
-    static const char *const columns[] = {"what", "why", "remedy", "quantizers"};
-
-    if (result->traps->list.count == 0)
-        return;
-    report_begin_table(page, "Known traps", columns, ARRAY_LEN(columns));
-    for (size_t i = 0; i < result->traps->list.count; i++) {
-        const struct quantization_trap *trap = &result->traps->list.items[i];
-        SCOPED_STRING(names);
-
-        for (size_t k = 0; k < trap->quantizers.count; k++)
-            string_add_format(&names, "%s%s", k > 0 ? ", " : "",
-                              result->subject->quantizers.items[trap->quantizers.items[k]].name);
-        report_add_row(page,
-                       (struct report_cell[]){
-                           {.text = trap->what}, {.text = trap->why}, {.text = trap->remedy}, {.text = names.data}});
+        result_add_row(ret, (const struct result_cell[]){{.text = output->name},
+                                                         effect_cell(output->quantized, table->all_on_crash),
+                                                         {.text = table->why_not_run, .number = output->as_run},
+                                                         {.number = output->simulation},
+                                                         {.number = output->all_off},
+                                                         {.number = output->counts}});
     }
 }
 
-void quantization_result_tell(const struct quantization_report *result, struct report *page)
+static const struct result_column trap_columns[] = {
+    {"kind", NULL, RESULT_TEXT, false},
+    {"what", "what", RESULT_TEXT, false},
+    {"why", "why", RESULT_TEXT, false},
+    {"remedy", "fix", RESULT_TEXT, false},
+    {"quantizers", "quantizers", RESULT_NAMES, false},
+};
+
+static const struct result_table trap_table = {
+    .key = "traps", .title = "Known traps", .columns = trap_columns, .column_count = ARRAY_LEN(trap_columns)};
+
+static void add_traps(const struct quantization_report *result, struct result *ret)
 {
-    static const char *const columns[] = {
-        "quantizer",         "role",       "type",      "scales along", "alone, dB",       "gain, dB",
-        "own, dB",           "clipped, %", "unused, %", "dead scales",  "outlying scales", "reach over 99.9 %",
-        "no number, because"};
-    static const char *const outputs[] = {"output", "all on, dB", "as run, dB", "as run against all on, dB",
-                                          "all off against the float model, dB"};
+    result_begin_table(ret, &trap_table);
+    for (size_t i = 0; i < result->traps->list.count; i++) {
+        const struct quantization_trap *trap = &result->traps->list.items[i];
+        struct word_list names = {0};
+
+        for (size_t k = 0; k < trap->quantizers.count; k++)
+            *VECTOR_APPEND(&names) = result->subject->quantizers.items[trap->quantizers.items[k]].name;
+        result_add_row(ret, (const struct result_cell[]){{.text = trap->key},
+                                                         {.text = trap->what},
+                                                         {.text = trap->why},
+                                                         {.text = trap->remedy},
+                                                         {.names = {names.items, names.count}}});
+        free(names.items);
+    }
+}
+
+/* ---- All of it ---- */
+
+static void add_rewriting_facts(const struct quantization_rewriting *rewriting, struct result *ret)
+{
+    if (!rewriting->known) {
+        result_add_null(ret, "rewritten");
+        return;
+    }
+    result_begin_record(ret, "rewritten");
+    result_add_count(ret, "integer_kernels", rewriting->integer_kernels);
+    result_add_names(ret, "layers_in_float", (struct words){rewriting->in_float.items, rewriting->in_float.count});
+    result_end_record(ret);
+}
+
+void quantization_result_fill(const struct quantization_report *result, struct result *ret)
+{
     const struct quantization_table *table = result->table;
 
-    if (page == NULL)
-        return;
-    report_begin_table(page, "Outputs: signal to quantization noise", outputs, ARRAY_LEN(outputs));
-    for (size_t i = 0; i < table->output_count; i++)
-        report_add_row(page, (struct report_cell[]){{.text = table->outputs[i].name},
-                                                    effect_cell(table->outputs[i].quantized, table->all_on_crash),
-                                                    as_run_cell(table, i),
-                                                    number_cell(table->outputs[i].simulation),
-                                                    number_cell(table->outputs[i].all_off)});
-    report_begin_table(page, "Quantizers", columns, ARRAY_LEN(columns));
+    result_add_text(ret, "model", result->subject->model->display_name);
+    result_add_text(ret, "float_model", result->float_path);
+    result_add_flag(ret, "generated_data", result->data_are_generated);
+    result_add_count(ret, "samples", table->samples);
+    result_add_count(ret, "runs", table->runs);
+    result_add_number(ret, "seconds", table->seconds);
+    result_add_text(ret, "why_not_run", table->why_not_run);
+    result_add_text(ret, "why_no_all_on", table->all_on_crash);
+    add_rewriting_facts(result->rewriting, ret);
+    result_begin_table(ret, &quantizer_table);
     for (size_t i = 0; i < table->count; i++)
-        tell_row(result, &table->rows[i], page);
-    tell_traps(result, page);
+        add_row(result, &table->rows[i], ret);
+    add_outputs(table, ret);
+    add_traps(result, ret);
+    quantization_notes_fill(result, ret);
 }

@@ -1,17 +1,15 @@
-/* cli/debug/quantization/result.h: what quantizers cost, in words: as log lines, as JSON, on the page.
+/* cli/debug/quantization/result.h: the table of quantizers, as part of the answer of `debug quantization`.
  *
- * The room cli/debug/quantization/ is what `debug quantization` prints and writes, and how it puts the question of
- * its search.
+ * The room cli/debug/quantization/ is what `debug quantization` reports, and how it searches.
  */
 #ifndef CLI_DEBUG_QUANTIZATION_RESULT_H
 #define CLI_DEBUG_QUANTIZATION_RESULT_H
 
-#include "base/log.h"
 #include "debug/quantization/table.h"
 #include "debug/quantization/traps.h"
-#include "format/json/writer.h"
-#include "report/report.h"
+#include "report/result.h"
 
+/* Everything is borrowed. */
 struct quantization_report {
     const struct quantization_subject *subject;
     const struct quantization_table *table;
@@ -21,8 +19,10 @@ struct quantization_report {
     bool data_are_generated; /* nothing was loaded */
 };
 
-void quantization_result_log(const struct quantization_report *result, struct log *log);
-void quantization_result_tell(const struct quantization_report *result, struct report *page); /* NULL: no page */
-void quantization_result_write(const void *result, struct json_writer *writer); /* struct quantization_report */
+/* The tables of quantizers, outputs and known traps, and the notes below. */
+void quantization_result_fill(const struct quantization_report *result, struct result *ret);
+
+/* What is remarkable about them: lines of their own. */
+void quantization_notes_fill(const struct quantization_report *result, struct result *ret);
 
 #endif

@@ -243,7 +243,7 @@ static int run_quantization_search(struct quantization_session *command, const d
     settings.take_over = session_state(command->session).takes_over;
     rc = quantization_search(&settings, command->session, &command->answer, err);
     if (rc < 0)
-        return debug_session_end(context, debug, command->session, rc);
+        return rc;
     return quantization_session_has_found(command) ? save_results(command, err) : 0;
 }
 

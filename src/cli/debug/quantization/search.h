@@ -6,12 +6,11 @@
 
 #include "cli/debug/own_check.h"
 #include "cli/debug/quantization/lists.h"
-#include "cli/debug/session_page.h"
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
 #include "debug/quantization/search.h"
 #include "debug/quantization/table.h"
-#include "format/json/writer.h"
+#include "report/result.h"
 
 /* In the order of --emit's choices. */
 enum quantization_emit { EMIT_ONNX, EMIT_LEFT_OUT, EMIT_LISTS };
@@ -39,7 +38,6 @@ struct quantization_session {
     const struct quantization_subject *subject;
     const char *model_path, *float_path;      /* the latter may be NULL */
     struct session_settings session_settings; /* as debug_session_settings() gives them */
-    struct session_page *page;
 
     struct debug_session *session;  /* NULL before the search */
     struct own_check check;         /* of this tool, unless the user has one */
@@ -49,9 +47,8 @@ struct quantization_session {
     const char *repaired, *lists_path; /* files; NULL: there are none */
 };
 
-/* Runs the search in the order of the table, and leaves the repaired model and the lists in the folder. The page has
- * to be begun before (session_page_begin()), with `session_settings`. Interruptions are logged with a hint how to go
- * on. To be released, also after an error. */
+/* Runs the search in the order of the table, and leaves the repaired model and the lists in the folder. To be
+ * released, also after an error. */
 int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
                              struct error *err);
 void quantization_session_release(struct quantization_session *command);
@@ -59,9 +56,7 @@ void quantization_session_release(struct quantization_session *command);
 /* True when the check was seen to fail with all quantizers in place, and to pass without some. */
 bool quantization_session_has_found(const struct quantization_session *command);
 
-/* The answer for people, for the page (may be NULL), and the value of a member "search". */
-void quantization_session_log(const struct quantization_session *command);
-void quantization_session_tell(const struct quantization_session *command, struct report *page);
-void quantization_session_write(const struct quantization_session *command, struct json_writer *writer);
+/* The answer. */
+void quantization_session_fill(const struct quantization_session *command, struct result *ret);
 
 #endif

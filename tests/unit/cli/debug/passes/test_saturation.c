@@ -88,17 +88,20 @@ static bool is_explained(bool saturates, size_t found)
     struct passes_result result = {.outcome = PASSES_FOUND, .is_minimal = true};
     const struct passes_report report = {
         .decisions = {.items = decisions, .count = ARRAY_LEN(decisions)}, .result = &result, .saturates = saturates};
+    struct result *answer = result_new("debug passes");
     struct captured_log log;
     bool ret;
 
     bitset_init(&result.off, ARRAY_LEN(decisions));
     bitset_add(&result.off, found);
     captured_log_init(&log);
-    passes_result_log(&report, &log.log);
+    passes_result_fill(&report, answer);
+    result_log(answer, &log.log);
     ret = captured_log_has(&log, "F     uint8 x int8 products saturate on this processor (no VNNI); fixes: 7-bit "
                                  "weights (reduce_range), uint8 weights, ONNX Runtime's session.x64quantprecision=1, "
                                  "or int8 activations with session.qdqisint8allowed=1\n");
     captured_log_release(&log);
+    result_free(answer);
     bitset_release(&result.off);
     return ret;
 }

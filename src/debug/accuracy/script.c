@@ -1,4 +1,4 @@
-/* debug/accuracy/result.c: the result of a study as JSON, as log lines, and as a script that reproduces the failure. */
+/* debug/accuracy/script.c: the script that reproduces the failure, and the errors of all tensors. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,100 +12,6 @@
 bool accuracy_is_answered(const struct study *study)
 {
     return study->outcome == OUTCOME_CAUSE || study->outcome == OUTCOME_NOTHING_FAILS;
-}
-
-/* ---- JSON ---- */
-
-static void write_fix(const struct cause_fix *fix, struct json_writer *writer)
-{
-    json_writer_key(writer, "mend");
-    if (fix->what == NULL) {
-        json_writer_null(writer);
-        return;
-    }
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "what", fix->what);
-    json_writer_add_strings(writer, "options", fix->options.items, fix->options.count);
-    json_writer_add_string(writer, "model", fix->model);
-    json_writer_add_boolean(writer, "holds", fix->holds);
-    json_writer_end_object(writer);
-}
-
-static void write_cause(const struct cause *cause, struct json_writer *writer)
-{
-    json_writer_key(writer, "cause");
-    if (cause->kind == CAUSE_UNKNOWN) {
-        json_writer_null(writer);
-        return;
-    }
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "kind", cause_kind_name(cause->kind));
-    json_writer_add_string(writer, "sentence", cause->sentence);
-    json_writer_add_strings(writer, "nodes", cause->nodes.items, cause->nodes.count);
-    json_writer_add_strings(writer, "tensors", cause->tensors.items, cause->tensors.count);
-    json_writer_add_string(writer, "tactic", cause->tactic);
-    json_writer_add_boolean(writer, "proven", cause->proven);
-    json_writer_add_strings(writer, "proof", cause->evidence.items, cause->evidence.count);
-    write_fix(&cause->fix, writer);
-    json_writer_end_object(writer);
-}
-
-static void write_step(const struct study_step *step, struct json_writer *writer)
-{
-    json_writer_begin_object(writer);
-    json_writer_add_string(writer, "name", step->name);
-    json_writer_add_string(writer, "question", step->hypothesis);
-    json_writer_add_string(writer, "why", step->why);
-    json_writer_add_string(writer, "command", step->command);
-    json_writer_add_string(writer, "outcome", step->outcome);
-    json_writer_add_integer(writer, "exit_status", step->exit_status);
-    json_writer_add_integer(writer, "checks", step->checks);
-    json_writer_add_integer(writer, "builds", step->builds);
-    json_writer_add_number(writer, "seconds", step->seconds);
-    json_writer_end_object(writer);
-}
-
-void accuracy_write_result(const void *data, struct json_writer *writer)
-{
-    static const char *const outcomes[] = {[OUTCOME_OPEN] = "open",
-                                           [OUTCOME_CAUSE] = "cause",
-                                           [OUTCOME_NOTHING_FAILS] = "nothing-fails",
-                                           [OUTCOME_NO_CAUSE] = "no-cause",
-                                           [OUTCOME_NO_QUESTION] = "no-question"};
-    const struct study *study = data;
-
-    json_writer_add_string(writer, "outcome", outcomes[study->outcome]);
-    json_writer_add_string(writer, "verdict", study->verdict);
-    write_cause(&study->cause, writer);
-    json_writer_add_string(writer, "tolerance", study->tolerance_why);
-    json_writer_add_integer(writer, "checks", study_checks(study));
-    json_writer_add_integer(writer, "builds", study_builds(study));
-    json_writer_add_number(writer, "seconds", stopwatch_now() - study->start);
-    json_writer_begin_array_member(writer, "steps");
-    for (size_t i = 0; i < study->steps.count; i++)
-        write_step(study->steps.items[i], writer);
-    json_writer_end_array(writer);
-}
-
-/* ---- The log ---- */
-
-void accuracy_log_result(const struct study *study)
-{
-    const struct cause *cause = &study->cause;
-    struct log *log = study->log;
-
-    log_message(log, accuracy_is_answered(study) ? LOG_FINISH : LOG_ERROR, "%s", study->verdict);
-    log_indent(log, 1);
-    for (size_t i = 0; i < cause->evidence.count; i++)
-        log_message(log, LOG_FINISH, "Seen: %s", cause->evidence.items[i]);
-    if (cause->fix.what != NULL)
-        log_message(log, LOG_FINISH, "Mend: %s%s", cause->fix.what,
-                    cause->fix.holds ? "" : " (not seen to hold for the whole model)");
-    log_message(log, LOG_FINISH,
-                "%zu experiments, %lld runs of the suspect, %lld builds, %.0f s; everything is in '%s'",
-                study->steps.count, (long long)study_checks(study), (long long)study_builds(study),
-                stopwatch_now() - study->start, study->settings->folder);
-    log_indent(log, -1);
 }
 
 /* ---- The script ---- */
@@ -184,7 +90,7 @@ static void render_script(struct study *study, struct string_builder *script)
     string_add_char(script, '\n');
     add_script_comment(script, study->verdict);
     for (size_t i = 0; i < cause->evidence.count; i++)
-        add_script_comment(script, study_text(study, "Seen: %s", cause->evidence.items[i]));
+        add_script_comment(script, study_text(study, "Evidence: %s", cause->evidence.items[i]));
     string_add(script, "\nfolder=$(dirname \"$0\")\n\n# This fails:\n");
     add_script_command(script, study, study->minimal.model != NULL ? &study->minimal : &study->whole,
                        (struct words){0});

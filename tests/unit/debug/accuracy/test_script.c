@@ -1,4 +1,4 @@
-/* test_result.c: the script that a study leaves. */
+/* test_script.c: the script that a study leaves. */
 #include "support/unit_test.h"
 
 #include <stdlib.h>
@@ -39,7 +39,7 @@ static char *make_script(const char *verdict, const char *proof, const char *opt
     return script;
 }
 
-static void script_fails_with_the_case_and_has_the_mend_as_a_comment(void **state)
+static void script_fails_with_the_case_and_has_the_fix_as_a_comment(void **state)
 {
     char *script = make_script("Cause: it", "alone it fails", "--fp16");
     const char *body = strstr(script, "# Cause: it\n");
@@ -47,7 +47,7 @@ static void script_fails_with_the_case_and_has_the_mend_as_a_comment(void **stat
 
     assert_non_null(body);
     assert_string_equal(body, "# Cause: it\n"
-                              "# Seen: alone it fails\n"
+                              "# Evidence: alone it fails\n"
                               "\n"
                               "folder=$(dirname \"$0\")\n"
                               "\n"
@@ -67,7 +67,7 @@ static void names_do_not_leave_the_comments(void **state)
 {
     char *script = make_script("Cause: 'a\ntouch b'", "'c\n\ntouch d\rtouch e'", "f\ntouch g");
 
-    assert_non_null(strstr(script, "# Cause: 'a\n# touch b'\n# Seen: 'c\n# \n# touch d\\x0dtouch e'\n\n"));
+    assert_non_null(strstr(script, "# Cause: 'a\n# touch b'\n# Evidence: 'c\n# \n# touch d\\x0dtouch e'\n\n"));
     assert_non_null(strstr(script, " 'f\n# touch g'\n"));
     free(script);
 }
@@ -75,7 +75,7 @@ static void names_do_not_leave_the_comments(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(script_fails_with_the_case_and_has_the_mend_as_a_comment, scratch_folder_enter,
+        cmocka_unit_test_setup_teardown(script_fails_with_the_case_and_has_the_fix_as_a_comment, scratch_folder_enter,
                                         scratch_folder_leave),
         cmocka_unit_test_setup_teardown(names_do_not_leave_the_comments, scratch_folder_enter, scratch_folder_leave),
     };

@@ -1,0 +1,375 @@
+/* cli/debug/quantization/notes.c: what is remarkable about a table of quantizers, line by line, see result.h. */
+#include "cli/debug/quantization/result.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/text/names.h"
+#include "base/text/string_builder.h"
+
+/* The runtime computes something else than quantization does to values: its own noise is more than a tenth of that. */
+#define FAITHFUL 10 /* dB */
+
+#define ROUNDED 100 /* dB: float32 that is computed in another order makes less noise */
+
+/* Removed activations: a share of values below the range that rounding alone does not make. */
+#define CUT_OFF 0.01
+
+/* More than what is left of a signed type for values of one sign. */
+#define UNUSED 0.55
+
+#define MOST_NAMES 5 /* that a sentence has */
+
+static const struct quantizer *quantizer_of(const struct quantization_report *result,
+                                            const struct quantization_row *row)
+{
+    return &result->subject->quantizers.items[row->quantizer];
+}
+
+static void add_decibels(struct string_builder *ret, double value, const char *format)
+{
+    if (isnan(value))
+        string_add(ret, "-");
+    else if (isinf(value))
+        string_add(ret, value > 0 ? "exact" : "lost");
+    else
+        string_add_format(ret, format, value);
+}
+
+/* ---- Own noise ---- */
+
+/* That of most others is so much less. */
+#define OWN_NOISE 10 /* dB */
+#define FEW 4        /* of which nobody says what is usual */
+
+static int compare_numbers(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/* The median of a role's own ratios; NAN with fewer than FEW. */
+static double usual_ratio(const struct quantization_report *result, enum quantizer_role role)
+{
+    double *ratios = memory_alloc_zero(result->table->count + 1, sizeof(*ratios)), ret;
+    size_t count = 0;
+
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+
+        if (quantizer_of(result, row)->role == role && row->tensor.why_not == NULL &&
+            !isnan(row->tensor.measures.signal_to_noise))
+            ratios[count++] = row->tensor.measures.signal_to_noise;
+    }
+    qsort(ratios, count, sizeof(*ratios), compare_numbers);
+    ret = count >= FEW ? ratios[count / 2] : NAN;
+    free(ratios);
+    return ret;
+}
+
+/* Those that lose much more of their own tensor than others of their role, whatever that does at the outputs. Biases
+ * have steps as fine as 32 bits allow: how much they lose says little. */
+static void note_noisy(const struct quantization_report *result, struct result *ret)
+{
+    const double usual[] = {[QUANTIZER_ACTIVATION] = usual_ratio(result, QUANTIZER_ACTIVATION),
+                            [QUANTIZER_WEIGHT] = usual_ratio(result, QUANTIZER_WEIGHT),
+                            [QUANTIZER_BIAS] = usual_ratio(result, QUANTIZER_BIAS)};
+    SCOPED_STRING(text);
+    struct short_list list = {.text = &text, .most = MOST_NAMES};
+
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+        const struct quantizer *quantizer = quantizer_of(result, row);
+
+        if (row->tensor.why_not != NULL || quantizer->role == QUANTIZER_BIAS ||
+            !(row->tensor.measures.signal_to_noise < usual[quantizer->role] - OWN_NOISE))
+            continue;
+        if (!short_list_next(&list))
+            continue;
+        string_add_quoted(&text, quantizer->name);
+        string_add(&text, " (");
+        add_decibels(&text, row->tensor.measures.signal_to_noise, "%.1f dB");
+        if (row->tensor.measures.clipped > CUT_OFF)
+            string_add_format(&text, ", %.0f%% clipped", 100 * row->tensor.measures.clipped);
+        if (row->tensor.measures.unused > UNUSED)
+            string_add_format(&text, ", %.0f%% of the range not used", 100 * row->tensor.measures.unused);
+        string_add(&text, ")");
+    }
+    short_list_end(&list);
+    if (list.count > 0)
+        result_add_line(ret, RESULT_NOTE, "Far noisier in %s than others of %s role: %s",
+                        list.count == 1 ? "its own tensor" : "their own tensors", list.count == 1 ? "its" : "their",
+                        text.data);
+}
+
+/* ---- What sums it up ---- */
+
+/* Of those that were measured, how many make nine tenths of the noise that all make one by one; their share. */
+static size_t find_main(const struct quantization_table *table, double *ret_share)
+{
+    const struct quantization_row *measured = &table->rows[table->crashed];
+    size_t count = 0, most = table->switched - table->crashed;
+    double sum = 0, part = 0;
+
+    for (size_t i = 0; i < most; i++)
+        sum += measured[i].alone_noise;
+    if (!(sum > 0) || isinf(sum))
+        return 0;
+    while (count < most && part < 0.9 * sum)
+        part += measured[count++].alone_noise;
+    *ret_share = part / sum;
+    return count;
+}
+
+static void note_main(const struct quantization_report *result, struct result *ret)
+{
+    double share;
+    size_t count = find_main(result->table, &share);
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < count; i++)
+        short_list_add(&list, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
+    short_list_end(&list);
+    result_add_line(ret, RESULT_NOTE, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s",
+                    100 * share, count, result->table->switched - result->table->crashed, names.data);
+}
+
+/* Whether two that should be the same are not, beside the noise of quantization. Where all is lost, so is that. */
+static bool is_far(double ratio, double quantized)
+{
+    return ratio < fmin(quantized + FAITHFUL, ROUNDED) || (isinf(ratio) && ratio < 0);
+}
+
+/* Why numbers of an output may be about something else than quantization. */
+static void note_output(const struct quantization_report *result, const struct quantization_output *output,
+                        struct result *ret)
+{
+    SCOPED_STRING(text);
+
+    add_decibels(&text, output->simulation, "%.1f dB");
+    if (is_far(output->again, output->quantized)) {
+        string_clear(&text);
+        add_decibels(&text, output->again, "%.1f dB");
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "Output '%s' is not reproducible: %s between two runs with the same data and all quantizers disabled. The "
+            "figures of this output are chance",
+            output->name, text.data);
+    } else if (is_far(output->simulation, output->quantized)) {
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "Output '%s': the runtime's own kernels compute something else than quantization alone (%s between both). "
+            "The table is about quantization; `debug passes` finds the optimizer that causes the rest",
+            output->name, text.data);
+    }
+    if (output->left_out > 0)
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "Output '%s': %zu of %zu elements of the reference are infinite or NaN; the figures are of the others",
+            output->name, output->left_out, output->left_out + output->compared);
+    if (result->float_path != NULL && is_far(output->all_off, output->quantized))
+        result_add_line(ret, RESULT_CAUTION,
+                        "Output '%s' differs from the float model with all quantizers disabled that can be: those that "
+                        "cannot, or another difference between the two models, cause the rest",
+                        output->name);
+}
+
+/* ---- Crashes of the runtime ---- */
+
+static const char *alone_crash(const struct quantization_row *row)
+{
+    return row->alone_crash;
+}
+
+static const char *left_out_crash(const struct quantization_row *row)
+{
+    return row->left_out_crash;
+}
+
+/* Rows with such a crash, and the first one in its words. */
+static void note_crashes_of(const struct quantization_report *result,
+                            const char *(*crash_of)(const struct quantization_row *row), const char *when,
+                            struct result *ret)
+{
+    const char *first = NULL;
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
+    for (size_t i = 0; i < result->table->count; i++) {
+        const char *crash = crash_of(&result->table->rows[i]);
+
+        if (crash == NULL)
+            continue;
+        if (first == NULL)
+            first = crash;
+        short_list_add(&list, quantizer_of(result, &result->table->rows[i])->name);
+    }
+    short_list_end(&list);
+    if (list.count > 0)
+        result_add_line(ret, RESULT_CAUTION, "Runs with only one quantizer %s crashed for %zu of %zu (%s): %s", when,
+                        list.count, result->table->switched, names.data, first);
+}
+
+static void note_crashes(const struct quantization_report *result, struct result *ret)
+{
+    if (result->table->all_on_crash != NULL)
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "The simulation with all quantizers enabled crashed, so that there is no gain without one of them: %s",
+            result->table->all_on_crash);
+    note_crashes_of(result, alone_crash, "enabled", ret);
+    note_crashes_of(result, left_out_crash, "disabled", ret);
+}
+
+static void note_without_switch_for(const struct quantization_report *result, const struct quantization_row *first,
+                                    size_t count, struct result *ret)
+{
+    SCOPED_STRING(name);
+    SCOPED_STRING(why);
+
+    string_add_quoted(&name, quantizer_of(result, first)->name);
+    string_add_in_line(&why, first->why_not);
+    result_add_line(ret, RESULT_CAUTION, "%zu of %zu quantizers cannot be disabled (%s ...): %s", count,
+                    result->table->count, name.data, why.data);
+}
+
+/* Rows without a switch, by the reason. */
+static void note_without_switch(const struct quantization_report *result, struct result *ret)
+{
+    const struct quantization_table *table = result->table;
+
+    for (size_t i = table->switched; i < table->count; i++) {
+        const char *why = table->rows[i].why_not;
+        size_t count = 0;
+        bool is_first = true;
+
+        for (size_t k = table->switched; k < table->count; k++) {
+            if (strcmp(table->rows[k].why_not, why) != 0)
+                continue;
+            is_first &= k >= i;
+            count++;
+        }
+        if (is_first)
+            note_without_switch_for(result, &table->rows[i], count, ret);
+    }
+}
+
+static void note_cut_off(const struct quantization_report *result, struct result *ret)
+{
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantization_row *row = &result->table->rows[i];
+        const struct quantizer_twin *twin = quantization_twin(result->subject, row->quantizer);
+        SCOPED_STRING(name);
+
+        if (row->tensor.why_not != NULL || !(row->tensor.measures.clipped_below > CUT_OFF) ||
+            quantizer_of(result, row)->role != QUANTIZER_ACTIVATION || (twin != NULL && !isinf(twin->least)))
+            continue;
+        string_add_quoted(&name, quantizer_of(result, row)->name);
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "%s clips %.1f%% of its values from below: if its range replaces a Relu or Clip that was removed from the "
+            "model, the model without this quantizer computes something else. --float MODEL decides that",
+            name.data, 100 * row->tensor.measures.clipped_below);
+    }
+}
+
+/* ---- What nothing can be computed with ---- */
+
+/* Problems of one kind differ in names and numbers alone. */
+static bool have_one_problem(const struct quantizer *a, const struct quantizer *b)
+{
+    return a->problem_kind == b->problem_kind && (a->problem_kind != NULL || strcmp(a->problem, b->problem) == 0);
+}
+
+/* The kind of the i-th one's problem, unless one above it has the same. */
+static void note_problem(const struct quantization_report *result, size_t i, struct result *ret)
+{
+    const struct quantization_table *table = result->table;
+    const struct quantizer *first = quantizer_of(result, &table->rows[i]);
+    SCOPED_STRING(names);
+    SCOPED_STRING(problem);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
+    for (size_t k = 0; k < table->count; k++) {
+        const struct quantizer *quantizer = quantizer_of(result, &table->rows[k]);
+
+        if (quantizer->problem == NULL || !have_one_problem(quantizer, first))
+            continue;
+        if (k < i)
+            return;
+        short_list_add(&list, quantizer->name);
+    }
+    short_list_end(&list);
+    string_add_in_line(&problem, first->problem);
+    result_add_line(ret, RESULT_CAUTION, "The own tensor of %zu of %zu quantizers was not measured (%s): %s%s",
+                    list.count, table->count, names.data,
+                    list.count > 1 && first->problem_kind != NULL ? "of the first, " : "", problem.data);
+}
+
+static void note_problems(const struct quantization_report *result, struct result *ret)
+{
+    for (size_t i = 0; i < result->table->count; i++)
+        if (quantizer_of(result, &result->table->rows[i])->problem != NULL)
+            note_problem(result, i, ret);
+}
+
+/* ---- Known traps ---- */
+
+static void note_rewriting(const struct quantization_rewriting *rewriting, struct result *ret)
+{
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
+    if (!rewriting->known)
+        return;
+    string_add(&names, ": ");
+    for (size_t i = 0; i < rewriting->in_float.count; i++)
+        short_list_add(&list, rewriting->in_float.items[i]);
+    short_list_end(&list);
+    result_add_line(
+        ret, RESULT_NOTE,
+        "The model as ONNX Runtime rewrites it: %zu integer kernels; %zu layers compute dequantized values in float%s",
+        rewriting->integer_kernels, rewriting->in_float.count, rewriting->in_float.count > 0 ? names.data : "");
+}
+
+static void note_trap(const struct quantization_report *result, const struct quantization_trap *trap,
+                      struct result *ret)
+{
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_NAMES};
+
+    for (size_t i = 0; i < trap->quantizers.count; i++)
+        short_list_add(&list, result->subject->quantizers.items[trap->quantizers.items[i]].name);
+    short_list_end(&list);
+    result_add_line(ret, RESULT_NOTE, "Known trap: %s: %s", trap->what, names.data);
+    result_add_line(ret, RESULT_NOTE, "%s. Fix: %s", trap->why, trap->remedy);
+}
+
+void quantization_notes_fill(const struct quantization_report *result, struct result *ret)
+{
+    const struct quantization_table *table = result->table;
+    bool has_numbers = table->switched > 0 || result->float_path != NULL;
+
+    note_crashes(result, ret);
+    note_without_switch(result, ret);
+    note_cut_off(result, ret);
+    if (!has_numbers)
+        result_add_line(
+            ret, RESULT_CAUTION,
+            "No quantizer can be disabled, so that nothing is known of the outputs: --float MODEL gives them "
+            "a reference");
+    for (size_t i = 0; i < table->output_count && has_numbers; i++)
+        note_output(result, &table->outputs[i], ret);
+    note_main(result, ret);
+    note_noisy(result, ret);
+    note_rewriting(result->rewriting, ret);
+    note_problems(result, ret);
+    for (size_t i = 0; i < result->traps->list.count; i++)
+        note_trap(result, &result->traps->list.items[i], ret);
+}
