@@ -3,7 +3,7 @@
 #
 # - files that a document names in backquotes, with src/ or without, and files that it links to
 # - documents, and headings in them, that a C file names: docs/formats.md, "Plan files"
-# - rooms in a picture; and for each of its arrows between two rooms, that one of them includes a header of the other
+# - modules in a picture; and for each of its arrows between two modules, that one of them includes a header of the other
 
 function note(what) {
     where[++notes] = FILENAME ":" FNR
@@ -31,13 +31,13 @@ function in_quotes(text) {
 FNR == 1 {
     there[FILENAME]
     folder = folder_of(FILENAME)
-    room = folder
-    if (sub(/^src\//, "", room))
-        rooms[room]
+    module = folder
+    if (sub(/^src\//, "", module))
+        modules[module]
 }
 
 FILENAME ~ /\.[ch]$/ && /^#include "/ {
-    knows[room, folder_of(in_quotes($0))]
+    knows[module, folder_of(in_quotes($0))]
 }
 
 FILENAME ~ /\.[ch]$/ && /docs\/[a-z-]+\.md/ {
@@ -71,7 +71,7 @@ FILENAME ~ /\.md$/ {
 
 FILENAME ~ /\.svg$/ {
     if (match($0, /class="name"[^>]*>[a-z0-9_\/]+\/</)) {
-        note("room")
+        note("module")
         wanted[notes] = substr($0, RSTART, RLENGTH - 2)
         sub(/.*>/, "", wanted[notes])
     }
@@ -85,8 +85,8 @@ FILENAME ~ /\.svg$/ {
 
 END {
     for (i = 1; i <= notes; i++) {
-        if (kind[i] == "room" && !(wanted[i] in rooms))
-            print where[i] ": there is no room " wanted[i] "/"
+        if (kind[i] == "module" && !(wanted[i] in modules))
+            print where[i] ": there is no module " wanted[i] "/"
         if (kind[i] == "arrow" && !((from[i], to[i]) in knows) && !((to[i], from[i]) in knows))
             print where[i] ": neither of " from[i] "/ and " to[i] "/ includes the other"
         if (kind[i] == "source" && !(wanted[i] in there) && !("src/" wanted[i] in there) &&

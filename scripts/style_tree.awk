@@ -1,5 +1,5 @@
 # scripts/style_tree.awk: rules on src/ as a whole, to be run together with style.awk, which says what in a line is code:
-# circles of includes, names that nothing uses, names that stand for several things, what each room says of itself. Prints "file:line: what" for each breach.
+# circles of includes, names that nothing uses, names that stand for several things, what each module says of itself. Prints "file:line: what" for each breach.
 # All files have to be named at once.
 
 BEGIN {
@@ -84,26 +84,26 @@ FNR == 1 {
     is_fuzzer = FILENAME ~ /^tests\/fuzz\//
     in_header = FILENAME ~ /\.h$/
     opening = 1
-    room = FILENAME
-    sub(/^src\//, "", room)
-    sub(/[^\/]*$/, "", room)
+    module = FILENAME
+    sub(/^src\//, "", module)
+    sub(/[^\/]*$/, "", module)
     if (in_tree)
         known[FILENAME] = 1
-    if (in_tree && in_header && !(room in first_header)) {
-        n_rooms++
-        rooms[n_rooms] = room
-        first_header[room] = FILENAME
+    if (in_tree && in_header && !(module in first_header)) {
+        n_modules++
+        modules[n_modules] = module
+        first_header[module] = FILENAME
     }
 }
 
 in_tree && opening {
-    if (in_header && /^ \* The room /) {
-        if ($4 != room)
-            finding(FNR, "this is the room " room ", not " $4)
-        else if (room in told_in)
-            finding(FNR, "the room " room " is told of in " told_in[room] " already")
+    if (in_header && /^ \* The module /) {
+        if ($4 != module)
+            finding(FNR, "this is the module " module ", not " $4)
+        else if (module in told_in)
+            finding(FNR, "the module " module " is told of in " told_in[module] " already")
         else
-            told_in[room] = base_name(FILENAME)
+            told_in[module] = base_name(FILENAME)
     }
     if (/\*\//)
         opening = 0
@@ -270,15 +270,15 @@ function find_unused(    i, name, header, body, others) {
     }
 }
 
-function find_untold_rooms(    i) {
-    for (i = 1; i <= n_rooms; i++)
-        if (!(rooms[i] in told_in))
-            print first_header[rooms[i]] ":1: no header of this folder opens with a paragraph \"The room " rooms[i] " ...\""
+function find_undescribed_modules(    i) {
+    for (i = 1; i <= n_modules; i++)
+        if (!(modules[i] in told_in))
+            print first_header[modules[i]] ":1: no header of this folder opens with a paragraph \"The module " modules[i] " ...\""
 }
 
 END {
     find_circles()
     find_hidden_circles()
     find_unused()
-    find_untold_rooms()
+    find_undescribed_modules()
 }

@@ -1,6 +1,6 @@
 /* backend/backend.h: something that runs a model. Each implementation is one constant struct of functions.
  *
- * The room backend/ holds what runs models, as a table of functions, and what is asked of it: types, values of
+ * The module backend/ holds what runs models, as a table of functions, and what is asked of it: types, values of
  * constants, which nodes it takes. In come models as files or as pieces, out go tensors and types. It may use models,
  * tensors and files, and knows no command.
  *

@@ -1,7 +1,7 @@
 /* base/error.h: how a function says that it failed.
  *
- * The room base/ holds what every other part stands on, and nothing that knows of models: errors, memory and its bound,
- * the log's interface, interruption, crashes, hashes, the machine. It uses libc, and its own rooms for text,
+ * The module base/ holds what every other part stands on, and nothing that knows of models: errors, memory and its
+ * bound, the log's interface, interruption, crashes, hashes, the machine. It uses libc, and its own modules for text,
  * containers, files and child processes.
  *
  * A library function returns 0 or a negative `enum error_code`. At the place of failure it fills the caller's

@@ -1,7 +1,7 @@
 /* blame/blame.h: which tactic makes builds fail?
  *
- * The room blame/ is statistics over builds that passed or failed: blame.h ranks all tactics, association.h weighs one.
- * A table of bits comes in, probabilities and tests go out. It may use base alone, and knows nothing of engines.
+ * The module blame/ is statistics over builds that passed or failed: blame.h ranks all tactics, association.h weighs
+ * one. A table of bits comes in, probabilities and tests go out. It may use base alone, and knows nothing of engines.
  *
  * The data are builds: each has some tactics and a verdict. Every tactic is a column: the set of builds that have it.
  * A kernel that several layers use may be at fault in all of them: then a build is bad as soon as one of them has it.

@@ -1,6 +1,6 @@
 /* cli/commands.h: every command, each defined in the file of its name.
  *
- * The room cli/ is the program: main.c finds the command that was named, and a command is a table of options, then
+ * The module cli/ is the program: main.c finds the command that was named, and a command is a table of options, then
  * the work, in the file of its name; what several of them do with models, engines and files stands beside. Words come
  * in, log lines, files and an exit status go out. It may use everything, and nothing else in the tree prints.
  */

@@ -1,7 +1,8 @@
 /* engine/backend.h: the built-in engine as a backend: `run --trt` while TensorRT is missing.
  *
- * The room engine/ stands in for TensorRT: a model comes in, an engine that runs it goes out. Its rooms use only what
- * stands before them here: network/, tactic/ and precision/, onednn/, plan/, run/, build/. This file uses all of them.
+ * The module engine/ stands in for TensorRT: a model comes in, an engine that runs it goes out. Its modules use only
+ * what stands before them here: network/, tactic/ and precision/, onednn/, plan/, run/, build/. This file uses all of
+ * them.
  */
 #ifndef ENGINE_BACKEND_H
 #define ENGINE_BACKEND_H

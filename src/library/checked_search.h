@@ -1,7 +1,7 @@
 /* library/checked_search.h: a minimal search that asks an oracle: budget, answers, and sets that have an answer
  * already.
  *
- * The room library/ holds the functions of include/polygraphy/reduce.h: reduce_graph.c and reduce_model.c read a
+ * The module library/ holds the functions of include/polygraphy/reduce.h: reduce_graph.c and reduce_model.c read a
  * request and make candidates of sets, this one leads the search. A request with the caller's oracle comes in, the
  * smallest part that fails goes out. It may use everything but what shows something to people.
  */

@@ -1,6 +1,6 @@
 /* lint/lint.h: what is wrong with a model, and at which node.
  *
- * The room lint/ is the work of `check lint`: in come a model and a backend, out goes a list of findings. It may use
+ * The module lint/ is the work of `check lint`: in come a model and a backend, out goes a list of findings. It may use
  * models, backends and input data, and prints nothing.
  *
  * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does

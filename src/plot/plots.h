@@ -1,6 +1,6 @@
 /* plot/plots.h: pictures of the errors of outputs, drawn while outputs are compared.
  *
- * The room plot/ draws errors: comparisons come in while they are made, SVG files go out. It uses tensor/ and the
+ * The module plot/ draws errors: comparisons come in while they are made, SVG files go out. It uses tensor/ and the
  * results of comparator/compare/; svg.h and color_scale.h know of neither.
  *
  * Files, in the folders that were asked for:

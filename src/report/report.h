@@ -1,6 +1,6 @@
 /* report/report.h: what a command found out, as one page that a browser shows.
  *
- * The room report/ makes a document of results that its caller has: a verdict with its proof, commands, the network
+ * The module report/ makes a document of results that its caller has: a verdict with its proof, commands, the network
  * with the errors of its tensors, tables, pictures, a search, steps. The document (JSON; docs/report.md has every
  * member) goes into a page of its own, which needs no network and no other file: the files of report/page/ are its
  * templates, and the script among them draws the document. Nothing is computed here. It uses format/json/ to write,

@@ -1,6 +1,6 @@
 /* search/search.h: what a search is: a value that says what to check next, and learns what the check says of it.
  *
- * The room search/ holds the searches of the debug tools, and what decides when an unreliable check has said enough.
+ * The module search/ holds the searches of the debug tools, and what decides when an unreliable check has said enough.
  * Numbers, graphs and verdicts come in, the next candidate goes out: an index, a set, a choice for each element. A
  * search never reads a file, starts a process or keeps time; so it can be copied, told what might be, and asked what it
  * would want then (search/lookahead.h). It may use base/.

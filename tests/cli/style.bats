@@ -80,7 +80,7 @@ write_header()
     mkdir -p "$(dirname "$file")"
     {
         echo "/* ${file#src/}: it."
-        [ "$(basename "$file" .h)" != "$(basename "$room")" ] || printf ' *\n * The room %s/ holds it.\n' "$room"
+        [ "$(basename "$file" .h)" != "$(basename "$room")" ] || printf ' *\n * The module %s/ holds it.\n' "$room"
         echo ' */'
         printf '%s\n' "$@"
     } >"$file"
@@ -134,13 +134,13 @@ END
     write_header base/file/one.h
     write_header base/text/text.h
     sed 's|room base/text/|room base/|' src/base/text/text.h >src/base/text/other.h
-    printf '/* base/twice.h: it.\n *\n * The room base/ again.\n */\n' >src/base/twice.h
-    printf '/* base/late.h: it. */\n/*\n * The room base/ again.\n */\n' >src/base/late.h
+    printf '/* base/twice.h: it.\n *\n * The module base/ again.\n */\n' >src/base/twice.h
+    printf '/* base/late.h: it. */\n/*\n * The module base/ again.\n */\n' >src/base/late.h
     tree_findings
     diff - <(echo "$output") <<'END'
-src/base/text/other.h:3: this is the room base/text/, not base/
-src/base/twice.h:3: the room base/ is told of in base.h already
-src/base/file/one.h:1: no header of this folder opens with a paragraph "The room base/file/ ..."
+src/base/text/other.h:3: this is the module base/text/, not base/
+src/base/twice.h:3: the module base/ is told of in base.h already
+src/base/file/one.h:1: no header of this folder opens with a paragraph "The module base/file/ ..."
 END
 }
 

@@ -10,9 +10,9 @@
  * shell does not find is ERR_MISSING, one that cannot be executed ERR_IO, and so is the end with 125, by which a
  * command says that it could not run the model, whatever that is like.
  *
- * The room backend/command/ turns requests into lines of a shell and files into tensors: line.h knows the line, files.h
- * the formats, outputs.h what the model has promised. It may use base/process/, models and formats, and no other
- * backend.
+ * The module backend/command/ turns requests into lines of a shell and files into tensors: line.h knows the line,
+ * files.h the formats, outputs.h what the model has promised. It may use base/process/, models and formats, and no
+ * other backend.
  */
 #ifndef BACKEND_COMMAND_COMMAND_H
 #define BACKEND_COMMAND_COMMAND_H

@@ -13,7 +13,7 @@
  * and running a session. */
 int onnxrt_preload(struct error *err);
 
-/* The same on `backend`, which is this room's other one as well, and as `request` has it but for the model. */
+/* The same on `backend`, which is this module's other one as well, and as `request` has it but for the model. */
 int onnxrt_run_one_node(const struct backend *backend, const struct backend_request *request, struct error *err);
 
 #endif

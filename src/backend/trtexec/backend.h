@@ -1,6 +1,6 @@
 /* backend/trtexec/backend.h: TensorRT as a backend: `run --trt` where NVIDIA's trtexec is installed.
  *
- * The room backend/trtexec/ drives trtexec, the program that comes with TensorRT: it finds it (installation.h), makes
+ * The module backend/trtexec/ drives trtexec, the program that comes with TensorRT: it finds it (installation.h), makes
  * command lines for it out of settings (settings.h), reads what it writes, and takes from it engines (build.h) and
  * outputs. It may use what backend/ may, and base/process/. All of it has been seen to work with a stand-in for trtexec
  * only, never yet with a GPU.

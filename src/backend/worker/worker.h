@@ -1,6 +1,6 @@
 /* backend/worker/worker.h: questions to a process in which other people's code is at work, and their answers.
  *
- * The room backend/worker/ is the protocol between a backend and its worker process, a bounded copy of this program
+ * The module backend/worker/ is the protocol between a backend and its worker process, a bounded copy of this program
  * (base/process/bounded.h): message.h has values and tables of struct members, this header the questions. A worker
  * answers one question at a time and keeps what it has loaded, so a model is loaded or built once and run many times.
  * An answer begins with its outcome, a struct error. Lines of the worker's log arrive while it is at work. A crash, a

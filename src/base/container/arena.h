@@ -1,6 +1,6 @@
 /* base/container/arena.h: memory that is given back all at once.
  *
- * The room base/container/ holds the few containers that C lacks: memory given back at once, sets of small integers,
+ * The module base/container/ holds the few containers that C lacks: memory given back at once, sets of small integers,
  * maps from names to numbers. They know nothing of what is in them, and never run out of memory in the eyes of the
  * caller.
  *

@@ -1,6 +1,6 @@
 /* base/file/file.h: reading files by mapping them, writing files whole or not at all.
  *
- * The room base/file/ is the way to the disk: files come in as mappings or whole, go out whole or not at all, are
+ * The module base/file/ is the way to the disk: files come in as mappings or whole, go out whole or not at all, are
  * moved, locked, listed, or have no name. It uses memory, errors and interruption of base/, and knows no format.
  *
  * A map is shared and read-only. A writer writes to a temporary name in the destination's folder; file_writer_commit()

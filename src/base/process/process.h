@@ -1,6 +1,6 @@
 /* base/process/process.h: running a child to its end.
  *
- * The room base/process/ knows how a child starts, what it writes, and that nothing of it outlives it: spawn.h starts
+ * The module base/process/ knows how a child starts, what it writes, and that nothing of it outlives it: spawn.h starts
  * it, capture.h keeps its output, family.h and guard.h end all that it has started. A request comes in, the end and
  * the output go out. Two kinds of child are copies of this program: fork_server.h, bounded.h. It may use base alone.
  *

@@ -1,6 +1,6 @@
 /* base/text/text.h: text and bytes that lie in somebody else's memory, with their length. Not ended by NUL.
  *
- * The room base/text/ holds text in memory: pieces of other memory, text that grows, numbers and bytes as text, names
+ * The module base/text/ holds text in memory: pieces of other memory, text that grows, numbers and bytes as text, names
  * as users type them. Nothing here reads or prints.
  *
  *   printf("node '" TEXT_FORMAT "'\n", TEXT_ARGS(node->name));

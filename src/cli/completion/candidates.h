@@ -1,6 +1,6 @@
 /* cli/completion/candidates.h: what can stand at a place of a command line.
  *
- * The room cli/completion/ completes command lines in shells: the words that were typed come in; options, choices,
+ * The module cli/completion/ completes command lines in shells: the words that were typed come in; options, choices,
  * names of the model on the line, and kinds of files go out, as the option tables have them, in the form that a shell
  * takes (command.c). A model is looked at, never loaded; nothing is written, and no other program is started.
  */

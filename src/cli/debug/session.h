@@ -1,7 +1,7 @@
 /* cli/debug/session.h: how a `debug` command begins and ends.
  *
- * The room cli/debug/ has the subtools of `debug`, a file each. Options and files come in; a tool of debug/ does the
- * work; what it found goes to the log, to files and into the exit status. It may use what cli/ and its other rooms
+ * The module cli/debug/ has the subtools of `debug`, a file each. Options and files come in; a tool of debug/ does the
+ * work; what it found goes to the log, to files and into the exit status. It may use what cli/ and its other modules
  * have for all commands.
  */
 #ifndef CLI_DEBUG_SESSION_H

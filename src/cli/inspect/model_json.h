@@ -1,7 +1,7 @@
 /* cli/inspect/model_json.h: a whole model as JSON.
  *
- * The room cli/inspect/ has the subtools of `inspect`, a file each: a model, an engine or data come in, and text goes
- * out, or JSON with --json. It may use what cli/ and its other rooms have for all commands.
+ * The module cli/inspect/ has the subtools of `inspect`, a file each: a model, an engine or data come in, and text goes
+ * out, or JSON with --json. It may use what cli/ and its other modules have for all commands.
  */
 #ifndef CLI_INSPECT_MODEL_JSON_H
 #define CLI_INSPECT_MODEL_JSON_H

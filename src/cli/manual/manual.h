@@ -1,6 +1,6 @@
 /* cli/manual/manual.h: a command's manual, made from the tables that --help is made from.
  *
- * The room cli/manual/ writes what is known of a command as a page for man(1), or in Markdown for a website: manual.c
+ * The module cli/manual/ writes what is known of a command as a page for man(1), or in Markdown for a website: manual.c
  * says what stands in which order, facts.h has what no option tells (exit statuses, environment variables, files), and
  * a struct manual_format knows how it is spelled. It uses the tables of cli/parse/, and names no command but in
  * facts.c.

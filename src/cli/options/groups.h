@@ -1,6 +1,6 @@
 /* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
  *
- * The room cli/options/ has the option groups that commands share, one file for each subject; options that only one
+ * The module cli/options/ has the option groups that commands share, one file for each subject; options that only one
  * command has are beside that command where it needs no other. Groups fill the settings that the work takes. It uses
  * cli/parse/ and cli/terminal/, and the layers whose settings it fills.
  *

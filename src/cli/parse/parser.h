@@ -1,6 +1,6 @@
 /* cli/parse/parser.h: from the words of a command line to typed values, by the rules of Python's argparse.
  *
- * The room cli/parse/ makes typed values of words: tables (option.h, command.h) say what may be typed, parser.h
+ * The module cli/parse/ makes typed values of words: tables (option.h, command.h) say what may be typed, parser.h
  * assigns words to them, parse.h is what is known then, value.h reads the values, help.h shows the tables. It knows no
  * command, and uses base, tensor and onnx for the forms that values have.
  *

@@ -1,8 +1,8 @@
 /* cli/run/model.h: the model that `run` runs: the file as it is, or a copy in memory with other outputs. For --trt,
  * with how an engine is made of it.
  *
- * The room cli/run/ is the command `run`: its options become settings of comparator/infer/driver.h, its model is loaded
- * and changed as they say, and --first-divergence is told. It may use all that commands may.
+ * The module cli/run/ is the command `run`: its options become settings of comparator/infer/driver.h, its model is
+ * loaded and changed as they say, and --first-divergence is told. It may use all that commands may.
  */
 #ifndef CLI_RUN_MODEL_H
 #define CLI_RUN_MODEL_H

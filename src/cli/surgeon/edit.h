@@ -1,6 +1,6 @@
 /* cli/surgeon/edit.h: what all tools of `surgeon` do around their work.
  *
- * The room cli/surgeon/ has a file for each of these tools: it changes a model in memory as its options say.
+ * The module cli/surgeon/ has a file for each of these tools: it changes a model in memory as its options say.
  */
 #ifndef CLI_SURGEON_EDIT_H
 #define CLI_SURGEON_EDIT_H

@@ -1,7 +1,7 @@
 /* cli/terminal/log_sink.h: where log lines end up: standard output (critical ones: standard error) and, if wanted, a
  * file.
  *
- * The room cli/terminal/ is what the user sees while a command is at work: log lines, one line of progress, and
+ * The module cli/terminal/ is what the user sees while a command is at work: log lines, one line of progress, and
  * questions. Nothing else writes to the terminal. It uses base, and of debug/session/ what progress is made of.
  *
  * A line is `<letter> [(HH:MM:SS) ]<indent><message>`, four blanks of indent per nesting level; further lines of a

@@ -3,8 +3,8 @@
  * Each result is compared with the next one, iteration by iteration, output by output. Verdicts belong to pairs of
  * results, not to their names, which may be equal.
  *
- * The room comparator/compare/ judges results of runs: results and criteria come in, a verdict goes out, with what the
- * log and a report say about it. It runs no model, and knows options only as criteria.
+ * The module comparator/compare/ judges results of runs: results and criteria come in, a verdict goes out, with what
+ * the log and a report say about it. It runs no model, and knows options only as criteria.
  */
 #ifndef COMPARATOR_COMPARE_COMPARISON_H
 #define COMPARATOR_COMPARE_COMPARISON_H

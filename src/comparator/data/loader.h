@@ -14,7 +14,7 @@
  * is the only one in question: the only one whose name holds the input's or is held by it, else the only one at all, at
  * the input's position. Anything less certain is an error, and so is all of it with `by_name`.
  *
- * The room comparator/data/ makes what models are fed: settings and a model's inputs come in, feed dicts go out, one
+ * The module comparator/data/ makes what models are fed: settings and a model's inputs come in, feed dicts go out, one
  * for each iteration, with the types and shapes that the model takes. It runs nothing.
  */
 #ifndef COMPARATOR_DATA_LOADER_H

@@ -10,8 +10,8 @@
  * Side by side, all runners share one turn, and what a step gives is written, validated, compared and released before
  * the next step. The results are the same, and so is the log, which is therefore written at the end.
  *
- * The room comparator/infer/ runs models on input data: a backend, data and what to do with the results come in,
- * results and a verdict go out. It may use the rooms data/ and compare/ beside it.
+ * The module comparator/infer/ runs models on input data: a backend, data and what to do with the results come in,
+ * results and a verdict go out. It may use the module data/ and compare/ beside it.
  */
 #ifndef COMPARATOR_INFER_DRIVER_H
 #define COMPARATOR_INFER_DRIVER_H

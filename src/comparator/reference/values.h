@@ -10,8 +10,8 @@
  * A model whose tensors do not fit into a bound on memory is run in groups of nodes. An optimization that spans groups
  * is not made then, which can change last digits (comparator/infer/layerwise.h).
  *
- * The room comparator/reference/ records what an original model computes: a model, data and a backend come in, values
- * of its tensors go out, from a file that is mapped. It may use the rooms data/ and infer/ beside it.
+ * The module comparator/reference/ records what an original model computes: a model, data and a backend come in, values
+ * of its tensors go out, from a file that is mapped. It may use the module data/ and infer/ beside it.
  */
 #ifndef COMPARATOR_REFERENCE_VALUES_H
 #define COMPARATOR_REFERENCE_VALUES_H

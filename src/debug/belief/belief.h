@@ -1,7 +1,7 @@
 /* debug/belief/belief.h: whether the check is to be believed.
  *
- * The room debug/belief/ answers that: the check runs, it looks at its candidate, it says the same again, and it leaves
- * what it judges as it is (trust.c); what its runs have written (evidence.h); how often an unreliable one fails
+ * The module debug/belief/ answers that: the check runs, it looks at its candidate, it says the same again, and it
+ * leaves what it judges as it is (trust.c); what its runs have written (evidence.h); how often an unreliable one fails
  * (repeated.h). Verdicts of a session come in; errors and warnings go out. It uses debug/session.
  */
 #ifndef DEBUG_BELIEF_BELIEF_H

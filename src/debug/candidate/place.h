@@ -1,8 +1,8 @@
 /* debug/candidate/place.h: where a candidate is while it is checked: its files, which live no longer than that.
  *
- * The room debug/candidate/ holds what is known of a candidate apart from how it was made: the files it consists of,
+ * The module debug/candidate/ holds what is known of a candidate apart from how it was made: the files it consists of,
  * what they hold as a hash (hash.h), and which files a check must leave as they are (watched_files.h). Paths come
- * in; files, stamps and hashes go out. It may use the layers below debug, and no other room
+ * in; files, stamps and hashes go out. It may use the layers below debug, and no other module
  * of it.
  *
  * Checks that run at the same time have a place each. The first one has the usual paths, in the others a number stands

@@ -1,8 +1,9 @@
 /* debug/check/check.h: the user's check command: a program that looks at a candidate and says whether it is bad.
  *
- * The room debug/check/ runs that command and makes a verdict of its end: check.h runs it, verdict.h says what its end
- * means, words.h where its words name files; what else is here serves these three. Settings and paths come in, verdicts
- * go out. It may use debug/candidate, debug/belief and the layers below debug; it knows neither searches nor models.
+ * The module debug/check/ runs that command and makes a verdict of its end: check.h runs it, verdict.h says what its
+ * end means, words.h where its words name files; what else is here serves these three. Settings and paths come in,
+ * verdicts go out. It may use debug/candidate, debug/belief and the layers below debug; it knows neither searches nor
+ * models.
  *
  * The command runs in the user's directory with inherited standard input; a verdict follows from its exit code and,
  * when asked for, from regular expressions (PCRE2) over its output. Without a command the user is asked: interactive

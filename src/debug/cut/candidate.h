@@ -1,6 +1,6 @@
 /* debug/cut/candidate.h: one cut of a model, made fit to be a model of its own.
  *
- * The room debug/cut/ makes candidates: parts of a model (maker.h) become models that a check can be given. Sets of
+ * The module debug/cut/ makes candidates: parts of a model (maker.h) become models that a check can be given. Sets of
  * nodes and places to cut at come in; subgraphs with types (types.h), frozen constants, and files of models and their
  * data go out. It may use the layers below debug and the files of debug/candidate/, but not the session.
  *

@@ -1,7 +1,7 @@
 /* debug/experiment/experiment.h: which of many items make the difference between a candidate that passes the check and
  * one that fails.
  *
- * The room debug/experiment/ has the experiment that `debug precision`, `passes`, `quantization` and `tactics` share:
+ * The module debug/experiment/ has the experiment that `debug precision`, `passes`, `quantization` and `tactics` share:
  * one end, a set of items, has to pass the check, another one to fail; a search looks for a set between them; what it
  * finds is confirmed. Items, a search and a session come in, verdicts go out. It may use debug/session/, debug/belief/
  * and search/. What a set means (items left out, in higher precision, of the bad replay) is the tool's: either end may

@@ -1,6 +1,6 @@
 /* debug/passes/passes.h: `debug passes`: without which of a compiler's decisions does the failure go away?
  *
- * The room debug/passes/ looks for such decisions: optimizers that change the model, settings that change how it is
+ * The module debug/passes/ looks for such decisions: optimizers that change the model, settings that change how it is
  * computed. Their names and a session come in; a set of them goes out that makes the difference, seen from both sides.
  * It may use debug/experiment, debug/session and the searches, and knows no runtime: a candidate is a list of names,
  * which whoever runs the model switches off.

@@ -1,6 +1,6 @@
 /* debug/precision/precision.h: which layers have to run in higher precision for the check to pass.
  *
- * The room debug/precision/ is `debug precision`: the search for such layers, and the lab that makes engines, or ONNX
+ * The module debug/precision/ is `debug precision`: the search for such layers, and the lab that makes engines, or ONNX
  * models with Casts, in which some layers are in higher precision (lab.h). A network and a session come in, a set of
  * layers goes out. It may use the engine, and of debug the session and the files of candidates.
  *

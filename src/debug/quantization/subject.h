@@ -1,9 +1,9 @@
 /* debug/quantization/subject.h: a quantized model, its quantizers, and the float model that it was made of.
  *
- * The room debug/quantization/ measures what each quantizer of a model costs (table.h) and looks for the smallest set
+ * The module debug/quantization/ measures what each quantizer of a model costs (table.h) and looks for the smallest set
  * of them to leave out. Models with their quantizers (onnx/quantizer/), data and a backend come in; a table, known
- * traps and repaired models go out. It may use comparator/, the rooms session/ and precision/ beside it, and what these
- * may.
+ * traps and repaired models go out. It may use comparator/, the modules session/ and precision/ beside it, and what
+ * these may.
  */
 #ifndef DEBUG_QUANTIZATION_SUBJECT_H
 #define DEBUG_QUANTIZATION_SUBJECT_H

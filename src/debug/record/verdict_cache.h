@@ -1,7 +1,7 @@
 /* debug/record/verdict_cache.h: verdicts that sessions share, in a folder: what was checked once, with the same check,
  * is known.
  *
- * The room debug/record/ keeps what outlives a session: its replay (session_replay.h), verdicts that sessions share
+ * The module debug/record/ keeps what outlives a session: its replay (session_replay.h), verdicts that sessions share
  * (this file: the folder; verdict_entry.h: one file of it), and locks on what a session writes (session_lock.h). Hashes
  * of a candidate and of a check come in, what is known of them goes out. It may use the layers below debug.
  *

@@ -1,6 +1,6 @@
 /* debug/reduce/reduce.h: cutting a failing model down to the smallest part that still fails.
  *
- * The room debug/reduce/ is `debug reduce`: two searches over a model's nodes (searches.h), and checks that no
+ * The module debug/reduce/ is `debug reduce`: two searches over a model's nodes (searches.h), and checks that no
  * search proposes, of the original, the result, and whether the check is to be believed (part.h, control.h). A
  * model and settings come in; files and what was found go out. It may use debug/cut/, debug/simplify/, debug/session/.
  *

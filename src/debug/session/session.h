@@ -1,8 +1,8 @@
 /* debug/session/session.h: the session that all `debug` tools share.
  *
- * The room debug/session/ takes candidates to verdicts, one after the other or several in parallel. A tool's search and
- * what writes its candidates come in (subject.h); verdicts, a replay and sorted artifacts go out. It uses debug/check,
- * candidate, record and belief, and knows nothing about models.
+ * The module debug/session/ takes candidates to verdicts, one after the other or several in parallel. A tool's search
+ * and what writes its candidates come in (subject.h); verdicts, a replay and sorted artifacts go out. It uses
+ * debug/check, candidate, record and belief, and knows nothing about models.
  *
  * In each iteration the tool identifies the candidate that its search asks for, the candidate becomes a file, the check
  * gives a verdict, artifacts are sorted, the replay is saved, and the search advances. What this adds to Polygraphy's

@@ -1,6 +1,6 @@
 /* debug/simplify/simplify.h: making a model that fails simpler still, once it is as small as it gets.
  *
- * The room debug/simplify/ makes changed models of one that fails, kind by kind (kind.h), and asks a runtime of them
+ * The module debug/simplify/ makes changed models of one that fails, kind by kind (kind.h), and asks a runtime of them
  * before a check is (soundness.h). A part of a model comes in, a simpler model that was seen to fail goes out. It may
  * use debug/cut/ and debug/session/.
  *

@@ -1,6 +1,6 @@
 /* debug/tactics/diff.h: what the tactics of bad builds have that those of good builds do not.
  *
- * The room debug/tactics/ is about builds that pass one time and fail the next: engines built again and again
+ * The module debug/tactics/ is about builds that pass one time and fail the next: engines built again and again
  * (build.h), what their tactics differ in, which two to set against each other (pair.h), and by trying which of the
  * differences it is (isolation.h). Tactic replays, and whoever builds, come in; verdicts on tactics go out. It may use
  * the engine, and of debug the session.

@@ -1,7 +1,7 @@
 /* engine/build/builder.h: chooses a tactic for every layer.
  *
- * The room engine/build/ makes engines: a network and settings come in, an engine goes out. For each layer it lists
- * tactics, takes times from the cache or measures them, and takes one. It uses all other rooms of the engine.
+ * The module engine/build/ makes engines: a network and settings come in, an engine goes out. For each layer it lists
+ * tactics, takes times from the cache or measures them, and takes one. It uses all other modules of the engine.
  *
  * Layers are built in the order in which they run, on real values: what a layer made is what the next one is timed
  * on. So shapes that depend on data are known, and calibration sees what runs. A tactic pays for the reorders of its

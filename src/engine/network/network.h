@@ -1,6 +1,6 @@
 /* engine/network/network.h: what the builder compiles: the layers of a model.
  *
- * The room engine/network/ makes layers of a model's nodes: compile.h takes a model and gives a network, in which
+ * The module engine/network/ makes layers of a model's nodes: compile.h takes a model and gives a network, in which
  * constants and batch normalizations are folded and what belongs together is one layer. It uses onnx/ and backend/,
  * which computes constants, and knows nothing of how layers are computed.
  *

@@ -1,7 +1,7 @@
 /* engine/onednn/onednn.h: what the files of the oneDNN provider share. A file for a kind of layer only says what is to
  * be computed:
  *
- * The room engine/onednn/ is the provider of oneDNN's kernels, and its reorders. A layer comes in as a request for
+ * The module engine/onednn/ is the provider of oneDNN's kernels, and its reorders. A layer comes in as a request for
  * tactics or for a kernel (tactic.h); operators/ says in words of computation.h what is to be computed, and v2.c or
  * v3.c says it to the library that is loaded. It uses engine/tactic/ and engine/network/.
  *

@@ -1,6 +1,6 @@
 /* engine/plan/engine.h: a network for which everything has been decided: the tactic and the precision of each layer.
  *
- * The room engine/plan/ has engines as data: in memory, in a plan file (plan.h), and their choices as a tactic replay
+ * The module engine/plan/ has engines as data: in memory, in a plan file (plan.h), and their choices as a tactic replay
  * (replay.h). What is built comes in, what can be run, saved or looked at goes out. It uses engine/network/,
  * engine/tactic/ and engine/precision/.
  */

@@ -1,6 +1,6 @@
 /* engine/precision/precision.h: in which precision a layer stores its tensors.
  *
- * The room engine/precision/ decides which layers store what, rounds tensors to it, and finds scales for int8
+ * The module engine/precision/ decides which layers store what, rounds tensors to it, and finds scales for int8
  * (calibration.h). Settings and a network come in, a precision for each layer goes out. It uses engine/network/.
  *
  * Storage semantics: a layer at float16 rounds its inputs, constants and outputs to float16 (overflow becomes infinity)

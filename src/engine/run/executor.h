@@ -1,6 +1,6 @@
 /* engine/run/executor.h: runs an engine.
  *
- * The room engine/run/ runs engines: a feed comes in, outputs go out. The executor keeps a variant for each set of
+ * The module engine/run/ runs engines: a feed comes in, outputs go out. The executor keeps a variant for each set of
  * input shapes, which has a step for each layer, and the memory that they share. It uses engine/plan/ and what that
  * uses; the builder uses its steps.
  *

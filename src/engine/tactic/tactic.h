@@ -1,6 +1,6 @@
 /* engine/tactic/tactic.h: a tactic is one way to compute one layer; a provider has a list of them.
  *
- * The room engine/tactic/ has the providers of tactics but oneDNN's, which has a room of its own: ONNX Runtime and
+ * The module engine/tactic/ has the providers of tactics but oneDNN's, which has a room of its own: ONNX Runtime and
  * plug-ins. A layer with the shapes and layouts of its inputs comes in, a list of tactics goes out, and a kernel for
  * one of them. It uses engine/network/.
  *

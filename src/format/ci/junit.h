@@ -1,6 +1,6 @@
 /* format/ci/junit.h: results as test cases, in the XML that began with JUnit and that CI systems read.
  *
- * The room format/ci/ writes for systems of continuous integration: test results (JUnit's XML) and findings about a
+ * The module format/ci/ writes for systems of continuous integration: test results (JUnit's XML) and findings about a
  * file (SARIF). Results come in one by one; out goes a file, whole or not at all. It knows nothing of commands.
  *
  *   struct junit *junit = junit_new("polygraphy run", "polygraphy.model");

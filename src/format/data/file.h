@@ -1,7 +1,7 @@
 /* format/data/file.h: a file with arrays, whatever its format: one story for all that reads or writes data.
  *
- * The room format/data/ opens and writes such files: words of a command line come in (word.h), lists of tensors go out.
- * It knows which format a file has; the formats themselves are rooms of their own: format/polygraphy/,
+ * The module format/data/ opens and writes such files: words of a command line come in (word.h), lists of tensors go
+ * out. It knows which format a file has; the formats themselves are modules of their own: format/polygraphy/,
  * format/safetensors/, format/numpy/, and ONNX's TensorProto.
  *
  *   content                      iterations            names

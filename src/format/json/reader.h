@@ -1,7 +1,8 @@
 /* format/json/reader.h: JSON files in which a few strings hold gigabytes.
  *
- * The room format/json/ reads and writes JSON: in come mapped files, out go jansson's values without the long strings,
- * and the other way round text, piece by piece. class.h knows the marks by which Polygraphy says what a JSON object is.
+ * The module format/json/ reads and writes JSON: in come mapped files, out go jansson's values without the long
+ * strings, and the other way round text, piece by piece. class.h knows the marks by which Polygraphy says what a JSON
+ * object is.
  *
  * The grammar is jansson's, but jansson copies every string several times. So the file is mapped, and jansson is given
  * a shortened text in which each long string stands as a reference to its place in the file. Whoever wants such a

@@ -1,6 +1,6 @@
 /* format/numpy/npy.h: NumPy's .npy files (NumPy Enhancement Proposal 1; numpy.lib.format), versions 1.0, 2.0 and 3.0.
  *
- * The room format/numpy/ turns NumPy's files, and arrays inside of Polygraphy's JSON, into tensors and back. It uses
+ * The module format/numpy/ turns NumPy's files, and arrays inside of Polygraphy's JSON, into tensors and back. It uses
  * tensors and format/json/.
  *
  * Reading understands either byte order, C and Fortran layout, booleans, integers, floats, complex numbers, and text:

@@ -2,9 +2,9 @@
  * each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors (format/safetensors/safetensors.h):
  * reading looks at the content, writing at the name.
  *
- * The room format/polygraphy/ holds Polygraphy's own files, one subject each, as structs that can be read and written:
- * results, input data, replays, reports. It stands on the other rooms of format/ and on tensors; what the data mean is
- * for others to say.
+ * The module format/polygraphy/ holds Polygraphy's own files, one subject each, as structs that can be read and
+ * written: results, input data, replays, reports. It stands on the other modules of format/ and on tensors; what the
+ * data mean is for others to say.
  */
 #ifndef FORMAT_POLYGRAPHY_RUN_RESULTS_H
 #define FORMAT_POLYGRAPHY_RUN_RESULTS_H

@@ -1,7 +1,7 @@
 /* format/safetensors/safetensors.h: files of named tensors that are used where they lie (safetensors, "Format").
  *
- * The room format/safetensors/ reads and writes that format: in comes a mapped file, out go tensors that lie in it. It
- * uses tensors and format/json/; what names stand for, its callers know.
+ * The module format/safetensors/ reads and writes that format: in comes a mapped file, out go tensors that lie in it.
+ * It uses tensors and format/json/; what names stand for, its callers know.
  *
  * 8 bytes: the size N of the header, little-endian. N bytes: a JSON object, blanks behind it allowed, that gives for
  * each tensor {"dtype": "F32", "shape": [2, 3], "data_offsets": [begin, end]}, counted from the end of the header; the

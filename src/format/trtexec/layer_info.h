@@ -1,7 +1,7 @@
 /* format/trtexec/layer_info.h: what the layers of an engine are: the file of `trtexec --exportLayerInfo`.
  *
- * The room format/trtexec/ reads what NVIDIA's trtexec leaves behind: layer information, profiles, verbose logs, debug
- * tensors, the first bytes of an engine. It starts nothing, and knows TensorRT from these files alone. It uses
+ * The module format/trtexec/ reads what NVIDIA's trtexec leaves behind: layer information, profiles, verbose logs,
+ * debug tensors, the first bytes of an engine. It starts nothing, and knows TensorRT from these files alone. It uses
  * format/json/, and makes tactic replays of format/polygraphy/ of them.
  *
  * TensorRT's inspector writes the file in two schemas. Up to TensorRT 10, tensors have one member "Format/Datatype" and

@@ -1,6 +1,6 @@
 /* onnx/edit/model.h: the changes that are made to a model before it is cut up.
  *
- * The room onnx/edit/ changes the index of a model in memory, never its file: nodes (rebuild.h, node.h, insert.h) and
+ * The module onnx/edit/ changes the index of a model in memory, never its file: nodes (rebuild.h, node.h, insert.h) and
  * constants (constants.h), and on these what simplifies a model without running it. A model comes in and is changed. It
  * may use onnx/model/ and what that may.
  */

@@ -1,6 +1,6 @@
 /* onnx/external/data.h: weights that lie in files of their own beside a model (ONNX, "External Data").
  *
- * The room onnx/external/ is about such files: which a model refers to, how they come to lie beside another one, what
+ * The module onnx/external/ is about such files: which a model refers to, how they come to lie beside another one, what
  * they hold (tensor.h), and new ones for a model that is written (save.h). It may use onnx/edit/ and what that may.
  *
  * A model is untrusted: the files have to lie inside the model's folder. Absolute paths, `..` and links that lead out

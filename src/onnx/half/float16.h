@@ -1,6 +1,6 @@
 /* onnx/half/float16.h: a float32 model becomes a float16 model, with inputs and outputs of the types that they had.
  *
- * The room onnx/half/ makes nodes compute in float16, all of a model (this header) or some, these in bfloat16, too
+ * The module onnx/half/ makes nodes compute in float16, all of a model (this header) or some, these in bfloat16, too
  * (mixed_precision.h), or round as if they did (rounded_nodes.h); half_operators.h says which nodes can. A model comes
  * in and is changed. It may use onnx/write/ and what that may.
  *

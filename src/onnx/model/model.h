@@ -1,6 +1,6 @@
 /* onnx/model/model.h: an ONNX file, mapped and indexed.
  *
- * The room onnx/model/ reads models and says what is in them: a file comes in; nodes, values, parts (subgraph.h), and
+ * The module onnx/model/ reads models and says what is in them: a file comes in; nodes, values, parts (subgraph.h), and
  * what is known of types (known_types.h) or to be shown (text.h, graph_view.h) go out. It may use onnx/proto/.
  *
  * The file is walked once. Nodes, initializers and type descriptions stay where they are: the index holds spans into

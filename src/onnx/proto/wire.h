@@ -1,6 +1,6 @@
 /* onnx/proto/wire.h: Protocol Buffers' wire format, read in place and written into a string builder.
  *
- * The room onnx/proto/ knows the bytes of ONNX's messages, and no model: fields (fields.h), attributes, tensors and
+ * The module onnx/proto/ knows the bytes of ONNX's messages, and no model: fields (fields.h), attributes, tensors and
  * type descriptions are read where they lie, or written; pieces.h puts a message together from bytes in many places.
  * Spans of a mapped file come in; numbers, texts, tensors and spans go out. It may use base/ and tensor/.
  *

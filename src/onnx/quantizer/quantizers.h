@@ -1,6 +1,6 @@
 /* onnx/quantizer/quantizers.h: the quantizers of a model.
  *
- * The room onnx/quantizer/ finds the quantizers of a model (here), matches them with the tensors of a float model,
+ * The module onnx/quantizer/ finds the quantizers of a model (here), matches them with the tensors of a float model,
  * leaves them out, and gives them more bits or more scales. A model comes in; a list of quantizers, or a changed model,
  * goes out. It may use onnx/external/ and what that may.
  *

@@ -1,6 +1,6 @@
 /* onnx/shrink/bodies.h: taking nodes out of bodies (of If, Loop, Scan, ...) and of the model's own functions.
  *
- * The room onnx/shrink/ lists what can be made simpler in a model, and does it for those parts that are chosen: nodes
+ * The module onnx/shrink/ lists what can be made simpler in a model, and does it for those parts that are chosen: nodes
  * of bodies, attributes, sizes of inputs, weights and their sparsity. A model comes in and is changed. It may use
  * onnx/external/ and what that may.
  *

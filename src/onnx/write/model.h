@@ -1,6 +1,6 @@
 /* onnx/write/model.h: a subgraph as an ONNX file, by spans.
  *
- * The room onnx/write/ makes the bytes of a model: a subgraph comes in, with what is known of types and with frozen
+ * The module onnx/write/ makes the bytes of a model: a subgraph comes in, with what is known of types and with frozen
  * values; a file, or memory, goes out. It may use onnx/external/ and what that may.
  *
  * What is kept is copied from the mapping as it stands, the large parts by the kernel; only the header of the graph,

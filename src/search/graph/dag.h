@@ -1,7 +1,7 @@
 /* search/graph/dag.h: who depends on whom: a directed graph without cycles, whose elements are numbered in topological
  * order.
  *
- * The room search/graph/ holds what searches know of graphs: order, best cuts, minimum cuts. It knows no search.
+ * The module search/graph/ holds what searches know of graphs: order, best cuts, minimum cuts. It knows no search.
  */
 #ifndef SEARCH_GRAPH_DAG_H
 #define SEARCH_GRAPH_DAG_H

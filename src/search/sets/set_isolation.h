@@ -14,7 +14,7 @@
  *
  * Failures need not be monotone: every statement is about sets that were checked.
  *
- * The room search/sets/ holds searches for a set among numbered elements that no graph connects.
+ * The module search/sets/ holds searches for a set among numbered elements that no graph connects.
  */
 #ifndef SEARCH_SETS_SET_ISOLATION_H
 #define SEARCH_SETS_SET_ISOLATION_H

@@ -1,7 +1,7 @@
 /* tensor/compare/compare.h: whether two outputs agree within tolerances.
  *
- * The room tensor/compare/ compares two tensors in every way that `run` offers: differences and tolerances, distances,
- * rankings; and looks for NaN and infinities in one. It uses tensor/values/ and tensor/statistics/.
+ * The module tensor/compare/ compares two tensors in every way that `run` offers: differences and tolerances,
+ * distances, rankings; and looks for NaN and infinities in one. It uses tensor/values/ and tensor/statistics/.
  *
  * How the differences of two elements are computed for each pair of types: tensor/compare/difference.h. A difference is
  * too large when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the

@@ -1,6 +1,6 @@
 /* tensor/generate/data_generator.h: random input data, the same as Polygraphy's.
  *
- * The room tensor/generate/ makes random tensors: a seed, types, shapes and ranges come in, the same data as
+ * The module tensor/generate/ makes random tensors: a seed, types, shapes and ranges come in, the same data as
  * Polygraphy's go out (docs/coming-from-polygraphy.md, "Generated data"). It uses tensor/values/.
  *
  * For iteration i the caller seeds a generator with seed + i; all inputs draw from it in their order:

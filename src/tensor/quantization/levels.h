@@ -1,6 +1,6 @@
 /* tensor/quantization/levels.h: the numbers that a quantized type has, and which of them a number becomes.
  *
- * The room tensor/quantization/ computes what QuantizeLinear and DequantizeLinear do to values, without a runtime: a
+ * The module tensor/quantization/ computes what QuantizeLinear and DequantizeLinear do to values, without a runtime: a
  * tensor, scales and zero points come in, what became of the values goes out. It uses tensor/values/.
  *
  * The rules are ONNX's: the quotient of value and scale is rounded to the nearest level, halves to the even one; then

@@ -1,6 +1,6 @@
 /* tensor/statistics/statistics.h: what the log says about the values of a tensor.
  *
- * The room tensor/statistics/ says in a few numbers what the elements of a tensor, or of a difference, are like. It
+ * The module tensor/statistics/ says in a few numbers what the elements of a tensor, or of a difference, are like. It
  * uses tensor/values/.
  *
  * Everything is computed in float64: 64-bit integers are rounded to it first. A NaN among the elements makes

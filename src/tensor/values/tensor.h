@@ -1,6 +1,6 @@
 /* tensor/values/tensor.h: a dense, row-major, little-endian array with its type and shape.
  *
- * The room tensor/values/ has types, shapes and tensors, and reads, writes and prints their elements. It uses base/
+ * The module tensor/values/ has types, shapes and tensors, and reads, writes and prints their elements. It uses base/
  * only.
  *
  * 4-bit elements are packed two in a byte, the first one in the low half (ONNX, TensorProto.raw_data). The elements of

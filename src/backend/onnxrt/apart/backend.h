@@ -12,7 +12,7 @@
  * Values that are shared (struct backend, share()) are in the copy because it is forked off after them: share() ends a
  * copy that is at work.
  *
- * The room backend/onnxrt/apart/ is this backend; request.h is its request as a message. It may use backend/onnxrt/
+ * The module backend/onnxrt/apart/ is this backend; request.h is its request as a message. It may use backend/onnxrt/
  * and backend/worker/.
  *
  * For programs that have not used the runtime themselves when a copy is forked off, nor have threads then but such as

@@ -1,6 +1,6 @@
 /* cli/debug/passes/runner.h: what `debug passes` knows of a runner: a table of functions, in a file of its own.
  *
- * The room cli/debug/passes/ is what `debug passes` asks runners for and how it tells what it found; the search
+ * The module cli/debug/passes/ is what `debug passes` asks runners for and how it tells what it found; the search
  * is in debug/passes/.
  *
  * A runner has sources of decisions, and a source may belong to several runners:

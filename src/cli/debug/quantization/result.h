@@ -1,6 +1,6 @@
 /* cli/debug/quantization/result.h: the table of quantizers, as part of the answer of `debug quantization`.
  *
- * The room cli/debug/quantization/ is what `debug quantization` reports, and how it searches.
+ * The module cli/debug/quantization/ is what `debug quantization` reports, and how it searches.
  */
 #ifndef CLI_DEBUG_QUANTIZATION_RESULT_H
 #define CLI_DEBUG_QUANTIZATION_RESULT_H

@@ -1,6 +1,6 @@
 /* cli/options/runners/engine.h: the option groups of engines, which TensorRT's are called by.
  *
- * The room cli/options/runners/ has the options of what runs models: ONNX Runtime and engines. It is like
+ * The module cli/options/runners/ has the options of what runs models: ONNX Runtime and engines. It is like
  * cli/options/, which it uses.
  *
  * What only TensorRT can do is accepted and listed in one warning when an engine is built; but what would change

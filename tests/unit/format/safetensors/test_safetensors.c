@@ -163,7 +163,7 @@ static void type_that_the_format_lacks_is_refused_with_a_hint(void **state)
     tensor_release(&strings);
 }
 
-/* With and without the room that all these names need. */
+/* With and without the module that all these names need. */
 static void header_may_outgrow_its_room(void **state)
 {
     const char *path = scratch_path("many.safetensors");
