@@ -199,9 +199,10 @@ EOS
 # A check in a file, which can change its mind.
 check_in_file()
 {
+    echo "$*" >decision # which the script reads, so that the script is the same
     script check.sh <<EOS
 echo >>runs
-exec "$check_nodes" "\$POLYGRAPHY_ARTIFACT" $*
+exec "$check_nodes" "\$POLYGRAPHY_ARTIFACT" \$(cat decision)
 EOS
 }
 
@@ -292,8 +293,9 @@ EOS
     script check.sh <<'EOS'
 echo >>runs
 polygraphy inspect model polygraphy_debug.onnx --show layers >layers
-! grep 'stem_w \[dtype=float16' layers
+! grep "stem_w \[dtype=$(cat type)" layers
 EOS
+    echo float16 >type
     local command=("$POLYGRAPHY_ROOT/tests/models/attention_overflow.onnx" --emit onnx --no-verify --mode linear)
     run --separate-stderr polygraphy debug precision "${command[@]}" --save-debug-replay replay.json --check ./check.sh
     worked
@@ -301,10 +303,35 @@ EOS
     run --separate-stderr polygraphy debug precision "${command[@]}" --load-debug-replay replay.json --check ./check.sh
     worked
     [ "$(wc -l <runs)" -eq 1 ]
-    sed -i 's/dtype=float16/dtype=/' check.sh
+    echo >type
     run --separate-stderr polygraphy debug precision "${command[@]}" --load-debug-replay replay.json \
         --output-onnx mixed.onnx --check ./check.sh
     refused "the model with the layers that were found passes according to the debug replay 'replay.json'"
     not_logged 'To achieve acceptable accuracy'
     [ ! -e mixed.onnx ]
+}
+
+@test "verdicts of a check whose script has changed are not reused" {
+    reduce_models make chain model.onnx
+    script check.sh <<END
+echo >>runs
+"$check_nodes" "\$1" --fail-node n2
+END
+    reduce model.onnx -o first.onnx --mode minimal --verdict-cache cache --save-debug-replay replay.json --check ./check.sh '{artifact}'
+    worked
+    rm runs
+    touch -d @0 check.sh # is the same script
+    reduce model.onnx -o again.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
+    worked
+    [ "$(wc -l <runs)" -eq 2 ]
+    sed -i 's/n2/n5/' check.sh
+    reduce model.onnx -o second.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
+    worked
+    logged "The model is 1-minimal"
+    not_logged 'Known from the verdict cache'
+    [ "$(polygraphy inspect model second.onnx --show layers | grep -c n5)" -ge 1 ]
+    reduce model.onnx -o third.onnx --mode minimal --load-debug-replay replay.json --check ./check.sh '{artifact}'
+    refused "debug replay 'replay.json' belongs to another check"
+    reduce model.onnx -o third.onnx --mode minimal --load-debug-replay replay.json --check 'sh ./check.sh {artifact}'
+    refused "debug replay 'replay.json' belongs to another check"
 }

@@ -368,6 +368,18 @@ static bool is_artifact(const struct debug_session *session, const char *path)
     return false;
 }
 
+/* A file that cannot be read is left to the check. */
+static void note_content(struct debug_session *session, const struct named_file *file)
+{
+    struct file_identity identity;
+
+    if (file_identity_take(file->path, &identity, NULL) < 0)
+        return;
+    session->check_files = hash_combine(session->check_files, identity.content);
+    if (file->vital)
+        session->check_scripts = hash_combine(session->check_scripts, identity.content);
+}
+
 void session_watch_files(struct debug_session *session)
 {
     struct named_files named = {0};
@@ -378,8 +390,12 @@ void session_watch_files(struct debug_session *session)
         watched_files_add(&session->watched, session->settings.data.items[i], true);
     check_words_list_files(check_words(session->check), &named);
     for (size_t i = 0; i < named.count; i++)
-        if (!is_artifact(session, named.items[i].path))
+        if (!is_artifact(session, named.items[i].path)) {
             watched_files_add(&session->watched, named.items[i].path, named.items[i].vital);
+            note_content(session, &named.items[i]);
+        }
+    if (check_words(session->check)->program != NULL)
+        note_content(session, &(struct named_file){.path = check_words(session->check)->program});
     named_files_release(&named);
 }
 

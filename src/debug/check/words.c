@@ -294,6 +294,20 @@ static void note_replaced(void *data, const char *before, const char *word)
         name_map_add(&walk->replaced, name_of(arena_strdup(&walk->arena, file)), 0);
 }
 
+/* By its mode, its first line or its name. */
+static bool is_script(const char *path)
+{
+    static const char *const extensions[] = {".py", ".sh", ".bash", ".pl", ".rb", ".js"};
+    char start[2];
+
+    if (access(path, X_OK) == 0 || (file_read_start(path, start, sizeof(start)) == 2 && memcmp(start, "#!", 2) == 0))
+        return true;
+    for (size_t i = 0; i < ARRAY_LEN(extensions); i++)
+        if (strcmp(file_extension(path), extensions[i]) == 0)
+            return true;
+    return false;
+}
+
 static void note_named(void *data, const char *before, const char *word)
 {
     struct word_walk *walk = data;
@@ -306,7 +320,7 @@ static void note_named(void *data, const char *before, const char *word)
     if (walk->are_loaded)
         data_word_list_files(word, &files);
     else
-        named_files_add(walk->named, word, false);
+        named_files_add(walk->named, word, is_script(word));
     for (size_t i = 0; i < files.count; i++)
         if (name_map_find(&walk->replaced, name_of(files.items[i])) == NAME_MAP_NONE)
             named_files_add(walk->named, files.items[i], true);
@@ -332,13 +346,10 @@ void command_line_list_files(const char *line, struct named_files *ret)
     const struct check_words words = {.items = &command, .count = 1};
     char *name = memory_copy(command, strcspn(command, " \t\n'\";&|()<>"));
     char *program = *name != '\0' ? process_find(name) : NULL;
-    size_t first = ret->count;
 
     if (program != NULL)
         named_files_add(ret, program, true);
     check_words_list_files(&words, ret);
-    for (size_t i = first; i < ret->count; i++)
-        ret->items[i].vital = ret->items[i].vital || access(ret->items[i].path, X_OK) == 0;
     free(program);
     free(name);
 }

@@ -45,12 +45,12 @@ bool check_words_name_path(const struct check_words *words, const char *path);
  * POLYGRAPHY_ARTIFACT. It may do so all the same, by a program that looks into its environment. */
 bool check_words_tell_of_artifact(const struct check_words *words);
 
-/* Appends the files that the command names: vital are those that --load-inputs and --load-outputs read. What it
+/* Appends the files that the command names: vital are scripts, and what --load-inputs and --load-outputs read. What it
  * replaces itself, by the look of the word before, is left out, also where it reads that afterwards. */
 void check_words_list_files(const struct check_words *words, struct named_files *ret);
 
 /* The same of a line of the shell for --runner or --runner-build, "NAME=" in front of it and the program that it begins
- * with included; what is executable is vital. */
+ * with included. */
 void command_line_list_files(const char *line, struct named_files *ret);
 
 /* The words for a candidate whose files are at `actual`. In a line of the shell paths are quoted as far as they need

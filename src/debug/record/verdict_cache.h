@@ -5,17 +5,17 @@
  * (this file: the folder; verdict_entry.h: one file of it), and locks on what a session writes (session_lock.h). Hashes
  * of a candidate and of a check come in, what is known of them goes out. It may use the layers below debug.
  *
- *   verdict_cache_open(folder, check_hash(check), log, &cache, err);
+ *   verdict_cache_open(folder, check, log, &cache, err);
  *   candidate_content_hash(artifact, files, &content, err);
  *   verdict_cache_find(cache, content, &verdict, err);
  *   if (!verdict.found)
  *       ... run the check ..., verdict_cache_add(cache, content, &verdict, err);
  *
- * A key is made of the candidate's content (debug/candidate/hash.h), the check (check_hash(): its words and rules, not
- * what the programs do that it names) and this program's version, which checks mostly run. Each key has a file of its
- * own, written whole, so any number of processes may share a folder, also over a network file system; but not several
- * users: whoever can write to it says what verdicts are. So what is a symbolic link, or belongs to somebody else, or
- * can be written by others, is not used.
+ * A key is made of the candidate's content (debug/candidate/hash.h), the check (check_hash(): its words and rules; and
+ * the contents of its program and of the files that it names) and this program's version, which checks mostly run. Each
+ * key has a file of its own, written whole, so any number of processes may share a folder, also over a network file
+ * system; but not several users: whoever can write to it says what verdicts are. So what is a symbolic link, or belongs
+ * to somebody else, or can be written by others, is not used.
  */
 #ifndef DEBUG_RECORD_VERDICT_CACHE_H
 #define DEBUG_RECORD_VERDICT_CACHE_H

@@ -79,6 +79,7 @@ static int open_files(struct debug_session *session, const struct hash *model_ha
                                              .jobs = settings->jobs > 1 ? (size_t)settings->jobs : 1};
     struct session_replay *replay = &session->replay;
     struct replay_binding binding;
+    struct hash cached_check;
     int rc = session_locks_take(&session->locks, &settings->check.files, settings->work_folder,
                                 &session->settings.save_replay, session->log, err);
 
@@ -88,18 +89,18 @@ static int open_files(struct debug_session *session, const struct hash *model_ha
                                       .save_path = settings->save_replay,
                                       .force = settings->force_replay,
                                       .model = model_hash ? *model_hash : (struct hash){0, 0},
-                                      .check = check_hash(session->check)};
+                                      .check = hash_combine(check_hash(session->check), session->check_scripts)};
     rc = session_replay_open(replay, &binding, session->log, err);
     if (rc < 0)
         return rc;
     if (settings->check.rules.compare_failures && replay->replay.has_failure_code)
         /* the failure that is looked for is that of an earlier session */
         judge_expect_failure(session->judge, (int)replay->replay.failure_code, replay->replay.failure_reason);
+    cached_check = hash_combine(check_hash(session->check), session->check_files);
+    if (settings->check.has_lists) /* a list is nothing without the model */
+        cached_check = hash_combine(cached_check, binding.model);
     if (settings->verdict_cache)
-        rc = verdict_cache_open(settings->verdict_cache,
-                                /* a list is nothing without the model */
-                                settings->check.has_lists ? hash_combine(binding.check, binding.model) : binding.check,
-                                session->log, &session->cache, err);
+        rc = verdict_cache_open(settings->verdict_cache, cached_check, session->log, &session->cache, err);
     if (rc == 0 && settings->work_folder)
         rc = file_make_folders(settings->work_folder, err);
     if (rc < 0)
@@ -169,10 +170,10 @@ int session_new(const struct session_settings *settings, const struct hash *mode
     rc = check_names(session, err);
     if (rc < 0)
         goto done;
+    session_watch_files(session);
     rc = open_files(session, model_hash, err);
     if (rc < 0)
         goto done;
-    session_watch_files(session);
     warn_of_unnamed_artifact(session);
     *ret = session;
     session = NULL;

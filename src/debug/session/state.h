@@ -38,6 +38,8 @@ struct debug_session {
     struct verification verification;
     bool questioned; /* whether the check looks at candidates, because it always wrote the same */
     struct watched_files watched;
+    struct hash check_scripts; /* content of scripts and data that the check names, */
+    struct hash check_files;   /* of all files that it names, and of its program */
 };
 
 struct trial {
