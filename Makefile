@@ -80,7 +80,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style manuals html completions install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style strings manuals html completions install uninstall deb npm clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -115,8 +115,11 @@ fuzz: $(fuzzers) ## fuzz every parser for FUZZ_SECONDS each; new finds go to the
 	        -artifact_prefix=$$finds/ $$finds tests/fuzz/corpus/$$fuzzer || exit 1; \
 	done
 
-style: setup-style ## check layout, layers, sizes and banned functions
+style: setup-style ## check layout, layers, sizes, banned functions and expressions, and spelling
 	@scripts/style.sh
+
+strings: ## list every text of the program that users read, with file and line; ONLY=text: files with text in their path
+	@scripts/strings.py $(ONLY)
 
 manuals: $(BUILD)/man/polygraphy.1 ## write the manuals, man/*.1 in the build folder
 

@@ -214,7 +214,10 @@ case $purpose in
         need python3-myst-parser /usr/bin/python3 -c 'import myst_parser'
         need furo /usr/bin/python3 -c 'import furo'
         ;;
-    style) need clang-format command -v clang-format ;;
+    style)
+        need clang-format command -v clang-format
+        need codespell command -v codespell
+        ;;
     fuzz)
         need clang command -v clang
         need libclang-rt-dev eval 'ls "$(clang --print-runtime-dir)"/libclang_rt.fuzzer*.a'

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/style.sh: the house rules that a machine can check. One line per finding, "file:line: what"; fails when there
 # is one. The rules on the text of C files are in style.awk, those on src/ as a whole in style_tree.awk, those on tests of
-# the commands in style_bats.awk.
+# the commands in style_bats.awk; expressions that messages, comments and documents avoid are in banned_expressions.txt.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
@@ -62,6 +62,19 @@ foreign_names()
         sed -E 's/^([^:]+:[0-9]+):.*/\1: reference to a folder outside the tree/'
 }
 
+# Words of formats and tests that codespell takes for mistakes.
+not_misspelled=cann,debians,fro,nd,statics,upto
+
+spelling()
+{
+    if command -v codespell >/dev/null; then
+        printf '%s\n' "${written[@]}" | grep -E '^(src|include|docs|examples|scripts|bench)/.*\.(c|h|md|sh|py)$|^README\.md$' |
+            xargs codespell --ignore-words-list "$not_misspelled" | sed -E 's/^([^:]+:[0-9]+): (.*)/\1: spelling: \2/'
+    else
+        echo "style: spelling is not checked: codespell is not installed (scripts/setup.sh style)" >&2
+    fi
+}
+
 findings=$(
     layout
     [ ${#c_files[@]} -eq 0 ] || awk -f scripts/style.awk -f scripts/style_tree.awk "${c_files[@]}"
@@ -69,6 +82,8 @@ findings=$(
     awk -f scripts/style_docs.awk "${c_files[@]}" "${documents[@]}" /dev/null
     headers_alone
     foreign_names
+    scripts/banned_expressions.py
+    spelling
 )
 if [ -n "$findings" ]; then
     echo "$findings"
