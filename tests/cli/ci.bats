@@ -147,7 +147,7 @@ END
     one_node good.onnx Add 1
     run -1 polygraphy debug accuracy good.onnx --onnxrt --runner false --junit refused.xml
     results refused.xml | grep -q '^verdict: failure .'
-    polygraphy debug accuracy good.onnx --onnxrt --onnxrt -o same --junit same.xml
+    polygraphy debug accuracy good.onnx --onnxrt --onnxrt-threads 1 --onnxrt --onnxrt-threads 2 -o same --junit same.xml
     [ "$(results same.xml)" = 'verdict: passed' ]
 }
 

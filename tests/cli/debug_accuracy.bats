@@ -57,6 +57,21 @@ print(value)' "$1"
     [ ! -e folder ]
 }
 
+@test "a thing is not compared with itself, and an option that is repeated belongs to the runner in front of it" {
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --onnxrt-optimization-level none --onnxrt -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"reference and suspect are the same, '--onnxrt --onnxrt-optimization-level none'"* ]]
+    run --separate-stderr polygraphy debug accuracy "$attention" --runner 'a=true {model}' --runner 'b=true {model}' -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'reference and suspect are the same'* ]]
+    [ ! -e folder ]
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --onnxrt-optimization-level none \
+        --onnxrt --onnxrt-optimization-level all --builds 1 --runs 1 -o folder --json result.json
+    [ "$status" -eq 0 ]
+    [[ $(result steps/0/command) == *'--onnxrt-optimization-level none'* ]]
+    [[ $(result steps/4/command) == *'--onnxrt-optimization-level all'* ]]
+}
+
 @test "a cause leaves a report, the minimal case with its data, and a command that fails" {
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 --atol 0.5 --rtol 0.1 -o folder \
         --json result.json --report page.html

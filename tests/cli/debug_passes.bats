@@ -124,6 +124,13 @@ thirty=$(echo O{1..30})
     logged "The model differs from its own reference with all optimizations disabled, too: its outputs contain NaN"
 }
 
+@test "a suspect that is what the reference is, is refused" {
+    run --separate-stderr polygraphy debug passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --onnxrt \
+        --onnxrt-optimization-level none
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'reference and suspect are the same: the reference has --onnxrt-optimization-level none'* ]]
+}
+
 @test "decisions none of which can be switched off are no answer" {
     polygraphy run "$model" --onnxrt --val-range [-5,5] --save-inputs inputs.json --save-outputs golden.json
     passes "$model" --load-inputs inputs.json --load-outputs golden.json --json result.json \

@@ -67,7 +67,8 @@ mask()
     run_tool "$models/reducable.onnx" --onnxrt --onnxrt --iterations 2 --seed 7 --val-range '[-1,1]' 'X0:[2,3]' \
         --save-inputs run_save_inputs_2iters.json --save-outputs run_save_outputs_2runners_2iters.json
     passed
-    diff <(mask <<<"$output") <(mask "$golden/logs/run_two_onnxrt.log")
+    [ "$(grep -c '^\[W\] Runners 1 and 2 are the same, --onnxrt with the same options' <<<"$output")" -eq 1 ]
+    diff <(grep -v 'Runners 1 and 2 are the same' <<<"$output" | mask) <(mask "$golden/logs/run_two_onnxrt.log")
     cmp run_save_inputs_2iters.json "$golden/inputs/run_save_inputs_2iters.json"
     diff <(mask run_save_outputs_2runners_2iters.json) <(mask "$golden/run/run_save_outputs_2runners_2iters.json")
 }

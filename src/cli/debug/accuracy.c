@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
+#include "base/text/shell_line.h"
 #include "cli/commands.h"
 #include "cli/debug/accuracy_report.h"
 #include "cli/debug/accuracy_result.h"
@@ -15,6 +16,7 @@
 #include "cli/frame.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
+#include "cli/options/runners/runner_words.h"
 #include "cli/run/model.h"
 #include "cli/trt.h"
 #include "debug/accuracy/folder.h"
@@ -96,9 +98,6 @@ static const struct option_group accuracy_options = {
 
 /* ---- The two runners ---- */
 
-static const struct option_group *const engine_groups[] = {&engine_config_options, &engine_network_options,
-                                                           &tensorrt_options};
-
 /* What makes an engine compute in less than float32. */
 static const char *const lower_precision[] = {"--fp16",
                                               "--bf16",
@@ -148,15 +147,6 @@ static struct words words_of_group(struct given *given, const struct option_grou
     return keep_given_words(given, &list);
 }
 
-static struct words words_of_engine(struct given *given, const char *const *except)
-{
-    struct word_list list = {0};
-
-    for (size_t i = 0; i < ARRAY_LEN(engine_groups); i++)
-        parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
-    return keep_given_words(given, &list);
-}
-
 /* What an engine that is built already needs to run. */
 static struct words words_of_serving(struct given *given)
 {
@@ -171,53 +161,23 @@ static struct words words_of_serving(struct given *given)
     return words_of_group(given, &engine_network_options, all_but_providers);
 }
 
-static const char *line_word(struct given *given, const struct runner_line *line, const char *command)
-{
-    return line->name != NULL ? arena_printf(&given->arena, "%s=%s", line->name, command) : command;
-}
-
-static size_t command_of_runner(const struct runner_values *values, size_t runner)
-{
-    size_t index = 0;
-
-    for (size_t i = 0; i < runner; i++)
-        index += strcmp(values->names.items[i], "runner") == 0;
-    return index;
-}
-
-static void add_runner_line(struct given *given, size_t runner, struct word_list *list)
-{
-    const struct runner_values *values = &given->settings->runners;
-    size_t index = command_of_runner(values, runner);
-
-    add_word(list, "--runner");
-    add_word(list, line_word(given, &values->commands.items[index], values->commands.items[index].line));
-    if (values->build_commands[index] != NULL) {
-        add_word(list, "--runner-build");
-        add_word(list, line_word(given, &values->commands.items[index], values->build_commands[index]));
-    }
-    if (values->timeout > 0) {
-        add_word(list, "--runner-timeout");
-        add_word(list, arena_printf(&given->arena, "%g", values->timeout));
-    }
-}
-
 /* Runner number `runner` of the command line with what it takes; without what is in `except`. */
 static struct words words_of_runner(struct given *given, size_t runner, const char *const *except)
 {
-    const struct runner_values *values = &given->settings->runners;
-    const char *name = values->names.items[runner];
     struct word_list list = {0};
 
-    if (strcmp(name, "runner") == 0)
-        add_runner_line(given, runner, &list);
-    else
-        add_word(&list, arena_printf(&given->arena, "--%s", name));
-    if (strcmp(name, "onnxrt") == 0)
-        parse_add_given_of_group(given->context->parse, &onnxrt_options, NULL, &list);
-    for (size_t i = 0; strcmp(name, "trt") == 0 && i < ARRAY_LEN(engine_groups); i++)
-        parse_add_given_of_group(given->context->parse, engine_groups[i], except, &list);
+    runner_add_words((struct parse *)given->context->parse, &given->settings->runners, runner, except, &list);
     return keep_given_words(given, &list);
+}
+
+/* The options of runner number `runner`, if it is an engine. */
+static struct words words_of_engine(struct given *given, size_t runner, const char *const *except)
+{
+    struct words ret = words_of_runner(given, runner, except);
+
+    if (strcmp(given->settings->runners.names.items[runner], "trt") != 0)
+        return (struct words){0};
+    return (struct words){.items = ret.items + 1, .count = ret.count - 1};
 }
 
 static void choose_precision(const struct engine_settings *request, struct accuracy_settings *settings)
@@ -233,6 +193,26 @@ static void choose_precision(const struct engine_settings *request, struct accur
             lowest = (enum precision)i;
     settings->precision = precision_name(lowest);
     settings->unit_roundoff = roundoffs[lowest];
+}
+
+/* A thing agrees with itself, whatever is wrong with it. */
+static int refuse_equal_runners(struct given *given, struct error *err)
+{
+    struct words words;
+    SCOPED_STRING(line);
+
+    if (!runners_are_equal((struct parse *)given->context->parse, &given->settings->runners, 0, 1))
+        return 0;
+    words = words_of_runner(given, 1, NULL);
+    for (size_t i = 0; i < words.count; i++)
+        shell_add_argument(&line, words.items[i]);
+    return error_set(err, ERR_INVALID,
+                     "reference and suspect are the same, '%s': an option is for all runners that it fits, unless it "
+                     "is repeated with another value behind the other runner, as in --onnxrt "
+                     "--onnxrt-optimization-level none --onnxrt --onnxrt-optimization-level all. For flags write one "
+                     "of them as --runner 'polygraphy run {model} --trt --load-inputs {inputs} --save-outputs "
+                     "{outputs}'. To see whether runs differ: `polygraphy debug repeat`",
+                     line.data + strspn(line.data, " "));
 }
 
 static int make_settings(struct given *given, struct accuracy_settings *ret, struct error *err)
@@ -252,7 +232,9 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
                          "two runners are compared, the first one being the reference: --onnxrt --trt, say; here are "
                          "%zu",
                          runners->names.count);
-    rc = run_model_refuse_idle(given->context, runners, engine_groups, ARRAY_LEN(engine_groups), err);
+    rc = run_model_refuse_idle(given->context, runners, engine_option_groups, ENGINE_OPTION_GROUPS, err);
+    if (rc == 0)
+        rc = refuse_equal_runners(given, err);
     if (rc < 0)
         return rc;
     suspect = runners->names.items[1];
@@ -260,8 +242,8 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->model = parse_positional_word(parse, "model_file");
     ret->reference = words_of_runner(given, 0, NULL);
     ret->suspect = words_of_runner(given, 1, NULL);
-    ret->engine = words_of_engine(given, NULL);
-    ret->explored = words_of_engine(given, tactic_choice);
+    ret->engine = words_of_engine(given, 1, NULL);
+    ret->explored = words_of_engine(given, 1, tactic_choice);
     ret->excluded = values->engine.request.builder.excluded;
     ret->serving = words_of_serving(given);
     ret->external_data_dir = values->file.load.external_data_dir;
@@ -272,7 +254,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->suspect_has_engine = strcmp(suspect, "trt") == 0;
     ret->suspect_is_built =
         strcmp(suspect, "trt") == 0 ||
-        (strcmp(suspect, "runner") == 0 && runners->build_commands[command_of_runner(runners, 1)] != NULL);
+        (strcmp(suspect, "runner") == 0 && runners->build_commands[runner_place_of(runners, 1).index] != NULL);
     ret->reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0;
     ret->suspect_is_onnxrt = strcmp(suspect, "onnxrt") == 0;
     ret->products_saturate = system_saturates_products();

@@ -213,6 +213,23 @@ static int prepare_end(struct passes_command *command, struct error *err)
     return why.code;
 }
 
+/* Where the user takes away what the reference is without, only settings would be left to differ; who means these asks
+ * for them. */
+static int refuse_equal_ends(const struct passes_command *command, struct error *err)
+{
+    const struct parse *parse = command->context->parse;
+    const char *const *option = command->runner->reference_option;
+    const struct debug_passes_settings *values = command->values;
+
+    if (option == NULL || parse_given(parse, option[0]) == NULL || values->decisions.count > 0 ||
+        values->among.count > 0 || strcmp(parse_last_word(parse, option[0]), option[1]) != 0)
+        return 0;
+    return error_set(err, ERR_INVALID,
+                     "reference and suspect are the same: the reference has %s %s, and so has the suspect. Leave it "
+                     "out to find optimizations that make the difference, or pass --among settings threads",
+                     option[0], option[1]);
+}
+
 /* Unless the user has one: the model, with what is not switched off, is compared with the reference. */
 static int make_check(struct passes_command *command, struct error *err)
 {
@@ -221,6 +238,9 @@ static int make_check(struct passes_command *command, struct error *err)
 
     if (settings->command.count > 0)
         return own_check_refuse(command->context, err);
+    rc = parse_given(command->context->parse, "--load-outputs") == NULL ? refuse_equal_ends(command, err) : 0;
+    if (rc < 0)
+        return rc;
     rc = own_check_begin(command->context, command->values->folder, &command->check, err);
     if (rc < 0)
         return rc;

@@ -84,15 +84,10 @@ static int store_option_value(struct parse *parse, const struct option *option, 
     return 0;
 }
 
-static int finish_visible_group(struct parse *parse, const struct visible_group *visible, struct error *err)
+static int fill_values(struct parse *parse, const struct group_state *state, char *values, struct error *err)
 {
-    struct group_state *state = visible->state;
-    char *values = (char *)parse->settings + visible->offset;
     const struct option_group *group = state->group;
 
-    if (state->finished)
-        return 0;
-    state->finished = true;
     for (size_t i = 0; i < group->count; i++) {
         int rc = store_option_value(parse, &group->options[i], &state->options[i], values, err);
 
@@ -100,6 +95,24 @@ static int finish_visible_group(struct parse *parse, const struct visible_group 
             return rc;
     }
     return group->finish ? group->finish(parse, values, err) : 0;
+}
+
+static int finish_visible_group(struct parse *parse, const struct visible_group *visible, struct error *err)
+{
+    struct group_state *state = visible->state;
+
+    if (state->finished)
+        return 0;
+    state->finished = true;
+    return fill_values(parse, state, (char *)parse->settings + visible->offset, err);
+}
+
+int parse_fill_group(struct parse *parse, const struct option_group *group, void *values, struct error *err)
+{
+    for (size_t i = 0; i < parse->visible_count; i++)
+        if (parse->visible[i].state->group == group)
+            return fill_values(parse, parse->visible[i].state, values, err);
+    return 0;
 }
 
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err)

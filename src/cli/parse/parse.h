@@ -19,10 +19,20 @@ struct option_state {
     size_t count, capacity;
 };
 
+/* One option where it stands on the command line, in its order. */
+struct option_use {
+    const struct group_state *state;
+    size_t index;     /* into the options of the group */
+    const char *name; /* as in option_state */
+    const char **words;
+    size_t count; /* of the words that were given here */
+};
+
 /* One group of the commands named so far. */
 struct group_state {
     const struct option_group *group;
     struct option_state *options; /* group->count */
+    struct option_state *of_all;  /* the same, while `options` are those of one runner: see runner_place.h */
     bool finished;
 };
 
@@ -38,7 +48,9 @@ struct parse {
         size_t offset; /* of the struct that the group fills, in `settings` */
     } * visible;       /* the groups of the innermost command, in its order */
     size_t visible_count;
-    void *settings;                   /* of the innermost command */
+    void *settings;          /* of the innermost command */
+    struct option_use *uses; /* of the options that take values or have an order: the runners */
+    size_t use_count, use_capacity;
     struct option_state unrecognized; /* words that nobody takes */
     struct log *log;
     struct arena arena; /* owns all of the above */

@@ -253,6 +253,44 @@ static void note_order(struct word_cursor *cursor, const struct option_match *ma
     append_word(cursor->parse, &match->state->options[first], match->name + strspn(match->name, "-"));
 }
 
+/* Keeps where an option stands, and the words that it was given there: those from `first` on. */
+static void note_use(struct parse *parse, const struct option_match *match, size_t first)
+{
+    const struct option_state *state = &match->state->options[match->index];
+    struct option_use *use;
+
+    if (parse->use_count == parse->use_capacity) {
+        size_t capacity = parse->use_capacity ? 2 * parse->use_capacity : 8;
+        struct option_use *uses = arena_alloc_zero(&parse->arena, capacity, sizeof(*uses));
+
+        for (size_t i = 0; i < parse->use_count; i++)
+            uses[i] = parse->uses[i];
+        parse->uses = uses;
+        parse->use_capacity = capacity;
+    }
+    use = &parse->uses[parse->use_count++];
+    *use = (struct option_use){.state = match->state, .index = match->index, .name = state->name};
+    use->words = arena_alloc_zero(&parse->arena, state->count - first + 1, sizeof(*use->words));
+    for (size_t i = first; i < state->count; i++)
+        use->words[use->count++] = state->words[i];
+}
+
+/* Takes the values of one occurrence of an option: those before it are forgotten, unless they add up. */
+static int take_values_of_match(struct word_cursor *cursor, const struct option_match *match)
+{
+    struct option_state *state = &match->state->options[match->index];
+    size_t first;
+    int rc;
+
+    if (!option_of(match)->append)
+        forget_option_words(state);
+    first = state->count;
+    rc = match->value ? take_option_word(cursor, match, match->value) : take_option_values(cursor, match);
+    if (rc == 0)
+        note_use(cursor->parse, match, first);
+    return rc;
+}
+
 /* Notes one occurrence of an option and takes its values. A cluster of short flags is taken apart: the text behind the
  * first letter begins with the next one. */
 static int take_option_match(struct word_cursor *cursor, struct option_match match)
@@ -270,11 +308,10 @@ static int take_option_match(struct word_cursor *cursor, struct option_match mat
         state->occurrences++;
         if (option->kind == OPTION_ORDERED || option->ordered)
             note_order(cursor, &match);
-        if (option_takes_values(option)) {
-            if (!option->append)
-                forget_option_words(state);
-            return match.value ? take_option_word(cursor, &match, match.value) : take_option_values(cursor, &match);
-        }
+        if (option_takes_values(option))
+            return take_values_of_match(cursor, &match);
+        if (option->kind == OPTION_ORDERED)
+            note_use(cursor->parse, &match, state->count);
         if (!match.value)
             return 0;
         letter[1] = match.value[0];

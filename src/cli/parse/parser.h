@@ -58,7 +58,10 @@ void parse_words_so_far(struct parse *parse, size_t count, const char *const *wo
 /* Converts the values of one group and lets it check them, unless that was done before. */
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err);
 
-/* The same for all groups in the order of the command's table. Warnings go to `log`. */
+/* Converts the values of one group once more, into a zeroed struct of the kind that the group fills. */
+int parse_fill_group(struct parse *parse, const struct option_group *group, void *values, struct error *err);
+
+/* parse_finish_group() for all groups in the order of the command's table. Warnings go to `log`. */
 int parse_finish(struct parse *parse, struct log *log, struct error *err);
 
 #endif

@@ -11,6 +11,7 @@
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/engine.h"
+#include "cli/options/runners/runner_words.h"
 #include "cli/run/divergence.h"
 #include "cli/run/junit.h"
 #include "cli/run/model.h"
@@ -38,8 +39,30 @@ static int check_runner_options(const struct command_context *context, const str
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &engine_file_options, &tensorrt_run_options};
+    SCOPED_STRING(given);
 
+    for (size_t i = 0; i < ARRAY_LEN(of_engines); i++)
+        parse_list_given_by_runner(context->parse, of_engines[i], "--trt", &given);
+    if (given.size > 0)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s: two engines with different values cannot be built in one command: run one of them with "
+                         "--save-inputs and --save-outputs, and the other one with --load-inputs and --load-outputs",
+                         given.data);
     return run_model_refuse_idle(context, &settings->runners, of_engines, ARRAY_LEN(of_engines), err);
+}
+
+/* Runners that do the same show what differs from run to run, and nothing else. */
+static void warn_of_equal_runners(const struct command_context *context, const struct runner_values *values)
+{
+    for (size_t i = 1; i < values->names.count; i++)
+        if (runners_are_equal((struct parse *)context->parse, values, i - 1, i)) {
+            log_message(context->log, LOG_WARNING,
+                        "Runners %zu and %zu are the same, --%s with the same options: comparing them shows only what "
+                        "differs from run to run. An option belongs to one runner where it is repeated with another "
+                        "value behind another one",
+                        i, i + 1, values->names.items[i]);
+            return;
+        }
 }
 
 static bool writes_in_turns(const struct run_settings *options)
@@ -185,12 +208,33 @@ static const void *choose_engine_settings(const struct run_model *model)
     return model->program != NULL ? (const void *)&model->trt.request : &model->engine.request;
 }
 
+/* NULL: the runner has the options of all. */
+static int choose_runtime_settings(const struct runner_values *values, size_t runner,
+                                   const struct command_context *context, const void **ret, struct error *err)
+{
+    struct parse *parse = (struct parse *)context->parse;
+    const struct runner_place place = runner_place_of(values, runner);
+    struct onnxrt_values *own;
+    SCOPED_STRING(given);
+    int rc;
+
+    *ret = NULL;
+    parse_list_given_by_runner(parse, &onnxrt_options, place.option, &given);
+    if (given.size == 0)
+        return 0;
+    own = arena_alloc_zero(parse_arena(parse), 1, sizeof(*own));
+    rc = parse_fill_for_runner(parse, &onnxrt_options, &place, own, err);
+    *ret = &own->runtime;
+    return rc;
+}
+
 /* Those without a name of their own are numbered among those of their kind. */
-static void choose_runners(const struct runner_values *values, const struct run_model *model,
-                           struct chosen_runners *ret)
+static int choose_runners(const struct runner_values *values, const struct run_model *model, struct chosen_runners *ret,
+                          struct error *err)
 {
     const struct trtexec *program = model->program; /* NULL: --trt is the built-in engine */
     time_t now = time(NULL);
+    int rc = 0;
 
     ret->count = values->names.count;
     ret->items = memory_alloc_zero(ret->count, sizeof(*ret->items));
@@ -209,6 +253,10 @@ static void choose_runners(const struct runner_values *values, const struct run_
             runner->backend = program != NULL ? &trtexec_backend : &engine_backend;
             runner->settings = choose_engine_settings(model);
         }
+        if (runner->backend == &onnxrt_backend)
+            rc = choose_runtime_settings(values, i, model->context, &runner->settings, err);
+        if (rc < 0)
+            return rc;
         for (size_t k = 0; k < i; k++)
             index += ret->items[k].backend == runner->backend;
         if (runner->backend == &command_backend)
@@ -223,6 +271,7 @@ static void choose_runners(const struct runner_values *values, const struct run_
                                                        .timeout = values->timeout};
         runner->settings = &ret->commands[index];
     }
+    return 0;
 }
 
 static void release_runners(struct chosen_runners *runners)
@@ -415,13 +464,14 @@ static int run_command(const struct command_context *context, const struct run_s
         rc = trt_choose(context->log, options->file.model.path, &model.program, err);
     if (rc < 0)
         return rc;
+    warn_of_equal_runners(context, runner_values);
     crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
     accounts.page = watchers.page = begin_page(context, options);
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
         context->junit != NULL)
         accounts.results = watchers.report = &report;
-    choose_runners(runner_values, &model, &runners);
+    rc = choose_runners(runner_values, &model, &runners, err);
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.report = watchers.report;
@@ -429,7 +479,7 @@ static int run_command(const struct command_context *context, const struct run_s
     settings.comparison.on_compared_data = &watchers;
     run_report_init(&report);
     json_writer_init(&json);
-    if (json_path != NULL)
+    if (rc == 0 && json_path != NULL)
         rc = json_writer_open(&json, json_path, err);
     if (rc < 0)
         goto done;
