@@ -283,7 +283,7 @@ END
     logged 'FAILED \| Check of the engine with the tactics that were found'
     logged "Cause: the tactic of 'conv3'$"
     script check.sh <<<': polygraphy_debug.engine'
-    tactics "${command[@]}" --load-debug-replay replay.json --json found.json --check ./check.sh
+    tactics "${command[@]}" --load-debug-replay replay.json --force-debug-replay --json found.json --check ./check.sh
     refused "the engine with the tactics that were found fails according to the debug replay 'replay.json'"
     not_logged 'Cause:'
     [ ! -s found.json ]

@@ -255,6 +255,9 @@ END
     logged 'Loading iteration information from debug replay: success=True'
     precision "$attention" --fp16 --mode bisect --load-debug-replay polygraphy_debug_replay.json --check ./check
     refused "belongs to another model, or to other options"
+    precision "$attention" --fp16 --mode minimal --deterministic --disable-fusions relu \
+        --load-debug-replay polygraphy_debug_replay.json --check ./check
+    refused "belongs to another model, or to other options"
 }
 
 @test "a network none of whose layers would be in lower precision is refused, with the reason" {

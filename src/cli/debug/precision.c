@@ -124,7 +124,8 @@ static int hash_precision_session(struct precision_command *command, struct mode
     add_overrides(&text, &precision->layers);
     add_overrides(&text, &precision->tensors);
     command->hash = hash_combine(command->hash, hash_bytes(text.data, text.size));
-    return rc;
+    return rc < 0 ? rc
+                  : debug_hash_builder_options(command->context, &engine_config_precision_options, &command->hash, err);
 }
 
 static void set_artifact(struct precision_command *command)

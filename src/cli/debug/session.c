@@ -5,13 +5,54 @@
 #include <string.h>
 
 #include "backend/onnxrt/preload.h"
+#include "base/file/file.h"
+#include "base/hash.h"
+#include "base/memory.h"
 #include "cli/options/groups.h"
+#include "cli/options/runners/engine.h"
 #include "cli/terminal/progress_line.h"
 #include "cli/terminal/prompt.h"
 #include "engine/onednn/library.h"
 #include "onnx/external/data.h"
 
 /* ---- The beginning ---- */
+
+int debug_hash_builder_options(const struct command_context *context, const struct option_group *config,
+                               struct hash *hash, struct error *err)
+{
+    static const char *const except[] = {"--precision-constraints",
+                                         "--tf32",
+                                         "--fp16",
+                                         "--bf16",
+                                         "--int8",
+                                         "--fp8",
+                                         "--precision-policy",
+                                         "--layer-precisions",
+                                         "--tensor-dtypes",
+                                         "--calibration-cache",
+                                         "--load-timing-cache",
+                                         "--error-on-timing-cache-miss",
+                                         "--save-tactics",
+                                         NULL};
+    const struct option_group *const groups[] = {config, &engine_network_options, &tensorrt_options};
+    struct word_list words = {0};
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_LEN(groups); i++)
+        parse_add_given_of_group(context->parse, groups[i], except, &words);
+    for (size_t i = 0; rc == 0 && i < words.count; i++) {
+        struct hash content;
+
+        *hash = hash_combine(*hash, hash_bytes(words.items[i], strlen(words.items[i])));
+        if (words.items[i][0] == '-' || !file_exists(words.items[i]) || file_is_folder(words.items[i]))
+            continue;
+        rc = hash_file(words.items[i], &content, err);
+        if (rc == 0)
+            *hash = hash_combine(*hash, content);
+    }
+    free(words.items);
+    return rc;
+}
 
 static bool has_word(const char *const *words, const char *beginning)
 {

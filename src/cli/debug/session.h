@@ -21,6 +21,12 @@
 struct session_settings debug_session_settings(const struct command_context *context, const struct debug_values *debug,
                                                const struct model_file_settings *file);
 
+/* Combines `hash` with the options that decide what a builder makes of the model, `config` being the command's group
+ * (engine_config_options or that of debug precision): their words, and the content of the plug-ins and replays that
+ * they name. Precisions are not among them, which commands set as well, nor what only saves time or is written. */
+int debug_hash_builder_options(const struct command_context *context, const struct option_group *config,
+                               struct hash *hash, struct error *err);
+
 /* In the fork server of checks that run this program with these words (NULL-terminated): what their runners use is
  * loaded once for all of them, unless they name an ONNX Runtime of their own. What cannot be loaded is left to the
  * check to complain about. */

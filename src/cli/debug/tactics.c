@@ -180,8 +180,9 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 /* ---- The session ---- */
 
 /* What verdicts belong to: the model, both replays, and in which precision they are built. */
-static int hash_tactics_session(const struct debug_tactics_settings *settings, const struct tactic_pair *pair,
-                                const struct tactic_options *precision, struct hash *ret, struct error *err)
+static int hash_tactics_session(const struct command_context *context, const struct debug_tactics_settings *settings,
+                                const struct tactic_pair *pair, const struct tactic_options *precision,
+                                struct hash *ret, struct error *err)
 {
     const struct model_values *model = &settings->file.model;
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
@@ -198,7 +199,7 @@ static int hash_tactics_session(const struct debug_tactics_settings *settings, c
     }
     tactic_options_text(precision, &text);
     *ret = hash_combine(hash, hash_bytes(text.data, text.size));
-    return 0;
+    return debug_hash_builder_options(context, &engine_config_options, ret, err);
 }
 
 static int save_fixed_replay(struct tactic_isolation *isolation, const char *path, struct log *log, struct error *err)
@@ -253,7 +254,7 @@ static int run_with(const struct command_context *context, const struct debug_ta
     rc = take_precision(&builds, pair, &precision, context->log, err);
     if (rc < 0)
         goto done;
-    rc = hash_tactics_session(options, pair, &precision, &hash, err);
+    rc = hash_tactics_session(context, options, pair, &precision, &hash, err);
     if (rc < 0)
         goto done;
     debug_outputs_watch(outputs, "builds", &settings);

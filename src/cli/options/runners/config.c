@@ -282,7 +282,9 @@ static const struct option rows[] = {
     ROW(request.builder.effort.error_on_timing_cache_miss, .names = {"--error-on-timing-cache-miss"},
         .kind = OPTION_FLAG, .help = "fail instead of taking a time"),
     ROW(save_tactics, .names = {"--save-tactics", "--save-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
-        .exclusive = 1, .file = OPTION_WRITES, .extensions = "json", .help = "write which tactic each layer got"),
+        .exclusive = 1, .file = OPTION_WRITES, .extensions = "json",
+        .shares = "--check", /* of debug tools: each build writes it before its check, which may read it */
+        .help = "write which tactic each layer got"),
     ROW(load_tactics, .names = {"--load-tactics", "--load-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .exclusive = 1, .file = OPTION_READS, .extensions = "json",
         .help = "give each layer the tactic that this file names"),

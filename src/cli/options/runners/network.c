@@ -69,7 +69,8 @@ static const struct option file_rows[] = {
         .file = OPTION_WRITES, .shares = "--load-timing-cache",
         .help = "add the times of tactics, with those that were loaded, to this file, for the next build"),
     ROW(save_layer_info, .names = {"--save-layer-info"}, .kind = OPTION_ONE, .value_name = "PATH",
-        .file = OPTION_WRITES, .extensions = "json",
+        .file = OPTION_WRITES, .shares = "--check", /* like --save-tactics */
+        .extensions = "json",
         .help = "write what the engine's layers are, as JSON in the form of trtexec --exportLayerInfo: "
                 "the ONNX nodes in each, its tactic, types and formats"),
     ROW(save_engine, .names = {"--save-engine"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
