@@ -1,4 +1,4 @@
-/* base/crash.c: see crash.h. Handlers call what POSIX lets them, and take no lock. */
+/* base/crash.c: see crash.h. Handlers call only async-signal-safe functions and take no lock. */
 #include "base/crash.h"
 
 #include <pthread.h>
@@ -11,7 +11,7 @@
 #include "base/interrupt.h"
 #include "base/memory.h"
 
-#define ALTERNATE_STACK 65536 /* bytes: the usual one may be what is used up */
+#define ALTERNATE_STACK 65536 /* bytes; needed after a stack overflow */
 
 struct crash_signal {
     int number;
@@ -36,7 +36,7 @@ static atomic_int works, code_at_work, code_of_file;
 static _Atomic(crash_error_handler *) error_handler;
 static atomic_flag dying = ATOMIC_FLAG_INIT;
 
-/* ---- What is going on ---- */
+/* ---- Current operation and mapped files ---- */
 
 void crash_work_begins(const char *what)
 {
@@ -98,14 +98,14 @@ static const char *mapped_file_at(const void *address)
     return NULL;
 }
 
-/* ---- The last sentence ---- */
+/* ---- The crash report ---- */
 
 struct sentence {
     char text[4096];
     size_t size;
 };
 
-/* Names come from outside: they must not steer a terminal. */
+/* Names are untrusted: replace what could control a terminal. */
 static void write_crash_words(struct sentence *sentence, const char *words)
 {
     for (; *words != '\0' && sentence->size < sizeof(sentence->text); words++)
@@ -120,7 +120,7 @@ static const char *signal_name(int signal_number)
     return "of an unknown kind";
 }
 
-/* The sentence without its mark. */
+/* Passes the sentence, without its level mark, to the error handler. */
 static void pass_error(int signal_number, const char *file, const struct sentence *sentence)
 {
     struct error err = {.code = file != NULL ? ERR_IO : ERR_BACKEND, .foreign_code = -signal_number};
@@ -141,16 +141,15 @@ static void say_what_happened(int signal_number, const char *file, bool at_work)
     if (file != NULL) {
         write_crash_words(&sentence, "'");
         write_crash_words(&sentence, file);
-        write_crash_words(
-            &sentence, "' cannot be read any more: it became shorter while it was in use, or its disk fails; signal ");
+        write_crash_words(&sentence,
+                          "' cannot be read any more: it was truncated while in use, or its disk failed; signal ");
         write_crash_words(&sentence, signal_name(signal_number));
         write_crash_words(&sentence, " ended this program");
     } else {
         write_crash_words(&sentence, "signal ");
         write_crash_words(&sentence, signal_name(signal_number));
         write_crash_words(&sentence, " ended this program");
-        write_crash_words(&sentence,
-                          at_work ? " while " : ", which is a mistake in it or in a library that it has loaded");
+        write_crash_words(&sentence, at_work ? " while " : ", which is a bug in it or in a library that it has loaded");
         write_crash_words(&sentence, at_work ? atomic_load(&current_work) : "");
     }
     if (file == NULL && at_work && atomic_load(&current_advice) != NULL) {
@@ -158,14 +157,14 @@ static void say_what_happened(int signal_number, const char *file, bool at_work)
         write_crash_words(&sentence, atomic_load(&current_advice));
     }
     if (write(STDERR_FILENO, sentence.text, sentence.size) < 0 || write(STDERR_FILENO, "\n", 1) < 0) {
-        /* Nothing can be done about it. */
+        /* A failed write cannot be reported. */
     }
     pass_error(signal_number, file, &sentence);
 }
 
 static void handle_crash(int signal_number, siginfo_t *info, void *context)
 {
-    bool by_address = signal_number == SIGBUS && info->si_code > 0; /* not sent by somebody */
+    bool by_address = signal_number == SIGBUS && info->si_code > 0; /* not sent by kill() */
     const char *file = by_address ? mapped_file_at(info->si_addr) : NULL;
     bool at_work = atomic_load(&works) > 0;
     int code = file != NULL ? atomic_load(&code_of_file) : at_work ? atomic_load(&code_at_work) : 0;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Cuts a truncated message before a UTF-8 sequence that lost its end, so that it stays valid text. */
+/* Drops an incomplete UTF-8 sequence at the end of a truncated message. */
 static void drop_cut_character(char *message)
 {
     size_t end = strlen(message);
@@ -22,7 +22,7 @@ static void drop_cut_character(char *message)
         message[start - 1] = '\0';
 }
 
-/* Names in a message come from files, which may be hostile: they must not begin lines or steer a terminal. */
+/* Names in a message are untrusted: they must not start lines or control a terminal. */
 static void blank_control_characters(char *message)
 {
     for (; *message; message++)
@@ -30,7 +30,7 @@ static void blank_control_characters(char *message)
             *message = ' ';
 }
 
-/* Writes "<formatted><separator><rest>". Goes through a buffer of its own, so that arguments may point into `err`. */
+/* Writes "<formatted><separator><rest>". Uses a separate buffer, so that arguments may point into `err`. */
 static void set_error_message(struct error *err, const char *separator, const char *rest, const char *format,
                               va_list args)
 {

@@ -1,4 +1,4 @@
-/* base/hash.h: content hashes (XXH3, 128 bit), for telling files and candidates apart. Not for security. */
+/* base/hash.h: content hashes (XXH3, 128 bit), for comparing files and candidates. Not for security. */
 #ifndef BASE_HASH_H
 #define BASE_HASH_H
 

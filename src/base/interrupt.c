@@ -1,8 +1,8 @@
-/* base/interrupt.c: signals, and what must not survive this process.
+/* base/interrupt.c: signal handling, and removal of registered files and process groups.
  *
- * The handler may run at any moment and in any thread, so it takes no lock: entries are never freed, and whoever wants
- * to use a path takes it out of its entry with one atomic exchange first. The mutex is among callers outside the
- * handler only.
+ * The handler may run at any moment and in any thread, so it takes no lock: entries are never freed, and a user of a
+ * path first takes it out of its entry with an atomic exchange. The mutex synchronizes only callers outside the
+ * handler.
  */
 #include "base/interrupt.h"
 
@@ -39,7 +39,7 @@ static atomic_int last_words_to;
 static atomic_int first_signal;
 static _Atomic int64_t first_signal_at; /* milliseconds; 0: none, or its handler still runs */
 static int wake[2] = {-1, -1};
-static timer_t last_call; /* sends SIGALRM when the time to end is over */
+static timer_t last_call; /* sends SIGALRM when the grace period is over */
 static bool has_last_call, ignores_alarms;
 
 void interrupt_remove_registered(void)
@@ -68,7 +68,7 @@ static void remove_everything(void)
     interrupt_remove_registered();
 }
 
-/* In a forked child, whose only thread may have been forked while another one held the mutex. */
+/* For a forked child: another thread of the parent may have held the mutex during the fork. */
 static void forget_everything(void)
 {
     mutex = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
@@ -151,7 +151,7 @@ static void say_last_words(void)
     const char *words = atomic_exchange(&last_words, NULL);
 
     if (words && write(atomic_load(&last_words_to), words, strlen(words)) < 0) {
-        /* Nothing can be done about it. */
+        /* A failed write cannot be reported. */
     }
 }
 
@@ -162,7 +162,7 @@ void interrupt_leave_nothing(void)
     for (struct leftover_file *entry = atomic_load(&entries); entry; entry = entry->next) {
         char *path = atomic_exchange(&entry->path, NULL);
         if (path)
-            unlink(path); /* a handler may not free it */
+            unlink(path); /* free() is not async-signal-safe */
     }
 }
 
@@ -177,7 +177,7 @@ void interrupt_die_by(int signal_number)
     sigemptyset(&only);
     sigaddset(&only, signal_number);
     pthread_sigmask(SIG_UNBLOCK, &only, NULL);
-    _exit(128 + signal_number); /* reached as the first process of a container, which no default action ends */
+    _exit(128 + signal_number); /* reached as PID 1 of a container, which default actions do not terminate */
 }
 
 static int64_t milliseconds_now(void)
@@ -188,8 +188,7 @@ static int64_t milliseconds_now(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-/* Work has not ended by itself. Or the alarm is not ours: whoever has started this program may have set one, to bound
- * its time. */
+/* The grace period is over. Or the alarm is not ours: the parent may have set one as a time limit. */
 static void end_at_last(int signal_number)
 {
     int first = atomic_load(&first_signal);
@@ -215,7 +214,7 @@ static void handle_interrupt(int signal_number)
     if (atomic_compare_exchange_strong(&first_signal, &first, signal_number)) {
         atomic_store(&first_signal_at, milliseconds_now());
         if (write(wake[1], "", 1) < 0) {
-            /* Nothing can be done about it; interrupt_pending() tells all the same. */
+            /* A full pipe is readable already; interrupt_pending() works in any case. */
         }
         start_last_call();
     } else {
@@ -230,7 +229,7 @@ static void handle_interrupt(int signal_number)
 void interrupt_forget(void)
 {
     forget_everything();
-    has_last_call = false; /* a forked child has none of its parent's timers */
+    has_last_call = false; /* timers are not inherited by a forked child */
     for (size_t i = 0; i < ARRAY_LEN(wake); i++) {
         if (wake[i] >= 0)
             close(wake[i]);

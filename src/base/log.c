@@ -52,7 +52,7 @@ void log_message(struct log *log, enum log_level level, const char *format, ...)
     log_text(log, level, (struct text){message.data, message.size});
 }
 
-/* Returns true, and remembers the message, when it was not logged before. */
+/* Returns true, and records the message, if it was not logged before. */
 static bool is_new(struct log *log, struct text message)
 {
     if (!log->seen) {

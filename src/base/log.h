@@ -1,8 +1,7 @@
-/* base/log.h: where library code sends what a user may want to read.
+/* base/log.h: the interface through which library code logs messages.
  *
- * The library never prints: it hands lines to the sink that the command line has set up. Levels and layout are
- * Polygraphy's (docs/coming-from-polygraphy.md, "Log lines"). A `struct log *` may be NULL wherever one is
- * taken: nothing is logged then.
+ * The library never prints: it passes lines to the sink that src/cli sets up. Levels and layout are Polygraphy's
+ * (docs/coming-from-polygraphy.md, "Log lines"). Every function accepts a NULL `struct log *` and then logs nothing.
  */
 #ifndef BASE_LOG_H
 #define BASE_LOG_H
@@ -18,35 +17,35 @@ enum log_level {
     LOG_EXTRA_VERBOSE = 0,   /* [X] */
     LOG_VERBOSE = 10,        /* [V] */
     LOG_INFO = 20,           /* [I] */
-    LOG_START = 22,          /* [I] a piece of work begins */
-    LOG_FINISH = 28,         /* [I] a piece of work ended well */
+    LOG_START = 22,          /* [I] an operation starts */
+    LOG_FINISH = 28,         /* [I] an operation finished successfully */
     LOG_WARNING = 30,        /* [W] */
     LOG_ERROR = 40,          /* [E] */
-    LOG_CRITICAL = 50,       /* [!] the tool cannot go on; goes to stderr */
+    LOG_CRITICAL = 50,       /* [!] the tool aborts; written to stderr */
 };
 
-/* Lines of work that was done ahead of its turn. Zeroed in the beginning. */
+/* Lines recorded by speculative work, for later display. Initialize with zeros. */
 struct log_lines {
     struct kept_line {
         enum log_level level;
-        int depth; /* relative to that of the log when it began to keep lines */
+        int depth; /* relative to the log's depth at log_keep() */
         bool once; /* of log_once() */
         char *message;
         size_t size;
     } * items;
     size_t count, capacity;
-    int depth; /* of the log then */
+    int depth; /* of the log at log_keep() */
 };
 
 struct log {
     enum log_level threshold; /* lines below are dropped */
     int depth;                /* current nesting, in steps of four blanks */
-    bool muted;               /* nothing is shown, nor counted as shown, while work is done ahead of its turn */
-    /* Writes one message (may hold line breaks). `data` is the sink's own. */
+    bool muted;               /* drop all lines, also from log_once()'s memory: speculative work */
+    /* Writes one message, which may contain line breaks. `data` is passed through. */
     void (*write)(void *data, enum log_level level, int depth, struct text message);
     void *data;
     struct log_seen *seen;  /* messages of log_once() so far; owned, see log_release() */
-    struct log_lines *kept; /* borrowed; takes lines in place of the sink, see log_keep(); or NULL */
+    struct log_lines *kept; /* borrowed; receives lines instead of the sink, see log_keep(); or NULL */
 };
 
 void log_message(struct log *log, enum log_level level, const char *format, ...) __attribute__((format(printf, 3, 4)));
@@ -58,8 +57,8 @@ void log_once(struct log *log, enum log_level level, const char *format, ...) __
 /* True when a message of this level would be shown: lets callers skip costly rendering. */
 bool log_shows(const struct log *log, enum log_level level);
 
-/* Keeps the lines that follow in `lines` instead of showing them, until this is called with NULL. They can be shown any
- * number of times, as if they were logged then. */
+/* Records the following lines in `lines` instead of showing them, until it is called with NULL. log_show_lines() shows
+ * recorded lines any number of times, as if they were logged then. */
 void log_keep(struct log *log, struct log_lines *lines);
 void log_show_lines(struct log *log, const struct log_lines *lines);
 void log_lines_release(struct log_lines *lines); /* leaves them empty */

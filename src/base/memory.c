@@ -1,4 +1,4 @@
-/* base/memory.c: allocation for bookkeeping, which either succeeds or ends the process. */
+/* base/memory.c: allocation for bookkeeping, which succeeds or exits. */
 #define _GNU_SOURCE /* madvise, sbrk */
 #include "base/memory.h"
 
@@ -15,7 +15,7 @@
 /* exit(), not _exit(): temporary files are removed on the way out. */
 static _Noreturn void run_out(size_t size)
 {
-    fprintf(stderr, "[!] out of memory: the system has no %zu bytes left\n", size);
+    fprintf(stderr, "[!] out of memory: cannot allocate %zu bytes\n", size);
     exit(EXIT_FAILURE);
 }
 
@@ -26,7 +26,8 @@ static size_t multiply_sizes(size_t count, size_t size)
     return count * size;
 }
 
-/* The standard lets malloc(0) return NULL, which must not be taken for exhaustion: one byte is asked for instead. */
+/* The standard lets malloc(0) return NULL, which must not be treated as exhausted memory: one byte is allocated
+ * instead. */
 static size_t at_least_one(size_t size)
 {
     return size > 0 ? size : 1;
@@ -98,20 +99,20 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size)
     return items;
 }
 
-/* ---- Room ---- */
+/* ---- malloc() settings for short-lived processes ---- */
 
 #if defined(__GLIBC__) && defined(__linux__)
 
 enum {
     AT_A_TIME = 64 << 20,
-    LARGEST_BLOCK = 32 << 20, /* what is larger has a mapping of its own: more is not allowed */
+    LARGEST_BLOCK = 32 << 20, /* larger blocks are mapped separately: glibc's maximum */
     LARGE_PAGE = 2 << 20,
 };
 
 void memory_make_roomy(void)
 {
     uintptr_t start, end;
-    void *volatile block; /* or the compiler would leave it out */
+    void *volatile block; /* or the compiler would remove the allocation */
 
     mallopt(M_TOP_PAD, AT_A_TIME);
     mallopt(M_TRIM_THRESHOLD, 2 * AT_A_TIME);
@@ -120,7 +121,7 @@ void memory_make_roomy(void)
     block = malloc(LARGEST_BLOCK / 2); /* the heap grows now */
     free(block);
     end = (uintptr_t)sbrk(0);
-    /* Small models need no more than what comes before: making a large page costs as much as making many small ones. */
+    /* Small models fit below this address: one huge page costs as much as many small ones. */
     start = (start + 2 * LARGE_PAGE - 1) & ~(uintptr_t)(LARGE_PAGE - 1);
     if (start < end)
         madvise((void *)start, end - start, MADV_HUGEPAGE);

@@ -32,10 +32,10 @@ bool memory_limit_is_set(void)
     return limit > 0;
 }
 
-/* ---- What the system has ---- */
+/* ---- Available memory ---- */
 
-/* The number behind `name` at the beginning of a line of the file; with "" the one at its beginning. False when there
- * is none. */
+/* Reads the number that follows `name` at the beginning of a line; with "" the number at the beginning of the file.
+ * False if there is none. */
 static bool read_number_of_file(const char *path, const char *name, uint64_t *ret)
 {
     FILE *file = fopen(path, "re");
@@ -50,7 +50,7 @@ static bool read_number_of_file(const char *path, const char *name, uint64_t *re
     return found;
 }
 
-/* What the names of a control group's files are, in the second and the first version of Linux's interface. */
+/* File names of a control group, for versions 2 and 1 of the interface. */
 struct group_files {
     const char *controller; /* in /proc/self/cgroup: "ID:CONTROLLERS:PATH" */
     const char *root, *most, *used, *cached;
@@ -61,7 +61,7 @@ static const struct group_files group_versions[] = {
     {":memory:", "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file "},
 };
 
-/* What the group in `folder` may take yet; files that are only kept in memory make room. */
+/* Bytes that the group in `folder` may still allocate; page cache counts as free. */
 static uint64_t left_in_group(const struct group_files *files, const char *folder)
 {
     char *most_path = file_join(folder, files->most), *used_path = file_join(folder, files->used);
@@ -78,7 +78,7 @@ static uint64_t left_in_group(const struct group_files *files, const char *folde
     return left;
 }
 
-/* The least of a group and all that it is in. In a container the path may be that outside of it: then the root is its
+/* The minimum over a group and its ancestors. In a container the path may be that of the host: then the root is its
  * group. */
 static uint64_t left_in_groups(const struct group_files *files, char *path)
 {
@@ -133,7 +133,7 @@ size_t memory_limit(void)
     return limit > 0 ? limit : find_available_memory();
 }
 
-/* ---- What may be asked for ---- */
+/* ---- Checks ---- */
 
 bool memory_limit_allows(size_t size)
 {
@@ -156,7 +156,7 @@ static const char *to_text(size_t bytes, char ret[SIZE_TEXT_SIZE])
     return ret;
 }
 
-/* A value of the option that is enough, and somewhat more: "9G", "2M". */
+/* A sufficient value of the option, rounded up: "9G", "2M". */
 static const char *to_option(size_t bytes, char ret[SIZE_TEXT_SIZE])
 {
     double unit = (double)bytes >= GIB / 2 ? GIB : MIB;
@@ -170,7 +170,7 @@ int memory_limit_refuse(size_t size, const char *what, struct error *err)
     char wanted[SIZE_TEXT_SIZE], most[SIZE_TEXT_SIZE], enough[SIZE_TEXT_SIZE];
 
     if (size >= PTRDIFF_MAX)
-        return error_set(err, ERR_MEMORY, "%s would take more memory than there can be", what);
+        return error_set(err, ERR_MEMORY, "%s would take more memory than can be addressed", what);
     return error_set(err, ERR_MEMORY,
                      limit > 0
                          ? "%s would take %s, but --max-memory allows %s; --max-memory %s would let it"
@@ -184,7 +184,7 @@ int memory_limit_check(size_t size, const char *what, struct error *err)
     return memory_limit_allows(size) ? 0 : memory_limit_refuse(size, what, err);
 }
 
-/* ---- What the system refuses ---- */
+/* ---- Enforcement by the system ---- */
 
 #ifdef __linux__
 
@@ -193,8 +193,8 @@ static pthread_mutex_t enforcement =
 static bool was_asked, enforced;
 static struct rlimit before, bounded;
 
-/* Bytes that ONNX Runtime's and OpenMP's threads yet to come take for their stacks, used or not: many processors make
- * that much. */
+/* Address space that future threads of ONNX Runtime and OpenMP reserve for their stacks: large on machines with many
+ * processors. */
 static uint64_t stacks_to_come(void)
 {
     pthread_attr_t attributes;
@@ -207,8 +207,8 @@ static uint64_t stacks_to_come(void)
     return 2 * (uint64_t)system_processors() * size;
 }
 
-/* What is there already, shared libraries and stacks of threads, is not the model's. Nor is the bookkeeping that comes
- * yet. */
+/* Existing memory (shared libraries, stacks) and future bookkeeping are added to the limit: they do not belong to the
+ * model. */
 static void enforce_memory_limit(void)
 {
     uint64_t used, room = memory_limit();

@@ -78,7 +78,7 @@ bool system_saturates_products(void)
 
 void system_add_processor_name(struct string_builder *ret)
 {
-    FILE *file = fopen("/proc/cpuinfo", "re"); /* Linux; elsewhere there is only the machine's kind */
+    FILE *file = fopen("/proc/cpuinfo", "re"); /* Linux; elsewhere only the architecture is known */
     const char *name = NULL;
     struct utsname machine;
     char line[512];

@@ -113,7 +113,7 @@ as_nobody()
     cp "$models/reducable.onnx" model.onnx
     chmod 644 model.onnx
     as_nobody "$PWD" polygraphy debug reduce model.onnx -o reduced.onnx --check touch /tmp/ran
-    refused "cannot create a file beside 'polygraphy_debug.onnx': Permission denied"
+    refused "cannot create a temporary file next to 'polygraphy_debug.onnx': Permission denied"
     [ "$(ls -A)" = model.onnx ]
 }
 

@@ -109,5 +109,5 @@ EOF
 @test "a folder for temporary files that is not there is named" {
     make_model model.onnx
     TMPDIR=$PWD/missing reduce model.onnx -o minimal.onnx --mode minimal --iter-inputs in.json --check true
-    refused "cannot make a temporary file in '$PWD/missing' (TMPDIR names another folder)"
+    refused "cannot create a temporary file in '$PWD/missing' (TMPDIR sets another folder)"
 }

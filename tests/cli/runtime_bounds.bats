@@ -61,7 +61,7 @@ crash_is_told()
 
 time_is_told()
 {
-    [ "$status" -eq 1 ] && logged 'ONNX Runtime has not come to an end within 0\.5 s \(--onnxrt-timeout gives it more\)'
+    [ "$status" -eq 1 ] && logged 'ONNX Runtime timed out after 0\.5 s; --onnxrt-timeout raises the limit'
 }
 
 @test "ONNX Runtime that does not come to an end is ended" {
@@ -73,7 +73,7 @@ time_is_told()
 memory_is_told()
 {
     [ "$status" -eq 1 ] &&
-        logged 'ended its process when it had [01]\.[0-9] GB of memory, of the 1\.[0-9] GB that it may have \(--max-memory gives it more\)'
+        logged 'ended its process at [01]\.[0-9] GB of memory \(limit: 1\.[0-9] GB\); --max-memory raises the limit'
 }
 
 @test "ONNX Runtime that takes more memory than it may have is told by that" {
@@ -85,7 +85,7 @@ memory_is_told()
 
 is_ended()
 {
-    [ "$status" -eq 1 ] && logged 'ONNX Runtime (crashes: signal|has not come to an end within 3 s)'
+    [ "$status" -eq 1 ] && logged 'ONNX Runtime (crashes: signal|timed out after 3 s)'
 }
 
 @test "5,000 functions that call each other, and functions whose number doubles, are ended" {

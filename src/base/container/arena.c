@@ -47,7 +47,7 @@ static void add_arena_block(struct arena *arena, size_t size)
     if (capacity < size)
         capacity = size;
     if (capacity > SIZE_MAX - sizeof(struct arena_block))
-        memory_alloc(SIZE_MAX); /* ends the process */
+        memory_alloc(SIZE_MAX); /* exits */
     struct arena_block *block = memory_alloc(sizeof(struct arena_block) + capacity);
     block->next = arena->head;
     block->size = capacity;
@@ -60,7 +60,7 @@ void *arena_alloc(struct arena *arena, size_t size)
     const size_t alignment = alignof(max_align_t);
 
     if (size > SIZE_MAX - alignment)
-        memory_alloc(SIZE_MAX); /* ends the process */
+        memory_alloc(SIZE_MAX); /* exits */
     size = (size + alignment - 1) / alignment * alignment;
     if (!arena->head || size > arena->head->size - arena->head->used)
         add_arena_block(arena, size);
@@ -73,7 +73,7 @@ void *arena_alloc(struct arena *arena, size_t size)
 void *arena_alloc_zero(struct arena *arena, size_t count, size_t size)
 {
     if (size != 0 && count > SIZE_MAX / size)
-        memory_alloc(SIZE_MAX); /* ends the process */
+        memory_alloc(SIZE_MAX); /* exits */
     void *ret = arena_alloc(arena, count * size);
     memset(ret, 0, count * size);
     return ret;

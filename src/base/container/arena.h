@@ -1,11 +1,11 @@
-/* base/container/arena.h: memory that is given back all at once.
+/* base/container/arena.h: an arena allocator: memory that is freed all at once.
  *
- * The module base/container/ holds the few containers that C lacks: memory given back at once, sets of small integers,
- * maps from names to numbers. They know nothing of what is in them, and never run out of memory in the eyes of the
- * caller.
+ * The module base/container/ contains generic containers: arenas, sets of small integers, maps from names to numbers.
+ * They do not depend on their elements' types, and report no allocation failures: the process exits instead
+ * (base/memory.h).
  *
- * Everything that belongs to one candidate, one file or one parse lives in one arena. Blocks grow geometrically.
- * Never returns NULL (see base/memory.h).
+ * All memory of one candidate, one file or one parse is allocated in one arena. Blocks grow geometrically. Functions
+ * never return NULL (see base/memory.h).
  */
 #ifndef BASE_CONTAINER_ARENA_H
 #define BASE_CONTAINER_ARENA_H

@@ -59,7 +59,7 @@ void bitset_unite(struct bitset *set, const struct bitset *other)
         set->words[i] |= other->words[i];
 }
 
-/* Nearly every processor counts the bits of a word in one step, but the oldest of the family does not. */
+/* Nearly all x86-64 processors have POPCNT, but the baseline instruction set does not. */
 #if defined(__x86_64__) && defined(__GNUC__)
 __attribute__((target("popcnt"))) static size_t count_common_quickly(const uint64_t *a, const uint64_t *b, size_t words)
 {
@@ -135,7 +135,7 @@ size_t bitset_next_far(const struct bitset *set, size_t from)
     return i * 64 + (size_t)__builtin_ctzll(word);
 }
 
-/* Of many sets most words are empty or full. */
+/* Fast path: most words are empty or full. */
 static inline size_t count_word(uint64_t word)
 {
     if (word == 0 || word == UINT64_MAX)
@@ -172,7 +172,7 @@ size_t bitset_previous(const struct bitset *set, size_t before)
     return bitset_nth_previous(set, before, 1);
 }
 
-/* The bit that has `rank` members of the word below it; there is one. */
+/* The position of the set bit with `rank` set bits below it; it must exist. */
 static size_t nth_bit(uint64_t word, size_t rank)
 {
     size_t ret = 0;
@@ -193,7 +193,7 @@ static size_t nth_bit(uint64_t word, size_t rank)
 
 size_t bitset_sample(const struct bitset *set, size_t step, uint32_t *ret)
 {
-    size_t count = 0, rank = 0; /* of the next member that is taken, in the words from here on */
+    size_t count = 0, rank = 0; /* of the next sampled member, counted from this word */
 
     for (size_t i = 0; i < bitset_words(set); i++) {
         size_t members = count_word(set->words[i]);

@@ -1,4 +1,4 @@
-/* base/container/bitset.h: a fixed-size set of small integers. A value: it can be copied, compared and hashed. */
+/* base/container/bitset.h: a fixed-size set of small integers. Sets can be copied, compared and hashed. */
 #ifndef BASE_CONTAINER_BITSET_H
 #define BASE_CONTAINER_BITSET_H
 
@@ -13,7 +13,7 @@ struct bitset {
     size_t size; /* members are 0 .. size-1; bits beyond are zero */
 };
 
-/* Declares a local set, to be initialised, and released where its scope ends. */
+/* Declares a local set, released where its scope ends; call bitset_init() before use. */
 #define SCOPED_BITSET(name) struct bitset name SCOPED(bitset_release) = {0}
 
 void bitset_init(struct bitset *set, size_t size); /* empty */
@@ -28,17 +28,19 @@ void bitset_unite(struct bitset *set, const struct bitset *other);
 size_t bitset_count(const struct bitset *set);
 size_t bitset_count_common(const struct bitset *a, const struct bitset *b); /* members of both; same size */
 
-/* The same of from .. end-1, where end <= size. */
+/* Like bitset_count_common(), but only members from .. end-1, where end <= size. */
 size_t bitset_count_common_between(const struct bitset *a, const struct bitset *b, size_t from, size_t end);
 
 bool bitset_equal(const struct bitset *a, const struct bitset *b);
-size_t bitset_next_far(const struct bitset *set, size_t from); /* as bitset_next() */
+size_t bitset_next_far(const struct bitset *set, size_t from); /* bitset_next() without its fast path */
 
-/* The largest member < before, and the nth largest of those (nth >= 1); size when there is none. */
+/* The largest member < before; the nth largest member < before (nth >= 1). Both return `size` if there is no such
+ * member. */
 size_t bitset_previous(const struct bitset *set, size_t before);
 size_t bitset_nth_previous(const struct bitset *set, size_t before, size_t nth);
 
-/* Every step-th member, beginning with the smallest one. Returns how many: (bitset_count() + step - 1) / step. */
+/* Writes every step-th member, beginning with the smallest, to `ret`. Returns their number: (bitset_count() + step - 1)
+ * / step. */
 size_t bitset_sample(const struct bitset *set, size_t step, uint32_t *ret);
 
 void bitset_remove_range(struct bitset *set, size_t from, size_t end); /* from .. end-1 */
@@ -63,7 +65,7 @@ static inline void bitset_remove(struct bitset *set, size_t member)
     set->words[member / 64] &= ~((uint64_t)1 << (member % 64));
 }
 
-/* The smallest member >= from, or size when there is none. Mostly it is near. */
+/* The smallest member >= from, or `size` if there is none. Inline for the usual case: a member in the same word. */
 static inline size_t bitset_next(const struct bitset *set, size_t from)
 {
     if (from < set->size) {

@@ -31,7 +31,7 @@ static uint32_t hash_name_tag(struct text name)
     return (uint32_t)XXH3_64bits(name.data, name.size) | OCCUPIED;
 }
 
-/* The slot that holds `name`, or the empty one where it would go. */
+/* The slot of `name`, or the empty slot where it would be inserted. */
 static struct name_map_slot *find_name_slot(const struct name_map *map, struct text name, uint32_t tag)
 {
     size_t mask = map->capacity - 1;
@@ -48,7 +48,7 @@ static void grow_name_map(struct name_map *map)
     struct name_map larger = {.count = map->count, .capacity = map->capacity > 0 ? map->capacity * 2 : 16};
     size_t mask = larger.capacity - 1;
 
-    /* Not from calloc(): memory that is read first, as a search for an empty slot does, faults twice. */
+    /* Not calloc(): a search for an empty slot reads before it writes, which costs two page faults on zero pages. */
     larger.slots = memory_alloc(larger.capacity * sizeof(*larger.slots));
     memset(larger.slots, 0, larger.capacity * sizeof(*larger.slots));
     for (size_t i = 0; i < map->capacity; i++) {
@@ -71,7 +71,7 @@ uint32_t name_map_find(const struct name_map *map, struct text name)
     return slot->tag != 0 ? slot->value : NAME_MAP_NONE;
 }
 
-/* The slot of `name`, which is made with `value` when it is new. */
+/* The slot of `name`; a new name is inserted with `value`. */
 static struct name_map_slot *find_or_add_slot(struct name_map *map, struct text name, uint32_t value)
 {
     uint32_t tag = hash_name_tag(name);

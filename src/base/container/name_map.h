@@ -1,5 +1,5 @@
-/* base/container/name_map.h: from a name to a small number. Names are not copied: their memory has to outlive the
- * map. */
+/* base/container/name_map.h: a hash map from names to 32-bit numbers. Names are not copied: their memory must outlive
+ * the map. */
 #ifndef BASE_CONTAINER_NAME_MAP_H
 #define BASE_CONTAINER_NAME_MAP_H
 
@@ -23,7 +23,7 @@ void name_map_init(struct name_map *map);
 void name_map_release(struct name_map *map);
 uint32_t name_map_find(const struct name_map *map, struct text name); /* NAME_MAP_NONE when absent */
 
-/* Adds name -> value unless the name is there. Returns the value that the map now holds for it. */
+/* Adds name -> value unless the map contains the name. Returns the value now stored for the name. */
 uint32_t name_map_add(struct name_map *map, struct text name, uint32_t value);
 
 /* Adds name -> value, replacing an older value. */

@@ -1,4 +1,4 @@
-/* base/file/file.c: reading and locking files, and questions about paths. */
+/* base/file/file.c: reading and locking files, and properties of paths. */
 #define _GNU_SOURCE /* madvise */
 #include "base/file/file.h"
 
@@ -25,7 +25,8 @@ static int cannot_open(const char *path, struct error *err)
 int file_open_to_read(const char *path, struct error *err)
 {
     struct stat status = {0};
-    /* O_NONBLOCK: a FIFO that nobody writes to gets the message below, too. It means nothing for regular files. */
+    /* O_NONBLOCK: a FIFO without a writer does not block, and is refused below. The flag has no effect on regular
+     * files. */
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
     if (fd < 0)
@@ -36,7 +37,7 @@ int file_open_to_read(const char *path, struct error *err)
     return error_set(err, ERR_IO, S_ISDIR(status.st_mode) ? "'%s' is a folder" : "'%s' is not a regular file", path);
 }
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are used as they lie in the file");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "numbers are read from files in native byte order");
 _Static_assert(sizeof(size_t) == sizeof(uint64_t), "files of any size are mapped whole");
 
 int file_map_open(const char *path, struct file_map *ret, struct error *err)
@@ -49,7 +50,7 @@ int file_map_open(const char *path, struct file_map *ret, struct error *err)
     if (fd < 0)
         return fd;
     if (fstat(fd, &status) != 0) {
-        rc = error_set_errno(err, ERR_IO, "cannot ask for the size of '%s'", path);
+        rc = error_set_errno(err, ERR_IO, "cannot read the size of '%s'", path);
         goto failed;
     }
     if ((uintmax_t)status.st_size > SIZE_MAX) {
@@ -113,7 +114,7 @@ size_t file_read_start(const char *path, void *ret, size_t size)
     return got > 0 ? (size_t)got : 0;
 }
 
-/* Room in the buffer to begin with: a regular file's size and one byte more, which the end of file is noticed by. */
+/* Initial buffer size: a regular file's size and one byte more, so that the next read reports the end of file. */
 static size_t first_guess(int fd, size_t limit)
 {
     struct stat status;
@@ -182,7 +183,7 @@ static int wait_for_turn(int fd, enum file_lock kind, const char *path, struct e
     return 0;
 }
 
-/* Whoever held the lock before may have put another file in place: the lock is on a file without a name then. */
+/* The previous holder may have replaced the file: then the lock is on an unlinked file. */
 static bool lock_is_on_path(int fd, const char *path)
 {
     struct stat locked, named;
@@ -238,7 +239,7 @@ int file_make_folders(const char *path, struct error *err)
         if (path[i] != '/' && path[i] != '\0')
             continue;
         prefix[i] = '\0';
-        /* Looked at first: mkdir() on a file system that is mounted read-only does not always say EEXIST. */
+        /* Check first: mkdir() on a read-only file system does not always return EEXIST. */
         if (!file_is_folder(prefix) && mkdir(prefix, 0777) != 0 && (errno != EEXIST || !file_is_folder(prefix)))
             rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", prefix);
         prefix[i] = path[i];
@@ -305,7 +306,7 @@ const char *file_extension(const char *path)
     return dot != NULL && dot > name + strspn(name, ".") ? dot : path + strlen(path);
 }
 
-/* Folders that are not there yet have no links. */
+/* Folders that do not exist yet contain no links to resolve. */
 char *file_place(const char *path)
 {
     char *name = file_basename(path), *folder = file_folder(path);

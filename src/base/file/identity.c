@@ -12,7 +12,7 @@
 #define SAMPLES 256                   /* blocks of a large file */
 #define SAMPLE_SIZE ((size_t)1 << 18) /* bytes */
 
-/* Times of files are those of the kernel's clock tick, at the most 10 ms; file systems of other machines, more. */
+/* File times have the resolution of the kernel's clock tick, at most 10 ms; network file systems are coarser. */
 #define SETTLED_SECONDS 2
 
 struct file_stamp file_stamp_take(const char *path)
@@ -48,7 +48,7 @@ bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
     return stamp->present && now.present && !stamp_equal(stamp, &now);
 }
 
-/* ---- Contents that are known ---- */
+/* ---- Cache of content hashes ---- */
 
 static struct {
     struct file_identity *items;

@@ -1,8 +1,8 @@
-/* base/file/identity.h: whether a file is still the one that it was.
+/* base/file/identity.h: detects whether a file's content has changed.
  *
- * A file is told by device, inode, size and times, which costs nothing; only where one of these has changed does its
- * content decide, by a hash that was taken before. Of a file above FILE_IDENTITY_WHOLE bytes the hash is of its size
- * and of blocks spread over it: a change between these is not seen unless the times tell.
+ * A file is identified by device, inode, size and times, which is cheap; only if one of these has changed is its
+ * content compared, by a hash taken before. For a file above FILE_IDENTITY_WHOLE bytes the hash covers its size and
+ * blocks spread over it: a change between these blocks is detected only if the times changed.
  */
 #ifndef BASE_FILE_IDENTITY_H
 #define BASE_FILE_IDENTITY_H
@@ -28,13 +28,13 @@ struct file_stamp {
 
 struct file_stamp file_stamp_take(const char *path);
 
-/* Whether there is a file now, and was, and its content was written since, by the time of its modification. False also
- * when the file is gone: that is no change to its content. */
+/* Whether the file existed, still exists, and its modification time has changed. False also if the file is gone: that
+ * does not count as a change of its content. */
 bool file_stamp_differs(const struct file_stamp *stamp, const char *path);
 
 struct file_identity {
     struct file_stamp stamp;
-    bool is_settled; /* the stamp is old enough for a later change to have another one */
+    bool is_settled; /* the stamp is old enough that any later change gets a different one */
     struct hash content;
 };
 
@@ -42,11 +42,11 @@ struct file_identity {
  * May be called from several threads. */
 int file_identity_take(const char *path, struct file_identity *ret, struct error *err);
 
-/* The hash of such a file is of parts of it. */
+/* Whether the file was too large to hash whole, so that the hash covers samples of it. */
 bool file_identity_is_sampled(const struct file_identity *identity);
 
-/* Whether the file at `path` holds something else than it did. A file of other times and the same content has not
- * changed: its stamp is taken anew. False also when there is no file now: that is no change to its content. */
+/* Whether the content of the file at `path` has changed. A file with new times but the same content has not: its stamp
+ * is then updated. False also if the file is gone: that does not count as a change of its content. */
 bool file_identity_has_changed(struct file_identity *identity, const char *path);
 
 #endif

@@ -12,7 +12,7 @@
 
 #define DEEPEST_FOLDER 256
 
-/* A folder that is being listed, within the ones above it. */
+/* A folder being listed, linked to its parents: detects cycles of links. */
 struct open_folder {
     const char *path;
     dev_t device;
@@ -38,7 +38,7 @@ static int list_entry(struct file_list *list, const struct open_folder *folder, 
     int rc = 0;
 
     if (stat(path, &status) != 0) {
-        /* Gone by now, or a link to nowhere or to itself. */
+        /* Removed meanwhile, or a dangling or circular link. */
         if (errno != ENOENT && errno != ELOOP)
             rc = error_set_errno(err, ERR_IO, "cannot read '%s'", path);
     } else if (S_ISREG(status.st_mode)) {

@@ -11,7 +11,7 @@ struct file_list {
     size_t count, capacity;
 };
 
-/* Lists the regular files in `folder` and in all folders below it; `ret` is filled anew. Names that begin with a dot
+/* Lists the regular files in `folder` and in all folders below it; `ret` is overwritten. Names that begin with a dot
  * are left out. Links are followed, except into a folder that is being listed already. ERR_IO when a folder cannot be
  * read. */
 int file_list_find(struct file_list *ret, const char *folder, struct error *err);

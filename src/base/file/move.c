@@ -14,13 +14,13 @@
 
 #define DEEPEST_FOLDER 256
 
-/* Renames unless `to` exists: errno is EEXIST then. */
+/* Renames unless `to` exists (errno EEXIST). */
 static int rename_to_new(const char *from, const char *to)
 {
 #if defined(__linux__) && defined(RENAME_NOREPLACE)
     if (renameat2(AT_FDCWD, from, AT_FDCWD, to, RENAME_NOREPLACE) == 0)
         return 0;
-    if (errno != ENOSYS && errno != EINVAL) /* the file system may not know the flag */
+    if (errno != ENOSYS && errno != EINVAL) /* the file system may not support the flag */
         return -1;
 #endif
     if (file_exists(to)) {
@@ -78,7 +78,7 @@ static int copy_regular_file(const char *from, const char *to, const struct stat
     if (rc == 0)
         rc = file_writer_copy(&writer, fd, 0, (uint64_t)status->st_size, err);
     if (rc == 0) {
-        /* As with mv, a copy that the data reached is not given up for these. */
+        /* As with mv, failing to copy these attributes is no error. */
         (void)!fchmod(writer.fd, status->st_mode & 07777);
         (void)!futimens(writer.fd, times);
         rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
@@ -148,7 +148,7 @@ static int copy_tree(const struct tree_copy *copy, struct error *err)
                      copy->from);
 }
 
-/* Copies to a temporary name beside `to` first, so that `to` is never there in part. */
+/* Copies to a temporary name next to `to` first, so that `to` is never incomplete. */
 static int move_across(const char *from, const char *to, struct error *err)
 {
     char *temporary SCOPED_FREE = file_temporary_name(to);
@@ -190,7 +190,7 @@ int file_copy(const char *from, const char *to, enum file_durability durability,
     if (rc < 0)
         goto done;
     rc = fstat(fd, &status) == 0 ? file_writer_copy(&writer, fd, 0, (uint64_t)status.st_size, err)
-                                 : error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+                                 : error_set_errno(err, ERR_IO, "cannot access '%s'", from);
     if (rc == 0)
         rc = file_writer_commit(&writer, durability, err);
     else

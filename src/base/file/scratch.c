@@ -25,7 +25,7 @@ int scratch_file_open(struct scratch_file *ret, struct error *err)
     if (fd >= 0)
         unlink(name);
     else
-        error_set_errno(err, ERR_IO, "cannot make a temporary file in '%s' (TMPDIR names another folder)", folder);
+        error_set_errno(err, ERR_IO, "cannot create a temporary file in '%s' (TMPDIR sets another folder)", folder);
     if (fd < 0)
         return ERR_IO;
     *ret = (struct scratch_file){.fd = fd, .folder = memory_strdup(folder)};
@@ -57,8 +57,8 @@ int scratch_file_append(struct scratch_file *file, const void *data, size_t size
             continue;
         if (written <= 0) {
             error_set_errno(err, ERR_IO,
-                            "cannot write %zu bytes to a temporary file in '%s', behind %llu others (make room "
-                            "there, or name another folder in TMPDIR)",
+                            "cannot write %zu bytes to a temporary file in '%s' after %llu bytes (free space there, "
+                            "or set TMPDIR to another folder)",
                             size, file->folder, (unsigned long long)file->size);
             scratch_file_truncate(file, file->size);
             return ERR_IO;
@@ -72,7 +72,7 @@ int scratch_file_append(struct scratch_file *file, const void *data, size_t size
 
 void scratch_file_truncate(struct scratch_file *file, uint64_t size)
 {
-    /* That the space is not given back now does no harm: it is written over. */
+    /* A failed ftruncate() is harmless: the space is overwritten later. */
     if (ftruncate(file->fd, (off_t)size) == 0 || size < file->size)
         file->size = size;
 }

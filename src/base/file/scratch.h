@@ -1,7 +1,7 @@
-/* base/file/scratch.h: room on disk for what does not have to stay in memory, and for nobody else to see.
+/* base/file/scratch.h: an unnamed temporary file for data that need not stay in memory.
  *
- * The file lies in the folder that TMPDIR names (/tmp without it), and has no name any more once it is open: it is gone
- * with its process, however that ends.
+ * The file is in the folder TMPDIR (default: /tmp) and is unlinked once it is open: it disappears with its process,
+ * even if that is killed.
  */
 #ifndef BASE_FILE_SCRATCH_H
 #define BASE_FILE_SCRATCH_H
@@ -17,26 +17,26 @@ struct scratch_file {
     char *folder;  /* for messages; owned */
 };
 
-/* ERR_IO when no file can be made there; the message says how to choose another folder. */
+/* ERR_IO when no file can be created there; the message says how to choose another folder. */
 int scratch_file_open(struct scratch_file *ret, struct error *err);
-void scratch_file_close(struct scratch_file *file); /* harmless on a zeroed struct. What was mapped stays mapped */
+void scratch_file_close(struct scratch_file *file); /* harmless on a zeroed struct. Mappings stay valid */
 
-/* Writes behind what is there, at the next multiple of `alignment`, which goes to `ret_offset`. ERR_IO when the disk is
- * full: the file is then as it was. */
+/* Appends at the next multiple of `alignment`; `ret_offset` gets that offset. ERR_IO when the disk is full: the file is
+ * then unchanged. */
 int scratch_file_append(struct scratch_file *file, const void *data, size_t size, size_t alignment,
                         uint64_t *ret_offset, struct error *err);
 
-/* Cuts the file off: nothing behind `size` may be mapped. */
+/* Truncates the file: nothing beyond `size` may be mapped. */
 void scratch_file_truncate(struct scratch_file *file, uint64_t size);
 
-/* Maps bytes that were written, read-only; to be given back with munmap(). `offset` is a multiple of the page size. */
+/* Maps written bytes, read-only; release with munmap(). `offset` is a multiple of the page size. */
 int scratch_file_map(const struct scratch_file *file, uint64_t offset, size_t size, void **ret, struct error *err);
 
-/* A file in memory, for which no disk is needed, closed where a program is executed. `name` is for those
- * who look at this process. -1 where the system has no such files. */
+/* A descriptor of a file in memory (memfd_create), close-on-exec. `name` appears in /proc for debugging. -1 if the
+ * system has no such files. */
 int scratch_file_in_memory(const char *name);
 
-/* How much more the file system holds; UINT64_MAX when it does not say. */
+/* Free bytes in the file system; UINT64_MAX if unknown. */
 uint64_t scratch_file_room(const struct scratch_file *file);
 
 #endif

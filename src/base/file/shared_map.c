@@ -10,7 +10,7 @@
 struct shared_map {
     atomic_size_t users;
     struct file_map map;
-    struct shared_map *next, *previous; /* among all that there are */
+    struct shared_map *next, *previous; /* list of all mappings */
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;

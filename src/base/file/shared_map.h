@@ -1,4 +1,4 @@
-/* base/file/shared_map.h: a mapped file that stays mapped as long as anybody uses a part of it.
+/* base/file/shared_map.h: a reference-counted mapped file.
  *
  *   shared_map_open(path, &map, err);
  *   tensor.owner = shared_map_join(map), tensor.free_owner = shared_map_leave;
@@ -13,18 +13,18 @@
 
 struct shared_map;
 
-/* Maps a regular file, with the caller as its first user. Errors as file_map_open(). */
+/* Maps a regular file; the caller owns the first reference. Errors as file_map_open(). */
 int shared_map_open(const char *path, struct shared_map **ret, struct error *err);
 
 struct span shared_map_content(const struct shared_map *map);
 
-/* One more user; gives `map`. */
+/* Adds a reference; returns `map`. */
 struct shared_map *shared_map_join(struct shared_map *map);
 
-/* The mapping of which these bytes are a part; NULL: they are in none. Valid as long as it is used. */
+/* The shared mapping that contains these bytes; NULL if there is none. Valid while a reference exists. */
 const struct file_map *shared_map_of(const void *data, size_t size);
 
-/* Ends a use, in any thread; with the last one the file is unmapped. `map` is a struct shared_map *. */
+/* Drops a reference, from any thread; dropping the last one unmaps the file. `map` is a struct shared_map *. */
 void shared_map_leave(void *map);
 
 #endif

@@ -1,4 +1,4 @@
-/* base/file/temporary.c: names for what is not finished, and what is left under such names. */
+/* base/file/temporary.c: names of temporary files, and removal of leftovers. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@
 
 #define SUFFIX_LENGTH 6
 #define SPACE_LENGTH 16
-#define LONGEST_BASENAME 210 /* what is left of the 255 bytes that a name may have */
+#define LONGEST_BASENAME 210 /* the rest of 255 bytes is the suffix */
 
 static const char suffix_characters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789";
 
@@ -31,9 +31,8 @@ static void write_beginning(const char *path, char ret[LONGEST_BASENAME + 3])
     snprintf(ret, LONGEST_BASENAME + 3, ".%.*s.", LONGEST_BASENAME, basename);
 }
 
-/* What the number of a process goes without saying: which start of which machine, and which PID namespace (a container
- * has one). 16 hexadecimal digits, the first half of them of the boot's random name. False, and all zero, where the
- * system does not tell. */
+/* Writes the scope of process IDs, the boot and the PID namespace, as 16 hexadecimal digits; the first half is from the
+ * random boot ID. False, and all zeros, if the system does not provide them. */
 static bool write_space(char ret[SPACE_LENGTH + 1])
 {
     char boot[SPACE_LENGTH / 2 + 1] = "";
@@ -57,7 +56,7 @@ char *file_temporary_name(const char *path)
     char beginning[LONGEST_BASENAME + 3], space[SPACE_LENGTH + 1], name[256];
 
     clock_gettime(CLOCK_REALTIME, &now);
-    /* An odd multiplier (from splitmix64) spreads what differs between processes and moments over all bits. */
+    /* An odd multiplier (from splitmix64) spreads differences between processes and times over all bits. */
     uint64_t bits = (uint64_t)now.tv_sec << 30 ^ (uint64_t)now.tv_nsec ^ (uint64_t)getpid() << 40;
     bits = (bits + atomic_fetch_add(&count, 1)) * 0x9E3779B97F4A7C15u;
     bits ^= bits >> 32;
@@ -92,7 +91,7 @@ char *file_follow_links(const char *path)
     return NULL;
 }
 
-/* In a PID namespace of its own a process may still have the /proc of the one around it, with that one's numbers. */
+/* A process in a new PID namespace may still see the /proc of the outer namespace, with its process IDs. */
 static bool has_own_proc(void)
 {
     char number[32];
@@ -104,8 +103,7 @@ static bool has_own_proc(void)
     return strtol(number, NULL, 10) == (long)getpid();
 }
 
-/* One that was killed answers to signals until its parent, or whoever inherits it, asks for its end. Where there is no
- * /proc, such a process counts as alive. */
+/* A killed process accepts signals until it is reaped. Without /proc it counts as alive. */
 static bool is_zombie(long process)
 {
     char path[32], status[512], *end;
@@ -114,17 +112,17 @@ static bool is_zombie(long process)
         return false;
     snprintf(path, sizeof(path), "/proc/%ld/stat", process);
     status[file_read_start(path, status, sizeof(status) - 1)] = '\0';
-    end = strrchr(status, ')'); /* behind the program's name, which may hold anything */
+    end = strrchr(status, ')'); /* end of the program's name, which may contain any character */
     return end && (strncmp(end, ") Z", 3) == 0 || strncmp(end, ") X", 3) == 0);
 }
 
-/* A process of our own number was another one, before. */
+/* An earlier process with our own process ID is gone. */
 static bool process_is_gone(long process)
 {
     return process == (long)getpid() || (kill((pid_t)process, 0) != 0 && errno == ESRCH) || is_zombie(process);
 }
 
-/* `space` is ours: of a process elsewhere nothing is known, and what it writes is left alone. */
+/* `space` is our scope: processes of other scopes cannot be checked, and their files are kept. */
 static bool is_leftover(const char *name, const char *beginning, const char *space)
 {
     size_t length = strlen(beginning);
@@ -171,7 +169,7 @@ int file_make_temporary_folder(const char *purpose, char **ret, struct error *er
     if (mkdtemp(path.data) != NULL)
         *ret = string_take(&path);
     else
-        rc = error_set_errno(err, ERR_IO, "cannot make a folder in '%s' (TMPDIR chooses another one)",
+        rc = error_set_errno(err, ERR_IO, "cannot create a folder in '%s' (TMPDIR sets another folder)",
                              system_temporary_folder());
     return rc;
 }

@@ -1,4 +1,4 @@
-/* base/file/writer.c: writing a file whole or not at all. */
+/* base/file/writer.c: writes files atomically. */
 #define _GNU_SOURCE /* copy_file_range, renameat2, sync_file_range */
 #include "base/file/file.h"
 
@@ -23,8 +23,8 @@
 #define SYNC_PIECE ((uint64_t)4 << 20)
 #define COPY_PIECE ((size_t)1 << 30) /* the kernel refuses more than 2 GiB at once */
 
-/* The standard stream that `destination` is, as with /dev/stdout: opened anew, a regular file would be written from its
- * start, over what is there. -1 when it is none. */
+/* The descriptor of the standard stream that `destination` is, as with /dev/stdout; -1 if it is none. Opening it again
+ * would overwrite a regular file from its start. */
 static int standard_stream(const struct stat *destination)
 {
     for (int fd = STDOUT_FILENO; fd <= STDERR_FILENO; fd++) {
@@ -44,7 +44,8 @@ static int open_directly(struct file_writer *writer, const char *path, int strea
     return 0;
 }
 
-/* Whoever may not read the file that is replaced may not read the temporary one either, not even while it is empty. */
+/* The temporary file is created with the permissions of the file that it replaces, so that its content is never more
+ * accessible. */
 static int open_temporary(struct file_writer *writer, const char *path, const struct stat *replaced, struct error *err)
 {
     mode_t mode = replaced ? replaced->st_mode & 0777 : 0666;
@@ -69,9 +70,9 @@ static int open_temporary(struct file_writer *writer, const char *path, const st
             break;
     }
     if (writer->fd < 0)
-        return error_set_errno(err, ERR_IO, "cannot create a file beside '%s'", writer->path);
+        return error_set_errno(err, ERR_IO, "cannot create a temporary file next to '%s'", writer->path);
     if (replaced && fchmod(writer->fd, replaced->st_mode & 07777) != 0)
-        return error_set_errno(err, ERR_IO, "cannot give the new '%s' the mode of the old one", writer->path);
+        return error_set_errno(err, ERR_IO, "cannot set the mode of the new '%s' to that of the old one", writer->path);
     return 0;
 }
 
@@ -154,8 +155,7 @@ static ssize_t copy_range(int to, int from, off_t *offset, size_t size)
     return copy_file_range(from, offset, to, NULL, size, 0);
 }
 
-/* Where the file system can, a whole file is copied without a byte being moved: both share their blocks until one of
- * them is written to. */
+/* If the file system supports it, clones a whole file: both share their blocks until one of them is written to. */
 static bool share_blocks(struct file_writer *writer, int fd, uint64_t offset, uint64_t size)
 {
     struct stat source;
@@ -165,8 +165,7 @@ static bool share_blocks(struct file_writer *writer, int fd, uint64_t offset, ui
            lseek(writer->fd, (off_t)size, SEEK_SET) == (off_t)size;
 }
 
-/* Copies until `*size` is 0 or the kernel will not go on. Why it will not does not matter: the next, plainer way tells
- * when something is really wrong. */
+/* Copies until `*size` is 0 or the call fails. The error is ignored: the next, simpler method reports real errors. */
 static void copy_with(kernel_copy *copy, int to, int from, off_t *offset, uint64_t *size)
 {
     while (*size > 0) {
@@ -181,7 +180,7 @@ static void copy_with(kernel_copy *copy, int to, int from, off_t *offset, uint64
 int file_writer_copy(struct file_writer *writer, int fd, uint64_t offset, uint64_t size, struct error *err)
 {
     if (offset > INT64_MAX || size > INT64_MAX - offset)
-        return error_set(err, ERR_INVALID, "cannot copy into '%s': no file has that many bytes", writer->path);
+        return error_set(err, ERR_INVALID, "cannot copy into '%s': the size is larger than any file", writer->path);
     int rc = file_writer_flush(writer, err);
     if (rc < 0)
         return rc;
@@ -201,9 +200,9 @@ int file_writer_copy(struct file_writer *writer, int fd, uint64_t offset, uint64
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
-            return error_set_errno(err, ERR_IO, "cannot read what is to be copied into '%s'", writer->path);
+            return error_set_errno(err, ERR_IO, "cannot read the source of the copy into '%s'", writer->path);
         if (got == 0)
-            return error_set(err, ERR_IO, "cannot copy into '%s': the source file ends %llu bytes too early",
+            return error_set(err, ERR_IO, "cannot copy into '%s': the source file is %llu bytes too short",
                              writer->path, (unsigned long long)left);
         rc = write_whole_buffer(writer, writer->buffer, (size_t)got, err);
         if (rc < 0)
@@ -223,7 +222,7 @@ int file_writer_overwrite(struct file_writer *writer, uint64_t offset, const voi
     if (rc < 0)
         return rc;
     if (!writer->temporary)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' is no regular file: what was written cannot be changed",
+        return error_set(err, ERR_UNSUPPORTED, "'%s' is not a regular file: written bytes cannot be changed",
                          writer->path);
     if (offset > writer->written || size > writer->written - offset)
         return error_set(err, ERR_INVALID, "cannot replace %zu bytes at byte %llu of '%s': they were not written yet",
@@ -249,13 +248,13 @@ void file_writer_begin_sync(struct file_writer *writer)
     if (!writer->temporary || end - writer->syncing < SYNC_PIECE)
         return;
     sync_file_range(writer->fd, (off_t)writer->syncing, (off_t)(end - writer->syncing), SYNC_FILE_RANGE_WRITE);
-    writer->syncing = end; /* what went wrong is seen by fsync() */
+    writer->syncing = end; /* errors are reported by fsync() */
 #else
     (void)writer;
 #endif
 }
 
-/* Makes the new name in the folder of `path` last. Some file systems cannot: they have done what they can. */
+/* Makes the new name in the folder of `path` durable. File systems that do not support it are not an error. */
 static int sync_folder(const char *path, struct error *err)
 {
     char *folder SCOPED_FREE = file_folder(path);
@@ -263,14 +262,14 @@ static int sync_folder(const char *path, struct error *err)
 
     int fd = open(folder, O_RDONLY | O_CLOEXEC);
     if (fd >= 0 && fsync(fd) != 0 && errno == EIO)
-        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", folder);
+        rc = error_set_errno(err, ERR_IO, "cannot sync '%s' to disk", folder);
     if (fd >= 0)
         close(fd);
     return rc;
 }
 
-/* Renaming over a file makes ext4 bring the new one to disk at once, milliseconds that only durable files are worth.
- * Exchanging the two names replaces it just as well, and the old file then goes under the temporary name. */
+/* Renaming over a file makes ext4 flush the new one at once, which costs milliseconds that only durable files need.
+ * Exchanging the two names avoids that; the old file is then removed under the temporary name. */
 static int put_in_place(const struct file_writer *writer, enum file_durability durability)
 {
 #ifdef RENAME_EXCHANGE
@@ -281,9 +280,8 @@ static int put_in_place(const struct file_writer *writer, enum file_durability d
     return rename(writer->temporary, writer->path);
 }
 
-/* The empty file that is to be filled, opened; -1 when the destination is to be replaced. One that somebody has locked
- * is an empty file that file_lock() has made, for processes that take turns with it: they wait for another one in its
- * place. */
+/* Opens the empty file to be filled in place; -1 if the destination is to be replaced. A locked empty file was created
+ * by file_lock(): its waiters expect a replacement. */
 static int open_empty_file(const char *path)
 {
     struct stat status;
@@ -298,17 +296,16 @@ static int open_empty_file(const char *path)
     return -1;
 }
 
-/* Whoever made an empty file for us to write to, as scripts make temporary files, may have it open and read it through
- * that: so it stays the same file. Its content is complete and copied by the kernel, on some file systems without a
- * byte moving; when that fails after all, the file is empty again. Only a process that is killed right there leaves a
- * part. */
+/* A script that created an empty file for us (mktemp) may have it open and read it through that descriptor, so the file
+ * keeps its inode. The complete content is copied by the kernel; if that fails, the file is truncated to empty again.
+ * Only a process killed during the copy leaves a partial file. */
 static int fill_empty_file(const struct file_writer *writer, int fd, enum file_durability durability, struct error *err)
 {
     struct file_writer filled = {.fd = fd, .path = writer->path, .buffer = writer->buffer};
     int rc = file_writer_copy(&filled, writer->fd, 0, writer->written, err);
 
     if (rc == 0 && durability == FILE_DURABLE && fsync(fd) != 0)
-        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", writer->path);
+        rc = error_set_errno(err, ERR_IO, "cannot sync '%s' to disk", writer->path);
     if (rc < 0)
         (void)!ftruncate(fd, 0);
     if (close(fd) != 0 && errno != EINTR && rc == 0)
@@ -316,14 +313,14 @@ static int fill_empty_file(const struct file_writer *writer, int fd, enum file_d
     return rc;
 }
 
-/* Brings a written temporary file, or what was written directly, to its end; no name has changed yet. */
+/* Syncs and closes a temporary file, or a destination that was written directly; nothing is renamed yet. */
 static int finish_descriptor(struct file_writer *writer, enum file_durability durability, struct error *err)
 {
     int rc = 0, fd = writer->fd;
 
-    /* EINVAL, EROFS: a pipe or terminal, for which there is no disk. */
+    /* EINVAL, EROFS: a pipe or terminal, which cannot be synced. */
     if (durability == FILE_DURABLE && fsync(fd) != 0 && errno != EINVAL && errno != EROFS)
-        rc = error_set_errno(err, ERR_IO, "cannot bring '%s' to disk", writer->path);
+        rc = error_set_errno(err, ERR_IO, "cannot sync '%s' to disk", writer->path);
     writer->fd = -1;
     if (close(fd) != 0 && errno != EINTR && rc == 0) /* a network file system may report a full disk only now */
         rc = error_set_errno(err, ERR_IO, "cannot write '%s'", writer->path);
@@ -345,7 +342,7 @@ int file_writer_commit(struct file_writer *writer, enum file_durability durabili
     if (rc < 0 || !writer->temporary)
         goto done;
     if (put_in_place(writer, durability) != 0) {
-        rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", writer->path);
+        rc = error_set_errno(err, ERR_IO, "cannot rename the temporary file to '%s'", writer->path);
         goto done;
     }
     interrupt_keep(writer->temporary);
@@ -354,7 +351,7 @@ int file_writer_commit(struct file_writer *writer, enum file_durability durabili
     if (durability == FILE_DURABLE)
         rc = sync_folder(writer->path, err);
 done:
-    file_writer_release(writer); /* removes the temporary file that was not put in place */
+    file_writer_release(writer); /* removes the temporary file unless it was renamed */
     return rc;
 }
 

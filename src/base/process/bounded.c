@@ -1,8 +1,8 @@
 /* base/process/bounded.c: see bounded.h.
  *
- * Both ways a header comes first, then as many bytes as it says; or, where these are many, a descriptor of a file in
- * memory that has them, which is sealed: neither side can cut it off while the other reads it. The two sides never
- * write at the same time: the copy answers when it has read all, so neither can wait for the other for ever.
+ * Each message is a header followed by the bytes; large messages pass the descriptor of a sealed file in memory
+ * instead, which neither side can truncate while the other reads it. The two sides never write at the same time: the
+ * copy answers after it has read the whole request, so they cannot deadlock.
  */
 #define _GNU_SOURCE /* wait4, memfd_create, F_ADD_SEALS */
 #include "base/process/bounded.h"
@@ -33,14 +33,14 @@
 #include "base/process/guard.h"
 #include "base/system.h"
 
-/* Descriptors that the copy closes so as to hold nothing open: others may wait for the end of a pipe. */
+/* The copy closes descriptors below this number: other processes may wait for the end of a pipe. */
 #define MOST_DESCRIPTORS 1024
 
 #define MOST_AT_ONCE ((size_t)1 << 30) /* some systems refuse more than 2 GiB */
 
 #define BYTES_ALIGNMENT 64
 
-/* Fewer bytes pass the socket faster than a file is made and mapped. */
+/* Up to this size a socket is faster than creating and mapping a file. */
 #define LEAST_IN_FILE ((uint64_t)128 << 10)
 
 struct bounded_process {
@@ -52,9 +52,9 @@ struct bounded_process {
 enum header_kind { HEADER_QUESTION, HEADER_ANSWER, HEADER_NOTE };
 
 struct header {
-    uint64_t size, memory; /* of what follows; bound, in questions */
+    uint64_t size, memory; /* bytes that follow; memory limit, in requests */
     uint32_t kind;         /* enum header_kind */
-    uint32_t in_file;      /* 1: the bytes are in a file, whose descriptor comes with the header */
+    uint32_t in_file;      /* 1: the bytes are in the file whose descriptor accompanies the header */
 };
 
 /* ---- Bytes ---- */
@@ -68,18 +68,18 @@ void bounded_bytes_release(struct bounded_bytes *bytes)
     *bytes = (struct bounded_bytes){0};
 }
 
-/* Aligned, and with a NUL behind them; NULL: there is not enough memory. */
+/* Allocates aligned bytes, followed by a NUL. NULL if memory is exhausted. */
 static char *allocate_bytes(uint64_t size)
 {
     const uint64_t room = (size / BYTES_ALIGNMENT + 1) * BYTES_ALIGNMENT;
     char *ret = size < PTRDIFF_MAX ? aligned_alloc(BYTES_ALIGNMENT, (size_t)room) : NULL;
 
     if (ret != NULL)
-        ret[size] = '\0'; /* whoever takes a text of it for a string does not go on beyond it */
+        ret[size] = '\0'; /* limits string functions that read a text of it */
     return ret;
 }
 
-/* False when the other side is gone. */
+/* False if the other side has exited. */
 static bool write_to_socket(int socket, const char *data, size_t size)
 {
     while (size > 0) {
@@ -104,13 +104,13 @@ static uint64_t size_of_parts(const struct text *parts, size_t count)
     return size;
 }
 
-/* Room for the header's descriptor, aligned as the system wants it. */
+/* Buffer for the ancillary data, aligned for struct cmsghdr. */
 union descriptor_room {
     char bytes[CMSG_SPACE(sizeof(int))];
     struct cmsghdr alignment;
 };
 
-/* The header in one piece: it is small, and the first that is sent. `file` < 0: none. */
+/* Sends the header with one call: it is small. `file` < 0: none. */
 static bool send_header(int socket, const struct header *header, int file)
 {
     union descriptor_room room = {0};
@@ -135,7 +135,7 @@ static bool send_header(int socket, const struct header *header, int file)
     return sent == (ssize_t)sizeof(*header);
 }
 
-/* Receives what there is of a header; `ret_file` gets the descriptor that came with it. As recv() does. */
+/* Like recv(), for a header; `ret_file` gets the accompanying descriptor. */
 static ssize_t receive_header(int socket, char *to, size_t size, int *ret_file)
 {
     union descriptor_room room = {0};
@@ -167,7 +167,7 @@ static bool write_to_file(int file, const char *data, size_t size)
     return true;
 }
 
-/* A sealed file in memory with the parts and a NUL; -1: there can be none. */
+/* Creates a sealed file in memory with the parts and a NUL; -1 on failure. */
 static int make_file(const struct text *parts, size_t count)
 {
     int file = memfd_create("message", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -183,7 +183,7 @@ static int make_file(const struct text *parts, size_t count)
     return -1;
 }
 
-/* Maps `size` bytes, and the NUL behind them, of a file that nobody can cut off. */
+/* Maps `size` bytes, and the NUL that follows, of a sealed file. */
 static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
 {
     int seals = fcntl(file, F_GET_SEALS);
@@ -219,7 +219,7 @@ static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
 
 #endif
 
-/* False when the other side is gone. */
+/* False if the other side has exited. */
 static bool send_parts(int socket, struct header header, const struct text *parts, size_t count)
 {
     int file = header.size >= LEAST_IN_FILE ? make_file(parts, count) : -1;
@@ -251,7 +251,7 @@ static bool read_from_socket(int socket, void *data, size_t size)
     return true;
 }
 
-/* What counts against RLIMIT_DATA: private memory that can be written. What the copy had from the beginning does. */
+/* Bytes that count against RLIMIT_DATA: private writable memory, including that inherited at the fork. */
 static uint64_t memory_in_use(void)
 {
     unsigned long long pages = 0;
@@ -267,7 +267,7 @@ static uint64_t memory_in_use(void)
 
 static void bound_process_memory(uint64_t before, uint64_t memory)
 {
-#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) /* a sanitizer's tables would count */
+#if defined(__linux__) && !defined(__SANITIZE_ADDRESS__) /* a sanitizer's shadow memory would count */
     struct rlimit limit;
 
     if (getrlimit(RLIMIT_DATA, &limit) != 0)
@@ -280,8 +280,8 @@ static void bound_process_memory(uint64_t before, uint64_t memory)
 #endif
 }
 
-/* A crash is what the copy is for: nothing is said about it there, and no picture of memory is left behind. A request
- * to end goes to the process that has asked, which ends this one. */
+/* A crash of the copy is expected: it prints no report and dumps no core. Termination signals are handled by the
+ * original process, which kills the copy. */
 static void forget_the_original(pid_t original, int socket)
 {
     static const int usual[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE, SIGXFSZ, SIGALRM};
@@ -308,7 +308,7 @@ static void forget_the_original(pid_t original, int socket)
         sigaction(usual[i], &action, NULL);
 }
 
-/* False when nobody asks any more. */
+/* False if there are no more requests. */
 static bool read_question(int socket, uint64_t before, struct bounded_bytes *ret)
 {
     struct header header = {0};
@@ -346,7 +346,7 @@ void bounded_process_answer(int answer_to, const struct text *parts, size_t coun
     const struct header header = {.size = size_of_parts(parts, count), .kind = HEADER_ANSWER};
 
     if (!send_parts(answer_to, header, parts, count))
-        _exit(0); /* nobody listens any more */
+        _exit(0); /* the other side has exited */
 }
 
 void bounded_process_note(int answer_to, const struct text *parts, size_t count)
@@ -357,7 +357,7 @@ void bounded_process_note(int answer_to, const struct text *parts, size_t count)
         _exit(0);
 }
 
-/* ---- Here ---- */
+/* ---- The original process ---- */
 
 int bounded_process_start(const struct bounded_work *work, struct bounded_process **ret, struct error *err)
 {
@@ -366,7 +366,7 @@ int bounded_process_start(const struct bounded_work *work, struct bounded_proces
 
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, sockets) != 0)
         return error_set_errno(err, ERR_IO, "cannot start a process for %s", work->name);
-    fflush(NULL); /* or the copy would write it again */
+    fflush(NULL); /* or the copy would flush the same buffers */
     copy = family_fork();
     if (copy == 0) {
         forget_the_original(original, sockets[1]);
@@ -379,19 +379,19 @@ int bounded_process_start(const struct bounded_work *work, struct bounded_proces
         return ERR_IO;
     }
     close(sockets[1]);
-    setpgid(copy, copy); /* the copy does the same: whoever comes first */
+    setpgid(copy, copy); /* the copy does the same, to avoid a race */
     interrupt_kill_at_exit(copy);
     *ret = memory_alloc_zero(1, sizeof(**ret));
     **ret = (struct bounded_process){work, sockets[0], copy};
     return 0;
 }
 
-/* Ends the copy, if it is still there, and says how it has ended. */
+/* Kills the copy if it still runs, and returns its wait status. */
 static int reap_bounded_process(struct bounded_process *process, struct rusage *ret_usage)
 {
     int status = 0;
 
-    kill(-process->copy, SIGKILL); /* before it is reaped its number cannot become that of another group */
+    kill(-process->copy, SIGKILL); /* safe: its number is not reused before it is reaped */
     while (wait4(process->copy, &status, 0, ret_usage) < 0 && errno == EINTR) {
     }
     interrupt_spare(process->copy);
@@ -412,8 +412,7 @@ void bounded_process_stop(struct bounded_process *process)
     free(process);
 }
 
-/* It has ended by itself: a crash, as far as anybody can tell. Running out of memory is one cause, which shows in how
- * much it had. */
+/* The copy terminated by itself: a crash. Exhausted memory is one possible cause, detected by its peak memory. */
 static int explain_end(struct bounded_process *process, const struct bounds *bounds, struct error *err)
 {
     const struct bounded_work *work = process->work;
@@ -431,12 +430,11 @@ static int explain_end(struct bounded_process *process, const struct bounds *bou
                  strsignal(signal_number));
     } else {
         signal_number = SIGABRT;
-        snprintf(end, sizeof(end), "ends its process with exit code %d", WEXITSTATUS(status));
+        snprintf(end, sizeof(end), "exits with code %d", WEXITSTATUS(status));
     }
     if (bounds->memory > 0 && had > may_have / 2)
-        error_set(err, ERR_BACKEND,
-                  "%s %s when it had %.1f GB of memory, of the %.1f GB that it may have (%s gives it more)", work->name,
-                  end, had, may_have, work->more_memory);
+        error_set(err, ERR_BACKEND, "%s %s at %.1f GB of memory (limit: %.1f GB); %s raises the limit", work->name, end,
+                  had, may_have, work->more_memory);
     else
         error_set(err, ERR_BACKEND, "%s %s", work->name, end);
     if (err != NULL)
@@ -449,8 +447,8 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
     struct rusage usage;
 
     reap_bounded_process(process, &usage);
-    error_set(err, ERR_BACKEND, "%s has not come to an end within %.4g s (%s gives it more)", process->work->name,
-              bounds->seconds, process->work->more_time);
+    error_set(err, ERR_BACKEND, "%s timed out after %.4g s; %s raises the limit", process->work->name, bounds->seconds,
+              process->work->more_time);
     if (err != NULL)
         err->foreign_code = -SIGXCPU;
     return ERR_BACKEND;
@@ -464,14 +462,13 @@ static int report_interruption(struct bounded_process *process, struct error *er
     return error_set(err, ERR_INTERRUPTED, "interrupted");
 }
 
-/* What an answer may need. */
+/* Deadlines and limits for an answer. */
 struct patience {
     const struct bounds *bounds;
     double deadline;
 };
 
-/* Reads `size` bytes of the answer; 0 when they are there in time. `ret_file`: of a header, whose descriptor goes
- * there. */
+/* Reads the bytes of an answer; 0 if they arrive in time. `ret_file`: for a header; gets its descriptor. */
 static int await_bytes(struct bounded_process *process, const struct patience *patience, struct bounded_bytes to,
                        int *ret_file, struct error *err)
 {
@@ -485,7 +482,7 @@ static int await_bytes(struct bounded_process *process, const struct patience *p
             return report_interruption(process, err);
         if (poll(events, ARRAY_LEN(events), isinf(left) ? -1 : left < 0 ? 0 : (int)ceil(fmin(left, 1e9))) < 0)
             continue;
-        if (left < 0) /* also where something has come: what never ends may send for ever */
+        if (left < 0) /* also if data has arrived: a runaway copy may send for ever */
             return explain_time(process, patience->bounds, err);
         if (events[0].revents == 0)
             continue;
@@ -521,8 +518,8 @@ static int await_message(struct bounded_process *process, const struct patience 
     if (ret_header->in_file == 0)
         ret->data = allocate_bytes(size);
     if (ret->data == NULL)
-        return error_set(err, ERR_MEMORY, "there is not enough memory for the %llu bytes that %s has made",
-                         (unsigned long long)size, process->work->name);
+        return error_set(err, ERR_MEMORY, "not enough memory for %llu bytes sent by %s", (unsigned long long)size,
+                         process->work->name);
     rc = await_bytes(process, patience, *ret, NULL, err);
     if (rc < 0)
         bounded_bytes_release(ret);

@@ -36,14 +36,14 @@ int capture_open(struct capture *capture, int *ret_end, struct error *err)
 #endif
     if (rc != 0)
         return error_set_errno(err, ERR_IO, "cannot capture the output of a command");
-    for (int i = 0; i < 2; i++) { /* when we were started without standard streams: keep clear of the child's */
+    for (int i = 0; i < 2; i++) { /* if standard streams are closed, avoid the descriptors 0 to 2 */
         if (ends[i] <= STDERR_FILENO) {
             int higher = fcntl(ends[i], F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
             close(ends[i]);
             ends[i] = higher;
         }
     }
-    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end only: the child's may surprise it */
+    fcntl(ends[0], F_SETFL, O_NONBLOCK); /* our end only: the child expects blocking writes */
     capture->fd = ends[0];
     *ret_end = ends[1];
     return 0;
@@ -56,7 +56,7 @@ static void close_pipe(struct capture *capture)
     capture->fd = -1;
 }
 
-/* A file that has no name any more; -1 when there cannot be one. */
+/* Creates an unlinked temporary file; -1 on failure. */
 static int open_unnamed(void)
 {
     char *name SCOPED_FREE = file_join(system_temporary_folder(), "polygraphy-output-XXXXXX");
@@ -66,7 +66,7 @@ static int open_unnamed(void)
     return fd;
 }
 
-/* Where in the file byte `index` of the stream has its place, and how many have theirs from there on in one piece. */
+/* The offset in the file of byte `index` of the stream; `ret_room` gets the number of contiguous bytes from there. */
 static size_t find_stream_place(uint64_t index, size_t *ret_room)
 {
     size_t in_half = (size_t)(index % PROCESS_CAPTURE_END);
@@ -96,7 +96,7 @@ static void spill_to_file(struct capture *capture)
         left -= (size_t)done;
     }
     capture->truncated = left > 0;
-    if (first && capture->truncated) { /* then memory holds more than the file */
+    if (first && capture->truncated) { /* then memory contains more than the file */
         if (capture->spill >= 0)
             close(capture->spill);
         capture->spill = -1;
@@ -160,8 +160,7 @@ static bool write_to_descriptor(int fd, const char *data, size_t size)
     return true;
 }
 
-/* Another file, in which both ends stand one behind the other. `kept` is what the file holds; false when the disk is
- * full. */
+/* Writes both ends in stream order to another file. `kept` is the content of the file; false if the disk is full. */
 static bool put_in_order(const struct capture *capture, const char *kept, struct process_output *ret)
 {
     const char *second = kept + PROCESS_CAPTURE_END;
@@ -209,7 +208,7 @@ void capture_finish(struct capture *capture, struct process_output *ret)
         munmap(data, size);
         return;
     }
-    if (has_middle) { /* nobody can say where the end begins: the beginning is sure */
+    if (has_middle) { /* the start of the end is unknown: keep the beginning only */
         munmap((char *)data + PROCESS_CAPTURE_END, PROCESS_CAPTURE_END);
         size = PROCESS_CAPTURE_END;
         ret->truncated = true;

@@ -109,6 +109,6 @@ void error_file_write(enum record_kind kind, const struct error *err)
     record.process = getpid();
     record.error = *err;
     if (write(fd, &record, sizeof(record)) < 0) {
-        /* Then the parent knows the exit code alone. */
+        /* Then the parent only gets the exit code. */
     }
 }

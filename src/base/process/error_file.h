@@ -7,9 +7,10 @@
  *   error_file_read(&file, 0, &record);      the parent again, after the child has terminated
  *   error_file_close(&file);
  *
- * The file has no name and is in memory. A child finds it by the environment, which all of its descendants inherit, so
- * scripts pass it on. It begins with a mark that the environment has, too: on another machine the same path may lead to
- * something else. Where the file cannot be opened (in another container, on another machine) nothing is passed.
+ * The file is unnamed and in memory. A child finds it through an environment variable, which descendants inherit, so
+ * that it also works through scripts. The file begins with a mark that the variable repeats: on another machine the
+ * same path may lead to a different file. Where the file cannot be opened (in another container, on another machine)
+ * nothing is passed.
  */
 #ifndef BASE_PROCESS_ERROR_FILE_H
 #define BASE_PROCESS_ERROR_FILE_H
@@ -28,30 +29,30 @@ struct error_file {
 };
 
 enum record_kind {
-    RECORD_ERROR,   /* of a run that it ended */
+    RECORD_ERROR,   /* that made a run fail */
     RECORD_WARNING, /* a line of the log that is not indented: the message alone */
 };
 
 struct error_record {
     uint32_t size; /* of this struct: another version of the program may have another one */
     enum record_kind kind;
-    pid_t process; /* that has written it: the child or a descendant of it */
+    pid_t process; /* the writer: the child or one of its descendants */
     struct error error;
 };
 
-/* False where the system has no such files: nothing is passed then. */
+/* False if the system has no files in memory: then nothing is passed. */
 bool error_file_open(struct error_file *file);
 
-/* Record number `index`, in the order in which they were written. False: there are not as many. */
+/* Record number `index`, in the order of writing. False if there is no such record. */
 bool error_file_read(const struct error_file *file, size_t index, struct error_record *ret);
 
 void error_file_close(struct error_file *file);
 
-/* Finds the file that the environment names, if any; to be called at the start of the program, or of what a forked copy
- * runs as if it were one. */
+/* Opens the file named by the environment, if any; called at the start of the program, or of a forked copy that acts as
+ * one. */
 void error_file_attach(void);
 
-/* Adds a record to that file; nothing is done without one. Async-signal-safe. */
+/* Appends a record to the attached file; does nothing without one. Async-signal-safe. */
 void error_file_write(enum record_kind kind, const struct error *err);
 
 #endif

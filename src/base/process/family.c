@@ -25,9 +25,9 @@ struct pids {
     size_t count, capacity;
 };
 
-/* Guards what follows, and the moment between the start of a child and its entry into the list. */
+/* Guards the following variables, and the interval between the start of a child and its registration. */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static struct pids leaders; /* that run now */
+static struct pids leaders; /* running now */
 static struct pids kept;    /* children of family_fork() */
 
 static bool pids_contain(const struct pids *pids, pid_t pid)
@@ -51,7 +51,7 @@ static void remove_pid(struct pids *pids, pid_t pid)
 
 #ifdef __linux__
 
-static struct pids inherited; /* children from before: a shell's, when it has become this program by exec */
+static struct pids inherited; /* children that existed before, for example of a shell that executed this program */
 
 static bool has_children(void)
 {
@@ -87,7 +87,7 @@ static bool list_by_thread(struct pids *ret)
     return listed;
 }
 
-/* The same from the table of all processes. */
+/* Fallback: reads the children from the table of all processes. */
 static void list_by_parent(struct pids *ret)
 {
     DIR *processes = opendir("/proc");
@@ -104,8 +104,8 @@ static void list_by_parent(struct pids *ret)
         FILE *status = fopen(path, "re");
         if (!status)
             continue;
-        /* "<pid> (<name>) <state> <parent> ...": the name may hold anything, but has at most 15 bytes and no more
-         * parentheses follow it. */
+        /* "<pid> (<name>) <state> <parent> ...": the name may contain anything, but has at most 15 bytes and no
+         * parenthesis follows it. */
         char line[128] = "";
         size_t length = fread(line, 1, sizeof(line) - 1, status);
         line[length] = '\0';
@@ -139,8 +139,7 @@ static void adopt_orphans(void)
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
 }
 
-/* Kills the orphans that belong to the family of `leader`. One that dies makes its own children ours, hence the
- * loop. */
+/* Kills the orphans of the family of `leader`, in a loop: the children of a killed orphan become ours. */
 static void end_orphans(pid_t leader)
 {
     bool last = leaders.count == 0;
@@ -226,7 +225,7 @@ pid_t family_fork(void)
     ret = fork();
     if (ret > 0)
         *VECTOR_APPEND(&kept) = ret;
-    pthread_mutex_unlock(&mutex); /* in the child as well, which has a copy of it */
+    pthread_mutex_unlock(&mutex); /* also in the child, which has its own copy */
     return ret;
 }
 
@@ -239,7 +238,7 @@ void family_forget(pid_t child)
 
 void family_end(pid_t leader)
 {
-    /* Before the leader is reaped its number cannot become that of another group. */
+    /* Safe: the number is not reused before the leader is reaped. */
     kill(-leader, SIGKILL);
     interrupt_spare(leader);
     process_guard_remove(leader);

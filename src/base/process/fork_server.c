@@ -1,7 +1,7 @@
 /* base/process/fork_server.c: see fork_server.h.
  *
- * A request is one datagram with the words, each ended by a NUL, the added environment behind an empty word, and the
- * two descriptors as ancillary data (SCM_RIGHTS). The answer is the child's number, or -1.
+ * A request is one datagram with the NUL-terminated arguments, an empty string, the added environment variables, and
+ * the two descriptors as ancillary data (SCM_RIGHTS). The answer is the child's process ID, or -1.
  */
 #include "base/process/fork_server.h"
 
@@ -35,11 +35,11 @@ struct fork_server {
     pid_t pid;
 };
 
-/* What the server knows. */
+/* State of the server. */
 struct server {
     int socket;
     int (*main)(int argc, char **argv);
-    bool ignored[ARRAY_LEN(ended_by)]; /* already when this program was started */
+    bool ignored[ARRAY_LEN(ended_by)]; /* ignored when this program was started */
 };
 
 struct fork_request {
@@ -73,7 +73,7 @@ static bool receive_fork_request(int socket, struct fork_request *ret)
     return true;
 }
 
-/* Signals are as they were when this program was started; nothing is blocked. */
+/* Restores the signal dispositions from the start of this program and unblocks all signals. */
 static void restore_signals(const struct server *server)
 {
     struct sigaction action = {.sa_handler = SIG_DFL};
@@ -89,8 +89,7 @@ static void restore_signals(const struct server *server)
     sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* The words up to the empty one are arguments, what follows goes into the environment. `text` lives as long as the
- * process. */
+/* The strings before the empty one are arguments, those after it are environment variables. `text` stays allocated. */
 static _Noreturn void run_forked_program(const struct server *server, struct fork_request *request)
 {
     char **arguments = memory_alloc_zero(request->size + 1, sizeof(*arguments));
@@ -102,7 +101,7 @@ static _Noreturn void run_forked_program(const struct server *server, struct for
     for (word++; word < request->text + request->size; word += strlen(word) + 1)
         putenv(word);
     setpgid(0, 0);
-    process_guard_add(getpid()); /* before anybody could end the one who has asked for it */
+    process_guard_add(getpid()); /* registered before the client could be killed */
     process_guard_forget();
     dup2(request->outputs[0], STDOUT_FILENO);
     dup2(request->outputs[1], STDERR_FILENO);
@@ -115,10 +114,10 @@ static _Noreturn void run_forked_program(const struct server *server, struct for
     memory_make_roomy();
     status = server->main(count, arguments);
     fflush(NULL);
-    _exit(status); /* libraries would wait for threads that only the server has */
+    _exit(status); /* exit handlers of libraries would wait for threads that do not exist here */
 }
 
-/* The process in between ends at once, which makes an orphan of the child. */
+/* The intermediate process exits at once, so that the child becomes an orphan. */
 static pid_t fork_orphan(const struct server *server, struct fork_request *request)
 {
     int numbers[2];
@@ -154,7 +153,7 @@ static _Noreturn void serve_fork_requests(struct server *server, void (*prepare)
     for (size_t i = 0; i < ARRAY_LEN(ended_by); i++) {
         sigaction(ended_by[i], NULL, &old);
         server->ignored[i] = old.sa_handler == SIG_IGN;
-        sigaction(ended_by[i], &ignore, NULL); /* Ctrl-C is for those who started this */
+        sigaction(ended_by[i], &ignore, NULL); /* Ctrl-C is handled by the client */
     }
     if (prepare != NULL)
         prepare(data);
@@ -171,8 +170,8 @@ static _Noreturn void serve_fork_requests(struct server *server, void (*prepare)
 
 /* ---- The client ---- */
 
-/* Whether orphans can be adopted, which a kernel has to allow (an emulator's or a sandbox's need not), and whether what
- * the copy has inherited is no leak. */
+/* Whether orphans can be adopted (emulators and sandboxes may not support it), and whether no leak checker would report
+ * what the copy inherited. */
 static bool can_serve(void)
 {
 #if defined(__linux__) && !defined(__SANITIZE_ADDRESS__)
@@ -192,7 +191,7 @@ struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (
 
     if (!can_serve() || socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets) < 0)
         return NULL;
-    fflush(NULL); /* or the copy would write it again */
+    fflush(NULL); /* or the copy would flush the same buffers */
     pid = fork();
     if (pid == 0) {
         struct server server = {.socket = sockets[1], .main = main};
@@ -270,7 +269,7 @@ bool fork_server_spawn(struct fork_server *server, const char *const *arguments,
         sent = send_request(server->socket, &text, out, error_out);
     if (!sent || recv(server->socket, &child, sizeof(child), 0) != sizeof(child) || child < 0)
         return false;
-    setpgid(child, child); /* the child does the same: whoever comes first */
+    setpgid(child, child); /* the child does the same, to avoid a race */
     *ret = child;
     return true;
 }

@@ -1,11 +1,11 @@
-/* base/process/fork_server.h: a copy of this program that is ready to run it: children of it start without loading
- * anything.
+/* base/process/fork_server.h: a fork server: a preloaded copy of this program that forks children which start without
+ * loading libraries.
  *
- * A server is forked off, makes preparations (loads libraries), and waits. For each child that is wanted it forks
- * itself twice; the one in between ends at once, so that the child becomes an orphan and, this process being the parent
- * of those (base/process/process.h), its own. The child calls a function in place of main(), with memory for a short
- * life (memory_make_roomy()). So a crash or a hang of one child harms nothing, and its output, signals and process
- * group are what they would be had the program been executed.
+ * The server is forked, loads libraries and waits. For each requested child it forks twice; the intermediate process
+ * exits at once, so that the child becomes an orphan and is reparented to this process, the subreaper
+ * (base/process/process.h). The child calls a function in place of main(), with malloc() tuned by memory_make_roomy().
+ * A crash or a hang of one child affects no other, and its output, signals and process group are the same as if the
+ * program had been executed.
  */
 #ifndef BASE_PROCESS_FORK_SERVER_H
 #define BASE_PROCESS_FORK_SERVER_H
@@ -15,16 +15,16 @@
 
 struct fork_server;
 
-/* Forks the server; to be called before there are threads. `main` returns an exit status; `prepare` (may be NULL) runs
- * once, in the server. NULL where that cannot be done: children then have to be started the usual way. */
+/* Forks the server; call before threads exist. `main` returns an exit status; `prepare` (may be NULL) runs once, in the
+ * server. NULL if that is not possible: children then have to be executed as usual. */
 struct fork_server *fork_server_start(int (*main)(int argc, char **argv), void (*prepare)(void *data), void *data);
 
-/* Ends the server, not its children. NULL is fine. */
+/* Stops the server, not its children. Accepts NULL. */
 void fork_server_stop(struct fork_server *server);
 
-/* Starts a child with these words, with "NAME=value" added to the environment (may be NULL), `out` and `error_out` as
- * its standard output and error, as the leader of a new process group. False when the server is gone or refuses:
- * nothing was started. */
+/* Starts a child with these arguments, with "NAME=value" added to the environment (may be NULL), `out` and `error_out`
+ * as its standard output and error, as the leader of a new process group. False if the server is gone or refuses: no
+ * child was started. */
 bool fork_server_spawn(struct fork_server *server, const char *const *arguments, const char *const *environment,
                        int out, int error_out, pid_t *ret);
 

@@ -1,8 +1,7 @@
 /* base/process/guard.c: see guard.h.
  *
- * What the guard is told comes through a pipe: the number of a group that is added, its negative for one that is
- * removed, 0 when all is well. When the last writer is gone, the pipe ends. Numbers are written at once (PIPE_BUF), so
- * that threads need no lock.
+ * Messages to the guard are numbers in a pipe: a group to add, its negative to remove it, 0 to stop. The pipe is closed
+ * when the last writer is gone. Numbers are written atomically (PIPE_BUF), so threads need no lock.
  */
 #include "base/process/guard.h"
 
@@ -21,19 +20,19 @@
 
 #include "base/memory.h"
 
-/* Descriptors that the guard closes so as to hold nothing open. One that is missed stays open until it ends. */
+/* The guard closes descriptors below this number. Others stay open until it exits. */
 #define MOST_DESCRIPTORS 256
 
-/* The guard looks for marked processes so many times in a row without finding one, with so many nanoseconds in between:
- * a child that is being started gets its environment in the end only. */
+/* The guard stops after this number of consecutive searches without a marked process, with a pause in nanoseconds in
+ * between: a child being started gets its environment only at exec. */
 #define LOOKS 3
 #define PAUSE 10000000
 
-/* Looks in all: what SIGKILL does not end does not keep the guard for ever. */
+/* Maximum number of searches: a process that SIGKILL does not terminate must not keep the guard for ever. */
 #define MOST_LOOKS 500
 
-/* So many pauses are between a request to end and the end, for as long as a group is there: srun and the like need a
- * moment to end what runs elsewhere for them, and would leave that behind. */
+/* Pauses between SIGTERM and SIGKILL while a group exists: srun and similar programs need time to terminate their
+ * remote processes. */
 #define PAUSES_OF_GRACE 20
 
 static int to_guard = -1;
@@ -41,7 +40,7 @@ static pid_t guard_process;
 static char mark[64];
 
 #ifdef RLIMIT_RTTIME
-static struct rlimit limits_before; /* the mark: */
+static struct rlimit limits_before; /* the mark, next line: */
 static rlim_t limit_mark;           /* 0: there is none */
 #endif
 
@@ -52,7 +51,7 @@ struct groups {
 
 /* ---- The guard ---- */
 
-/* A group may have been added twice: by its leader, and by who has started that. */
+/* A group may have been added twice: by its leader, and by the process that started it. */
 static void remove_group(struct groups *groups, pid_t group)
 {
     for (size_t i = 0; i < groups->count;) {
@@ -73,7 +72,7 @@ static bool receive_guard_message(int from, pid_t *ret)
     return size == sizeof(*ret);
 }
 
-/* Whether one of the strings that the file holds, each ended by a NUL, is the mark. */
+/* Whether one of the NUL-terminated strings in the file is the mark. */
 static bool holds_mark(FILE *environment)
 {
     char *variable = NULL;
@@ -102,8 +101,7 @@ static bool has_limit_mark(FILE *limits)
     return false;
 }
 
-/* One that has ended and that nobody has asked about yet cannot be killed again. "<pid> (<name>) <state> ...", see
- * family.c. */
+/* Zombies cannot be killed again. "<pid> (<name>) <state> ...", see family.c. */
 static bool is_alive(FILE *status)
 {
     char line[128] = "";
@@ -115,7 +113,7 @@ static bool is_alive(FILE *status)
     return name_end != NULL && name_end[1] == ' ' && strchr("ZX", name_end[2]) == NULL;
 }
 
-/* What `test` says of a file of the process's; false when it cannot be read. */
+/* The result of `test` on a /proc file of the process; false if it cannot be read. */
 static bool process_file_shows(int pid, const char *name, bool (*test)(FILE *))
 {
     char path[64];
@@ -130,7 +128,7 @@ static bool process_file_shows(int pid, const char *name, bool (*test)(FILE *))
     return ret;
 }
 
-/* Returns whether there were any. Where the system does not show processes like this there are none. */
+/* Kills marked processes. Returns whether there were any; false on systems without /proc. */
 static bool kill_marked(void)
 {
     DIR *processes = opendir("/proc");
@@ -164,7 +162,7 @@ static void end_family(const struct groups *groups)
 
     for (size_t i = 0; i < groups->count; i++) {
         kill(-groups->items[i], SIGTERM);
-        kill(-groups->items[i], SIGCONT); /* a stopped process does not see the other */
+        kill(-groups->items[i], SIGCONT); /* a stopped process does not handle SIGTERM */
     }
     for (int pauses = 0; pauses < PAUSES_OF_GRACE && any_left(groups); pauses++)
         nanosleep(&pause, NULL);
@@ -184,10 +182,10 @@ static _Noreturn void run_guard(int from)
     struct groups groups = {0};
     pid_t group = 1;
 
-    setpgid(0, 0); /* or the signal that ends our group would end the guard with it */
+    setpgid(0, 0); /* or a signal to our group would also kill the guard */
     sigemptyset(&ignore.sa_mask);
     for (size_t i = 0; i < ARRAY_LEN(ignored); i++)
-        sigaction(ignored[i], &ignore, NULL); /* they are for those who started this */
+        sigaction(ignored[i], &ignore, NULL); /* they are handled by the guarded process */
     for (int i = 0; i < MOST_DESCRIPTORS; i++)
         if (i != from)
             close(i);
@@ -202,12 +200,11 @@ static _Noreturn void run_guard(int from)
     _exit(0);
 }
 
-/* ---- Who is guarded ---- */
+/* ---- The guarded process ---- */
 
 #ifdef RLIMIT_RTTIME
 
-/* The number is a time and never used again. It is above all that anybody would set: two to the power of 62
- * microseconds. */
+/* The number is derived from the time and never reused. It is larger than any real limit: above 2^62 microseconds. */
 static void take_limit_mark(void)
 {
     struct timespec now;
@@ -250,7 +247,7 @@ void process_guard_start(void)
         return;
     snprintf(mark, sizeof(mark), "POLYGRAPHY_SESSION=%ld.%lld", (long)getpid(), (long long)time(NULL));
     take_limit_mark();
-    fflush(NULL); /* or the copy would write it again */
+    fflush(NULL); /* or the guard would flush the same buffers */
     pid = fork();
     if (pid == 0)
         run_guard(ends[0]);
@@ -260,13 +257,13 @@ void process_guard_start(void)
         close(ends[1]);
         return;
     }
-    setpgid(pid, pid); /* the guard does the same: whoever comes first */
+    setpgid(pid, pid); /* the guard does the same, to avoid a race */
     fcntl(ends[1], F_SETFD, FD_CLOEXEC);
     guard_process = pid;
     to_guard = ends[1];
 }
 
-/* A guard that is gone cannot be told anything: then it is as without one. The program ignores SIGPIPE. */
+/* If the guard has exited, the message is dropped. The program ignores SIGPIPE. */
 static void send_guard_message(pid_t number)
 {
     if (to_guard >= 0 && write(to_guard, &number, sizeof(number)) < 0)

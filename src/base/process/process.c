@@ -23,20 +23,20 @@
 
 /* ---- The terminal ---- */
 
-/* Lending our terminal to a child. Internal to base/process.
+/* Lends our terminal to a child.
  *
- * A child runs in a process group of its own, and only the foreground group may read the terminal: a child that does is
- * stopped by SIGTTIN (SIGTTOU when it changes the terminal's settings). It then gets the terminal until it ends. Before
- * that the terminal stays ours, so that Ctrl-C reaches us even when the child ignores it. */
+ * A child runs in a new process group, and only the foreground group may read the terminal: a child that reads it is
+ * stopped by SIGTTIN (SIGTTOU when it changes the terminal's settings). It then gets the terminal until it exits.
+ * Before that the terminal stays ours, so that Ctrl-C reaches us even when the child ignores it. */
 
 struct terminal_loan {
     bool lent;
     int fd;
-    pid_t group;             /* that has it */
-    struct termios settings; /* as they were before */
+    pid_t group;             /* that has the terminal */
+    struct termios settings; /* before the loan */
 };
 
-/* From the background even giving the terminal away stops a process, unless it blocks SIGTTOU. */
+/* tcsetpgrp() stops a background process unless it blocks SIGTTOU. */
 static int set_foreground(int fd, pid_t group, const struct termios *settings)
 {
     sigset_t blocked, old;
@@ -51,7 +51,7 @@ static int set_foreground(int fd, pid_t group, const struct termios *settings)
     return rc;
 }
 
-/* Makes `group` the foreground group. False when there is no terminal or it is not ours to give. */
+/* Makes `group` the foreground group. False if there is no terminal or we are not in the foreground. */
 static bool lend_terminal(struct terminal_loan *loan, pid_t group)
 {
     int fd = open("/dev/tty", O_RDWR | O_CLOEXEC);
@@ -79,22 +79,21 @@ static void take_back_terminal(struct terminal_loan *loan)
     loan->lent = false;
 }
 
-/* The child has been stopped by this signal: when it is one that the terminal is about, the child gets it and goes on,
- * as soon as we are in the foreground; without a terminal to be had it is killed. Ctrl-Z in a terminal that it had was
- * meant for us, too. */
+/* Handles a stopped child. If a terminal signal stopped it, it gets the terminal and continues as soon as we are in the
+ * foreground; it is killed if there is no terminal. Ctrl-Z in a lent terminal also stops this process. */
 static void handle_terminal_stop(struct terminal_loan *loan, pid_t group, int signal_number)
 {
     bool typed = signal_number == SIGTSTP && loan->lent;
     bool lent;
 
     if (signal_number != SIGTTIN && signal_number != SIGTTOU && !typed)
-        return; /* somebody else's SIGSTOP is theirs to undo */
+        return; /* whoever sent SIGSTOP sends SIGCONT */
     take_back_terminal(loan);
     if (typed)
         kill(0, SIGTSTP);
     lent = lend_terminal(loan, group);
     if (!lent) {
-        /* In the background we have none to lend. Then the whole job stops, as when we had read the terminal ourselves,
+        /* In the background there is no terminal to lend. The whole job stops, as if it had read the terminal itself,
          * until the user brings it to the foreground. */
         kill(0, SIGTTIN);
         lent = lend_terminal(loan, group);
@@ -104,14 +103,14 @@ static void handle_terminal_stop(struct terminal_loan *loan, pid_t group, int si
 
 /* ---- Waiting for a child ---- */
 
-/* SIGCHLD as something that poll() waits for. Internal to base/process.
+/* Turns SIGCHLD into an event for poll().
  *
- * The signal goes to any one thread, and several may wait for children at once: the handler wakes all of them. */
+ * The signal is delivered to an arbitrary thread, and several may wait for children: the handler wakes all of them. */
 
 struct child_waiter {
     atomic_bool taken;
     int pipe[2];       /* the first end is readable after a SIGCHLD */
-    sigset_t old_mask; /* of the thread that has taken it */
+    sigset_t old_mask; /* of the thread that uses it */
     struct child_waiter *next;
 };
 
@@ -125,7 +124,7 @@ static void wake_all(int signal_number)
     (void)signal_number;
     for (struct child_waiter *waiter = atomic_load(&waiters); waiter; waiter = waiter->next) {
         if (atomic_load(&waiter->taken) && write(waiter->pipe[1], "", 1) < 0) {
-            /* Full: it is readable already. */
+            /* The pipe is full, so it is readable already. */
         }
     }
     errno = saved_errno;
@@ -163,7 +162,7 @@ static struct child_waiter *take_child_waiter(void)
         ret = new_waiter();
     if (!ret)
         return NULL;
-    /* Each time: it may have been ignored when we were started, or a library may have put its own handler there. */
+    /* Every time: the signal may have been ignored at start, or a library may have replaced the handler. */
     sigemptyset(&action.sa_mask);
     sigaction(SIGCHLD, &action, NULL);
     sigemptyset(&only);
@@ -187,7 +186,7 @@ static void clear_child_waiter(struct child_waiter *waiter)
     }
 }
 
-/* Seconds between SIGTERM and SIGKILL; in the middle it is sent again. Who was asked to end, ends soon: see
+/* Seconds between SIGTERM and SIGKILL; SIGTERM is sent again after half of it. Must fit in the grace period of
  * interrupt.h. */
 #define GRACE 2.0
 #define GRACE_OF_INTERRUPTED 1.0
@@ -195,7 +194,7 @@ static void clear_child_waiter(struct child_waiter *waiter)
 enum phase {
     PHASE_RUNNING,
     PHASE_ASKED, /* SIGTERM was sent */
-    /* twice: srun overlooks one that comes while it asks for resources, and goes on waiting for them */
+    /* twice: srun ignores a signal that arrives while it requests resources */
     PHASE_ASKED_AGAIN,
     PHASE_KILLED, /* SIGKILL was sent */
 };
@@ -207,7 +206,7 @@ struct process_run {
     struct terminal_loan terminal;
     enum phase phase;
     double deadline; /* of the phase, as stopwatch_now(); INFINITY: none */
-    bool ended;      /* the leader has; `status` tells how. It is not reaped before the family is */
+    bool ended;      /* the leader has exited with `status`. It is reaped after its family */
     siginfo_t status;
     bool timed_out, interrupted;
     const int *stop; /* NULL: none */
@@ -232,7 +231,7 @@ static void look_at_leader(struct process_run *run)
     }
     run->ended = true;
     run->status = info;
-    /* Ctrl-C in a terminal that the child had was meant for us, too. */
+    /* Ctrl-C in a lent terminal also interrupts this process. */
     if (run->terminal.lent && info.si_code != CLD_EXITED && info.si_status == SIGINT) {
         take_back_terminal(&run->terminal);
         run->interrupted = true;
@@ -245,7 +244,7 @@ static void send_request_to_end(struct process_run *run, enum phase phase)
     run->phase = phase;
     run->deadline = stopwatch_now() + (interrupt_pending() ? GRACE_OF_INTERRUPTED : GRACE) / 2;
     signal_group(run, SIGTERM);
-    signal_group(run, SIGCONT); /* a stopped process does not see the other */
+    signal_group(run, SIGCONT); /* a stopped process does not handle the other signal */
 }
 
 static void ask_to_end(struct process_run *run)
@@ -254,7 +253,7 @@ static void ask_to_end(struct process_run *run)
         send_request_to_end(run, PHASE_ASKED);
 }
 
-/* Returns true when the deadline has passed and something was done about it. */
+/* Returns true if the deadline had passed and the next phase was started. */
 static bool look_at_clock(struct process_run *run)
 {
     if (stopwatch_now() < run->deadline)
@@ -344,7 +343,7 @@ static int refuse_interrupted(const struct process_request *request, struct erro
     const char *name = request->arguments[0];
 
     if (interrupt_pending())
-        return error_set(err, ERR_INTERRUPTED, "'%s' was ended by a signal to this program: %s", name,
+        return error_set(err, ERR_INTERRUPTED, "'%s' was terminated because this program received a signal: %s", name,
                          strsignal(interrupt_pending()));
     return error_set(err, ERR_INTERRUPTED, "'%s' was interrupted", name);
 }
@@ -375,12 +374,12 @@ int process_run(const struct process_request *request, struct process_result *re
     rc = process_spawn(request, out, error_out, &run.leader, err);
     if (rc < 0)
         goto done;
-    close(error_out); /* or there would be no end of what can be read */
+    close(error_out); /* or the pipe would never reach its end */
     close(out);
     out = error_out = -1;
 
     follow_process(&run);
-    if (interrupt_pending()) /* the signal may have reached the child before it had a group of its own */
+    if (interrupt_pending()) /* the child may have got the signal before its group was created */
         run.interrupted = true;
     result.seconds = stopwatch_now() - begin;
     capture_drain(&run.out);

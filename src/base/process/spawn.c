@@ -1,7 +1,7 @@
 /* base/process/spawn.c: finding and starting a program.
  *
- * posix_spawn() does not copy the parent's page tables (a model of many gigabytes may be mapped) and returns what exec
- * said. It is given a path, never a name, so that no C library falls back to running a file of unknown format with sh.
+ * posix_spawn() does not copy the parent's page tables (a model of many gigabytes may be mapped) and returns the error
+ * of exec. It gets a path, never a name, so that no C library falls back to running a file of unknown format with sh.
  */
 #define _GNU_SOURCE /* posix_spawn_file_actions_addchdir_np */
 #include "base/process/spawn.h"
@@ -39,8 +39,8 @@ static bool is_regular(const char *path)
     return stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Looks for `name` in the folders of PATH; an empty one is the working directory. When only files are found that are
- * not executable, NULL is returned and the first of them goes to `*ret_unusable`, unless NULL. */
+/* Looks for `name` in the folders of PATH; an empty one is the working directory. If only non-executable files are
+ * found, returns NULL and sets `*ret_unusable` (unless NULL) to the first one. */
 static char *find_program_in_path(const char *name, char **ret_unusable)
 {
     for (const char *folder = search_path();;) {
@@ -97,8 +97,8 @@ static int explain_spawn_failure(int reason, const char *program, struct error *
     case ENOENT:
     case ENOTDIR:
         if (access(program, F_OK) == 0)
-            return error_set(err, ERR_IO, "cannot run '%s': the interpreter that it names is not there", program);
-        return error_set(err, ERR_MISSING, "cannot run '%s': there is no such file", program);
+            return error_set(err, ERR_IO, "cannot run '%s': its interpreter does not exist", program);
+        return error_set(err, ERR_MISSING, "cannot run '%s': it does not exist", program);
     case EACCES:
         return error_set(err, ERR_IO, "cannot run '%s': %s", program,
                          file_is_folder(program) ? "it is a folder" : "it is not executable (see chmod)");
@@ -113,7 +113,7 @@ static int explain_spawn_failure(int reason, const char *program, struct error *
     }
 }
 
-/* The variable that `assignment` sets is set, or taken away, by one of `others`, too. */
+/* Whether one of `others` sets or unsets the variable of `assignment`. */
 static bool is_overridden(const char *assignment, const char *const *others)
 {
     size_t length = strcspn(assignment, "=");
@@ -125,7 +125,7 @@ static bool is_overridden(const char *assignment, const char *const *others)
     return false;
 }
 
-/* Our environment with `added`; lives in `arena` and in what it was made of. */
+/* Our environment with `added`; allocated in `arena`, and refers to the strings of both. */
 static char **make_environment(const char *const *added, struct arena *arena)
 {
     size_t inherited = 0, count = 0, more = 0;
@@ -150,7 +150,7 @@ static char **make_environment(const char *const *added, struct arena *arena)
     return ret;
 }
 
-/* We may ignore SIGPIPE and block signals in some threads; the child must not notice. */
+/* Resets signals: we ignore SIGPIPE and block signals in some threads, the child must not inherit that. */
 static int set_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, defaults;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* All pairs of characters, so that 12 bits take one lookup; 8 KiB stay within any first-level cache. */
+/* All pairs of characters, so that 12 bits need one lookup; 8 KiB fit in any L1 cache. */
 #define ROW(c)                                                                                                         \
     c "A" c "B" c "C" c "D" c "E" c "F" c "G" c "H" c "I" c "J" c "K" c "L" c "M" c "N" c "O" c "P" c "Q" c "R" c      \
       "S" c "T" c "U" c "V" c "W" c "X" c "Y" c "Z" c "a" c "b" c "c" c "d" c "e" c "f" c "g" c "h" c "i" c "j" c      \

@@ -1,5 +1,5 @@
-/* base/text/named_values.h: values for things by name, as users give them: `[<name>:]<value>`. A name may be a pattern;
- * "" stands for everything that is not named. */
+/* base/text/named_values.h: values by name, as users specify them: `[<name>:]<value>`. A name may be a pattern; ""
+ * applies to everything else. */
 #ifndef BASE_TEXT_NAMED_VALUES_H
 #define BASE_TEXT_NAMED_VALUES_H
 

@@ -55,7 +55,7 @@ bool name_rule_covers(const char *rule, const char *name)
 
 /* ---- Close names ---- */
 
-/* Longer names are compared by their beginnings: they come from machines, and the table has to stay small. */
+/* Limits the size of the table; longer names are usually generated. */
 #define COMPARED_BYTES 200
 
 void close_names_start(struct close_names *names, struct text wanted)

@@ -1,24 +1,24 @@
-/* base/text/names.h: names of tensors, nodes and options as users type them: lists of them, rules for some of them, and
- * those that somebody may have meant, for messages about a name that does not exist. */
+/* base/text/names.h: names of tensors, nodes and options: lists of names for messages, rules by name or pattern, and
+ * suggestions for misspelled names. */
 #ifndef BASE_TEXT_NAMES_H
 #define BASE_TEXT_NAMES_H
 
 #include "base/text/string_builder.h"
 
-/* In front of a name that is one of a list of things to do without: there may be nothing of that name. */
+/* Prefix of an optional entry in a list of excluded names: it is no error if nothing has that name. */
 #define NAME_MAY_MISS '?'
 
 /* Adds a name to a list for messages: "'a', 'b'", as between the brackets of a Python list. */
 void name_list_add(struct string_builder *list, const char *name);
 
-/* A list of which a message tells the first few: "'a', 'b' and 3 more". */
+/* A list of names for messages, which prints only the first ones: "'a', 'b' and 3 more". */
 struct short_list {
-    struct string_builder *text; /* what it is added to */
-    size_t most;                 /* that are told */
-    size_t count;                /* of all that are in it */
+    struct string_builder *text; /* receives the list */
+    size_t most;                 /* names printed */
+    size_t count;                /* of all names, printed or not */
 };
 
-/* Counts one more. True: it is told, what parts it from the one before is there already, and the caller adds it. */
+/* Counts one more name. True: the caller appends the name; the separator has been appended already. */
 bool short_list_next(struct short_list *list);
 void short_list_add(struct short_list *list, const char *name); /* with string_add_quoted() */
 void short_list_end(struct short_list *list);
@@ -28,11 +28,11 @@ void short_list_end(struct short_list *list);
  * with the empty name; else NULL. */
 const void *name_rule_find(const void *items, size_t count, size_t item_size, const char *name);
 
-/* Whether a rule called `rule` can be meant for `name`: it is empty, or equal, or a pattern that matches. */
+/* Whether the rule `rule` applies to `name`: it is empty, equal, or a pattern that matches. */
 bool name_rule_covers(const char *rule, const char *name);
 
-/* The number of letters to insert, remove, replace or swap with their neighbour to get from one name to the other. Of
- * names of more than 200 bytes only the beginnings count. */
+/* The edit distance of two names: letters to insert, remove, replace or swap with their neighbour (optimal string
+ * alignment). Only the first 200 bytes of each name are compared. */
 size_t name_distance(struct text a, struct text b);
 
 #define CLOSE_NAMES_LIMIT 3
@@ -48,10 +48,10 @@ struct close_names {
 
 void close_names_start(struct close_names *names, struct text wanted);
 
-/* Offers a name, whose memory has to outlive `names`. The same one may be offered several times. */
+/* Adds a name as a candidate; it is not copied and must outlive `names`. The same name may be added several times. */
 void close_names_offer(struct close_names *names, struct text name);
 
-/* Appends "; did you mean 'a', 'b' or 'c'?", or nothing when no offered name was close. */
+/* Appends "; did you mean 'a', 'b' or 'c'?", or nothing if no name is close. */
 void close_names_add_to(const struct close_names *names, struct string_builder *ret);
 
 #endif

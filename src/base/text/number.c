@@ -1,7 +1,7 @@
 /* base/text/number.c: numbers as text.
  *
- * The C library's conversions are exact but follow the locale's decimal point. Printing here reads back under the same
- * locale and then keeps the digits only; parsing puts the locale's point in.
+ * The C library's conversions are exact but follow the locale's decimal point. Printing verifies the text under the
+ * same locale and then keeps only the digits; parsing inserts the locale's decimal point.
  */
 #include "base/text/number.h"
 
@@ -14,7 +14,7 @@
 
 #include "base/memory.h"
 
-#define MOST_DECIMALS 20 /* of a rounded number; the text has room for them */
+#define MOST_DECIMALS 20 /* of a rounded number; they fit in the buffer */
 
 /* 0.d1d2d3... * 10^(exponent + 1), that is d1.d2d3... * 10^exponent. */
 struct decimal {
@@ -47,8 +47,8 @@ static bool increment_last_digit(char *text)
     return false;
 }
 
-/* Prints a positive finite `value` with `precision` digits as "d.ddde+xx". Returns false when no text of that length
- * reads back. */
+/* Prints a positive finite `value` with `precision` digits as "d.ddde+xx". Returns false if no text of that length
+ * reads back as `value`. */
 static bool print_exactly(double value, bool single, int precision, char *text, size_t size)
 {
     int exponent;
@@ -56,8 +56,8 @@ static bool print_exactly(double value, bool single, int precision, char *text, 
     snprintf(text, size, "%.*e", precision - 1, value);
     if (reads_back(text, value, single))
         return true;
-    /* Below a power of two the numbers lie twice as close, so that the nearest text may belong to a neighbour while the
-     * one after it does not (2^-44 is 5.684341886080802e-14, not ...801...). */
+    /* Below a power of two floating-point numbers are twice as dense, so the nearest text may round to a neighbour
+     * while the next text does not (2^-44 is 5.684341886080802e-14, not ...801...). */
     return frexp(value, &exponent) == 0.5 && increment_last_digit(text) && reads_back(text, value, single);
 }
 
@@ -67,7 +67,7 @@ static struct decimal shortest_float_decimal(double value, bool single)
     char text[48];
     int longest = single ? FLT_DECIMAL_DIG : DBL_DECIMAL_DIG;
     bool subnormal = value < (single ? (double)FLT_MIN : DBL_MIN);
-    /* This many digits survive a round trip, so that fewer never need to be tried: trailing zeros are dropped below. */
+    /* Texts of this many digits survive a round trip, so fewer need not be tried: trailing zeros are dropped below. */
     int precision = subnormal ? 1 : single ? FLT_DIG : DBL_DIG;
 
     while (!print_exactly(value, single, precision, text, sizeof(text)) && precision < longest)
@@ -213,7 +213,7 @@ static struct text trim_blanks(struct text text)
     return text;
 }
 
-/* Takes a '+' or '-' off the front. Returns true for '-'. */
+/* Removes a leading '+' or '-'. Returns true for '-'. */
 static bool take_sign(struct text *text)
 {
     bool negative = text->size > 0 && text->data[0] == '-';
@@ -225,8 +225,8 @@ static bool take_sign(struct text *text)
     return negative;
 }
 
-/* Takes digits with single underscores between them off the front and appends the digits to `*end`. Returns how
- * many. */
+/* Removes leading digits with single underscores between them and appends the digits to `*end`. Returns their
+ * number. */
 static size_t take_digits(struct text *text, char **end)
 {
     size_t count = 0, i = 0;
@@ -274,7 +274,7 @@ static bool equals_lower_case(struct text text, const char *lower)
     return text.size == other.size && text_contains_ignoring_case(text, other);
 }
 
-/* Writes the number in `text` to `end` in the form that strtod() takes under the current locale. */
+/* Writes the number in `text` to `end` in the form that strtod() accepts in the current locale. */
 static bool normalize_float(struct text text, char *end)
 {
     size_t digits = take_digits(&text, &end);
@@ -321,7 +321,7 @@ bool number_parse_float(struct text text, double *ret)
     } else if (equals_lower_case(text, "nan")) {
         value = NAN;
     } else {
-        /* Besides the text: a longer decimal point, the sign of the exponent, the NUL. */
+        /* In addition to the text: a longer decimal point, the exponent's sign, the NUL. */
         char *number SCOPED_FREE = memory_alloc(text.size + strlen(localeconv()->decimal_point) + 2);
         bool valid = normalize_float(text, number);
         value = valid ? strtod(number, NULL) : 0;

@@ -20,7 +20,7 @@ void shell_add_word(struct string_builder *line, const char *word, const struct 
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+=";
 
     for (; *word != '\0'; word++) {
-        if (quotes->quotes == '\0' && *word == '\n') { /* behind a backslash it would be left out */
+        if (quotes->quotes == '\0' && *word == '\n') { /* backslash and newline would be removed by the shell */
             string_add(line, "'\n'");
             continue;
         }

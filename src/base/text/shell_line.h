@@ -1,7 +1,7 @@
-/* base/text/shell_line.h: a line of the shell, into which words are put so that it takes them as they are.
+/* base/text/shell_line.h: quoting of words for insertion into a shell command line.
  *
- * Whoever walks along such a line, character by character, knows inside which quotes it is. Expansions that hold quotes
- * of their own, and documents that stand in the line (<<), are not understood.
+ * A caller that scans a line character by character tracks the quotes that surround the current position. Expansions
+ * that contain quotes, and here-documents (<<), are not supported.
  */
 #ifndef BASE_TEXT_SHELL_LINE_H
 #define BASE_TEXT_SHELL_LINE_H
@@ -10,17 +10,17 @@
 
 /* Zeroed at the beginning of a line. */
 struct shell_quotes {
-    char quotes;  /* inside which ones; 0: none */
-    bool escaped; /* a backslash stands in front of the next character */
+    char quotes;  /* the surrounding quotation mark; 0: none */
+    bool escaped; /* the next character follows a backslash */
 };
 
-/* Goes on by one character. */
+/* Advances by one character. */
 void shell_quotes_step(struct shell_quotes *quotes, char character);
 
-/* Appends `word` as it has to be written at this place. */
+/* Appends `word`, quoted as the current position requires. */
 void shell_add_word(struct string_builder *line, const char *word, const struct shell_quotes *quotes);
 
-/* Appends a blank, unless `line` is empty, and `word`, in quotes if it needs them: lines that are shown to be typed. */
+/* Appends a blank, unless `line` is empty, and `word`, quoted if necessary: for command lines shown to the user. */
 void shell_add_argument(struct string_builder *line, const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* base/text/string_builder.c: text that grows. */
+/* base/text/string_builder.c: a growing string. */
 #include "base/text/string_builder.h"
 
 #include <stdint.h>
@@ -38,7 +38,7 @@ void string_clear(struct string_builder *builder)
 void *string_reserve(struct string_builder *builder, size_t more)
 {
     if (more >= SIZE_MAX / 2 - builder->size)
-        memory_alloc(SIZE_MAX); /* ends the process */
+        memory_alloc(SIZE_MAX); /* exits */
 
     size_t needed = builder->size + more + 1;
     if (needed > builder->capacity) {
@@ -89,16 +89,16 @@ static size_t color_length(struct text text)
     return at < text.size && text.data[at] == 'm' ? at + 1 : 0;
 }
 
-/* Whether three bytes of UTF-8 are a character that changes in which order those around it are shown (U+202A to U+202E,
- * U+2066 to U+2069), or one that some take for the end of a line (U+2028, U+2029). */
+/* Whether three bytes of UTF-8 are a bidirectional control character (U+202A to U+202E, U+2066 to U+2069) or a line or
+ * paragraph separator (U+2028, U+2029). */
 static bool character_rearranges_text(const unsigned char *bytes)
 {
     return bytes[0] == 0xe2 && ((bytes[1] == 0x80 && bytes[2] >= 0xa8 && bytes[2] <= 0xae) ||
                                 (bytes[1] == 0x81 && bytes[2] >= 0xa6 && bytes[2] <= 0xa9));
 }
 
-/* The length of the character that `text` begins with; 0 if a terminal could take it for a command, or for no
- * character. Those from U+0080 to U+009F are commands, too. */
+/* The length of the first character of `text`; 0 if it is invalid or could control a terminal, which includes U+0080 to
+ * U+009F. */
 static size_t harmless_length(struct text text)
 {
     unsigned char first = (unsigned char)text.data[0];

@@ -1,4 +1,4 @@
-/* base/text/string_builder.h: text that grows. `data` is always NUL-terminated once something was added, else "". */
+/* base/text/string_builder.h: a growing string. `data` is always NUL-terminated; "" while empty. */
 #ifndef BASE_TEXT_STRING_BUILDER_H
 #define BASE_TEXT_STRING_BUILDER_H
 
@@ -27,28 +27,28 @@ void string_add_char(struct string_builder *builder, char c);
 void string_add_bytes(struct string_builder *builder, const void *data, size_t size);
 void string_add_text(struct string_builder *builder, struct text text);
 
-/* Appends 'word', or "word" when it holds a single quote and no double one, as Python's repr() does. Backslashes, line
- * breaks and bytes that are not printable are escaped, so that a message stays on its line. */
+/* Appends 'word', or "word" if it contains a single quote and no double quote, as Python's repr() does. Backslashes,
+ * line breaks and bytes that are not printable are escaped, so that a message stays on one line. */
 void string_add_quoted(struct string_builder *builder, const char *word);
 
-/* For people's eyes, of text that comes from files and other programs: it must not steer the terminal that shows it.
- * Control characters but tabs and line breaks, those that change the order in which text is shown, and bytes that are
- * not UTF-8, become \xNN; sequences that only set colours are left out. */
+/* Appends untrusted text from files and other programs, made safe for a terminal: control characters other than tabs
+ * and line breaks, characters that change text direction, and bytes that are not UTF-8 become \xNN; sequences that only
+ * set colours are dropped. */
 void string_add_visible(struct string_builder *builder, struct text text);
 
-/* The same where it must not end the line either: line breaks and tabs become \n and \t. */
+/* Like string_add_visible(), but for a single line: line breaks and tabs become \n and \t. */
 void string_add_in_line(struct string_builder *builder, const char *text);
-void string_add_integer(struct string_builder *builder, int64_t value); /* many times as fast as a format */
+void string_add_integer(struct string_builder *builder, int64_t value); /* much faster than string_add_format() */
 void string_add_format(struct string_builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void string_add_format_list(struct string_builder *builder, const char *format, va_list args)
     __attribute__((format(printf, 2, 0)));
 void string_truncate(struct string_builder *builder, size_t size);
 
-/* Makes room for `more` bytes and returns where they start. The caller writes them and adds their number to `size`; the
- * NUL behind all of them is there already, behind fewer it is the caller's to set. */
+/* Reserves `more` bytes and returns a pointer to them. The caller writes them and adds their number to `size`. The NUL
+ * after `more` bytes is set already; a caller that writes fewer sets it itself. */
 void *string_reserve(struct string_builder *builder, size_t more);
 
-/* Gives up the text to the caller, who frees it; the builder is empty afterwards. Never NULL. */
+/* Returns the text, which the caller frees; the builder is empty afterwards. Never NULL. */
 char *string_take(struct string_builder *builder);
 
 #endif

@@ -1,4 +1,4 @@
-/* base/text/text.c: comparing and matching text that is not ended by NUL. */
+/* base/text/text.c: compares and matches text that is not NUL-terminated. */
 #define _GNU_SOURCE /* memmem */
 #include "base/text/text.h"
 
@@ -111,8 +111,8 @@ size_t text_utf8_length(const char *data, size_t size)
     return length;
 }
 
-/* Takes one character off the front: its code point, or for a byte that is not UTF-8 a value of its own above all code
- * points, so that it equals only itself. */
+/* Removes the first character and returns its code point. A byte that is not UTF-8 gives a distinct value above all
+ * code points, so that it equals only itself. */
 static uint32_t next_character(struct text *text)
 {
     const uint8_t *bytes = (const uint8_t *)text->data;
@@ -138,8 +138,8 @@ static uint32_t next_character(struct text *text)
     return ret;
 }
 
-/* `pattern` begins behind a '['. Finds the ']' that ends the set: one right at the start (or behind '!') is a member.
- * Returns its offset, or SIZE_MAX when there is none (the '[' then stands for itself). */
+/* `pattern` starts after a '['. Finds the ']' that ends the set: one at the start (or after '!') is a member. Returns
+ * its offset, or SIZE_MAX when there is none (the '[' is then literal). */
 static size_t set_end(struct text pattern)
 {
     size_t i = 0;
@@ -174,7 +174,7 @@ static bool set_has(struct text set, uint32_t character)
     return found != negated;
 }
 
-/* Matches one character of `name` against one element of `pattern` other than '*' and moves both on. */
+/* Matches one character of `name` against one element of `pattern` other than '*' and advances both. */
 static bool match_one_character(struct text *name, struct text *pattern)
 {
     if (name->size == 0)

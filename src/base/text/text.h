@@ -1,7 +1,7 @@
-/* base/text/text.h: text and bytes that lie in somebody else's memory, with their length. Not ended by NUL.
+/* base/text/text.h: non-owning views of text and bytes, with their length. Not NUL-terminated.
  *
- * The module base/text/ holds text in memory: pieces of other memory, text that grows, numbers and bytes as text, names
- * as users type them. Nothing here reads or prints.
+ * The module base/text/ contains text in memory: views, growing strings, numbers and bytes as text, names as users type
+ * them. It does no input or output.
  *
  *   printf("node '" TEXT_FORMAT "'\n", TEXT_ARGS(node->name));
  */
@@ -26,13 +26,13 @@ struct span {
 #define TEXT_ARGS(t) (int)(t).size, (t).data
 #define TEXT(literal) ((struct text){(literal), sizeof(literal) - 1})
 
-/* Words of a command line, say: NUL-terminated strings in somebody else's memory. */
+/* A list of NUL-terminated strings that it does not own, for example the words of a command line. */
 struct words {
-    const char *const *items; /* as a rule a NULL follows the last one; NULL when there was none at all */
+    const char *const *items; /* usually NULL-terminated; NULL if the list is empty */
     size_t count;
 };
 
-/* The same while it is put together; `items` is malloc'd, the words are somebody else's. */
+/* A `struct words` under construction; `items` is malloc'd, the strings are not owned. */
 struct word_list {
     const char **items;
     size_t count, capacity;
@@ -48,14 +48,14 @@ bool text_equal(struct text a, struct text b);
 bool text_equal_string(struct text a, const char *b);
 bool text_begins_with(struct text text, const char *beginning);
 bool text_contains(struct text haystack, struct text needle);
-size_t text_find(struct text haystack, struct text needle);      /* where it begins; SIZE_MAX: it is not there */
-size_t text_find_last(struct text haystack, struct text needle); /* the same of its last occurrence */
+size_t text_find(struct text haystack, struct text needle);      /* offset of the first occurrence; SIZE_MAX: none */
+size_t text_find_last(struct text haystack, struct text needle); /* offset of the last occurrence; SIZE_MAX: none */
 bool text_contains_ignoring_case(struct text haystack, struct text needle); /* ASCII case only */
 
 /* Shell-style patterns as in Python's fnmatch: * ? [seq] [!seq]; no special treatment of '/' or a leading '.'. */
 bool text_matches_pattern(struct text name, struct text pattern);
 
-/* The length of the valid UTF-8 sequence that `data` begins with (1 to 4), or 0 when it is not valid. */
+/* The length (1 to 4) of the valid UTF-8 sequence at `data`, or 0 if it is not valid. */
 size_t text_utf8_length(const char *data, size_t size);
 
 #endif

@@ -71,7 +71,7 @@ static int end_by_a_shorter_file_in_a_check(void)
 static void a_file_that_becomes_shorter_while_it_is_mapped_is_named(void **state)
 {
     static const char said[] =
-        "[!] 'model.onnx' cannot be read any more: it became shorter while it was in use, or its disk fails; "
+        "[!] 'model.onnx' cannot be read any more: it was truncated while in use, or its disk failed; "
         "signal 7 (Bus error) ended this program\n";
 
     REQUIRE_HANDLERS();
@@ -120,8 +120,7 @@ static void a_crash_of_our_own_is_not_blamed_on_others_and_ends_by_its_signal_in
 {
     REQUIRE_HANDLERS();
     assert_int_equal(in_child(crash_behind_work), -SIGABRT);
-    assert_said(
-        "[!] signal 6 (Aborted) ended this program, which is a mistake in it or in a library that it has loaded\n");
+    assert_said("[!] signal 6 (Aborted) ended this program, which is a bug in it or in a library that it has loaded\n");
 }
 
 static int crash_forgotten(void)

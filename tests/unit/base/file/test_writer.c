@@ -435,7 +435,7 @@ static void source_that_ends_early_is_an_error(void **state)
     int source = open("source", O_RDONLY);
     assert_int_equal(file_writer_open(&writer, "out", NULL), 0);
     assert_int_equal(file_writer_copy(&writer, source, 5, 6, &err), ERR_IO);
-    assert_non_null(strstr(err.message, "1 bytes too early"));
+    assert_non_null(strstr(err.message, "1 bytes too short"));
     assert_int_equal(file_writer_copy(&writer, source, UINT64_MAX, 1, &err), ERR_INVALID);
     assert_int_equal(file_writer_copy(&writer, source, 1, UINT64_MAX, &err), ERR_INVALID);
     file_writer_release(&writer);

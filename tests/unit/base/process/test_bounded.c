@@ -153,7 +153,7 @@ static void crash_is_an_error_that_names_the_signal(void **state)
 
     process = start();
     assert_int_equal(ask(process, "exit", (struct bounds){0}, &given, &err), ERR_BACKEND);
-    assert_string_equal(err.message, "somebody's code ends its process with exit code 7");
+    assert_string_equal(err.message, "somebody's code exits with code 7");
     assert_true(bounded_process_is_end(&err));
     bounded_process_stop(process);
 }
@@ -167,7 +167,7 @@ static void work_without_end_is_ended(void **state)
 
     (void)state;
     assert_int_equal(ask(process, "hang", (struct bounds){.seconds = 0.2}, &given, &err), ERR_BACKEND);
-    assert_string_equal(err.message, "somebody's code has not come to an end within 0.2 s (--time gives it more)");
+    assert_string_equal(err.message, "somebody's code timed out after 0.2 s; --time raises the limit");
     assert_true(bounded_process_is_end(&err));
     assert_true(bounded_process_is_out_of_time(&err));
     assert_true(stopwatch_now() - begin >= 0.2);

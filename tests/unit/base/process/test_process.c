@@ -369,7 +369,7 @@ static void missing_program_is_told_apart(void **state)
     assert_int_equal(run_program("no-such-program", &err), ERR_MISSING);
     assert_non_null(strstr(err.message, "cannot run 'no-such-program': there is no such program on PATH"));
     assert_int_equal(run_program("./no-such-program", &err), ERR_MISSING);
-    assert_string_equal(err.message, "cannot run './no-such-program': there is no such file");
+    assert_string_equal(err.message, "cannot run './no-such-program': it does not exist");
     assert_int_equal(run_program("", &err), ERR_INVALID);
     assert_int_equal(run_program(NULL, &err), ERR_INVALID);
 }

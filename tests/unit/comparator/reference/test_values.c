@@ -440,7 +440,7 @@ static void without_a_folder_for_them_there_are_no_values(void **state)
     bench_open(&bench);
     setenv("TMPDIR", "./missing", 1);
     assert_int_equal(ask(&bench, "y3", &err), ERR_IO);
-    assert_non_null(strstr(err.message, "cannot make a temporary file in './missing'"));
+    assert_non_null(strstr(err.message, "cannot create a temporary file in './missing'"));
     setenv("TMPDIR", ".", 1);
     must_get(&bench, "y3");
     must_be_right(&bench, &bench.all);
