@@ -92,3 +92,20 @@ without_means()
     run --separate-stderr polygraphy inspect data "$golden/debug_replay/repeat_3iters.json"
     refused repeat_3iters.json
 }
+
+@test "what may have no end is refused by all that reads data, and a pipe of the shell is read" {
+    arrays results out.json '[("A", [{"y": f32([[1, 2]])}])]'
+    mkfifo pipe
+    local command file
+    for command in 'inspect data' 'inspect tactics' 'data to-input -o new.json' \
+        "run $POLYGRAPHY_ROOT/tests/models/identity.onnx --onnxrt --load-inputs" \
+        "run $POLYGRAPHY_ROOT/tests/models/identity.onnx --onnxrt --load-outputs"; do
+        for file in pipe /dev/zero; do
+            run --separate-stderr timeout 20 "$POLYGRAPHY" $command $file
+            [ "$status" -eq 1 ]
+            [[ $stderr == *"'$file' is a "* ]]
+        done
+    done
+    polygraphy inspect data <(cat out.json)
+    polygraphy inspect data /dev/stdin < <(cat out.json)
+}

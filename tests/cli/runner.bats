@@ -37,7 +37,7 @@ fails()
     [ "$status" -eq 0 ]
     run polygraphy run "$model" --runner "$good; echo >>{inputs}" --load-inputs in.safetensors
     [ "$status" -eq 1 ]
-    [[ $output == *"has written to its inputs, which are 'in.safetensors'"* ]]
+    [[ $output == *"has written to 'in.safetensors', which is the user's"* ]]
 }
 
 @test "a command that fails is no difference" {
@@ -105,4 +105,21 @@ fails()
     run polygraphy run "$POLYGRAPHY_ROOT/tests/models/matmul_chain_64.onnx" --onnxrt --rtol 1e-3 \
         --runner "env TMPDIR=\$(dirname {outputs}) $POLYGRAPHY_ROOT/examples/runners/onnxruntime_node.js {model} {inputs} {outputs}"
     [ "$status" -eq 0 ]
+}
+
+@test "a runner that writes to the model, or to its external data, is told, and nothing of it counts" {
+    require_onnxruntime
+    reduce_models make external m.onnx w.bin
+    reduce_models make weights w.bin
+    local line
+    for line in 'echo x >>{model}' 'mv {model} moved; cp moved {model}' 'rm {model}' 'echo x >>w.bin'; do
+        cp m.onnx model.onnx
+        cp w.bin w.copy
+        run --separate-stderr polygraphy run model.onnx --onnxrt --runner \
+            "polygraphy run {model} --onnxrt --load-inputs {inputs:json} --save-outputs {outputs:json} --silent; $line"
+        [ "$status" -eq 1 ]
+        [[ $stderr == *"has written to '"*"', which is the user's: repair that file, and let the command only read {model}"* ]]
+        run ! grep -q 'All outputs matched' <<<"$output"
+        mv w.copy w.bin
+    done
 }

@@ -4,12 +4,12 @@
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "backend/command/files.h"
 #include "backend/command/outputs.h"
 #include "backend/model_io.h"
 #include "base/file/file.h"
+#include "base/file/identity.h"
 #include "base/memory.h"
 #include "base/process/process.h"
 #include "base/text/number.h"
@@ -23,6 +23,12 @@
 /* With these exit codes shells and others say that nothing was run (POSIX, "Exit Status for Commands"; git bisect). */
 enum { CODE_UNTESTABLE = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNALED = 128 };
 
+/* A file of the user's that the command is to read only. */
+struct lent_file {
+    char *path;
+    struct file_stamp stamp;
+};
+
 struct command_session {
     struct backend_session base;
     const struct runner_command *command;
@@ -30,6 +36,10 @@ struct command_session {
     char *folder; /* has all files but the model, where that is the user's */
     char *paths[COMMAND_FILES];
     enum command_format formats[COMMAND_FILES];
+    struct {
+        struct lent_file *items;
+        size_t count, capacity;
+    } lent; /* the model and its external data, where the command is given the user's */
 };
 
 /* ---- What a command wrote ---- */
@@ -200,6 +210,33 @@ static int blame_runner(const struct command_session *session, const char *line,
     return err->code;
 }
 
+/* ---- Files of the user's ---- */
+
+static struct lent_file lend_file(const char *path)
+{
+    return (struct lent_file){.path = memory_strdup(path), .stamp = file_stamp_take(path)};
+}
+
+static int refuse_written(const struct command_session *session, const struct lent_file *file, const char *placeholder,
+                          struct error *err)
+{
+    if (!file->stamp.present || (file_exists(file->path) && !file_stamp_differs(&file->stamp, file->path)))
+        return 0;
+    return error_set(err, ERR_IO,
+                     "the runner '%s' has written to '%s', which is the user's: repair that file, and let the command "
+                     "only read %s, or work on a copy",
+                     session->command->name, file->path, placeholder);
+}
+
+static int refuse_written_model(const struct command_session *session, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; rc == 0 && i < session->lent.count; i++)
+        rc = refuse_written(session, &session->lent.items[i], "{model}", err);
+    return rc;
+}
+
 /* ---- The model ---- */
 
 static int write_command_model(struct command_session *session, const struct backend_model *source, struct model *model,
@@ -220,6 +257,25 @@ static int write_command_model(struct command_session *session, const struct bac
     return rc;
 }
 
+static void lend_model(struct command_session *session, const char *path, struct model *model)
+{
+    struct text_list locations = {0};
+    struct subgraph whole;
+
+    session->paths[COMMAND_MODEL] = memory_strdup(path);
+    *VECTOR_APPEND(&session->lent) = lend_file(path);
+    subgraph_init_whole(&whole, model);
+    if (external_data_locations(&whole, &locations, NULL) == 0)
+        for (size_t i = 0; i < locations.count; i++) {
+            char *data SCOPED_FREE = NULL;
+
+            if (external_data_path(model, locations.items[i], &data, NULL) == 0)
+                *VECTOR_APPEND(&session->lent) = lend_file(data);
+        }
+    free(locations.items);
+    subgraph_release(&whole);
+}
+
 static int open_command_model(struct command_session *session, const struct backend_model *source, struct error *err)
 {
     struct model *model = NULL;
@@ -232,7 +288,7 @@ static int open_command_model(struct command_session *session, const struct back
     session->base.outputs = model_io_new(model, NULL, &model->outputs);
     session->base.output_count = model->outputs.count;
     if (source->path != NULL)
-        session->paths[COMMAND_MODEL] = memory_strdup(source->path);
+        lend_model(session, source->path, model);
     else
         rc = write_command_model(session, source, model, err);
     model_free(model);
@@ -259,6 +315,8 @@ static int build_engine(struct command_session *session, struct error *err)
         err->foreign_code = COMMAND_LEFT_NOTHING;
     }
     show_output(session, &result, rc < 0);
+    if (refuse_written_model(session, err) < 0)
+        return err->code;
     return rc < 0 ? blame_runner(session, line, err) : 0;
 }
 
@@ -274,6 +332,9 @@ static void command_close(struct backend_session *base)
     model_io_free(session->base.outputs, session->base.output_count);
     for (size_t i = 0; i < COMMAND_FILES; i++)
         free(session->paths[i]);
+    for (size_t i = 0; i < session->lent.count; i++)
+        free(session->lent.items[i].path);
+    free(session->lent.items);
     if (session->folder != NULL)
         file_remove_tree(session->folder, NULL);
     free(session->folder);
@@ -372,22 +433,6 @@ static int read_outputs(const struct command_session *session, const struct word
     return rc;
 }
 
-/* A link to a file of the user's leads there when it is written to. */
-static int check_original(const struct command_session *session, const char *original, const struct stat *before,
-                          struct error *err)
-{
-    struct stat after;
-
-    if (original == NULL ||
-        (stat(original, &after) == 0 && after.st_size == before->st_size &&
-         after.st_mtim.tv_sec == before->st_mtim.tv_sec && after.st_mtim.tv_nsec == before->st_mtim.tv_nsec))
-        return 0;
-    return error_set(err, ERR_IO,
-                     "the runner '%s' has written to its inputs, which are '%s': repair that file, and let the command "
-                     "only read {inputs}",
-                     session->command->name, original);
-}
-
 static int run_and_read(struct command_session *session, const struct words *wanted, struct tensor_list *ret,
                         double *seconds, struct error *err)
 {
@@ -412,8 +457,8 @@ static int command_run(struct backend_session *base, const struct tensor_list *f
     const char **names = memory_alloc_zero(session->base.output_count, sizeof(*names));
     const struct words all = {names, session->base.output_count};
     const char *original = NULL;
+    struct lent_file inputs = {0}; /* a link to a file of the user's leads there when it is written to */
     struct tensor_list outputs = {0};
-    struct stat before = {0};
     int rc;
 
     for (size_t i = 0; i < session->base.output_count; i++)
@@ -421,12 +466,11 @@ static int command_run(struct backend_session *base, const struct tensor_list *f
     rc = write_inputs(session, feed, &original, err);
     if (rc < 0)
         goto done;
-    if (original != NULL && stat(original, &before) != 0) {
-        rc = error_set_errno(err, ERR_IO, "'%s'", original);
-        goto done;
-    }
+    if (original != NULL)
+        inputs = lend_file(original);
     rc = run_and_read(session, wanted != NULL ? wanted : &all, &outputs, seconds, err);
-    if (rc != ERR_INTERRUPTED && check_original(session, original, &before, err) < 0)
+    if (rc != ERR_INTERRUPTED &&
+        (refuse_written(session, &inputs, "{inputs}", err) < 0 || refuse_written_model(session, err) < 0))
         rc = err->code;
     if (rc < 0)
         goto done;
@@ -437,6 +481,7 @@ done:
     file_remove_tree(session->paths[COMMAND_INPUTS], NULL);
     file_remove_tree(session->paths[COMMAND_OUTPUTS], NULL);
     tensor_list_release(&outputs);
+    free(inputs.path);
     free(names);
     return rc;
 }

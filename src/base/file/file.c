@@ -124,6 +124,48 @@ static size_t first_guess(int fd, size_t limit)
     return (uintmax_t)status.st_size < limit ? (size_t)status.st_size + 2 : limit + 2;
 }
 
+static bool is_null_device(const struct stat *status)
+{
+    struct stat null;
+
+    return stat("/dev/null", &null) == 0 && S_ISCHR(null.st_mode) && null.st_rdev == status->st_rdev;
+}
+
+/* An anonymous pipe (/dev/stdin, <(command)) has no path of its own. A FIFO has one: nobody may ever write to it. A
+ * device may never end. */
+static int refuse_endless(int fd, const char *path, struct error *err)
+{
+    struct stat status = {0};
+    char *place SCOPED_FREE = NULL;
+
+    if (fstat(fd, &status) != 0)
+        return error_set_errno(err, ERR_IO, "cannot look at '%s'", path);
+    if (S_ISDIR(status.st_mode))
+        return error_set(err, ERR_IO, "'%s' is a folder", path);
+    if (S_ISFIFO(status.st_mode))
+        place = file_real_path(path);
+    if (place != NULL)
+        return error_set(err, ERR_IO, "'%s' is a FIFO: write its content to a file, or use a pipe of the shell", path);
+    if (S_ISBLK(status.st_mode) || (S_ISCHR(status.st_mode) && !isatty(fd) && !is_null_device(&status)))
+        return error_set(err, ERR_IO, "'%s' is a device, not a file", path);
+    return 0;
+}
+
+/* Opens what can be read to its end. */
+static int open_to_read_whole(const char *path, struct error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int rc = fd < 0 ? cannot_open(path, err) : refuse_endless(fd, path, err);
+
+    if (rc < 0) {
+        if (fd >= 0)
+            close(fd);
+        return rc;
+    }
+    fcntl(fd, F_SETFL, 0); /* waits for what comes, from here on */
+    return fd;
+}
+
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, struct error *err)
 {
     size_t size = 0;
@@ -131,9 +173,9 @@ int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, stru
 
     if (limit > SIZE_MAX / 4)
         limit = SIZE_MAX / 4;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = open_to_read_whole(path, err);
     if (fd < 0)
-        return cannot_open(path, err);
+        return fd;
 
     size_t capacity = first_guess(fd, limit);
     char *data = malloc(capacity);

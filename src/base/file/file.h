@@ -42,7 +42,8 @@ int file_open_to_read(const char *path, struct error *err);
  * be read. */
 size_t file_read_start(const char *path, void *ret, size_t size);
 
-/* Reads a whole file into malloc'd memory followed by a NUL; at most `limit` bytes, ERR_UNSUPPORTED if it is larger. */
+/* Reads a whole file, or all that comes through an anonymous pipe, into malloc'd memory followed by a NUL; at most
+ * `limit` bytes, ERR_UNSUPPORTED if it is larger. ERR_IO for FIFOs and devices: they may have no end. */
 int file_read(const char *path, size_t limit, char **ret, size_t *ret_size, struct error *err);
 
 struct file_writer {

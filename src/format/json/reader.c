@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "base/memory.h"
+#include "base/memory_limit.h"
 #include "base/text/string_builder.h"
 
 #define LONGEST_INLINE_STRING 256 /* bytes; a longer one goes by reference */
@@ -189,7 +190,7 @@ int json_reader_open(struct json_reader *ret, const char *path, struct error *er
         rc = file_map_open(path, &reader.map, err);
         reader.text = (struct text){reader.map.data ? (const char *)reader.map.data : "", reader.map.size};
     } else {
-        rc = file_read(path, PTRDIFF_MAX, &reader.piped, &reader.text.size, err);
+        rc = file_read(path, memory_limit(), &reader.piped, &reader.text.size, err);
         reader.text.data = reader.piped;
     }
     if (rc == 0)

@@ -92,6 +92,35 @@ static void only_regular_files_are_mapped(void **state)
     assert_string_equal(err.message, "'fifo' is not a regular file");
 }
 
+/* Nobody waits for what may never come, or never end; pipes of the shell are read. */
+static void what_may_have_no_end_is_not_read(void **state)
+{
+    char *data = NULL, path[32];
+    size_t size;
+    struct error err;
+    int ends[2];
+
+    assert_int_equal(mkfifo("fifo", 0666), 0);
+    assert_int_equal(file_read("fifo", SIZE_MAX, &data, &size, &err), ERR_IO);
+    assert_non_null(strstr(err.message, "'fifo' is a FIFO"));
+    assert_int_equal(file_read("/dev/zero", SIZE_MAX, &data, &size, &err), ERR_IO);
+    assert_string_equal(err.message, "'/dev/zero' is a device, not a file");
+    assert_int_equal(file_read("/dev/null", SIZE_MAX, &data, &size, &err), 0);
+    assert_int_equal(size, 0);
+    free(data);
+    assert_int_equal(file_read(".", SIZE_MAX, &data, &size, &err), ERR_IO);
+    assert_string_equal(err.message, "'.' is a folder");
+
+    assert_int_equal(pipe(ends), 0);
+    assert_int_equal(write(ends[1], "piped", 5), 5);
+    close(ends[1]);
+    snprintf(path, sizeof(path), "/dev/fd/%d", ends[0]);
+    assert_int_equal(file_read(path, SIZE_MAX, &data, &size, &err), 0);
+    assert_string_equal(data, "piped");
+    free(data);
+    close(ends[0]);
+}
+
 static void file_is_read_up_to_the_limit(void **state)
 {
     char *data = NULL;
@@ -243,6 +272,7 @@ int main(void)
         IN_SCRATCH(map_knows_which_bytes_are_its_own),
         IN_SCRATCH(empty_file_maps_to_nothing),
         IN_SCRATCH(only_regular_files_are_mapped),
+        IN_SCRATCH(what_may_have_no_end_is_not_read),
         IN_SCRATCH(file_is_read_up_to_the_limit),
         IN_SCRATCH(start_of_a_file_is_read),
         IN_SCRATCH(file_without_a_size_is_read_to_its_end),
