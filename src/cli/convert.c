@@ -381,11 +381,11 @@ static bool is_changed(const struct convert_settings *settings)
            load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
-static int save_products(const struct convert_settings *settings, const struct trt_request *request,
-                         const struct trtexec_products *products, struct result_file *result, struct error *err)
+static int save_files(const struct convert_settings *settings, const struct trt_request *request,
+                      const struct trtexec_products *products, struct result_file *result, struct error *err)
 {
     struct layer_info info = {0};
-    int rc = trt_save_products(request, products, settings->output, err);
+    int rc = trt_save_files(request, products, settings->output, err);
 
     if (rc < 0 || !result->wanted)
         return rc;
@@ -396,19 +396,64 @@ static int save_products(const struct convert_settings *settings, const struct t
     return rc;
 }
 
+/* Without a GPU, nobody tells what the layers are. */
+static int save_products(const struct convert_settings *settings, const struct trt_request *request,
+                         const struct tensorrt_products *products, struct result_file *result, struct error *err)
+{
+    struct layer_info info = {0};
+    int rc = trt_save_products(request, products, settings->output, err);
+
+    if (rc < 0 || !result->wanted)
+        return rc;
+    if (products->layers.size > 0)
+        rc = layer_info_parse(&info, products->layers.data, products->layers.size, "the layer information", err);
+    else
+        log_message(request->context->log, LOG_WARNING, "--json: \"layers\" is empty: %s", products->no_layers);
+    if (rc == 0)
+        rc = save_engine_result(settings, result, "TensorRT", &info, err);
+    layer_info_release(&info);
+    return rc;
+}
+
+static int build_by_trtexec(const struct convert_settings *settings, const struct trt_request *request,
+                            const struct backend_model *source, struct result_file *result, struct error *err)
+{
+    struct trtexec_products products;
+    int rc = trtexec_build(&request->request.settings, source, &products, err);
+
+    if (rc < 0)
+        return rc;
+    rc = save_files(settings, request, &products, result, err);
+    trtexec_products_release(&products);
+    return rc;
+}
+
+static int build_by_library(const struct convert_settings *settings, const struct trt_request *request,
+                            const struct backend_model *source, struct result_file *result, struct error *err)
+{
+    bool wants_layers = result->wanted || trt_request_wants_layers(request);
+    struct tensorrt_products products;
+    int rc = tensorrt_build(&request->request.settings, source, wants_layers, &products, err);
+
+    if (rc < 0)
+        return rc;
+    rc = save_products(settings, request, &products, result, err);
+    tensorrt_products_release(&products);
+    return rc;
+}
+
 /* The model with what options change of it; TensorRT wants a file where there is one. */
-static int convert_by_trtexec(const struct command_context *context, const struct convert_settings *settings,
-                              const struct trtexec *program, struct result_file *result, struct error *err)
+static int convert_by_tensorrt(const struct command_context *context, const struct convert_settings *settings,
+                               const struct trt_choice *trt, struct result_file *result, struct error *err)
 {
     struct backend_model source = {0};
-    struct trtexec_products products;
     struct trt_request request;
     struct model *model = NULL;
     char *bytes = NULL;
     int rc;
 
     process_guard_start();
-    rc = trt_request_init(&request, context, &settings->engine, &settings->file, program, err);
+    rc = trt_request_init(&request, context, &settings->engine, &settings->file, trt->program, err);
     if (rc < 0)
         goto done;
     if (is_changed(settings)) {
@@ -420,11 +465,8 @@ static int convert_by_trtexec(const struct command_context *context, const struc
         source.path = settings->file.model.path;
     }
     if (rc == 0)
-        rc = trtexec_build(&request.request.settings, &source, &products, err);
-    if (rc < 0)
-        goto done;
-    rc = save_products(settings, &request, &products, result, err);
-    trtexec_products_release(&products);
+        rc = trt->library != NULL ? build_by_library(settings, &request, &source, result, err)
+                                  : build_by_trtexec(settings, &request, &source, result, err);
 done:
     model_free(model);
     free(bytes);
@@ -488,7 +530,7 @@ static int convert_model(const struct command_context *context, const struct con
                          struct result_file *result, struct error *err)
 {
     const struct model_values *values = &wish->file.model;
-    const struct trtexec *program;
+    struct trt_choice trt;
     int rc;
 
     if (values->type != MODEL_ONNX)
@@ -499,11 +541,11 @@ static int convert_model(const struct command_context *context, const struct con
     rc = keep_model(values->path, wish->output, err);
     if (rc < 0)
         return rc;
-    rc = trt_choose(context->log, values->path, &program, err);
+    rc = trt_choose(context->log, values->path, TRT_BUILDS, &trt, err);
     if (rc < 0)
         return rc;
-    return program != NULL ? convert_by_trtexec(context, wish, program, result, err)
-                           : convert_to_engine(context, wish, result, err);
+    return trt.library != NULL || trt.program != NULL ? convert_by_tensorrt(context, wish, &trt, result, err)
+                                                      : convert_to_engine(context, wish, result, err);
 }
 
 static int convert_run(const struct command_context *context, const struct convert_settings *settings,

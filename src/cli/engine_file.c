@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/onnxrt/settings.h"
+#include "backend/tensorrt/backend.h"
 #include "backend/trtexec/installation.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -27,11 +28,18 @@
 static void say_which(struct log *log)
 {
     const char *pinned = getenv("POLYGRAPHY_TRT");
+    const struct tensorrt_description *library;
     const struct trtexec *program;
 
     if (pinned != NULL && strcmp(pinned, "builtin") == 0)
         return;
-    if (trtexec_find(&program, NULL) == 0)
+    if (tensorrt_find(NULL, &library, NULL) == 0)
+        log_message(log, LOG_WARNING,
+                    "%s is installed ('%s'), but not used here%s%s: the built-in CPU engine takes its place "
+                    "(POLYGRAPHY_TRT=builtin says that this is wanted)",
+                    library->name, library->path, library->no_device != NULL ? ", since " : "",
+                    library->no_device != NULL ? library->no_device : "");
+    else if (trtexec_find(&program, NULL) == 0)
         log_message(log, LOG_WARNING,
                     "TensorRT is installed ('%s'), but not used here: the built-in CPU engine takes its place "
                     "(POLYGRAPHY_TRT=builtin says that this is wanted)",
@@ -312,7 +320,7 @@ int engine_file_golden(struct engine_settings *ret, const struct command_context
     struct backend_request request = model_file_request(context, file);
     const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
     const struct trtexec *program;
-    int rc = trt_choose(context->log, NULL, &program, err);
+    int rc = trt_choose_program(context->log, NULL, &program, err);
 
     if (rc == 0)
         rc = report_builtin_engine(context, err);

@@ -19,7 +19,7 @@
 
 /* ---- Which engine ---- */
 
-enum wish { WISH_AUTO, WISH_BUILTIN, WISH_TRTEXEC };
+enum wish { WISH_AUTO, WISH_BUILTIN, WISH_LIBRARY, WISH_TRTEXEC };
 
 static int read_wish(enum wish *ret, struct error *err)
 {
@@ -29,8 +29,8 @@ static int read_wish(enum wish *ret, struct error *err)
     } words[] = {{"", WISH_AUTO},
                  {"auto", WISH_AUTO},
                  {"builtin", WISH_BUILTIN},
-                 {"trtexec", WISH_TRTEXEC},
-                 {"tensorrt", WISH_TRTEXEC}};
+                 {"tensorrt", WISH_LIBRARY},
+                 {"trtexec", WISH_TRTEXEC}};
     const char *given = getenv("POLYGRAPHY_TRT");
 
     *ret = WISH_AUTO;
@@ -39,13 +39,64 @@ static int read_wish(enum wish *ret, struct error *err)
             *ret = words[i].wish;
             return 0;
         }
-    return given == NULL
-               ? 0
-               : error_set(err, ERR_INVALID, "POLYGRAPHY_TRT is '%s'; there are auto, trtexec and builtin", given);
+    return given == NULL ? 0
+                         : error_set(err, ERR_INVALID,
+                                     "POLYGRAPHY_TRT is '%s'; there are auto, tensorrt, trtexec and builtin", given);
+}
+
+static bool is_set(const char *variable)
+{
+    const char *value = getenv(variable);
+
+    return value != NULL && value[0] != '\0';
+}
+
+static void log_library(struct log *log, const struct tensorrt_description *library)
+{
+    if (library->others != NULL)
+        log_message(log, LOG_INFO, "%s: '%s' is used, since %s; there is also %s (POLYGRAPHY_TENSORRT names another)",
+                    library->name, library->path, library->reason, library->others);
+    else
+        log_message(log, LOG_VERBOSE, "%s: '%s' is used, since %s", library->name, library->path, library->reason);
+}
+
+/* What the library cannot do, or NULL. */
+static const char *find_obstacle(const struct tensorrt_description *library, enum trt_need need)
+{
+    if (need != TRT_RUNS && !library->builds)
+        return "it builds no engines";
+    if (need != TRT_RUNS && library->parser == NULL)
+        return "its ONNX parser was not found";
+    if (need == TRT_RUNS || (need == TRT_BUILDS && !library->is_rtx))
+        return library->no_device;
+    return NULL;
+}
+
+/* The library, where it can do what is needed; NULL otherwise. */
+static int try_library(struct log *log, enum trt_need need, const struct tensorrt_description **ret, struct error *err)
+{
+    const struct tensorrt_description *library;
+    struct error why;
+
+    *ret = NULL;
+    if (tensorrt_find(log, &library, &why) == 0) {
+        if (find_obstacle(library, need) == NULL)
+            *ret = library;
+        return 0;
+    }
+    if (is_set("POLYGRAPHY_TENSORRT")) {
+        if (err != NULL)
+            *err = why;
+        return why.code;
+    }
+    if (why.code != ERR_MISSING)
+        log_message(log, LOG_WARNING, "%s", why.message);
+    return 0;
 }
 
 /* An engine of TensorRT's runs on nothing else. */
-static int choose_for_engine(const char *path, enum wish wish, const struct trtexec **ret, struct error *err)
+static int choose_for_engine(const char *path, enum wish wish, struct log *log, struct trt_choice *ret,
+                             struct error *err)
 {
     struct plan_header header;
     struct error why;
@@ -58,33 +109,70 @@ static int choose_for_engine(const char *path, enum wish wish, const struct trte
             "'%s' is an engine of TensorRT %u.%u.%u, which the built-in engine that POLYGRAPHY_TRT asks for "
             "cannot run",
             path, header.major, header.minor, header.patch);
-    if (trtexec_find(ret, &why) == 0)
+    if (wish == WISH_LIBRARY)
+        return tensorrt_find(log, &ret->library, err);
+    if (wish == WISH_AUTO && try_library(log, TRT_RUNS, &ret->library, err) < 0)
+        return err->code;
+    if (ret->library != NULL || trtexec_find(&ret->program, &why) == 0)
         return 0;
-    return error_set(
-        err, ERR_MISSING,
-        "'%s' is an engine of TensorRT %u.%u.%u, which nothing else can run: install that version, with its "
-        "trtexec; %s",
-        path, header.major, header.minor, header.patch, why.message);
+    return error_set(err, ERR_MISSING,
+                     "'%s' is an engine of TensorRT %u.%u.%u, which nothing else can run: install that version; %s",
+                     path, header.major, header.minor, header.patch, why.message);
 }
 
-int trt_choose(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err)
+int trt_choose(struct log *log, const char *model_path, enum trt_need need, struct trt_choice *ret, struct error *err)
 {
-    const char *named = getenv("POLYGRAPHY_TRTEXEC");
     struct error why;
     enum wish wish;
+    int rc = read_wish(&wish, err);
+
+    *ret = (struct trt_choice){0};
+    if (rc < 0 || (model_path != NULL && plan_is(model_path)))
+        return rc;
+    if (model_path != NULL && plan_is_tensorrt(model_path))
+        rc = choose_for_engine(model_path, wish, log, ret, err);
+    else if (wish == WISH_LIBRARY)
+        rc = tensorrt_find(log, &ret->library, err);
+    else if (wish == WISH_AUTO)
+        rc = try_library(log, need, &ret->library, err);
+    if (rc == 0 && ret->library != NULL)
+        log_library(log, ret->library);
+    if (rc == ERR_MISSING && wish == WISH_LIBRARY)
+        return error_context(err, "POLYGRAPHY_TRT=tensorrt");
+    if (rc < 0 || ret->library != NULL || ret->program != NULL || wish == WISH_BUILTIN ||
+        trtexec_find(&ret->program, &why) == 0)
+        return rc;
+    if (wish == WISH_TRTEXEC)
+        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=trtexec: %s", why.message);
+    if (why.code != ERR_MISSING || is_set("POLYGRAPHY_TRTEXEC"))
+        log_message(log, LOG_WARNING, "%s", why.message);
+    return 0;
+}
+
+int trt_choose_program(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err)
+{
+    struct trt_choice choice = {0};
+    struct error why;
+    enum wish wish;
+    int rc = read_wish(&wish, err);
 
     *ret = NULL;
-    if (read_wish(&wish, err) < 0)
-        return err->code;
-    if (model_path != NULL && plan_is(model_path))
-        return 0;
-    if (model_path != NULL && plan_is_tensorrt(model_path))
-        return choose_for_engine(model_path, wish, ret, err);
+    if (rc < 0 || (model_path != NULL && plan_is(model_path)))
+        return rc;
+    if (wish == WISH_LIBRARY)
+        return error_set(err, ERR_UNSUPPORTED,
+                         "POLYGRAPHY_TRT=tensorrt: this command does not call TensorRT's library; it knows trtexec "
+                         "(POLYGRAPHY_TRT=trtexec) and the built-in engine (POLYGRAPHY_TRT=builtin)");
+    if (model_path != NULL && plan_is_tensorrt(model_path)) {
+        rc = choose_for_engine(model_path, wish == WISH_BUILTIN ? wish : WISH_TRTEXEC, log, &choice, err);
+        *ret = choice.program;
+        return rc;
+    }
     if (wish == WISH_BUILTIN || trtexec_find(ret, &why) == 0)
         return 0;
     if (wish == WISH_TRTEXEC)
-        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=%s: %s", getenv("POLYGRAPHY_TRT"), why.message);
-    if (why.code != ERR_MISSING || (named != NULL && named[0] != '\0'))
+        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=trtexec: %s", why.message);
+    if (why.code != ERR_MISSING || is_set("POLYGRAPHY_TRTEXEC"))
         log_message(log, LOG_WARNING, "%s", why.message);
     return 0;
 }
@@ -124,27 +212,27 @@ static int refuse_exclusions(const struct command_context *context, struct error
                      "with POLYGRAPHY_TRT=builtin");
 }
 
-static struct trtexec_named_types take_types(struct arena *arena, const struct precision_overrides *from)
+static struct tensorrt_named_types take_types(struct arena *arena, const struct precision_overrides *from)
 {
-    struct trtexec_named_type *items = arena_alloc_zero(arena, from->count, sizeof(*items));
+    struct tensorrt_named_type *items = arena_alloc_zero(arena, from->count, sizeof(*items));
 
     for (size_t i = 0; i < from->count; i++)
-        items[i] = (struct trtexec_named_type){from->items[i].name, from->items[i].type};
-    return (struct trtexec_named_types){items, from->count};
+        items[i] = (struct tensorrt_named_type){from->items[i].name, from->items[i].type};
+    return (struct tensorrt_named_types){items, from->count};
 }
 
 void trt_request_set_precision(struct trt_request *request, const struct precision_settings *precision)
 {
-    struct trtexec_settings *settings = &request->request.settings;
+    struct tensorrt_settings *settings = &request->request.settings;
 
     settings->tf32 = precision->enabled[PRECISION_TF32];
     settings->fp16 = precision->enabled[PRECISION_FLOAT16];
     settings->bf16 = precision->enabled[PRECISION_BFLOAT16];
     settings->int8 = precision->enabled[PRECISION_INT8];
-    settings->constraints = precision->constraints == PRECISION_CONSTRAINTS_OBEY     ? TRTEXEC_CONSTRAINTS_OBEY
-                            : precision->constraints == PRECISION_CONSTRAINTS_PREFER ? TRTEXEC_CONSTRAINTS_PREFER
-                                                                                     : TRTEXEC_CONSTRAINTS_NONE;
-    if (settings->constraints != TRTEXEC_CONSTRAINTS_NONE)
+    settings->constraints = precision->constraints == PRECISION_CONSTRAINTS_OBEY     ? TENSORRT_CONSTRAINTS_OBEY
+                            : precision->constraints == PRECISION_CONSTRAINTS_PREFER ? TENSORRT_CONSTRAINTS_PREFER
+                                                                                     : TENSORRT_CONSTRAINTS_NONE;
+    if (settings->constraints != TENSORRT_CONSTRAINTS_NONE)
         settings->layer_precisions = take_types(&request->arena, &precision->layers);
     else if (precision->layers.count > 0)
         log_message(request->context->log, LOG_WARNING,
@@ -155,32 +243,31 @@ void trt_request_set_precision(struct trt_request *request, const struct precisi
 static void take_shapes(struct trt_request *request, const struct builder_settings *builder,
                         const struct input_shapes *shapes)
 {
-    struct trtexec_settings *settings = &request->request.settings;
-    struct trtexec_profile *profiles = arena_alloc_zero(&request->arena, builder->profile_count, sizeof(*profiles));
-    struct trtexec_shapes *usual = arena_alloc_zero(&request->arena, shapes->count, sizeof(*usual));
+    struct tensorrt_settings *settings = &request->request.settings;
+    struct tensorrt_profile *profiles = arena_alloc_zero(&request->arena, builder->profile_count, sizeof(*profiles));
+    struct tensorrt_shapes *usual = arena_alloc_zero(&request->arena, shapes->count, sizeof(*usual));
 
     for (size_t i = 0; i < builder->profile_count; i++) {
-        struct trtexec_shapes *items = arena_alloc_zero(&request->arena, builder->profile_sizes[i], sizeof(*items));
+        struct tensorrt_shapes *items = arena_alloc_zero(&request->arena, builder->profile_sizes[i], sizeof(*items));
 
         for (size_t k = 0; k < builder->profile_sizes[i]; k++) {
             const struct input_profile *from = &builder->profiles[i][k];
 
-            items[k] = (struct trtexec_shapes){from->name, from->minimum, from->optimum, from->maximum};
+            items[k] = (struct tensorrt_shapes){from->name, from->minimum, from->optimum, from->maximum};
         }
-        profiles[i] = (struct trtexec_profile){items, builder->profile_sizes[i]};
+        profiles[i] = (struct tensorrt_profile){items, builder->profile_sizes[i]};
     }
     for (size_t i = 0; i < shapes->count; i++)
-        usual[i] = (struct trtexec_shapes){.name = shapes->items[i].name, .optimum = shapes->items[i].shape};
-    settings->profiles = profiles;
-    settings->profile_count = builder->profile_count;
-    settings->default_shapes = (struct trtexec_profile){usual, shapes->count};
+        usual[i] = (struct tensorrt_shapes){.name = shapes->items[i].name, .optimum = shapes->items[i].shape};
+    settings->profiles = (struct tensorrt_profiles){profiles, builder->profile_count};
+    settings->default_shapes = (struct tensorrt_profile){usual, shapes->count};
 }
 
 /* A cache that is added to is read, too. What is not read cannot be added to. */
 static int take_timing_cache(struct trt_request *request, struct error *err)
 {
     const struct engine_values *values = request->values;
-    struct trtexec_settings *settings = &request->request.settings;
+    struct tensorrt_settings *settings = &request->request.settings;
     const char *load = values->load_timing_cache, *save = values->save_timing_cache;
     struct stat a, b;
 
@@ -202,7 +289,7 @@ static int take_timing_cache(struct trt_request *request, struct error *err)
 static int obey_environment(struct trt_request *request, struct error *err)
 {
     struct parse *parse = (struct parse *)request->context->parse;
-    struct trtexec_settings *settings = &request->request.settings;
+    struct tensorrt_settings *settings = &request->request.settings;
     struct words given = settings->build_route, routes;
     const char **items;
     int rc = disabled_names_read(parse, BARRIER_KIND, &settings->barriers, err);
@@ -225,7 +312,7 @@ int trt_request_init(struct trt_request *request, const struct command_context *
                      const struct trtexec *program, struct error *err)
 {
     const struct engine_settings *engine = &values->request;
-    struct trtexec_settings *settings = &request->request.settings;
+    struct tensorrt_settings *settings = &request->request.settings;
     int rc;
 
     *request = (struct trt_request){.context = context, .values = values};
@@ -270,24 +357,24 @@ void trt_request_release(struct trt_request *request)
 /* ---- What a build has left ---- */
 
 /* TensorRT goes on with an empty cache where it cannot read one: that must not replace it. */
-static bool would_lose(const char *from, const char *to)
+static bool would_lose(size_t size, const char *to)
 {
-    struct stat a, b;
+    struct stat status;
 
-    return stat(to, &b) == 0 && stat(from, &a) == 0 && a.st_size < b.st_size;
+    return stat(to, &status) == 0 && (off_t)size < status.st_size;
 }
 
-static int save_timing_cache(const struct trt_request *request, const struct trtexec_products *products,
+static int save_timing_cache(const struct trt_request *request, const struct tensorrt_products *products,
                              const char *path, struct error *err)
 {
     struct log *log = request->context->log;
 
-    if (products->timing_cache == NULL) {
+    if (products->timing_cache.size == 0) {
         log_message(log, LOG_WARNING, "TensorRT has left no timing cache: '%s' is not written", path);
         return 0;
     }
     if (request->request.settings.load_timing_cache != NULL && file_exists(path) &&
-        (products->lost_timing_cache || would_lose(products->timing_cache, path))) {
+        (products->lost_timing_cache || would_lose(products->timing_cache.size, path))) {
         log_message(log, LOG_WARNING,
                     "'%s' stays as it is, since TensorRT has not taken over what it holds: it may be damaged, or of "
                     "another version or device; the times of this build are not kept",
@@ -295,11 +382,11 @@ static int save_timing_cache(const struct trt_request *request, const struct trt
         return 0;
     }
     log_message(log, LOG_INFO, "Saving tactic timing cache to %s", path);
-    return file_copy(products->timing_cache, path, FILE_DURABLE, err);
+    return file_write(path, products->timing_cache.data, products->timing_cache.size, FILE_DURABLE, err);
 }
 
 /* What a search has told layers to compute in is not among the options. */
-static int save_tactics(const struct trt_request *request, const struct trtexec_products *products, struct error *err)
+static int save_tactics(const struct trt_request *request, const struct tensorrt_products *products, struct error *err)
 {
     struct tactic_options options = {0};
     int rc;
@@ -321,17 +408,8 @@ static void warn_of_names(const struct trt_request *request, const struct trtexe
                         kind, tensors->items[i].name, tensors->items[i].safe);
 }
 
-static int save_engine(const struct trt_request *request, const struct trtexec_products *products, const char *path,
-                       struct error *err)
-{
-    warn_of_names(request, &products->network.inputs, "input");
-    warn_of_names(request, &products->network.outputs, "output");
-    log_message(request->context->log, LOG_INFO, "Saving engine to %s", path);
-    return file_copy(products->engine, path, FILE_DURABLE, err);
-}
-
 /* The engine first: it is what took the time, and is there then whatever becomes of the rest. */
-int trt_save_products(const struct trt_request *request, const struct trtexec_products *products,
+int trt_save_products(const struct trt_request *request, const struct tensorrt_products *products,
                       const char *engine_path, struct error *err)
 {
     const struct engine_values *values = request->values;
@@ -339,14 +417,68 @@ int trt_save_products(const struct trt_request *request, const struct trtexec_pr
 
     if (request->replay != NULL && trt_replay_check(request->replay, values->load_tactics, products, log, err) < 0)
         return err->code;
-    if (engine_path != NULL && save_engine(request, products, engine_path, err) < 0)
-        return err->code;
+    if (engine_path != NULL) {
+        log_message(log, LOG_INFO, "Saving engine to %s", engine_path);
+        if (file_write(engine_path, products->plan.data, products->plan.size, FILE_DURABLE, err) < 0)
+            return err->code;
+    }
     if (values->save_tactics != NULL && save_tactics(request, products, err) < 0)
         return err->code;
     if (values->save_layer_info != NULL) {
+        if (products->layers.size == 0)
+            return error_set(err, ERR_BACKEND, "--save-layer-info: TensorRT tells nothing of the layers: %s",
+                             products->no_layers);
         log_message(log, LOG_INFO, "Saving layer information to %s", values->save_layer_info);
-        if (file_copy(products->layers, values->save_layer_info, FILE_DURABLE, err) < 0)
+        if (file_write(values->save_layer_info, products->layers.data, products->layers.size, FILE_DURABLE, err) < 0)
             return err->code;
     }
     return values->save_timing_cache != NULL ? save_timing_cache(request, products, values->save_timing_cache, err) : 0;
+}
+
+bool trt_request_wants_layers(const struct trt_request *request)
+{
+    const struct engine_values *values = request->values;
+
+    return values->save_layer_info != NULL || values->save_tactics != NULL || request->replay != NULL;
+}
+
+const struct tensorrt_request *trt_request_for_library(struct trt_request *request)
+{
+    request->library.settings = request->request.settings;
+    request->library.is_built = request->request.is_built;
+    request->library.wants_layers = trt_request_wants_layers(request);
+    return &request->library;
+}
+
+static int map_text(const char *path, struct file_map *map, struct text *ret, struct error *err)
+{
+    int rc = path != NULL ? file_map_open(path, map, err) : 0;
+
+    if (rc == 0)
+        *ret = (struct text){(const char *)map->data, map->size};
+    return rc;
+}
+
+int trt_save_files(const struct trt_request *request, const struct trtexec_products *files, const char *engine_path,
+                   struct error *err)
+{
+    struct tensorrt_products products = {
+        .set_layers = files->set_layers, .lost_timing_cache = files->lost_timing_cache, .seconds = files->seconds};
+    struct file_map engine = {0}, layers = {0}, timing_cache = {0};
+    int rc;
+
+    if (engine_path != NULL) {
+        warn_of_names(request, &files->network.inputs, "input");
+        warn_of_names(request, &files->network.outputs, "output");
+    }
+    if (map_text(files->engine, &engine, &products.plan, err) < 0 ||
+        map_text(files->layers, &layers, &products.layers, err) < 0 ||
+        map_text(files->timing_cache, &timing_cache, &products.timing_cache, err) < 0)
+        rc = err->code;
+    else
+        rc = trt_save_products(request, &products, engine_path, err);
+    file_map_release(&engine);
+    file_map_release(&layers);
+    file_map_release(&timing_cache);
+    return rc;
 }

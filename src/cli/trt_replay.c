@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/trtexec/program.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/names.h"
@@ -13,10 +14,13 @@
 #define NAMED_LAYERS 8
 
 /* Without a layer of which a kernel is told there is nothing to be pinned, either. */
-static int read_choices(const struct trtexec_products *products, struct tactic_replay *ret, struct error *err)
+static int read_choices(const struct tensorrt_products *products, struct tactic_replay *ret, struct error *err)
 {
     struct layer_info info;
-    int rc = layer_info_open(&info, products->layers, err);
+    int rc =
+        products->layers.size > 0
+            ? layer_info_parse(&info, products->layers.data, products->layers.size, "the layer information", err)
+            : error_set(err, ERR_BACKEND, "TensorRT tells nothing of the engine's layers: %s", products->no_layers);
 
     if (rc < 0)
         return rc;
@@ -25,7 +29,7 @@ static int read_choices(const struct trtexec_products *products, struct tactic_r
     return rc;
 }
 
-int trt_replay_save(const struct trtexec_products *products, const struct tactic_options *precision, const char *path,
+int trt_replay_save(const struct tensorrt_products *products, const struct tactic_options *precision, const char *path,
                     struct log *log, struct error *err)
 {
     struct tactic_replay replay;
@@ -38,10 +42,10 @@ int trt_replay_save(const struct trtexec_products *products, const struct tactic
         goto done;
     if (precision != NULL)
         tactic_options_copy(precision, &replay.precision);
-    if (products->timing_cache != NULL) {
+    if (products->timing_cache.size > 0) {
         replay.timing_cache = memory_strdup(TACTIC_REPLAY_CACHE_BESIDE);
         cache = tactic_replay_cache_path(&replay, path);
-        rc = file_copy(products->timing_cache, cache, FILE_DURABLE, err);
+        rc = file_write(cache, products->timing_cache.data, products->timing_cache.size, FILE_DURABLE, err);
         if (rc < 0)
             goto done;
     }
@@ -53,7 +57,7 @@ done:
     return rc;
 }
 
-int trt_replay_load(const char *path, struct trtexec_settings *settings, struct arena *arena,
+int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err)
 {
     char *cache;
@@ -68,7 +72,7 @@ int trt_replay_load(const char *path, struct trtexec_settings *settings, struct 
     cache = tactic_replay_cache_path(replay, path);
     if (cache == NULL)
         return error_set(err, ERR_UNSUPPORTED,
-                         "--load-tactics: '%s' names no timing cache, and trtexec cannot be told tactics in any other "
+                         "--load-tactics: '%s' names no timing cache, and TensorRT is told tactics in no other "
                          "way: take a replay that --save-tactics has written on TensorRT",
                          path);
     settings->load_timing_cache = arena_strdup(arena, cache);
@@ -78,7 +82,8 @@ int trt_replay_load(const char *path, struct trtexec_settings *settings, struct 
                        "two files together",
                        cache, path);
     free(cache);
-    settings->effort.error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
+    if (settings->program != NULL)
+        settings->effort.error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
     return rc;
 }
 
@@ -111,7 +116,7 @@ static size_t find_differences(const struct tactic_replay *wanted, const struct 
     return list.count;
 }
 
-int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct trtexec_products *products,
+int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct tensorrt_products *products,
                      struct log *log, struct error *err)
 {
     struct tactic_replay built;

@@ -1,24 +1,24 @@
-/* cli/trt_replay.h: tactic replays of engines of TensorRT's. trtexec can neither tell the tactics of a build nor be
- * told them; but layer information has what was chosen, and a timing cache makes the next build choose the same.
+/* cli/trt_replay.h: tactic replays of engines of TensorRT's: layer information has what a build has chosen, and a
+ * timing cache makes the next build choose the same.
  */
 #ifndef CLI_TRT_REPLAY_H
 #define CLI_TRT_REPLAY_H
 
-#include "backend/trtexec/build.h"
+#include "backend/tensorrt/backend.h"
 #include "format/polygraphy/tactic_replay.h"
 
 /* --save-tactics: writes what the build has chosen, and beside it the timing cache that pins it
  * (tactic_replay_cache_path()). `precision`: options of the build; NULL: they are not known. */
-int trt_replay_save(const struct trtexec_products *products, const struct tactic_options *precision, const char *path,
+int trt_replay_save(const struct tensorrt_products *products, const struct tactic_options *precision, const char *path,
                     struct log *log, struct error *err);
 
 /* --load-tactics: reads the replay into `replay`, which is initialised, and has builds pinned by its timing cache,
  * whose path lives in `arena`. ERR_UNSUPPORTED for a replay that names none, ERR_MISSING when it is not there. */
-int trt_replay_load(const char *path, struct trtexec_settings *settings, struct arena *arena,
+int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err);
 
 /* Whether the build chose what the replay from `path` says. ERR_BACKEND names the layers of which that is not so. */
-int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct trtexec_products *products,
+int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct tensorrt_products *products,
                      struct log *log, struct error *err);
 
 #endif

@@ -20,7 +20,7 @@
 
 struct trtexec_session {
     struct backend_session base;
-    struct trtexec_settings settings;
+    struct tensorrt_settings settings;
     struct trtexec_products products; /* its folder is the session's, also where nothing was built */
     char *engine;                     /* path, as seen from the folder of a run */
     struct io_list inputs, outputs;
@@ -295,7 +295,7 @@ static bool needs_export(const struct trtexec_report *report)
 
 /* ---- Tensors inside of the engine ---- */
 
-static bool has_debug(const struct trtexec_settings *settings)
+static bool has_debug(const struct tensorrt_settings *settings)
 {
     return settings->mark_unfused || settings->mark_debug.count > 0;
 }
@@ -513,7 +513,7 @@ static int make_zeros(const struct trtexec_session *session, struct tensor_list 
 
     for (size_t i = 0; i < network->inputs.count; i++) {
         const struct trtexec_tensor *input = &network->inputs.items[i];
-        const struct trtexec_profile *profile = network->profile_count > 0 ? &network->profiles[0] : NULL;
+        const struct tensorrt_profile *profile = network->profile_count > 0 ? &network->profiles[0] : NULL;
         struct shape shape = input->shape;
         struct tensor tensor = {0};
         int rc;
@@ -594,7 +594,7 @@ static int open_engine(struct trtexec_session *session, const struct backend_req
 static int build_engine(struct trtexec_session *session, const struct backend_request *request, struct error *err)
 {
     const struct trtexec_request *wish = request->settings;
-    int64_t profiles = session->settings.profile_count > 1 ? (int64_t)session->settings.profile_count : 1;
+    int64_t profiles = session->settings.profiles.count > 1 ? (int64_t)session->settings.profiles.count : 1;
     int rc;
 
     if (session->settings.strip_plan)

@@ -15,7 +15,7 @@
 
 /* What a session is opened with: `settings` of a struct backend_request for trtexec_backend. */
 struct trtexec_request {
-    struct trtexec_settings settings;
+    struct tensorrt_settings settings;
     bool is_built; /* the model is an engine already, a plan file: another one is an error */
 
     /* Called when an engine has been built, for the caller to save what it wants of it; NULL: nothing. An error ends

@@ -44,7 +44,7 @@ static int lend(const struct trtexec_products *products, const char *path, const
 }
 
 /* Without scales that TensorRT can read, trtexec takes them at random. */
-static int lend_calibration(const struct trtexec_products *products, const struct trtexec_settings *settings,
+static int lend_calibration(const struct trtexec_products *products, const struct tensorrt_settings *settings,
                             struct error *err)
 {
     static const char beginning[] = "TRT-";
@@ -63,7 +63,7 @@ static int lend_calibration(const struct trtexec_products *products, const struc
 
 /* ---- What came of it ---- */
 
-static int check_engine(const struct trtexec_products *products, const struct trtexec_settings *settings,
+static int check_engine(const struct trtexec_products *products, const struct tensorrt_settings *settings,
                         struct error *err)
 {
     struct plan_header header;
@@ -82,7 +82,7 @@ static int check_engine(const struct trtexec_products *products, const struct tr
 }
 
 /* Also with obey, TensorRT only mentions it in passing. */
-static void warn_of_layers(const struct trtexec_settings *settings, const struct trtexec_report *report)
+static void warn_of_layers(const struct tensorrt_settings *settings, const struct trtexec_report *report)
 {
     struct string_builder names;
     size_t count = report->other_layers.count;
@@ -100,7 +100,7 @@ static void warn_of_layers(const struct trtexec_settings *settings, const struct
     string_release(&names);
 }
 
-static const char *what(const struct trtexec_settings *settings)
+static const char *what(const struct tensorrt_settings *settings)
 {
     return settings->effort.error_on_timing_cache_miss
                ? "TensorRT could not build an engine with the times of the timing cache alone"
@@ -108,7 +108,7 @@ static const char *what(const struct trtexec_settings *settings)
 }
 
 /* trtexec goes on with no times at all, and says that it passed. */
-static int check_cache(const struct trtexec_settings *settings, const struct trtexec_report *report, struct error *err)
+static int check_cache(const struct tensorrt_settings *settings, const struct trtexec_report *report, struct error *err)
 {
     const char *path = settings->load_timing_cache;
 
@@ -131,7 +131,7 @@ static int keep_log(const struct trtexec_products *products, const struct trtexe
     return file_write(products->log, job->result.out.data, job->result.out.size, FILE_INTERMEDIATE, err);
 }
 
-static int run_build(const struct trtexec_settings *settings, const struct trtexec_words *words,
+static int run_build(const struct tensorrt_settings *settings, const struct trtexec_words *words,
                      struct trtexec_products *products, struct error *err)
 {
     struct trtexec_job job = {0};
@@ -152,7 +152,7 @@ static int run_build(const struct trtexec_settings *settings, const struct trtex
     return rc;
 }
 
-static void warn_of_types(const struct trtexec_settings *settings)
+static void warn_of_types(const struct tensorrt_settings *settings)
 {
     if (settings->strongly_typed &&
         (settings->fp16 || settings->bf16 || settings->int8 || settings->fp8 || settings->layer_precisions.count > 0))
@@ -181,7 +181,7 @@ static void note_engine(const struct trtexec_products *products)
     io_list_release(&outputs);
 }
 
-int trtexec_build(const struct trtexec_settings *settings, const struct backend_model *source,
+int trtexec_build(const struct tensorrt_settings *settings, const struct backend_model *source,
                   struct trtexec_products *ret, struct error *err)
 {
     struct trtexec_words words;

@@ -11,7 +11,8 @@
 #define BACKEND_TRTEXEC_BUILD_H
 
 #include "backend/trtexec/network.h"
-#include "backend/trtexec/settings.h"
+#include "backend/trtexec/program.h"
+#include "backend/tensorrt/settings.h"
 
 /* What a build has left. Files lie in `folder`; who wants to keep one moves or copies it away. */
 struct trtexec_products {
@@ -33,7 +34,7 @@ struct trtexec_products {
  * ERR_UNSUPPORTED for what this version of TensorRT does not have, ERR_INVALID for names that the model does not have,
  * and layers of `layer_precisions` that TensorRT did not find; ERR_BACKEND when the build fails: the message says at
  * which stage and why, and settings->log gets all that TensorRT says are errors. ERR_INTERRUPTED. */
-int trtexec_build(const struct trtexec_settings *settings, const struct backend_model *source,
+int trtexec_build(const struct tensorrt_settings *settings, const struct backend_model *source,
                   struct trtexec_products *ret, struct error *err);
 
 /* Removes the folder, too. Harmless on a zeroed struct. */

@@ -99,7 +99,7 @@ done:
     return rc;
 }
 
-int trtexec_check_route(const struct trtexec_settings *settings, struct error *err)
+int trtexec_check_route(const struct tensorrt_settings *settings, struct error *err)
 {
     const struct words *route = &settings->build_route;
     struct build_knobs knobs;

@@ -14,7 +14,7 @@ int trtexec_list_knobs(const struct trtexec *program, struct build_knobs *ret, s
 
 /* Whether trtexec has the knobs of settings->build_route, and they have such values: TensorRT need not mind.
  * ERR_INVALID names the first that it has not; errors of trtexec_list_knobs(). Asks nothing where no knob is told. */
-int trtexec_check_route(const struct trtexec_settings *settings, struct error *err);
+int trtexec_check_route(const struct tensorrt_settings *settings, struct error *err);
 
 /* --setBuildRoute, unless no knob is told. Of several words on one knob the last counts. */
 void trtexec_words_route(struct trtexec_words *words);

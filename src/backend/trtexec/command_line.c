@@ -78,10 +78,10 @@ static const char *layer_type_word(enum data_type type)
 static void add_layer_precisions(struct trtexec_words *words, const struct trtexec_layers *layers)
 {
     static const char *const constraints[] = {"none", "prefer", "obey"};
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     struct string_builder text;
 
-    if (settings->constraints != TRTEXEC_CONSTRAINTS_NONE)
+    if (settings->constraints != TENSORRT_CONSTRAINTS_NONE)
         trtexec_words_value(words, constraints[settings->constraints],
                             (struct trtexec_wish){"--precision-constraints", "--precisionConstraints", TYPES_OF_MODEL});
     if (layers->count == 0 ||
@@ -108,7 +108,7 @@ static void add_layer_precisions(struct trtexec_words *words, const struct trtex
 /* With random scales a build succeeds, and its results mean nothing. */
 static void add_int8(struct trtexec_words *words, const struct trtexec_network *network)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
 
     if (settings->calibration_cache == NULL && !network->is_quantized)
         trtexec_words_refuse(
@@ -125,7 +125,7 @@ static void add_int8(struct trtexec_words *words, const struct trtexec_network *
 
 static void add_precisions(struct trtexec_words *words, const struct trtexec_network *network)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     bool always_typed = settings->program->major >= 11;
 
     trtexec_words_flag(words, !settings->tf32, (struct trtexec_wish){"no --tf32", "--noTF32", "give --tf32"});
@@ -145,7 +145,7 @@ static void add_precisions(struct trtexec_words *words, const struct trtexec_net
 /* ---- Types and formats of inputs and outputs ---- */
 
 /* "[linear,chw4]" of "NAME:[linear,chw4]", for a tensor; empty: nothing is said. */
-static struct text find_formats(const struct trtexec_settings *settings, const char *name)
+static struct text find_formats(const struct tensorrt_settings *settings, const char *name)
 {
     size_t size = strlen(name);
 
@@ -158,7 +158,7 @@ static struct text find_formats(const struct trtexec_settings *settings, const c
     return (struct text){0};
 }
 
-static enum data_type find_type(const struct trtexec_settings *settings, const struct trtexec_tensor *tensor)
+static enum data_type find_type(const struct tensorrt_settings *settings, const struct trtexec_tensor *tensor)
 {
     for (size_t i = settings->tensor_types.count; i-- > 0;)
         if (strcmp(settings->tensor_types.items[i].name, tensor->name) == 0)
@@ -192,7 +192,7 @@ static void add_formats(struct text formats, struct string_builder *ret)
 /* Every tensor has to be listed, or none. */
 static void add_io_formats(struct trtexec_words *words, const struct trtexec_tensors *tensors, struct trtexec_wish wish)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     bool has_types = settings->program->major < 11, wanted = false;
     struct string_builder text;
 
@@ -230,7 +230,7 @@ static bool has_tensor(const struct trtexec_tensors *tensors, struct text name)
 
 static void check_tensor_names(struct trtexec_words *words, const struct trtexec_network *network)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
 
     for (size_t i = 0; i < settings->tensor_types.count; i++)
         if (!has_tensor(&network->inputs, text_of(settings->tensor_types.items[i].name)) &&
@@ -258,7 +258,7 @@ static void add_profiles(struct trtexec_words *words, const struct trtexec_netwo
     static const char *const options[] = {"--minShapes", "--optShapes", "--maxShapes"};
 
     for (size_t i = 0; i < network->profile_count; i++) {
-        const struct trtexec_profile *profile = &network->profiles[i];
+        const struct tensorrt_profile *profile = &network->profiles[i];
 
         if (network->profile_count > 1)
             trtexec_words_value(
@@ -270,7 +270,7 @@ static void add_profiles(struct trtexec_words *words, const struct trtexec_netwo
             string_init(&text);
             string_add_format(&text, "%s=", options[k]);
             for (size_t n = 0; n < profile->count; n++) {
-                const struct trtexec_shapes *shapes = &profile->items[n];
+                const struct tensorrt_shapes *shapes = &profile->items[n];
 
                 add_shape(shapes->name,
                           k == 0   ? &shapes->minimum
@@ -291,7 +291,7 @@ static void add_tactic_sources(struct trtexec_words *words)
     static const char *const until_10[] = {"CUBLAS",           "CUBLAS_LT", "CUDNN", "EDGE_MASK_CONVOLUTIONS",
                                            "JIT_CONVOLUTIONS", NULL};
     static const char *const from_11[] = {"EDGE_MASK_CONVOLUTIONS", "JIT_CONVOLUTIONS", NULL};
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     const char *const *known = settings->program->major < 11 ? until_10 : from_11;
     struct string_builder text;
     size_t found = 0;
@@ -453,7 +453,7 @@ static void add_capability(struct trtexec_words *words)
 /* What trtexec has no option for must not be left out silently. */
 static void refuse_what_is_not_there(struct trtexec_words *words)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
 
     if (settings->quantization_flags.count > 0)
         trtexec_words_refuse(words, ERR_UNSUPPORTED,
@@ -464,7 +464,7 @@ static void refuse_what_is_not_there(struct trtexec_words *words)
 
 static void add_flags(struct trtexec_words *words)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
 
     trtexec_words_flag(words, settings->refittable, (struct trtexec_wish){"--refittable", "--refit", NULL});
     trtexec_words_flag(words, settings->strip_plan, (struct trtexec_wish){"--strip-plan", "--stripWeights", NULL});
@@ -516,7 +516,7 @@ static const char *platform_word(const char *word)
 
 static void add_option_values(struct trtexec_words *words)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
 
     if (settings->effort.has_optimization_level)
         trtexec_words_value(words, arena_printf(words->arena, "%lld", (long long)settings->effort.optimization_level),
@@ -563,7 +563,7 @@ static void add_timing_cache(struct trtexec_words *words)
 
 void trtexec_words_add_build(struct trtexec_words *words, const struct trtexec_network *network)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     const char *verbosity = settings->profiling_verbosity;
 
     trtexec_words_add(words, settings->program->path);
@@ -620,7 +620,7 @@ static void add_inputs(struct trtexec_words *words, const struct trtexec_run *ru
 
 void trtexec_words_add_run(struct trtexec_words *words, const struct trtexec_run *run)
 {
-    const struct trtexec_settings *settings = words->settings;
+    const struct tensorrt_settings *settings = words->settings;
     const struct trtexec *program = settings->program;
     bool has_debug = settings->mark_unfused || settings->mark_debug.count > 0;
 

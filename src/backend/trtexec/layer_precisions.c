@@ -70,7 +70,7 @@ struct found_layers {
     size_t name_bytes;
 };
 
-static void add_precision(struct found_layers *found, uint32_t node, const struct trtexec_named_type *asked,
+static void add_precision(struct found_layers *found, uint32_t node, const struct tensorrt_named_type *asked,
                           const char *safe, bool may_be_missing)
 {
     found->nodes = memory_resize(found->nodes, found->count + 1, sizeof(*found->nodes));
@@ -85,7 +85,7 @@ static bool can_be_passed(const char *name)
     return name[0] != '\0' && strpbrk(name, ",:'*\"\\") == NULL;
 }
 
-static int find_layer(const struct node_index *index, size_t count, const struct trtexec_named_types *asked,
+static int find_layer(const struct node_index *index, size_t count, const struct tensorrt_named_types *asked,
                       bool may_be_missing, struct found_layers *ret, struct error *err)
 {
     for (size_t i = 0; i < asked->count; i++) {
@@ -138,7 +138,7 @@ static int name_nodes(struct model *model, const struct node_index *index, struc
     return rc;
 }
 
-int trtexec_layers_find(const struct trtexec_settings *settings, struct model *model, struct arena *arena,
+int trtexec_layers_find(const struct tensorrt_settings *settings, struct model *model, struct arena *arena,
                         struct trtexec_layers *ret, bool *ret_changed, struct error *err)
 {
     struct found_layers found = {0};

@@ -6,7 +6,7 @@
 #define BACKEND_TRTEXEC_LAYER_PRECISIONS_H
 
 #include "backend/trtexec/report.h"
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
 #include "onnx/model/model.h"
 
 struct trtexec_layer {
@@ -24,7 +24,7 @@ struct trtexec_layers {
 /* Finds the nodes that the settings give a precision, and renames those in `model` that need another name; whether
  * there are any goes to `ret_changed`. A node without a name is called "node_of_<its first output>"; a name with a star
  * that no node has is a pattern, which trtexec takes. Text lives in `arena`. ERR_INVALID for what no node is called. */
-int trtexec_layers_find(const struct trtexec_settings *settings, struct model *model, struct arena *arena,
+int trtexec_layers_find(const struct tensorrt_settings *settings, struct model *model, struct arena *arena,
                         struct trtexec_layers *ret, bool *ret_changed, struct error *err);
 
 /* ERR_INVALID, naming them, when the report does not say of some that their precision was set. */

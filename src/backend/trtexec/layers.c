@@ -55,7 +55,7 @@ static int read_layers(const struct trtexec_job *job, const struct trtexec *prog
 int trtexec_ask_layers(const struct trtexec *program, const char *path, struct log *log, struct layer_info *ret,
                        struct error *err)
 {
-    const struct trtexec_settings settings = {.program = program, .log = log};
+    const struct tensorrt_settings settings = {.program = program, .log = log};
     struct trtexec_job job = {0};
     struct trtexec_words words;
     struct arena arena;

@@ -15,7 +15,7 @@
 #define LONGEST_SAFE_NAME 120 /* bytes; from TensorRT 10.13 on, files of raw tensors have names of up to 150 */
 
 struct making {
-    const struct trtexec_settings *settings;
+    const struct tensorrt_settings *settings;
     const struct backend_model *source;
     const char *folder;
     struct arena *arena;
@@ -67,7 +67,7 @@ static void find_unsafe(const struct making *making, const struct model *model, 
 /* Changes outputs as --trt-outputs and --trt-exclude-outputs say, and adds barriers. */
 static int mark_outputs(const struct making *making, struct model *model, struct error *err)
 {
-    const struct trtexec_settings *settings = making->settings;
+    const struct tensorrt_settings *settings = making->settings;
     struct value_list skipped = {0};
     struct subgraph whole;
     int rc = 0;
@@ -242,7 +242,7 @@ static bool has_scales(const struct model *model)
 
 /* ---- Shapes ---- */
 
-static const struct trtexec_shapes *find_shapes(const struct trtexec_profile *profile, const char *name)
+static const struct tensorrt_shapes *find_shapes(const struct tensorrt_profile *profile, const char *name)
 {
     for (size_t i = 0; i < profile->count; i++)
         if (strcmp(profile->items[i].name, name) == 0)
@@ -251,7 +251,7 @@ static const struct trtexec_shapes *find_shapes(const struct trtexec_profile *pr
 }
 
 /* Names may be patterns. */
-static const struct trtexec_shapes *find_usual(const struct trtexec_profile *profile, const char *name)
+static const struct tensorrt_shapes *find_usual(const struct tensorrt_profile *profile, const char *name)
 {
     for (size_t i = 0; i < profile->count; i++)
         if (text_matches_pattern(text_of(name), text_of(profile->items[i].name)))
@@ -280,7 +280,7 @@ static int check_shape(const struct trtexec_tensor *input, const struct shape *s
 }
 
 /* Sizes that nothing is said of are taken as 1, as for generated data. */
-static void guess_shape(const struct making *making, const struct trtexec_tensor *input, struct trtexec_shapes *ret)
+static void guess_shape(const struct making *making, const struct trtexec_tensor *input, struct tensorrt_shapes *ret)
 {
     struct string_builder text;
 
@@ -297,11 +297,11 @@ static void guess_shape(const struct making *making, const struct trtexec_tensor
     string_release(&text);
 }
 
-static int choose_shapes(const struct making *making, const struct trtexec_profile *profile,
-                         const struct trtexec_tensor *input, struct trtexec_shapes *ret, struct error *err)
+static int choose_shapes(const struct making *making, const struct tensorrt_profile *profile,
+                         const struct trtexec_tensor *input, struct tensorrt_shapes *ret, struct error *err)
 {
-    const struct trtexec_shapes *given = find_shapes(profile, input->name);
-    const struct trtexec_shapes *usual = find_usual(&making->settings->default_shapes, input->name);
+    const struct tensorrt_shapes *given = find_shapes(profile, input->name);
+    const struct tensorrt_shapes *usual = find_usual(&making->settings->default_shapes, input->name);
 
     if (given != NULL) {
         *ret = *given;
@@ -340,11 +340,11 @@ static int refuse_input(const struct trtexec_network *network, const char *name,
     return rc;
 }
 
-static int check_profile(const struct trtexec_network *network, const struct trtexec_profile *profile,
+static int check_profile(const struct trtexec_network *network, const struct tensorrt_profile *profile,
                          struct error *err)
 {
     for (size_t i = 0; i < profile->count; i++) {
-        const struct trtexec_shapes *shapes = &profile->items[i];
+        const struct tensorrt_shapes *shapes = &profile->items[i];
         const struct trtexec_tensor *input = NULL;
 
         for (size_t k = 0; k < network->inputs.count && input == NULL; k++)
@@ -366,25 +366,25 @@ static bool has_open_shape(const struct trtexec_tensor *input)
 
 static int make_profiles(const struct making *making, struct error *err)
 {
-    static const struct trtexec_profile nothing;
+    static const struct tensorrt_profile nothing;
     struct trtexec_network *network = making->ret;
-    const struct trtexec_settings *settings = making->settings;
-    size_t count = settings->profile_count > 0 ? settings->profile_count : 1, open = 0;
-    struct trtexec_profile *profiles = arena_alloc_zero(making->arena, count, sizeof(*profiles));
+    const struct tensorrt_settings *settings = making->settings;
+    size_t count = settings->profiles.count > 0 ? settings->profiles.count : 1, open = 0;
+    struct tensorrt_profile *profiles = arena_alloc_zero(making->arena, count, sizeof(*profiles));
 
-    for (size_t i = 0; i < settings->profile_count; i++)
-        if (check_profile(network, &settings->profiles[i], err) < 0)
+    for (size_t i = 0; i < settings->profiles.count; i++)
+        if (check_profile(network, &settings->profiles.items[i], err) < 0)
             return err->code;
     for (size_t i = 0; i < network->inputs.count; i++)
         open += has_open_shape(&network->inputs.items[i]);
     if (open == 0)
         return 0;
     for (size_t i = 0; i < count; i++) {
-        struct trtexec_shapes *items = arena_alloc_zero(making->arena, open, sizeof(*items));
+        struct tensorrt_shapes *items = arena_alloc_zero(making->arena, open, sizeof(*items));
 
         for (size_t k = 0; k < network->inputs.count; k++)
             if (has_open_shape(&network->inputs.items[k]) &&
-                choose_shapes(making, settings->profile_count > 0 ? &settings->profiles[i] : &nothing,
+                choose_shapes(making, settings->profiles.count > 0 ? &settings->profiles.items[i] : &nothing,
                               &network->inputs.items[k], &items[profiles[i].count++], err) < 0)
                 return err->code;
         profiles[i].items = items;
@@ -396,7 +396,7 @@ static int make_profiles(const struct making *making, struct error *err)
 
 /* ---- All of it ---- */
 
-static bool has_other_outputs(const struct trtexec_settings *settings)
+static bool has_other_outputs(const struct tensorrt_settings *settings)
 {
     return settings->outputs.mark_all || settings->outputs.names.count > 0 || settings->excluded_outputs.count > 0 ||
            settings->barriers.count > 0;
@@ -448,7 +448,7 @@ done:
     return rc;
 }
 
-int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_model *source,
+int trtexec_network_make(const struct tensorrt_settings *settings, const struct backend_model *source,
                          const char *folder, struct arena *arena, struct trtexec_network *ret, struct error *err)
 {
     const struct making making = {settings, source, folder, arena, ret};

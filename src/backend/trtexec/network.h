@@ -6,7 +6,7 @@
 
 #include "backend/backend.h"
 #include "backend/trtexec/layer_precisions.h"
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
 #include "onnx/model/model.h"
 
 /* An input or output. */
@@ -27,7 +27,7 @@ struct trtexec_tensors {
 struct trtexec_network {
     const char *path;                       /* the model's own file, or one in the folder */
     struct trtexec_tensors inputs, outputs; /* in the order of the model */
-    const struct trtexec_profile
+    const struct tensorrt_profile
         *profiles;                /* of the inputs with open sizes, by their safe names; all of them in each */
     size_t profile_count;         /* 0: no size is open */
     struct trtexec_layers layers; /* that are given a precision */
@@ -37,7 +37,7 @@ struct trtexec_network {
 /* Makes it of the model `source`, in `folder` where that takes a file; text and lists live in `arena`.
  * ERR_INVALID for names in the settings that the model does not have, and shapes that do not fit; ERR_UNSUPPORTED for
  * inputs and outputs that are no tensors, or whose number of dimensions is open. */
-int trtexec_network_make(const struct trtexec_settings *settings, const struct backend_model *source,
+int trtexec_network_make(const struct tensorrt_settings *settings, const struct backend_model *source,
                          const char *folder, struct arena *arena, struct trtexec_network *ret, struct error *err);
 
 #endif

@@ -7,7 +7,7 @@
 
 #include "base/memory.h"
 
-void trtexec_words_init(struct trtexec_words *words, const struct trtexec_settings *settings, struct arena *arena)
+void trtexec_words_init(struct trtexec_words *words, const struct tensorrt_settings *settings, struct arena *arena)
 {
     *words = (struct trtexec_words){.settings = settings, .arena = arena};
 }

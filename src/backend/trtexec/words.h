@@ -4,10 +4,11 @@
 #ifndef BACKEND_TRTEXEC_WORDS_H
 #define BACKEND_TRTEXEC_WORDS_H
 
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
+#include "backend/trtexec/program.h"
 
 struct trtexec_words {
-    const struct trtexec_settings *settings;
+    const struct tensorrt_settings *settings;
     struct arena *arena;
     struct {
         const char **items; /* NULL-terminated once finished */
@@ -16,7 +17,7 @@ struct trtexec_words {
     struct error refusal; /* the first one; code 0: none */
 };
 
-void trtexec_words_init(struct trtexec_words *words, const struct trtexec_settings *settings, struct arena *arena);
+void trtexec_words_init(struct trtexec_words *words, const struct tensorrt_settings *settings, struct arena *arena);
 void trtexec_words_release(struct trtexec_words *words);
 
 /* A word as it is. It has to outlive the words. */

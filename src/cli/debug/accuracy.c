@@ -275,7 +275,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         ret->suspect_in_float = words_of_runner(given, 1, lower_precision);
     if (!ret->suspect_has_engine)
         return 0;
-    rc = trt_choose(given->context->log, model->path, &program, err);
+    rc = trt_choose_program(given->context->log, model->path, &program, err);
     ret->suspect_is_builtin = rc == 0 && program == NULL;
     ret->engine_program = program != NULL ? program->path : NULL;
     return rc;

@@ -135,7 +135,7 @@ static int debug_build_run(const struct command_context *context, const struct d
 
     if (rc < 0)
         return rc;
-    rc = trt_choose(context->log, NULL, &program, err);
+    rc = trt_choose_program(context->log, NULL, &program, err);
     if (rc < 0)
         goto done;
     outputs.counts = true;

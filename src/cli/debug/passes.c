@@ -133,7 +133,7 @@ static int choose_runner(struct passes_command *command, struct error *err)
     command->runner = &onnxrt_passes_runner;
     if (!run_model_has_runner(&command->values->runners, &engine_backend))
         return 0;
-    rc = trt_choose(context->log, command->subject.model, &program, err);
+    rc = trt_choose_program(context->log, command->subject.model, &program, err);
     if (rc == 0)
         command->runner = program != NULL ? &trtexec_passes_runner : &builtin_passes_runner;
     return rc;

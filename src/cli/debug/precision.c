@@ -190,7 +190,7 @@ static int name_nodes(const struct network *network, struct model **ret, struct 
 /* Engines of the model that the layers are of, or of typed ones. */
 static int open_trt(struct precision_command *command, struct error *err)
 {
-    struct trtexec_settings *settings = &command->trt.trt.request.settings;
+    struct tensorrt_settings *settings = &command->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
     struct model *model;
     int rc = trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file,
@@ -351,7 +351,7 @@ static int debug_precision_run(const struct command_context *context, const stru
         return rc;
     command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
     if (command.form == PRECISION_ENGINES)
-        rc = trt_choose(context->log, NULL, &command.program, err);
+        rc = trt_choose_program(context->log, NULL, &command.program, err);
     if (rc < 0)
         goto done;
     rc = command.program != NULL

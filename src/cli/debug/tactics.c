@@ -281,7 +281,7 @@ static int refuse_trtexec(const struct command_context *context, struct error *e
 {
     const struct trtexec *program;
     SCOPED_STRING(text);
-    int rc = trt_choose(context->log, NULL, &program, err);
+    int rc = trt_choose_program(context->log, NULL, &program, err);
 
     if (rc < 0 || program == NULL)
         return rc;

@@ -13,7 +13,7 @@ int trt_builds_init(struct trt_builds *builds, const struct command_context *con
                     const struct engine_values *values, const struct model_file_settings *source,
                     const struct trtexec *program, struct error *err)
 {
-    struct trtexec_settings *settings;
+    struct tensorrt_settings *settings;
     int rc;
 
     *builds = (struct trt_builds){0};
@@ -48,11 +48,11 @@ int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct 
 
 /* ---- An engine: struct trtexec_products ---- */
 
-static struct trtexec_named_types take_types(const struct precision_overrides *from, struct trtexec_named_type *items)
+static struct tensorrt_named_types take_types(const struct precision_overrides *from, struct tensorrt_named_type *items)
 {
     for (size_t i = 0; i < from->count; i++)
-        items[i] = (struct trtexec_named_type){from->items[i].name, from->items[i].type};
-    return (struct trtexec_named_types){items, from->count};
+        items[i] = (struct tensorrt_named_type){from->items[i].name, from->items[i].type};
+    return (struct tensorrt_named_types){items, from->count};
 }
 
 static void drop_trt_engine(void *data, void *engine)
@@ -66,10 +66,10 @@ static void drop_trt_engine(void *data, void *engine)
 static int build_trt_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
 {
     struct trt_builds *builds = data;
-    struct trtexec_settings settings = builds->trt.request.settings;
+    struct tensorrt_settings settings = builds->trt.request.settings;
     struct backend_model source = builds->source;
     struct trtexec_products *products = memory_alloc_zero(1, sizeof(*products));
-    struct trtexec_named_type *types = NULL, *more = NULL;
+    struct tensorrt_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
     int rc = 0;
 
@@ -109,7 +109,7 @@ static int save_byproducts(void *data, void *engine, struct error *err)
 {
     const struct trt_builds *builds = data;
 
-    return trt_save_products(&builds->trt, engine, NULL, err);
+    return trt_save_files(&builds->trt, engine, NULL, err);
 }
 
 struct engine_maker trt_builds_maker(struct trt_builds *builds)

@@ -1,8 +1,11 @@
 /* cli/inspect/engine_layers.c: layers out of engines of all kinds. */
 #include "cli/inspect/engine_layers.h"
 
-#include "backend/trtexec/installation.h"
+#include <string.h>
+
 #include "backend/trtexec/layers.h"
+#include "base/memory.h"
+#include "cli/trt.h"
 #include "engine/plan/layer_info.h"
 #include "engine/plan/plan.h"
 
@@ -18,16 +21,28 @@ static int load_plan(const char *path, struct layer_info *ret, struct error *err
     return 0;
 }
 
+static int ask_library(const char *path, struct log *log, struct layer_info *ret, struct error *err)
+{
+    char *text SCOPED_FREE = NULL;
+    int rc = tensorrt_ask_layers(path, log, &text, err);
+
+    return rc < 0 ? rc : layer_info_parse(ret, text, strlen(text), "the layer information", err);
+}
+
 int engine_layers_ask(const char *path, struct log *log, struct layer_info *ret, struct error *err)
 {
+    struct trt_choice choice;
     const struct trtexec *program;
     struct error why;
-    int rc = trtexec_find(&program, &why);
+    int rc = trt_choose(log, path, TRT_RUNS, &choice, &why);
 
+    if (rc == 0 && choice.library != NULL)
+        return ask_library(path, log, ret, err);
+    program = choice.program;
     if (rc < 0)
         return error_set(err, (enum error_code)rc,
-                         "'%s': what its layers are only TensorRT tells, or the file that trtexec --exportLayerInfo "
-                         "has written: %s",
+                         "'%s': what its layers are only TensorRT tells, or a file that --save-layer-info or trtexec "
+                         "--exportLayerInfo has written: %s",
                          path, why.message);
     return trtexec_ask_layers(program, path, log, ret, err);
 }

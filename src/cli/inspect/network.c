@@ -26,7 +26,7 @@ static int build_network(const struct command_context *context, const struct mod
                          struct error *err)
 {
     struct network_settings how;
-    int rc = trt_choose(context->log, NULL, ret_program, err);
+    int rc = trt_choose_program(context->log, NULL, ret_program, err);
 
     if (rc < 0)
         goto failed;

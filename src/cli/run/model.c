@@ -14,12 +14,17 @@
 #include "onnx/edit/rebuild.h"
 #include "onnx/model/mark_outputs.h"
 
+static bool is_builtin(const struct run_model *model)
+{
+    return model->trt_choice.library == NULL && model->trt_choice.program == NULL;
+}
+
 void run_model_release(struct run_model *model)
 {
     model_free(model->model);
     free(model->bytes);
     free(model->folder);
-    if (model->has_engine && model->program != NULL)
+    if (model->has_engine && !is_builtin(model))
         trt_request_release(&model->trt);
     else if (model->has_engine)
         engine_file_release(&model->engine);
@@ -78,7 +83,14 @@ static void warn_of_building(const struct command_context *context, const char *
         log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", path, idle.data);
 }
 
-static int save_products(void *data, const struct trtexec_products *products, struct error *err)
+static int save_files(void *data, const struct trtexec_products *products, struct error *err)
+{
+    const struct trt_request *request = data;
+
+    return trt_save_files(request, products, request->values->save_engine, err);
+}
+
+static int save_products(void *data, const struct tensorrt_products *products, struct error *err)
 {
     const struct trt_request *request = data;
 
@@ -97,7 +109,7 @@ static int refuse_choices(const struct run_model *model, struct error *err)
         if (parse_given(model->context->parse, choices[i]))
             return error_set(err, ERR_INVALID, "%s: '%s' is built already, as it is: give the ONNX model", choices[i],
                              path);
-    if (model->program == NULL &&
+    if (is_builtin(model) &&
         (request->network.disabled.count + request->builder.sources_off.count > 0 || request->builder.plain_layouts))
         return error_set(err, ERR_INVALID,
                          CHECK_DISABLED_VARIABLE
@@ -115,23 +127,26 @@ static int prepare_engine(struct run_model *model, struct error *err)
     rc = values->type == MODEL_ENGINE ? refuse_choices(model, err) : 0;
     if (rc < 0)
         return rc;
-    rc = model->program != NULL
+    rc = !is_builtin(model)
              ? trt_request_init(&model->trt, model->context, &model->settings->engine, &model->settings->file,
-                                model->program, err)
+                                model->trt_choice.program, err)
              : engine_file_init(&model->engine, model->context, &model->settings->engine, &model->settings->file, err);
 
     if (rc < 0)
         return rc;
     model->has_engine = true;
-    model->trt.request.built = save_products;
-    model->trt.request.data = &model->trt;
+    model->trt.request.built = save_files;
+    model->trt.library.built = save_products;
+    model->trt.request.data = model->trt.library.data = &model->trt;
     if (values->type == MODEL_ENGINE) {
-        if (model->program != NULL && model->trt.request.settings.build_route.count > 0)
+        if (!is_builtin(model) && model->trt.request.settings.build_route.count > 0)
             log_message(model->context->log, LOG_WARNING,
                         "'%s' is built already: knobs of TensorRT's compiler are what they were then", values->path);
         model->engine.request.is_built = model->trt.request.is_built = true;
         warn_of_building(model->context, values->path);
     }
+    if (model->trt_choice.library != NULL)
+        trt_request_for_library(&model->trt);
     return 0;
 }
 

@@ -19,13 +19,13 @@ struct run_model {
     bool in_groups;      /* the model itself is wanted, with all outputs marked that --first-divergence needs */
     bool loaded;         /* what follows was made */
     struct model *model; /* in groups, or from run_model_open() */
-    struct backend_model changed;  /* the model as the options change it */
-    char *bytes;                   /* its bytes, owned; NULL: the file is run */
-    char *folder;                  /* its folder, owned */
-    struct words barriers;         /* tensors across which nothing is to be done, by POLYGRAPHY_DISABLED */
-    struct words hidden;           /* of these, the outputs that are none of the model's own */
-    bool has_engine;               /* --trt is among the runners, and one of the two is made: */
-    const struct trtexec *program; /* NULL: the built-in engine */
+    struct backend_model changed; /* the model as the options change it */
+    char *bytes;                  /* its bytes, owned; NULL: the file is run */
+    char *folder;                 /* its folder, owned */
+    struct words barriers;        /* tensors across which nothing is to be done, by POLYGRAPHY_DISABLED */
+    struct words hidden;          /* of these, the outputs that are none of the model's own */
+    bool has_engine;              /* --trt is among the runners, and one of the two is made: */
+    struct trt_choice trt_choice; /* both NULL: the built-in engine */
     struct engine_file engine;
     struct trt_request trt;
 };

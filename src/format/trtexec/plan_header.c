@@ -7,12 +7,14 @@
 #include "base/file/file.h"
 
 #define MAGIC "ftrt"
+#define MAGIC_RTX "vtrt"
 #define MAGIC_SIZE (sizeof(MAGIC) - 1)
 #define AT_VERSION 24
 
 bool plan_header_is_tensorrt(struct span bytes)
 {
-    return bytes.size >= MAGIC_SIZE && memcmp(bytes.data, MAGIC, MAGIC_SIZE) == 0;
+    return bytes.size >= MAGIC_SIZE &&
+           (memcmp(bytes.data, MAGIC, MAGIC_SIZE) == 0 || memcmp(bytes.data, MAGIC_RTX, MAGIC_SIZE) == 0);
 }
 
 int plan_header_parse(struct span bytes, struct plan_header *ret, struct error *err)

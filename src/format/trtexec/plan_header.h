@@ -1,8 +1,8 @@
 /* format/trtexec/plan_header.h: the first bytes of an engine file of TensorRT's (a "plan").
  *
- * They are "ftrt", a version of the serialization as a little-endian number of 32 bits, and at bytes 24 to 27 the
- * version of the TensorRT that built it: major, minor, patch and build. That is since TensorRT 8.6; what is behind them
- * only TensorRT of that version can read.
+ * They are "ftrt" ("vtrt" of TensorRT-RTX), a version of the serialization as a little-endian number of 32 bits, and at
+ * bytes 24 to 27 the version of the TensorRT that built it: major, minor, patch and build. That is since TensorRT 8.6;
+ * what is behind them only TensorRT of that version can read.
  */
 #ifndef FORMAT_TRTEXEC_PLAN_HEADER_H
 #define FORMAT_TRTEXEC_PLAN_HEADER_H
@@ -18,7 +18,7 @@ struct plan_header {
     unsigned major, minor, patch, build;
 };
 
-bool plan_header_is_tensorrt(struct span bytes); /* they begin with "ftrt" */
+bool plan_header_is_tensorrt(struct span bytes); /* they begin with "ftrt" or "vtrt" */
 
 /* ERR_CORRUPT when the bytes are no engine of TensorRT's: an empty file above all, which trtexec 10.13 to 11.1 leaves
  * behind where a build fails. The message does not name the file. */

@@ -1,7 +1,7 @@
 /* cli/options/runners/config.c: how an engine is built. */
 #include <string.h>
 
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/disabled.h"
 #include "cli/options/runners/engine.h"

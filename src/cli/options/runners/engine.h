@@ -9,7 +9,7 @@
 #ifndef CLI_OPTIONS_RUNNERS_ENGINE_H
 #define CLI_OPTIONS_RUNNERS_ENGINE_H
 
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
 #include "cli/options/groups.h"
 #include "engine/backend.h"
 
@@ -24,7 +24,7 @@ struct shape_profiles {
 /* What engine_file_init() makes the rest of a request of. Paths are NULL where nothing is wanted. */
 struct engine_values {
     struct engine_settings request;
-    struct trtexec_settings tensorrt;                /* what only TensorRT can do */
+    struct tensorrt_settings tensorrt;               /* what only TensorRT can do */
     struct shape_profiles minimum, optimum, maximum; /* as many of each, or none, with the same names */
     const char *calibration_cache;
     enum calibration_method calibration_method;

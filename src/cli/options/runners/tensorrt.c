@@ -1,5 +1,5 @@
 /* cli/options/runners/tensorrt.c: what only TensorRT can do: the built-in engine ignores it, and says so once. */
-#include "backend/trtexec/settings.h"
+#include "backend/tensorrt/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 

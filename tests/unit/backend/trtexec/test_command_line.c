@@ -11,7 +11,7 @@
 
 struct lines {
     struct trtexec program;
-    struct trtexec_settings settings;
+    struct tensorrt_settings settings;
     struct trtexec_network network;
     struct trtexec_words words;
     struct string_builder text;
@@ -170,7 +170,7 @@ static void precisions_are_there_until_10(void **state)
     for (size_t i = 0; i < ARRAY_LEN(versions); i++) {
         begin(&lines, versions[i]);
         lines.settings.tf32 = lines.settings.fp16 = true;
-        lines.settings.constraints = TRTEXEC_CONSTRAINTS_OBEY;
+        lines.settings.constraints = TENSORRT_CONSTRAINTS_OBEY;
         lines.network.layers = (struct trtexec_layers){layers, ARRAY_LEN(layers)};
         trtexec_words_add_build(&lines.words, &lines.network);
         if (i == 2) {
@@ -235,9 +235,9 @@ static void int8_needs_scales(void **state)
 
 static void all_shapes_of_all_profiles_are_given(void **state)
 {
-    struct trtexec_shapes shapes[] = {{"x:0", {2, {1, 4}}, {2, {2, 4}}, {2, {8, 4}}},
-                                      {"y", {1, {1}}, {1, {2}}, {1, {3}}}};
-    struct trtexec_profile profiles[] = {{shapes, 2}, {shapes, 1}};
+    struct tensorrt_shapes shapes[] = {{"x:0", {2, {1, 4}}, {2, {2, 4}}, {2, {8, 4}}},
+                                       {"y", {1, {1}}, {1, {2}}, {1, {3}}}};
+    struct tensorrt_profile profiles[] = {{shapes, 2}, {shapes, 1}};
     struct lines lines;
 
     (void)state;
@@ -270,14 +270,14 @@ static void types_and_formats_are_given_for_all_tensors_or_none(void **state)
     static const char *const formats[] = {"y:[linear,chw4]"};
     struct trtexec_tensor inputs[] = {{.name = "x", .safe = "x", .type = DATA_FLOAT32},
                                       {.name = "y", .safe = "y", .type = DATA_INT8}};
-    const struct trtexec_named_type types[] = {{"x", DATA_FLOAT16}}, others[] = {{"inside", DATA_FLOAT16}};
+    const struct tensorrt_named_type types[] = {{"x", DATA_FLOAT16}}, others[] = {{"inside", DATA_FLOAT16}};
     struct lines lines;
 
     (void)state;
     begin(&lines, "10.16");
     lines.network.inputs = (struct trtexec_tensors){inputs, 2};
     lines.settings.tensor_formats = (struct words){formats, 1};
-    lines.settings.tensor_types = (struct trtexec_named_types){types, 1};
+    lines.settings.tensor_types = (struct tensorrt_named_types){types, 1};
     trtexec_words_add_build(&lines.words, &lines.network);
     assert_int_equal(finish(&lines), 0);
     assert_has(&lines, "|--inputIOFormats=fp16:chw,int8:chw+chw4");
@@ -291,7 +291,7 @@ static void types_and_formats_are_given_for_all_tensors_or_none(void **state)
     assert_has(&lines, "|--inputIOFormats=chw,chw+chw4");
     end(&lines);
     begin(&lines, "10.16");
-    lines.settings.tensor_types = (struct trtexec_named_types){others, 1};
+    lines.settings.tensor_types = (struct tensorrt_named_types){others, 1};
     trtexec_words_add_build(&lines.words, &lines.network);
     assert_refused(&lines, ERR_INVALID, "'inside' is neither an input nor an output");
     end(&lines);

@@ -29,11 +29,11 @@ static struct model *open_renamed(const char *const *names)
 static int find(struct model *model, const char *const *names, size_t count, struct arena *arena,
                 struct trtexec_layers *ret, bool *ret_changed, struct error *err)
 {
-    struct trtexec_named_type types[8];
-    struct trtexec_settings settings = {.layer_precisions = {types, count}};
+    struct tensorrt_named_type types[8];
+    struct tensorrt_settings settings = {.layer_precisions = {types, count}};
 
     for (size_t i = 0; i < count; i++)
-        types[i] = (struct trtexec_named_type){names[i], DATA_FLOAT32};
+        types[i] = (struct tensorrt_named_type){names[i], DATA_FLOAT32};
     *ret = (struct trtexec_layers){0};
     return trtexec_layers_find(&settings, model, arena, ret, ret_changed, err);
 }

@@ -1,55 +1,60 @@
-/* backend/trtexec/settings.h: what an engine of TensorRT's is asked to be: what the options on engines say, as data. */
-#ifndef BACKEND_TRTEXEC_SETTINGS_H
-#define BACKEND_TRTEXEC_SETTINGS_H
+/* backend/tensorrt/settings.h: how a TensorRT engine is built and run: the options on engines, as data. */
+#ifndef BACKEND_TENSORRT_SETTINGS_H
+#define BACKEND_TENSORRT_SETTINGS_H
 
 #include "backend/build_effort.h"
-#include "backend/trtexec/program.h"
 #include "base/log.h"
 #include "onnx/model/mark_outputs.h"
 #include "tensor/values/tensor.h"
 
-/* The shapes of one input in one profile; static. */
-struct trtexec_shapes {
+struct trtexec; /* backend/trtexec/program.h */
+
+/* The shapes of one input in one profile; static. Of a shape tensor: its values. */
+struct tensorrt_shapes {
     const char *name;
     struct shape minimum, optimum, maximum;
 };
 
-struct trtexec_profile {
-    const struct trtexec_shapes *items;
+struct tensorrt_profile {
+    const struct tensorrt_shapes *items;
     size_t count;
 };
 
-struct trtexec_named_type {
+struct tensorrt_profiles {
+    const struct tensorrt_profile *items;
+    size_t count;
+};
+
+struct tensorrt_named_type {
     const char *name; /* of a layer, or of a tensor */
     enum data_type type;
 };
 
-struct trtexec_named_types {
-    const struct trtexec_named_type *items;
+struct tensorrt_named_types {
+    const struct tensorrt_named_type *items;
     size_t count;
 };
 
-enum trtexec_constraints { TRTEXEC_CONSTRAINTS_NONE, TRTEXEC_CONSTRAINTS_PREFER, TRTEXEC_CONSTRAINTS_OBEY };
+enum tensorrt_constraints { TENSORRT_CONSTRAINTS_NONE, TENSORRT_CONSTRAINTS_PREFER, TENSORRT_CONSTRAINTS_OBEY };
 
 /* Zeroed: TensorRT's defaults, but without TF32. Text and lists belong to others and outlive it. */
-struct trtexec_settings {
-    const struct trtexec *program;
-    struct log *log; /* what TensorRT warns of, and where it fails; may be NULL */
+struct tensorrt_settings {
+    const struct trtexec *program; /* of backend/trtexec/ only */
+    struct log *log;               /* what TensorRT warns of, and where it fails; may be NULL */
 
     /* what layers compute in */
     bool tf32, fp16, bf16, int8, fp8, strongly_typed;
-    enum trtexec_constraints constraints;
-    struct trtexec_named_types layer_precisions;    /* by names of ONNX nodes */
-    struct trtexec_named_types optional_precisions; /* the same, of nodes of which TensorRT may make no layer */
-    struct trtexec_named_types tensor_types;
+    enum tensorrt_constraints constraints;
+    struct tensorrt_named_types layer_precisions;    /* by names of ONNX nodes */
+    struct tensorrt_named_types optional_precisions; /* the same, of nodes of which TensorRT may make no layer */
+    struct tensorrt_named_types tensor_types;
     struct words tensor_formats;   /* "NAME:format[,format]" */
     const char *calibration_cache; /* read only */
 
     /* the network */
-    const struct trtexec_profile *profiles; /* an input of unknown size that none names gets that of `default_shapes` */
-    size_t profile_count;
-    struct trtexec_profile default_shapes; /* of inputs that profiles do not name; only `optimum` is read */
-    struct output_names outputs;           /* --trt-outputs; no names: the model's own */
+    struct tensorrt_profiles profiles;      /* an input of unknown size that none names gets that of `default_shapes` */
+    struct tensorrt_profile default_shapes; /* of inputs that profiles do not name; only `optimum` is read */
+    struct output_names outputs;            /* --trt-outputs; no names: the model's own */
     struct words excluded_outputs;
     struct words barriers; /* tensors that are outputs as well, so that nothing is fused across them */
     struct words onnx_flags;

@@ -1,0 +1,311 @@
+/* backend/tensorrt/backend.c: see backend.h. */
+#include "backend/tensorrt/backend.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/model_io.h"
+#include "backend/tensorrt/worker.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "format/trtexec/plan_header.h"
+
+static struct worker_process worker = WORKER(&tensorrt_work);
+static const struct bounds no_bounds;
+
+/* ---- The library ---- */
+
+int tensorrt_find(struct log *log, const struct tensorrt_description **ret, struct error *err)
+{
+    static struct arena arena;
+    static struct tensorrt_description found;
+    static struct error failure;
+    struct worker_exchange exchange;
+
+    if (found.name == NULL && failure.code == 0) {
+        worker_exchange_begin(&exchange, &worker, TENSORRT_DESCRIBE, &no_bounds, 0, log);
+        if (worker_exchange_ask(&exchange, &failure) == 0)
+            message_take_record(&exchange.answer, &arena, &tensorrt_description_record, &found);
+        if (failure.code == 0 && (exchange.answer.damaged || found.name == NULL || found.path == NULL))
+            worker_refuse_answer(&worker, &failure);
+        worker_exchange_end(&exchange);
+    }
+    if (failure.code != 0) {
+        if (err != NULL)
+            *err = failure;
+        return failure.code;
+    }
+    *ret = &found;
+    return 0;
+}
+
+/* ---- Building ---- */
+
+void tensorrt_products_release(struct tensorrt_products *products)
+{
+    bounded_bytes_release(&products->memory);
+    arena_release(&products->arena);
+    *products = (struct tensorrt_products){0};
+}
+
+static void put_model(struct message *message, const struct backend_model *source)
+{
+    message_put_string(message, source->path);
+    message_put_string(message, source->external_folder);
+    message_put_number(message, source->size);
+    message_put_data(message, (struct text){source->data, source->size});
+}
+
+static int take_products(struct worker_exchange *exchange, struct tensorrt_products *ret, struct error *err)
+{
+    struct tensorrt_build_report report = {0};
+
+    message_take_record(&exchange->answer, &ret->arena, &tensorrt_build_report_record, &report);
+    ret->plan = message_take_data(&exchange->answer, report.plan_size);
+    ret->layers = message_take_data(&exchange->answer, report.layers_size);
+    ret->timing_cache = message_take_data(&exchange->answer, report.timing_cache_size);
+    if (exchange->answer.damaged || ret->plan.size == 0)
+        return worker_refuse_answer(&worker, err);
+    ret->no_layers = report.no_layers;
+    ret->set_layers = (size_t)report.set_layers;
+    ret->lost_timing_cache = report.lost_timing_cache;
+    ret->seconds = report.seconds;
+    ret->memory = exchange->bytes;
+    exchange->bytes = (struct bounded_bytes){0};
+    return 0;
+}
+
+/* `ret_generation` gets that of the process, which keeps the plan. */
+static int build_plan(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
+                      struct tensorrt_products *ret, uint64_t *ret_generation, struct error *err)
+{
+    struct worker_exchange exchange;
+    int rc;
+
+    *ret = (struct tensorrt_products){0};
+    worker_exchange_begin(&exchange, &worker, TENSORRT_BUILD, &no_bounds, 0, settings->log);
+    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
+    message_put_number(&exchange.question, wants_layers);
+    put_model(&exchange.question, source);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc == 0)
+        rc = take_products(&exchange, ret, err);
+    *ret_generation = exchange.generation;
+    worker_exchange_end(&exchange);
+    if (rc < 0)
+        tensorrt_products_release(ret);
+    return rc;
+}
+
+int tensorrt_build(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
+                   struct tensorrt_products *ret, struct error *err)
+{
+    uint64_t generation;
+
+    return build_plan(settings, source, wants_layers, ret, &generation, err);
+}
+
+int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err)
+{
+    struct worker_exchange exchange;
+    int rc;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_LAYERS, &no_bounds, 0, log);
+    message_put_string(&exchange.question, path);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc == 0) {
+        struct text text = message_take_text(&exchange.answer);
+
+        if (exchange.answer.damaged)
+            rc = worker_refuse_answer(&worker, err);
+        else
+            *ret = memory_copy(text.data, text.size);
+    }
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
+/* ---- Sessions ---- */
+
+struct tensorrt_session {
+    struct backend_session base;
+    uint64_t number, generation; /* of the session in the worker, of the worker */
+    struct bounds bounds;
+    struct log *log;
+    struct arena arena; /* holds all names */
+};
+
+static void close_trt_session(struct backend_session *base)
+{
+    struct tensorrt_session *session = (struct tensorrt_session *)base;
+    struct worker_exchange exchange;
+
+    if (session == NULL)
+        return;
+    worker_exchange_begin(&exchange, &worker, TENSORRT_CLOSE, &session->bounds, session->generation, session->log);
+    message_put_number(&exchange.question, session->number);
+    if (session->generation != 0)
+        worker_exchange_ask(&exchange, NULL);
+    worker_exchange_end(&exchange);
+    arena_release(&session->arena);
+    free(session);
+}
+
+/* `path` NULL: the plan of the last build of that process. */
+static int open_plan(struct tensorrt_session *session, const struct tensorrt_settings *settings, const char *path,
+                     uint64_t generation, struct error *err)
+{
+    const struct tensorrt_plan_source source = {path};
+    struct worker_exchange exchange;
+    int rc;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_OPEN, &session->bounds, generation, session->log);
+    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
+    message_put_record(&exchange.question, &tensorrt_plan_source_record, &source);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc == 0) {
+        struct message_reader *answer = &exchange.answer;
+
+        session->number = message_take_number(answer);
+        session->base.inputs = message_take_ios(answer, &session->arena, &session->base.input_count);
+        session->base.outputs = message_take_ios(answer, &session->arena, &session->base.output_count);
+        if (answer->damaged)
+            rc = worker_refuse_answer(&worker, err);
+        else
+            session->generation = exchange.generation;
+    }
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
+static int refuse_stripped(const struct tensorrt_settings *settings, struct error *err)
+{
+    return settings->strip_plan
+               ? error_set(err, ERR_UNSUPPORTED,
+                           "--strip-plan: an engine without its weights computes zeros until it has been given them "
+                           "again: write one with `polygraphy convert`, and run one with weights")
+               : 0;
+}
+
+/* TensorRT's parser makes int32 of int64 up to 9, and float32 of float64; feeds have the types of the model. */
+static void take_model_types(struct tensorrt_session *session, const struct backend_model *source)
+{
+    struct model *model;
+    struct backend_io *ios;
+
+    if (model_io_open(source, &model, NULL) < 0)
+        return;
+    ios = model_io_new(model, NULL, &model->inputs);
+    for (size_t i = 0; i < session->base.input_count; i++) {
+        struct backend_io *input = &session->base.inputs[i];
+
+        for (size_t k = 0; k < model->inputs.count; k++) {
+            if (strcmp(ios[k].name, input->name) != 0 || ios[k].not_a_tensor != NULL)
+                continue;
+            input->type = ios[k].type;
+            for (size_t n = 0; n < input->shape.rank && ios[k].has_shape && n < ios[k].shape.rank; n++)
+                if (ios[k].symbols[n] != NULL)
+                    input->symbols[n] = arena_strdup(&session->arena, ios[k].symbols[n]);
+        }
+    }
+    model_io_free(ios, model->inputs.count);
+    model_free(model);
+}
+
+static int build_session(struct tensorrt_session *session, const struct backend_request *request,
+                         const struct tensorrt_request *wish, struct error *err)
+{
+    struct tensorrt_products products;
+    uint64_t generation;
+    int rc = refuse_stripped(&wish->settings, err);
+
+    if (rc < 0)
+        return rc;
+    rc = build_plan(&wish->settings, &request->model, wish->wants_layers, &products, &generation, err);
+    if (rc < 0)
+        return rc;
+    if (wish->built != NULL)
+        rc = wish->built(wish->data, &products, err);
+    tensorrt_products_release(&products);
+    if (rc == 0)
+        rc = open_plan(session, &wish->settings, NULL, generation, err);
+    if (rc == 0)
+        take_model_types(session, &request->model);
+    return rc;
+}
+
+static bool is_plan(const struct backend_request *request)
+{
+    uint8_t bytes[PLAN_HEADER_BYTES];
+    size_t size;
+
+    if (request->model.path == NULL)
+        return false;
+    size = file_read_start(request->model.path, bytes, sizeof(bytes));
+    return plan_header_is_tensorrt((struct span){bytes, size});
+}
+
+static int open_trt_session(const struct backend_request *request, struct backend_session **ret, struct error *err)
+{
+    struct tensorrt_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct tensorrt_request wish = {0};
+    int rc = 0;
+
+    if (request->settings != NULL)
+        wish = *(const struct tensorrt_request *)request->settings;
+    wish.settings.log = session->log = request->log;
+    session->bounds = request->bounds;
+    if (request->model.path != NULL && !file_exists(request->model.path))
+        rc = error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+    else if (is_plan(request) || wish.is_built)
+        rc = open_plan(session, &wish.settings, request->model.path, 0, err);
+    else
+        rc = build_session(session, request, &wish, err);
+    if (rc < 0)
+        close_trt_session(&session->base);
+    else
+        *ret = &session->base;
+    return rc;
+}
+
+static int run_trt_session(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
+                           struct tensor_list *ret, double *seconds, struct error *err)
+{
+    const struct tensorrt_session *session = (const struct tensorrt_session *)base;
+    const struct tensorrt_run_question run = {session->number, wanted == NULL,
+                                              wanted != NULL ? *wanted : (struct words){.items = NULL}};
+    struct tensor_list outputs = {0};
+    struct worker_exchange exchange;
+    double took;
+    int rc;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_RUN, &session->bounds, session->generation, session->log);
+    message_put_record(&exchange.question, &tensorrt_run_question_record, &run);
+    message_put_tensors(&exchange.question, feed);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc < 0)
+        goto done;
+    took = message_take_real(&exchange.answer);
+    rc = message_take_tensors(&exchange.answer, &outputs, err);
+    if (rc == 0 && exchange.answer.damaged)
+        rc = worker_refuse_answer(&worker, err);
+    if (rc < 0)
+        goto done;
+    if (seconds != NULL)
+        *seconds = took;
+    worker_exchange_own(&exchange, &outputs);
+    *ret = outputs;
+    outputs = (struct tensor_list){0};
+done:
+    tensor_list_release(&outputs);
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
+const struct backend tensorrt_backend = {
+    .name = "trt",
+    .runner_prefix = "trt-runner",
+    .open = open_trt_session,
+    .close = close_trt_session,
+    .run = run_trt_session,
+};

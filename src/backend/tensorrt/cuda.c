@@ -1,0 +1,126 @@
+/* backend/tensorrt/cuda.c: see cuda.h.
+ *
+ * TensorRT's streams and pointers are those of the driver's primary context, which all releases of the runtime share:
+ * any release of libcudart does.
+ */
+#include "backend/tensorrt/cuda.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "backend/tensorrt/search.h"
+#include "base/memory.h"
+
+static struct {
+    bool is_started;
+    int (*count_devices)(int *count);
+    int (*allocate)(void **memory, size_t size);
+    int (*release)(void *memory);
+    int (*copy)(void *to, const void *from, size_t size, int direction, void *stream);
+    int (*make_stream)(void **stream);
+    int (*remove_stream)(void *stream);
+    int (*wait)(void *stream);
+    int (*last_error)(void);
+    const char *(*error_text)(int error);
+} cuda;
+
+static bool take_symbol(void *handle, const char *name, void *ret_function)
+{
+    void *symbol = dlsym(handle, name);
+
+    memcpy(ret_function, &symbol, sizeof(symbol));
+    return symbol != NULL;
+}
+
+static bool take_symbols(void *handle)
+{
+    return take_symbol(handle, "cudaGetDeviceCount", &cuda.count_devices) &&
+           take_symbol(handle, "cudaMalloc", &cuda.allocate) && take_symbol(handle, "cudaFree", &cuda.release) &&
+           take_symbol(handle, "cudaMemcpyAsync", &cuda.copy) &&
+           take_symbol(handle, "cudaStreamCreate", &cuda.make_stream) &&
+           take_symbol(handle, "cudaStreamDestroy", &cuda.remove_stream) &&
+           take_symbol(handle, "cudaStreamSynchronize", &cuda.wait) &&
+           take_symbol(handle, "cudaGetLastError", &cuda.last_error) &&
+           take_symbol(handle, "cudaGetErrorString", &cuda.error_text);
+}
+
+static int check_cuda(int status, const char *what, struct error *err)
+{
+    int code;
+
+    if (status == 0)
+        return 0;
+    cuda.last_error(); /* which the next call would report again */
+    code = error_set(err, status == CUDA_OUT_OF_MEMORY ? ERR_MEMORY : ERR_BACKEND, "CUDA: %s: %s (error %d)", what,
+                     cuda.error_text(status), status);
+    if (err != NULL)
+        err->foreign_code = status;
+    return code;
+}
+
+int cuda_start(const char *library, struct error *err)
+{
+    static const char *const names[] = {"libcudart.so.13", "libcudart.so.12", "libcudart.so.11.0", "libcudart.so",
+                                        NULL};
+    SCOPED_ARENA(arena);
+    void *handle;
+    int count = 0, status;
+
+    if (cuda.is_started)
+        return 0;
+    handle = tensorrt_load_companion(library, names, &arena, NULL);
+    if (handle == NULL || !take_symbols(handle))
+        return error_set(err, ERR_MISSING,
+                         "CUDA's runtime (libcudart.so.13, .12 or .11.0) was not found beside '%s', by the system's "
+                         "loader or in Python's packages: install it",
+                         library);
+    status = cuda.count_devices(&count);
+    if (status != 0 || count < 1) {
+        error_set(err, ERR_MISSING, "no NVIDIA GPU answers: %s",
+                  status != 0 ? cuda.error_text(status) : "CUDA finds no device");
+        return ERR_MISSING;
+    }
+    cuda.is_started = true;
+    return 0;
+}
+
+int cuda_allocate(size_t size, void **ret, struct error *err)
+{
+    int status = cuda.allocate(ret, size > 0 ? size : 1); /* TensorRT takes no NULL, also for empty tensors */
+
+    if (status != CUDA_OUT_OF_MEMORY)
+        return check_cuda(status, "cannot allocate device memory", err);
+    cuda.last_error();
+    error_set(err, ERR_MEMORY, "the GPU has too little free memory for a tensor of %zu bytes", size);
+    if (err != NULL)
+        err->foreign_code = CUDA_OUT_OF_MEMORY;
+    return ERR_MEMORY;
+}
+
+void cuda_free(void *memory)
+{
+    if (memory != NULL)
+        cuda.release(memory);
+}
+
+int cuda_copy(void *to, const void *from, size_t size, enum cuda_direction direction, void *stream, struct error *err)
+{
+    return size == 0 ? 0 : check_cuda(cuda.copy(to, from, size, (int)direction, stream), "cannot copy a tensor", err);
+}
+
+int cuda_make_stream(void **ret, struct error *err)
+{
+    return check_cuda(cuda.make_stream(ret), "cannot create a stream", err);
+}
+
+void cuda_remove_stream(void *stream)
+{
+    if (stream != NULL)
+        cuda.remove_stream(stream);
+}
+
+int cuda_wait(void *stream, struct error *err)
+{
+    return check_cuda(cuda.wait(stream), "the GPU failed at inference", err);
+}

@@ -1,0 +1,33 @@
+/* backend/tensorrt/network.h: a model parsed by TensorRT's parser into a network of its layers. */
+#ifndef BACKEND_TENSORRT_NETWORK_H
+#define BACKEND_TENSORRT_NETWORK_H
+
+#include "backend/backend.h"
+#include "backend/tensorrt/library.h"
+#include "backend/tensorrt/settings.h"
+
+struct tensorrt_network {
+    const struct tensorrt_settings *settings;
+    void *builder, *network, *parser;
+};
+
+/* Added to IParserError's code as the foreign_code of an error, so that it differs from ErrorCode of an operation. */
+#define TENSORRT_PARSER_CODE 1000
+
+/* Parses `source`, and marks outputs and debug tensors as the settings say. The settings and the source outlive
+ * the network. ERR_UNSUPPORTED: the library has no builder or no parser; ERR_BACKEND: the parser refuses the model: the
+ * message has node, operator, function and TensorRT's text; ERR_INVALID: names that the network does not have. */
+int tensorrt_network_open(const struct tensorrt *trt, const struct tensorrt_settings *settings,
+                          const struct backend_model *source, struct tensorrt_network *ret, struct error *err);
+void tensorrt_network_release(struct tensorrt_network *network); /* harmless on a zeroed struct */
+
+/* A tensor of the network: an input, or an output of a layer; NULL: there is none. */
+void *tensorrt_network_find(const struct tensorrt_network *network, const char *name);
+
+/* The type of a layer by its name ("CONVOLUTION"); "?" for one that is not known. `layer` is an ILayer. */
+const char *tensorrt_layer_type(void *layer);
+
+/* Whether the layer is called `name`, or was made of the ONNX node `name`. */
+bool tensorrt_layer_is(void *layer, const char *name);
+
+#endif

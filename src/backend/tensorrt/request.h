@@ -1,0 +1,60 @@
+/* backend/tensorrt/request.h: settings of engines, and descriptions of the library, as messages. */
+#ifndef BACKEND_TENSORRT_REQUEST_H
+#define BACKEND_TENSORRT_REQUEST_H
+
+#include "backend/tensorrt/settings.h"
+#include "backend/worker/message.h"
+
+enum tensorrt_question {
+    TENSORRT_DESCRIBE, /* what the library is */
+    TENSORRT_BUILD,    /* a plan from a model */
+    TENSORRT_OPEN,     /* a session from a plan */
+    TENSORRT_RUN,
+    TENSORRT_CLOSE,
+    TENSORRT_LAYERS, /* layer information of a plan */
+    TENSORRT_QUESTIONS,
+};
+
+/* All members of struct tensorrt_settings but the log. */
+extern const struct message_record tensorrt_settings_record;
+
+/* The library that was found. */
+struct tensorrt_description {
+    const char *name; /* "TensorRT 10.16.1" */
+    int major, minor; /* of a TensorRT-RTX: its own */
+    bool is_rtx, builds;
+    const char *path, *reason, *others; /* as in struct tensorrt_place */
+    const char *parser;                 /* path; NULL: there is none */
+    const char *no_device;              /* why there is none; NULL: a GPU answers */
+};
+
+extern const struct message_record tensorrt_description_record;
+
+/* What comes with the plan of a build. */
+struct tensorrt_build_report {
+    uint64_t plan_size, layers_size, timing_cache_size; /* bytes, which follow */
+    uint64_t set_layers;                                /* layers that were given a precision */
+    bool lost_timing_cache;                             /* that which was to be loaded could not be used */
+    const char *no_layers;                              /* why there is no layer information; NULL: there is */
+    double seconds;                                     /* that the build took */
+};
+
+extern const struct message_record tensorrt_build_report_record;
+
+/* Where a session's plan is. */
+struct tensorrt_plan_source {
+    const char *path; /* NULL: the plan of the last build */
+};
+
+extern const struct message_record tensorrt_plan_source_record;
+
+/* What a run needs besides the values that it is fed with. */
+struct tensorrt_run_question {
+    uint64_t session;
+    bool wants_all; /* outputs; else those in `wanted` */
+    struct words wanted;
+};
+
+extern const struct message_record tensorrt_run_question_record;
+
+#endif

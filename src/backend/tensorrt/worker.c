@@ -1,0 +1,319 @@
+/* backend/tensorrt/worker.c: see worker.h. */
+#include "backend/tensorrt/worker.h"
+
+#include <stdlib.h>
+
+#include "backend/tensorrt/config.h"
+#include "backend/tensorrt/cuda.h"
+#include "backend/tensorrt/engine.h"
+#include "backend/tensorrt/interfaces.h"
+#include "base/file/file.h"
+#include "base/memory.h"
+#include "base/system.h"
+
+/* A session: an engine and what its settings refer to. */
+struct worker_session {
+    struct tensorrt_settings settings;
+    struct tensorrt_engine engine;
+    struct arena arena;
+};
+
+static struct {
+    struct worker_session **items; /* NULL: closed */
+    size_t count, capacity;
+} sessions;
+
+static void *last_plan; /* IHostMemory of the last build */
+
+static struct span plan_bytes(void *memory)
+{
+    return (struct span){TENSORRT_GET(VHostMemory, data, memory), TENSORRT_GET(VHostMemory, size, memory)};
+}
+
+static struct text as_text(struct span span)
+{
+    return (struct text){(const char *)span.data, span.size};
+}
+
+static void take_settings(struct worker_question *question, struct arena *arena, struct tensorrt_settings *ret)
+{
+    message_take_record(&question->message, arena, &tensorrt_settings_record, ret);
+    ret->log = worker_log();
+}
+
+/* ---- The library ---- */
+
+static int answer_describe(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct tensorrt_description description = {0};
+    const struct tensorrt *trt;
+    struct error no_device;
+    SCOPED_STRING(name);
+    int rc = tensorrt_load(&trt, err);
+
+    (void)question;
+    if (rc < 0)
+        return rc;
+    tensorrt_describe(trt, &name);
+    description = (struct tensorrt_description){
+        .name = name.data,
+        .major = trt->major,
+        .minor = trt->minor,
+        .is_rtx = trt->place.flavour == TENSORRT_RTX,
+        .builds = trt->create_builder != NULL,
+        .path = trt->place.path,
+        .reason = trt->place.reason,
+        .others = trt->place.others,
+        .parser = trt->create_parser != NULL ? trt->parser_path : NULL,
+        .no_device = cuda_start(trt->place.path, &no_device) < 0 ? no_device.message : NULL,
+    };
+    message_put_record(&reply->message, &tensorrt_description_record, &description);
+    return 0;
+}
+
+/* ---- Building ---- */
+
+static struct text serialize_timing_cache(const struct tensorrt_config *config, void **ret_memory)
+{
+    void *cache = config->timing_cache != NULL
+                      ? tensorrt_object(TENSORRT_GET(VBuilderConfig, getTimingCache, config->config))
+                      : NULL;
+
+    *ret_memory = cache != NULL ? tensorrt_object(TENSORRT_GET(VTimingCache, serialize, cache)) : NULL;
+    return *ret_memory != NULL ? as_text(plan_bytes(*ret_memory)) : (struct text){0};
+}
+
+/* What the layers of a plan are, only a GPU tells. */
+static int list_layers(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct span plan,
+                       struct string_builder *ret, struct error *err)
+{
+    struct tensorrt_engine engine;
+    struct tensorrt_settings plain = *settings;
+    int rc;
+
+    plain.mark_debug = (struct words){0};
+    plain.mark_unfused = plain.profile = false;
+    rc = tensorrt_engine_load(trt, &plain, plan, &engine, err);
+    if (rc < 0)
+        return rc;
+    rc = tensorrt_engine_layers(&engine, ret, err);
+    tensorrt_engine_release(&engine);
+    return rc;
+}
+
+static int build_plan(const struct tensorrt_config *config, struct error *err)
+{
+    const struct tensorrt_network *network = config->network;
+
+    tensorrt_errors_clear();
+    tensorrt_delete(last_plan);
+    last_plan = tensorrt_object(
+        TENSORRT_CALL(VBuilder, buildSerializedNetwork, network->builder, network->network, config->config));
+    return last_plan != NULL ? 0 : tensorrt_failure(err, "TensorRT could not build an engine");
+}
+
+/* Builds, and appends what comes with it to the reply; it refers to `ret_memory`, which stays until it was sent. */
+static int build_reply(const struct tensorrt *trt, const struct tensorrt_network *network, bool wants_layers,
+                       struct worker_reply *reply, struct error *err)
+{
+    static struct string_builder layers; /* until the next build */
+    static void *cache_memory;
+    struct tensorrt_build_report report = {0};
+    struct tensorrt_config config;
+    struct error why = {0};
+    double begin = stopwatch_now();
+    struct text cache;
+    int rc = tensorrt_config_make(network, &config, err);
+
+    if (rc < 0)
+        return rc;
+    rc = build_plan(&config, err);
+    if (rc < 0)
+        goto done;
+    report.seconds = stopwatch_now() - begin;
+    tensorrt_delete(cache_memory);
+    cache = serialize_timing_cache(&config, &cache_memory);
+    string_release(&layers);
+    string_init(&layers);
+    if (wants_layers && list_layers(trt, network->settings, plan_bytes(last_plan), &layers, &why) < 0)
+        report.no_layers = why.message;
+    else if (!wants_layers)
+        report.no_layers = "nobody has asked for it";
+    report.plan_size = plan_bytes(last_plan).size;
+    report.layers_size = layers.size;
+    report.timing_cache_size = cache.size;
+    report.set_layers = config.set_layers;
+    report.lost_timing_cache = config.lost_timing_cache;
+    message_put_record(&reply->message, &tensorrt_build_report_record, &report);
+    message_put_data(&reply->message, as_text(plan_bytes(last_plan)));
+    message_put_data(&reply->message, (struct text){layers.data, layers.size});
+    message_put_data(&reply->message, cache);
+done:
+    tensorrt_config_release(&config);
+    return rc;
+}
+
+static int answer_build(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct tensorrt_settings settings = {0};
+    struct tensorrt_network network;
+    struct backend_model model = {0};
+    const struct tensorrt *trt;
+    bool wants_layers;
+    int rc = tensorrt_load(&trt, err);
+
+    if (rc < 0)
+        return rc;
+    take_settings(question, &reply->arena, &settings);
+    wants_layers = message_take_number(&question->message) != 0;
+    model.path = message_take_string(&question->message, &reply->arena);
+    model.external_folder = message_take_string(&question->message, &reply->arena);
+    model.size = message_take_number(&question->message);
+    model.data = message_take_data(&question->message, model.size).data;
+    rc = tensorrt_network_open(trt, &settings, &model, &network, err);
+    if (rc < 0)
+        return rc;
+    rc = build_reply(trt, &network, wants_layers, reply, err);
+    tensorrt_network_release(&network);
+    return rc;
+}
+
+/* ---- Sessions ---- */
+
+static int load_plan(const char *path, struct file_map *ret, struct error *err)
+{
+    if (path == NULL && last_plan == NULL)
+        return error_set(err, ERR_INVALID, "no engine was built");
+    return path != NULL ? file_map_open(path, ret, err) : 0;
+}
+
+static struct span source_bytes(const struct file_map *map, const char *path)
+{
+    return path != NULL ? (struct span){map->data, map->size} : plan_bytes(last_plan);
+}
+
+static void put_tensors(struct message *message, const struct tensorrt_tensors *tensors)
+{
+    struct backend_io *ios SCOPED_FREE = memory_alloc_zero(tensors->count + 1, sizeof(*ios));
+
+    for (size_t i = 0; i < tensors->count; i++)
+        ios[i] = tensors->items[i].io;
+    message_put_ios(message, ios, tensors->count);
+}
+
+static void release_session(struct worker_session *session)
+{
+    tensorrt_engine_release(&session->engine);
+    arena_release(&session->arena);
+    free(session);
+}
+
+/* `session` has its settings. */
+static int load_session(struct worker_session *session, const char *path, struct error *err)
+{
+    struct file_map map = {0};
+    const struct tensorrt *trt;
+    int rc = tensorrt_load(&trt, err);
+
+    if (rc == 0)
+        rc = load_plan(path, &map, err);
+    if (rc < 0)
+        return rc;
+    rc = tensorrt_engine_load(trt, &session->settings, source_bytes(&map, path), &session->engine, err);
+    file_map_release(&map);
+    return rc;
+}
+
+static int answer_open(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct worker_session *session = memory_alloc_zero(1, sizeof(*session));
+    struct tensorrt_plan_source source = {0};
+    int rc;
+
+    take_settings(question, &session->arena, &session->settings);
+    message_take_record(&question->message, &reply->arena, &tensorrt_plan_source_record, &source);
+    rc = load_session(session, source.path, err);
+    if (rc < 0) {
+        release_session(session);
+        return rc;
+    }
+    message_put_number(&reply->message, sessions.count);
+    put_tensors(&reply->message, &session->engine.inputs);
+    put_tensors(&reply->message, &session->engine.outputs);
+    *VECTOR_APPEND(&sessions) = session;
+    return 0;
+}
+
+static int answer_run(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct tensorrt_run_question run = {0};
+    struct tensor_list feed = {0};
+    double seconds = 0;
+    int rc;
+
+    message_take_record(&question->message, &reply->arena, &tensorrt_run_question_record, &run);
+    rc = message_take_tensors(&question->message, &feed, err); /* which refer to it */
+    if (rc == 0) {
+        struct worker_session *session = sessions.items[run.session];
+
+        session->settings.log = worker_log();
+        tensorrt_logger(worker_log());
+        rc = tensorrt_engine_run(&session->engine, &feed, run.wants_all ? NULL : &run.wanted, &reply->tensors, &seconds,
+                                 err);
+    }
+    message_put_real(&reply->message, seconds);
+    message_put_tensors(&reply->message, &reply->tensors);
+    tensor_list_release(&feed);
+    return rc;
+}
+
+static int answer_close(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    uint64_t number = message_take_number(&question->message);
+    struct worker_session *session = sessions.items[number];
+
+    (void)reply;
+    (void)err;
+    session->settings.log = worker_log();
+    tensorrt_logger(worker_log());
+    tensorrt_engine_log_times(&session->engine);
+    release_session(session);
+    sessions.items[number] = NULL;
+    return 0;
+}
+
+/* ---- Layers of a plan ---- */
+
+static int answer_layers(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    static struct string_builder layers;
+    struct tensorrt_settings settings = {.log = worker_log()};
+    const char *path = message_take_string(&question->message, &reply->arena);
+    struct file_map map = {0};
+    const struct tensorrt *trt;
+    int rc = tensorrt_load(&trt, err);
+
+    if (rc == 0)
+        rc = load_plan(path, &map, err);
+    if (rc < 0)
+        return rc;
+    string_release(&layers);
+    string_init(&layers);
+    rc = list_layers(trt, &settings, source_bytes(&map, path), &layers, err);
+    file_map_release(&map);
+    message_put_text(&reply->message, (struct text){layers.data, layers.size});
+    return rc;
+}
+
+static worker_function *const functions[TENSORRT_QUESTIONS] = {
+    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build, [TENSORRT_OPEN] = answer_open,
+    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close, [TENSORRT_LAYERS] = answer_layers,
+};
+
+const struct worker_work tensorrt_work = {
+    .name = "TensorRT",
+    .more_memory = "more memory",
+    .more_time = "more time",
+    .functions = functions,
+    .function_count = TENSORRT_QUESTIONS,
+};
