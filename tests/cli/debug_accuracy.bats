@@ -72,6 +72,23 @@ print(value)' "$1"
     [[ $(result steps/4/command) == *'--onnxrt-optimization-level all'* ]]
 }
 
+@test "a runner that ignores the model is found by a control, whichever of the two it is" {
+    local stale="$POLYGRAPHY run stale.onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs} && test -e {model}"
+    local right="$POLYGRAPHY run {model} --onnxrt --load-inputs {inputs} --save-outputs {outputs}"
+    cp "$attention" stale.onnx
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --runner "$stale" -o folder --json result.json
+    [ "$status" -eq 1 ]
+    logged "The suspect ignores the model: it gives the same outputs for a model in which 'y' is negated"
+    logged 'Evidence: outputs for the model and for .* are equal bit for bit'
+    [ "$(result outcome)" = no-question ]
+    run --separate-stderr polygraphy debug accuracy "$attention" --runner "$stale" --onnxrt -o folder2
+    [ "$status" -eq 1 ]
+    logged 'The reference ignores the model: '
+    run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --runner "$right" --builds 1 -o folder3
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails'
+}
+
 @test "a cause leaves a report, the minimal case with its data, and a command that fails" {
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt --fp16 --atol 0.5 --rtol 0.1 -o folder \
         --json result.json --report page.html
@@ -100,6 +117,36 @@ print(value)' "$1"
     [ "$(result cause/proven)" = True ]
     logged "Cause: the model itself makes it: 'log' \(Log\) makes NaN where 'shifted' is -0\.2$"
     [ "$(result builds)" -eq 0 ]
+}
+
+# An output with the infinities of a mask.
+make_masked()
+{
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+mask = [0.0 if j <= i else float("-inf") for i in range(4) for j in range(4)]
+nodes = [node("MatMul", ["x", "w"], ["scores"], "scores"), node("Add", ["scores", "mask"], ["masked"], "causal")]
+with open("masked.onnx", "wb") as file:
+    file.write(model("masked", nodes, [tensor("x", [4, 4])], [tensor("masked", [4, 4])],
+                     [constant("w", [4, 4], [0.5] * 16), constant("mask", [4, 4], mask)]))
+END
+}
+
+@test "infinities of a mask are no cause: they are compared by position and sign" {
+    make_masked
+    run --separate-stderr polygraphy debug accuracy masked.onnx --onnxrt --trt --builds 1 --explored-builds 1 -o folder
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails'
+    logged "output 'masked' has 6 infinities in the reference: they are compared by position and sign"
+    run --separate-stderr polygraphy debug accuracy masked.onnx --onnxrt --trt --atol 0.1 --builds 1 --explored-builds 1 -o given
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails'
+    run --separate-stderr polygraphy run masked.onnx --onnxrt --trt --onnx-outputs mark all --first-divergence
+    [ "$status" -eq 0 ]
+    run --separate-stderr polygraphy debug passes masked.onnx -o passes
+    logged 'nothing to find'
+    run polygraphy run masked.onnx --onnxrt --trt # as Polygraphy has it
+    [ "$status" -eq 1 ]
 }
 
 @test "of NaN in the data no model is to blame" {
@@ -173,13 +220,17 @@ END
 @test "small outputs are not taken for right because they are small" {
     PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
 from onnx_file import constant, model, node, tensor
-for name, factor in ("tiny", 1e-6), ("wrong", 2e-6):
-    with open(name + ".onnx", "wb") as file:
-        file.write(model(name, [node("Mul", ["x", "factor"], ["y"], "scale")], [tensor("x", [4])], [tensor("y", [4])],
-                         [constant("factor", [], [factor])]))
+with open("tiny.onnx", "wb") as file:
+    file.write(model("tiny", [node("Mul", ["x", "factor"], ["y"], "scale")], [tensor("x", [4])], [tensor("y", [4])],
+                     [constant("factor", [], [1e-6])]))
+END
+    cat >double.py <<'END'
+import struct, sys
+with open(sys.argv[1], "rb") as model, open(sys.argv[2], "wb") as engine:
+    engine.write(model.read().replace(struct.pack("<f", 1e-6), struct.pack("<f", 2e-6)))
 END
     PATH=$(dirname "$POLYGRAPHY"):$PATH run --separate-stderr polygraphy debug accuracy tiny.onnx --onnxrt \
-        --runner-build 'toy=cp wrong.onnx {engine}' --builds 1 --runs 1 -o folder --json result.json \
+        --runner-build 'toy=/usr/bin/python3 double.py {model} {engine}' --builds 1 --runs 1 -o folder --json result.json \
         --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}'
     [ "$(result outcome)" != nothing-fails ]
     [ "$(result builds)" -gt 1 ]

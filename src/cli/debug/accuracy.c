@@ -147,6 +147,19 @@ static struct words words_of_group(struct given *given, const struct option_grou
     return keep_given_words(given, &list);
 }
 
+/* As given, and infinities by position and sign. */
+static struct words words_of_comparison(struct given *given)
+{
+    const struct parse *parse = given->context->parse;
+    const char *const equal = "--infinities-compare-equal";
+    struct word_list list = {0};
+
+    parse_add_given_of_group(parse, &comparison_options, NULL, &list);
+    if (list.count > 0 && comparison_is_of_values(parse) && parse_given(parse, equal) == NULL)
+        add_word(&list, equal);
+    return keep_given_words(given, &list);
+}
+
 /* What an engine that is built already needs to run. */
 static struct words words_of_serving(struct given *given)
 {
@@ -250,12 +263,14 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->loading = words_of_group(given, &onnx_load_options, NULL);
     ret->data = words_of_group(given, &data_loader_options, NULL);
     ret->data_are_given = parse_given(parse, "--load-inputs") != NULL;
-    ret->tolerance = words_of_group(given, &comparison_options, NULL);
+    ret->tolerance = words_of_comparison(given);
     ret->suspect_has_engine = strcmp(suspect, "trt") == 0;
     ret->suspect_is_built =
         strcmp(suspect, "trt") == 0 ||
         (strcmp(suspect, "runner") == 0 && runners->build_commands[runner_place_of(runners, 1).index] != NULL);
     ret->reference_is_onnxrt = strcmp(runners->names.items[0], "onnxrt") == 0;
+    ret->reference_is_command = strcmp(runners->names.items[0], "runner") == 0;
+    ret->suspect_is_command = strcmp(suspect, "runner") == 0;
     ret->suspect_is_onnxrt = strcmp(suspect, "onnxrt") == 0;
     ret->products_saturate = system_saturates_products();
     ret->program = given->context->program;

@@ -83,9 +83,13 @@ void accuracy_result_fill(const struct study *study, struct result *ret)
     result_set_verdict(ret, find_verdict(study), "%s", study->verdict);
     for (size_t i = 0; i < cause->evidence.count; i++)
         result_add_line(ret, RESULT_EVIDENCE, "%s", cause->evidence.items[i]);
+    for (size_t i = 0; i < study->not_tested.count; i++)
+        result_add_line(ret, RESULT_NOT_TESTED, "%s", study->not_tested.items[i]);
     if (cause->fix.what != NULL)
         result_add_line(ret, RESULT_FIX, "%s%s", cause->fix.what,
                         cause->fix.holds ? "" : " (not verified for the whole model)");
+    for (size_t i = 0; i < study->notes.count; i++)
+        result_add_line(ret, RESULT_NOTE, "%s", study->notes.items[i]);
     result_add_line(ret, RESULT_NOTE,
                     "%zu experiments, %lld runs of the suspect, %lld builds, %.0f s; all files are in "
                     "'%s'",

@@ -169,6 +169,7 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
 
 void own_check_finish(struct own_check *check, struct check_settings *settings)
 {
+    const struct parse *parse = check->context->parse;
     struct word_list *words = &check->words;
 
     if (check->inputs != NULL) {
@@ -177,7 +178,9 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
     } else {
         parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
     }
-    parse_add_given_of_group(check->context->parse, &comparison_options, NULL, words);
+    parse_add_given_of_group(parse, &comparison_options, NULL, words);
+    if (comparison_is_of_values(parse) && parse_given(parse, "--infinities-compare-equal") == NULL)
+        *VECTOR_APPEND(words) = "--infinities-compare-equal"; /* as in all debug tools, also when it is typed */
     settings->command.count = words->count;
     *VECTOR_APPEND(words) = NULL;
     settings->command.items = words->items;

@@ -31,6 +31,11 @@ static const struct {
     {"--nmse-tolerance", COMPARISON_QUALITY},
 };
 
+bool comparison_is_of_values(const struct parse *parse)
+{
+    return strcmp(parse_last_word(parse, "--compare"), compare_function_names[COMPARISON_SIMPLE]) == 0;
+}
+
 static void warn_about_ignored_criteria(struct parse *parse, enum comparison_function compare)
 {
     for (size_t i = 0; i < ARRAY_LEN(specific); i++) {

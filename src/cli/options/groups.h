@@ -149,6 +149,9 @@ OPTION_GROUP(struct driver_settings, inference_options);
 /* Of enum comparison_function, as on the command line; ends with NULL. */
 extern const char *const compare_function_names[];
 
+/* Whether --compare is simple: values within tolerances. */
+bool comparison_is_of_values(const struct parse *parse);
+
 struct comparison_values {
     struct comparison_settings settings; /* what, how exactly, and when it ends */
     bool validate;                       /* look for NaN and infinities */

@@ -196,6 +196,10 @@ static void add_build(struct study *study, int64_t times, struct build_counts *c
         step_add(step, "--save-layer-info", study->layers, NULL);
     }
     step_add_repeated_whole(step, times);
+    if (study->settings->suspect_is_command && study->suspect_outputs == NULL) {
+        study->suspect_outputs = step_path(step, "outputs.json");
+        step_add(step, "--save-outputs", study->suspect_outputs, NULL);
+    }
     if (step_judge(step) == UNKNOWN)
         return;
     if (study_checks(study) == step->checks) /* the first one: the others say the same */
@@ -272,8 +276,12 @@ void accuracy_test_failure(struct study *study)
     const struct accuracy_settings *settings = study->settings;
     struct build_counts counts = {0};
 
-    while (!study_has_failed(study) && needs_another_build(settings, &counts))
+    while (!study_has_failed(study) && needs_another_build(settings, &counts)) {
         add_build(study, counts.builds == settings->builds ? RUNS_OF_ONE_BUILD : settings->runs, &counts);
+        if (counts.builds == 1 && counts.refused == 0 && settings->suspect_is_command &&
+            study_runner_ignores_model(study, settings->suspect, study->suspect_outputs, "suspect"))
+            return;
+    }
     if (failure_pattern_of(&counts) == FAILS_NEVER && counts.refused == 0 && settings->suspect_is_builtin)
         add_explored_builds(study, &counts);
     if (study_has_failed(study))

@@ -12,6 +12,10 @@
  * twice. Ends the study where the model does not run there, or the reference is not reproducible. */
 void accuracy_test_soundness(struct study *study);
 
+/* Control of a runner that is a command: whether it gives the very same `outputs` (a file) for a model in which an
+ * output is negated. Then it ends the study. `role` is "suspect" or "reference", for the sentence. */
+bool study_runner_ignores_model(struct study *study, struct words runner, const char *outputs, const char *role);
+
 /* `reference_is_invalid`: which nodes make the NaN and infinities? */
 void accuracy_test_nan(struct study *study);
 

@@ -85,16 +85,34 @@ static void run_reference_again(struct study *study)
                        "look for random operators, or take another reference");
 }
 
-/* Infinities are the only invalid outputs, and the tolerance allows them. */
-static bool infinities_are_allowed(struct study_step *reference)
+/* Infinities are the only invalid outputs: those of a mask, say. They are compared by position and sign. */
+static bool has_only_infinities(struct study_step *reference)
 {
-    bool ret = has_word(reference->study->settings->tolerance, "--infinities-compare-equal");
+    bool ret = true;
     const json_t *item;
     size_t i;
 
     json_array_foreach (result_find(reference->result.root, "validation"), i, item)
         ret = ret && result_number(reference, item, "nans", 1) == 0;
     return ret;
+}
+
+/* Once for each output of the reference that has them. */
+static void log_infinities(struct study_step *reference)
+{
+    struct study *study = reference->study;
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (result_find(reference->result.root, "validation"), i, item) {
+        int64_t count = result_count(reference, item, "infinities");
+
+        if (count > 0)
+            study_add_note(study,
+                           "output '%s' has %lld infinities in the reference: they are compared by position and sign; "
+                           "to find the node that makes them: polygraphy run %s --onnxrt --validate --first-divergence",
+                           result_text(reference, item, "output"), (long long)count, study->settings->model);
+    }
 }
 
 void accuracy_test_soundness(struct study *study)
@@ -118,10 +136,13 @@ void accuracy_test_soundness(struct study *study)
     step_add(step, "--save-inputs", study->whole.inputs, "--save-outputs", study->whole.golden, "--validate", NULL);
     if (!step_run(step))
         return;
-    if (step->exit_status == 0 || (step->exit_status == 1 && step->has_result && infinities_are_allowed(step))) {
+    if (step->exit_status == 0 || (step->exit_status == 1 && step->has_result && has_only_infinities(step))) {
         step->outcome = step->exit_status == 0 ? "runs; its outputs are numbers" : "runs, with infinities";
+        log_infinities(step);
         run_lint(study, true);
         run_reference_again(study);
+        if (study->outcome == OUTCOME_OPEN && study->settings->reference_is_command)
+            study_runner_ignores_model(study, study->settings->reference, study->whole.golden, "reference");
         return;
     }
     study->reference_is_invalid = step->exit_status == 1 && step->has_result;
@@ -312,11 +333,10 @@ static void blame_constant(struct nan_search *search)
     uint32_t converter = (uint32_t)bitset_next(&search->converters, 0);
     const char *name = tensor_label(study, constant), *element = "";
 
-    study_add_evidence(study, "from the outputs all tensors back to '%s' hold NaN or infinities in the reference",
+    study_add_evidence(study, "from the outputs all tensors back to '%s' have NaN or infinities in the reference",
                        name);
-    cause->sentence = study_text(study, "the model itself holds it: there are %s in the constant '%s'%s",
-                                 is_nan ? "NaN" : "infinities", name,
-                                 is_nan ? "" : "; if they are meant, go on with --infinities-compare-equal");
+    cause->sentence =
+        study_text(study, "the model itself contains it: constant '%s' has %s", name, is_nan ? "NaN" : "infinities");
     if (is_nan || converter >= search->converters.size)
         return;
     cause->sentence =

@@ -197,7 +197,40 @@ void study_add_evidence(struct study *study, const char *format, ...)
     evidence = format_text(study, format, args);
     va_end(args);
     *VECTOR_APPEND(&study->cause.evidence) = evidence;
-    log_message(study->log, LOG_VERBOSE, "    Seen: %s", evidence);
+    log_message(study->log, LOG_VERBOSE, "    Evidence: %s", evidence);
+}
+
+/* Unless it is in the list already. */
+static void add_once(struct study *study, struct word_list *list, const char *title, const char *format, va_list args)
+{
+    const char *text;
+
+    if (study_has_failed(study))
+        return;
+    text = format_text(study, format, args);
+    for (size_t i = 0; i < list->count; i++)
+        if (strcmp(list->items[i], text) == 0)
+            return;
+    *VECTOR_APPEND(list) = text;
+    log_message(study->log, LOG_VERBOSE, "    %s: %s", title, text);
+}
+
+void study_add_not_tested(struct study *study, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_once(study, &study->not_tested, "Not tested", format, args);
+    va_end(args);
+}
+
+void study_add_note(struct study *study, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    add_once(study, &study->notes, "Note", format, args);
+    va_end(args);
 }
 
 const char *cause_kind_name(enum cause_kind kind)
@@ -229,6 +262,8 @@ void study_free(struct study *study)
         json_reader_release(&study->steps.items[i]->result);
     free(study->steps.items);
     free(study->cause.evidence.items);
+    free(study->not_tested.items);
+    free(study->notes.items);
     if (study->model != NULL) {
         bitset_release(&study->node);
         subgraph_release(&study->graph);

@@ -52,12 +52,13 @@ struct accuracy_settings {
     bool suspect_is_built;         /* that, or it has a --runner-build */
     bool suspect_is_builtin;       /* and that is the built-in engine: its tactics can be explored */
     bool reference_is_onnxrt, suspect_is_onnxrt;
-    bool products_saturate;  /* uint8 x int8, on this processor: system_saturates_products() */
-    int64_t builds, runs;    /* how often the suspect is built, and run with each build */
-    int64_t explored_builds; /* with random tactics, where the suspect is the built-in engine */
-    double deadline;         /* seconds; 0: none */
-    int64_t max_checks;      /* 0: no limit */
-    const char *program;     /* path of this program */
+    bool reference_is_command, suspect_is_command; /* --runner */
+    bool products_saturate;                        /* uint8 x int8, on this processor: system_saturates_products() */
+    int64_t builds, runs;                          /* how often the suspect is built, and run with each build */
+    int64_t explored_builds;                       /* with random tactics, where the suspect is the built-in engine */
+    double deadline;                               /* seconds; 0: none */
+    int64_t max_checks;                            /* 0: no limit */
+    const char *program;                           /* path of this program */
     int (*self_main)(int argc, char **argv);
     void (*self_prepare)(void *words);
 };
@@ -170,6 +171,9 @@ struct study {
     enum study_outcome outcome;
     const char *verdict; /* one sentence */
     struct cause cause;
+    struct word_list not_tested; /* a clause each: what was not ruled out, and what would test it */
+    struct word_list notes;      /* other facts about the question, a sentence each */
+    const char *suspect_outputs; /* of its first build; NULL: not saved */
 };
 
 /* Terminates children that are left, too. NULL is allowed. */
@@ -210,6 +214,11 @@ size_t study_kept_steps(const struct study *study);
 void study_conclude(struct study *study, enum study_outcome outcome, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 void study_add_evidence(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same once only, whatever the cause is. */
+void study_add_not_tested(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+void study_add_note(struct study *study, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* "tactic": as --json and reports call it. */
 const char *cause_kind_name(enum cause_kind kind);

@@ -1,0 +1,105 @@
+/* debug/accuracy/control.c: does a runner compute the model that it is given? A command may read another file than
+ * {model}, an engine of yesterday, or nothing at all; what it gives out is compared with what it gives for a model in
+ * which one output is negated.
+ */
+#include <string.h>
+
+#include "debug/accuracy/hypotheses.h"
+#include "debug/accuracy/subgraph.h"
+
+/* The first output whose negation is another number; VALUE_NONE: there is none. */
+static uint32_t find_negatable_output(const struct study *study)
+{
+    const struct model *model = study->model;
+
+    for (size_t i = 0; i < model->outputs.count; i++) {
+        struct value_type type;
+
+        subgraph_type(&study->graph, model->outputs.items[i], &type);
+        if (type.element == DATA_FLOAT32 || type.element == DATA_FLOAT16 || type.element == DATA_INT64)
+            return model->outputs.items[i];
+    }
+    return VALUE_NONE;
+}
+
+/* NULL where it cannot be made. */
+static const char *make_negated_model(struct study *study, const char *output)
+{
+    struct study_step *step = step_begin(study, "control", study_text(study, "A model that negates '%s'", output));
+    const char *ret = step_path(step, "negated.onnx");
+
+    step->has_no_result = true;
+    step_add(step, "surgeon", "insert", study->settings->model, "-o", ret, "--inputs", output, "--outputs", output,
+             "--op", "Neg", NULL);
+    step_add_words(step, study->settings->loading);
+    step_run(step);
+    step->outcome = step->exit_status == 0 ? "done" : "cannot be made";
+    return step->exit_status == 0 ? ret : NULL;
+}
+
+/* What the runner gives for the negated model, in a file; NULL where it does not run. */
+static const char *run_negated_model(struct study *study, const char *model, struct words runner)
+{
+    struct study_step *step = step_begin(study, "control-run", "The runner with that model");
+    const char *ret = step_path(step, "outputs.json");
+
+    step_add(step, "run", model, NULL);
+    step_add_words(step, study->settings->loading);
+    step_add_words(step, runner);
+    step_add_inputs(step, study->whole.inputs, 1);
+    step_add(step, "--save-outputs", ret, NULL);
+    step_run(step);
+    step->outcome = step->exit_status == 0 ? "runs" : "does not run";
+    return step->exit_status == 0 ? ret : NULL;
+}
+
+/* An output of zeros is the same when it is negated. */
+static bool has_other_than_zeros(struct study_step *step, const char *output)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (result_find(step->result.root, "comparisons"), i, item)
+        if (strcmp(result_text(step, item, "output"), output) == 0 &&
+            result_number(step, item, "first/finite/zeros", 0) < result_number(step, item, "first/elements", 0))
+            return true;
+    return false;
+}
+
+static bool are_identical(struct study *study, const char *outputs, const char *negated, const char *output)
+{
+    struct study_step *step = step_begin(study, "control-compare", "Bit for bit what it gives for the model itself?");
+
+    step->is_control = true;
+    step_add(step, "run", "--load-outputs", outputs, negated, "--atol", "0", "--rtol", "0", NULL);
+    return step_try(step) == AGREES && has_other_than_zeros(step, output);
+}
+
+bool study_runner_ignores_model(struct study *study, struct words runner, const char *outputs, const char *role)
+{
+    const char *name, *model, *negated;
+    uint32_t output;
+
+    if (!study_open_model(study))
+        return false;
+    output = find_negatable_output(study);
+    name = output != VALUE_NONE ? tensor_label(study, output) : NULL;
+    model = name != NULL ? make_negated_model(study, name) : NULL;
+    negated = model != NULL ? run_negated_model(study, model, runner) : NULL;
+    if (negated == NULL) {
+        study_add_not_tested(study,
+                             "whether the %s computes the model that it is given: it does not run a control "
+                             "with one output negated",
+                             role);
+        return false;
+    }
+    if (!are_identical(study, outputs, negated, name))
+        return false;
+    study_add_evidence(study, "outputs for the model and for '%s', in which '%s' is negated, are equal bit for bit",
+                       model, name);
+    study_conclude(study, OUTCOME_NO_QUESTION,
+                   "The %s ignores the model: it gives the same outputs for a model in which '%s' is negated. Check "
+                   "that its command loads {model}, or {engine}, and not a file that was there before",
+                   role, name);
+    return true;
+}
