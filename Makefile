@@ -37,7 +37,7 @@ sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -f
 
 # Recursive variables: pkg-config is asked when a recipe needs it; `make check` and `make demo` get there after set-up.
 # Fused multiply-adds would round results differently from one machine to the next.
-compile = -std=c17 -D_XOPEN_SOURCE=700 -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS)
+compile = -std=c17 -D_XOPEN_SOURCE=700 -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS) $(pic)
 link    = $(CFLAGS) $(LDFLAGS)
 ldlibs  = $(module_libs) -ldl -lm -lpthread $(LDLIBS)
 module_cflags = $(eval module_cflags := $(shell $(pkg_config) --cflags $(modules) 2>/dev/null))$(module_cflags)
@@ -54,6 +54,7 @@ bench_sources   := $(sort $(wildcard bench/*.c))
 public_headers  := $(wildcard include/polygraphy/*.h)
 example_plugins := $(patsubst examples/tactic_plugin/%.c,$(BUILD)/examples/%.so,$(wildcard examples/tactic_plugin/*.c)) \
                    $(patsubst %.c,$(BUILD)/%.so,$(wildcard examples/faults/*.c examples/fused_kernel/*.c))
+tensorrt_sources := $(filter-out %/cudart.c,$(sort $(wildcard tests/tensorrt_stand_in/*.c)))
 test_plugins    := $(patsubst tests/plugins/%.c,$(BUILD)/tests/plugins/%.so,$(wildcard tests/plugins/*.c))
 
 library  := $(BUILD)/libpolygraphy.a
@@ -63,6 +64,7 @@ portable := $(BUILD)/portable/polygraphy
 public   := $(BUILD)/public/libpolygraphy.a
 units    := $(unit_sources:%.c=$(BUILD)/%)
 helpers  := $(program_sources:tests/programs/%.c=$(BUILD)/tests/%)
+tensorrt := $(BUILD)/tests/tensorrt/complete
 replays  := $(fuzz_sources:%.c=$(BUILD)/%)
 benches  := $(bench_sources:%.c=$(BUILD)/%)
 fuzzers  := $(fuzz_sources:tests/fuzz/%.c=$(BUILD)/fuzzers/%)
@@ -87,7 +89,7 @@ all: $(library) $(program) ## build the program and the library (the default)
 demo: all ## show what it does on an example
 	@scripts/demo.sh $(BUILD)
 
-check: all $(public) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
+check: all $(public) $(if $(SANITIZE),,$(portable)) $(emulated) $(units) $(helpers) $(tensorrt) $(replays) $(benches) $(example_plugins) $(test_plugins) ## set up, build, run all tests; ONLY=text: files with text in their path
 	@tests/run.sh $(BUILD) $(ONLY)
 
 fresh: ## demo, check, install, deb and npm on fresh systems of Debian 12 and 13, as root and as a user; takes root, and hours
@@ -253,6 +255,25 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
 
 $(BUILD)/tests/trtexec_stand_in: $(call objects_of,$(sort $(wildcard tests/programs/trtexec_stand_in/*.c)))
+
+# What stands in for TensorRT's libraries has the whole archive inside of it, whose names it keeps to itself. Only those of
+# its objects that refer to data of the C library, or have data for each thread, have to be compiled for that.
+$(call objects_of,$(tensorrt_sources) tests/tensorrt_stand_in/cudart.c $(addprefix src/,base/memory.c base/file/writer.c \
+    base/process/guard.c base/process/spawn.c backend/onnxrt/library.c engine/onednn/library.c)): private pic := -fPIC
+
+$(BUILD)/tests/tensorrt_stand_in/library.so: $(call objects_of,$(tensorrt_sources)) tests/tensorrt_stand_in/exports.map $(library)
+	@echo 'SO   $@'
+	$(quiet)$(CC) $(link) $(sanitize) -shared -Wl,-Bsymbolic,--version-script=tests/tensorrt_stand_in/exports.map \
+	    -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
+
+$(BUILD)/tests/tensorrt_stand_in/cudart.so: $(BUILD)/tests/tensorrt_stand_in/cudart.o
+	@echo 'SO   $@'
+	$(quiet)$(CC) $(link) $(sanitize) -shared -o $@ $^
+
+# A folder for each release, with the names that its libraries have. By its folder the stand-in knows which one it is.
+$(tensorrt): $(BUILD)/tests/tensorrt_stand_in/library.so $(BUILD)/tests/tensorrt_stand_in/cudart.so
+	$(quiet)tests/tensorrt_stand_in/folders.sh $(@D) $^
+	@touch $@
 
 # Programs of another machine cannot be started by name; these can. Plug-ins lie beside test programs.
 $(emulated): FORCE

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [install | onnxruntime | deb | html | style | fuzz | slurm | aarch64]: makes this machine able to build
-# and test. For Debian, Ubuntu and their relatives.
+# scripts/setup.sh [install | onnxruntime | tensorrt | deb | html | style | fuzz | slurm | aarch64]: makes this machine able to
+# build and test. For Debian, Ubuntu and their relatives.
 #
 # Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
 # put into the build folder (BUILD, default build). `install`: what `make` and `make install` need; `onnxruntime`: that
@@ -8,7 +8,10 @@
 # which some more of `make check` runs. What is there already is left alone; when nothing is missing, nothing is installed or
 # downloaded. `aarch64`: what `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an
 # emulator of this system's, and libraries of the other machine's, which are not installed but unpacked into the user's
-# cache.
+# cache. `tensorrt`: NVIDIA's libraries that tests/cli/tensorrt_rtx.bats calls: TensorRT-RTX, which parses and builds without a
+# GPU, and one lean runtime. pip downloads the two packages of scripts/tensorrt/requirements.txt (140 MB), from where its own
+# configuration says; three libraries of them are kept in the user's cache, compared with their hashes each time, and linked to
+# as BUILD/tensorrt. Exit status 3: pip could not download them.
 #
 # ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
 # hash each time. Another one is taken when POLYGRAPHY_ONNXRUNTIME names it: distributions have it in old releases, or
@@ -121,6 +124,39 @@ download_onnxruntime()
     mv "$folder/node_modules/onnxruntime-node/bin/napi-v6/$library" "$cached"
 }
 
+has_pinned_tensorrt()
+{
+    [ -d "$1" ] && (cd "$1" && sha256sum --check --quiet --status "$pinned_tensorrt/SHA256SUMS")
+}
+
+# pip compares the packages with the hashes in requirements.txt; the libraries that are kept are renamed into place together.
+download_tensorrt()
+{
+    mkdir -p "${tensorrt%/*}"
+    folder=$(mktemp -d "${tensorrt%/*}/download.XXXXXX")
+    trap 'rm -rf "$folder"' EXIT
+    trap 'exit 130' INT TERM HUP
+    echo "downloading the packages of scripts/tensorrt/requirements.txt"
+    if ! python3 -m pip download --quiet --disable-pip-version-check --no-deps --only-binary :all: --require-hashes \
+        --dest "$folder" --requirement "$pinned_tensorrt/requirements.txt"; then
+        echo "pip could not download NVIDIA's libraries; tests that need them are skipped" >&2
+        exit 3
+    fi
+    mkdir "$folder/unpacked" "$folder/libraries"
+    for package in "$folder"/*.whl; do
+        python3 -m zipfile -e "$package" "$folder/unpacked"
+    done
+    while read -r _ library; do
+        mv "$folder"/unpacked/*/"$library" "$folder/libraries"
+    done <"$pinned_tensorrt/SHA256SUMS"
+    if ! has_pinned_tensorrt "$folder/libraries"; then
+        echo "the downloaded libraries differ from scripts/tensorrt/SHA256SUMS; none is kept" >&2
+        exit 1
+    fi
+    rm -rf "$tensorrt"
+    mv "$folder/libraries" "$tensorrt"
+}
+
 # The libraries of a Debian of the same release for aarch64, with all that they need, in a folder that compiler and emulator
 # take for a whole system: the package manager works on a state of its own, in which nothing is installed yet. So neither is
 # root needed, nor does the system learn of a foreign architecture, for which its mirrors may have nothing.
@@ -174,6 +210,22 @@ describe_aarch64()
     done
 }
 
+if [ "$purpose" = tensorrt ]; then
+    if [ "$(uname -s) $machine" != 'Linux x86_64' ]; then
+        echo "scripts/tensorrt/requirements.txt pins libraries for Linux on x86-64, not for $(uname -s) on $machine" >&2
+        exit 3
+    fi
+    pinned_tensorrt=$PWD/scripts/tensorrt
+    tensorrt=$cache/polygraphy/tensorrt-$(sha256sum <"$pinned_tensorrt/SHA256SUMS" | head -c 16)
+    if ! has_pinned_tensorrt "$tensorrt"; then
+        need python3-pip python3 -m pip --version
+        install_packages
+        download_tensorrt
+    fi
+    mkdir -p "$build"
+    ln -sfn "$tensorrt" "$build/tensorrt"
+    exit
+fi
 if [ "$purpose" = slurm ]; then
     PATH=$PATH:/usr/sbin:/sbin # daemons, which a user has not on his path
     need slurm-wlm eval 'command -v slurmctld && command -v slurmd && command -v srun'
@@ -224,7 +276,7 @@ case $purpose in
         ;;
     install | onnxruntime) ;;
     *)
-        echo "usage: scripts/setup.sh [install | onnxruntime | deb | html | style | fuzz | slurm | aarch64]" >&2
+        echo "usage: scripts/setup.sh [install | onnxruntime | tensorrt | deb | html | style | fuzz | slurm | aarch64]" >&2
         exit 2
         ;;
 esac

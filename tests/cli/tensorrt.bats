@@ -1,0 +1,346 @@
+# tensorrt.bats: --trt on TensorRT's libraries, for which tests/tensorrt_stand_in/ stands in: nothing here was tested on a GPU.
+
+load tensorrt_helper
+
+releases=(8.6 9.3 10.0 10.8.0 10.9 10.16 11.0 11.1)
+
+setup_file()
+{
+    file_requires_onnxruntime || return 0
+}
+
+# Whether the last run passed its comparison with ONNX Runtime.
+agrees()
+{
+    [ "$status" -eq 0 ] || {
+        echo "status $status"
+        cut -c 1-400 <<<"$output"
+        return 1
+    }
+    logged '^\[I\] PASSED \| Runtime'
+}
+
+@test "each release builds and runs models, and is the release that was named" {
+    local release
+    for release in "${releases[@]}" rtx-1.7; do
+        use_release "$release"
+        run polygraphy run "$models/matmul_chain_64.onnx" --trt --onnxrt
+        agrees
+        recorded "build $release" "input x float32" "output t5 float32"
+        not_recorded '^flag kTF32$' # as Polygraphy has it
+    done
+}
+
+@test "an engine is written, loaded, inspected and run" {
+    local release
+    for release in "${releases[@]}" rtx-1.7; do
+        use_release "$release"
+        run polygraphy convert "$models/matmul_chain_64.onnx" -o "$release.engine" --profiling-verbosity detailed
+        [ "$status" -eq 0 ]
+        recorded "verbosity kDETAILED"
+        if [ "$release" = rtx-1.7 ]; then
+            begins_with "$release.engine" vtrt
+        else
+            begins_with "$release.engine" ftrt
+        fi
+        run polygraphy run "$release.engine" --trt --save-outputs outputs.json
+        [ "$status" -eq 0 ]
+        run polygraphy run "$models/matmul_chain_64.onnx" --onnxrt --load-outputs outputs.json
+        agrees
+        run polygraphy inspect model "$release.engine" --show layers
+        [ "$status" -eq 0 ]
+        logged 'n0'
+        logged 't5'
+    done
+}
+
+@test "an engine of another release and a damaged engine are refused" {
+    use_release 10.0
+    polygraphy convert "$models/identity.onnx" -o old.engine
+    use_release 10.16
+    run polygraphy run old.engine --trt
+    [ "$status" -eq 1 ]
+    logged '^\[!\] TensorRT does not load the engine'
+    printf 'ftrt and nothing else' >damaged.engine
+    run polygraphy run damaged.engine --trt
+    [ "$status" -eq 1 ]
+}
+
+@test "unknown releases are refused, and the error names a library that is missing" {
+    local release
+    for release in 12.0 rtx-1.4; do
+        use_release "$release"
+        run polygraphy run "$models/identity.onnx" --trt
+        [ "$status" -eq 1 ]
+        logged "^\[!\] .*${release#rtx-}"
+        [ ! -e record ]
+    done
+    use_library "$PWD/nothing"
+    run polygraphy run "$models/identity.onnx" --trt
+    [ "$status" -eq 1 ]
+    logged "^\[!\] .*$PWD/nothing"
+    unset POLYGRAPHY_TRT
+    run polygraphy run "$models/identity.onnx" --trt
+    [ "$status" -eq 1 ]
+    logged "^\[!\] .*$PWD/nothing"
+}
+
+@test "profiles reach TensorRT, and shapes outside of them are refused" {
+    local release
+    make_model empty_tensor
+    for release in 8.6 10.0 11.1 rtx-1.7; do
+        use_release "$release"
+        run polygraphy run empty_tensor.onnx --trt --onnxrt --trt-min-shapes x:[1,3] --trt-opt-shapes x:[2,3] \
+            --trt-max-shapes x:[4,3] --input-shapes x:[3,3]
+        agrees
+        recorded "profile 0 x (1, 3) (2, 3) (4, 3)"
+        run polygraphy run empty_tensor.onnx --trt --trt-min-shapes x:[1,3] --trt-opt-shapes x:[2,3] \
+            --trt-max-shapes x:[4,3] --input-shapes x:[5,3]
+        [ "$status" -eq 1 ]
+        logged '^\[!\]'
+    done
+}
+
+@test "empty tensors, data-dependent shapes, and shape tensors" {
+    local release
+    make_model empty_tensor data_dependent shape_input
+    /usr/bin/python3 -c 'import numpy as n; n.savez("inputs.npz", x=n.arange(6, dtype=n.float32), shape=n.array([2, 3]))'
+    for release in 8.6 10.0 11.1 rtx-1.7; do
+        use_release "$release"
+        run polygraphy run empty_tensor.onnx --trt --onnxrt --trt-min-shapes x:[0,3] --trt-opt-shapes x:[1,3] \
+            --trt-max-shapes x:[4,3] --input-shapes x:[0,3]
+        agrees
+        run polygraphy run data_dependent.onnx --trt --onnxrt --save-outputs outputs.json
+        agrees
+        logged "'places'"
+        run polygraphy run shape_input.onnx --trt --onnxrt --load-inputs inputs.npz --trt-min-shapes shape:[1,1] \
+            --trt-opt-shapes shape:[2,3] --trt-max-shapes shape:[6,6]
+        agrees
+        recorded "values 0 shape () 1 1 () 2 3 () 6 6"
+    done
+}
+
+@test "every data type of a release" {
+    local release
+    make_model types later_types
+    for release in "${releases[@]}" rtx-1.7; do
+        use_release "$release"
+        run polygraphy run types.onnx --trt --onnxrt
+        agrees
+        [ "${release%%.*}" = 8 ] || [ "${release%%.*}" = 9 ] || {
+            run polygraphy run later_types.onnx --trt --onnxrt
+            agrees
+        }
+    done
+}
+
+@test "all tensors are marked as outputs" {
+    local release
+    for release in 8.6 10.8.0 11.1; do
+        use_release "$release"
+        run polygraphy run "$models/matmul_chain_64.onnx" --trt --onnxrt --trt-outputs mark all --onnx-outputs mark all
+        agrees
+        logged "'t1'"
+        logged "'t3'"
+    done
+}
+
+@test "layer precisions, up to TensorRT 10" {
+    local release
+    make_model overflow
+    for release in 8.6 10.0 10.16; do
+        use_release "$release"
+        run polygraphy run overflow.onnx --trt --onnxrt --fp16
+        [ "$status" -eq 1 ]
+        recorded "flag kFP16"
+        run polygraphy run overflow.onnx --trt --onnxrt --fp16 --precision-constraints obey \
+            --layer-precisions enlarge:float32 reduce:float32 --atol 0.1
+        agrees
+        recorded "flag kOBEY_PRECISION_CONSTRAINTS" "precision enlarge float32" "precision reduce float32"
+    done
+    use_release 11.0
+    run polygraphy run overflow.onnx --trt --fp16
+    [ "$status" -ne 0 ]
+    logged 'fp-to-fp16'
+    [ ! -e record ]
+}
+
+@test "each option sets the TensorRT setting of its name" {
+    use_release 10.16
+    run polygraphy convert "$models/matmul_chain_64.onnx" -o m.engine --tf32 --fp16 --bf16 --sparse-weights --refittable \
+        --version-compatible --exclude-lean-runtime --hardware-compatibility-level ampere_plus \
+        --builder-optimization-level 5 --pool-limit workspace:1.5M --tactic-sources CUBLAS JIT_CONVOLUTIONS \
+        --preview-features PROFILE_SHARING_0806
+    [ "$status" -eq 0 ]
+    recorded "flag kTF32" "flag kFP16" "flag kBF16" "flag kSPARSE_WEIGHTS" "flag kREFIT" "flag kVERSION_COMPATIBLE" \
+        "flag kEXCLUDE_LEAN_RUNTIME" "hardware kAMPERE_PLUS" "optimization level 5" "pool kWORKSPACE 1572864" \
+        "source kCUBLAS" "source kJIT_CONVOLUTIONS" "preview kPROFILE_SHARING_0806"
+    not_recorded 'source kCUDNN'
+}
+
+@test "debug tensors are outputs, from TensorRT 10 on" {
+    local release
+    for release in 10.0 10.8.0 10.16 11.1 rtx-1.7; do
+        use_release "$release"
+        run polygraphy run "$models/matmul_chain_64.onnx" --trt --mark-debug t1 t3 --onnxrt --onnx-outputs t1 t3 t5
+        agrees
+        logged "All outputs matched \| Outputs: \['t1', 't3', 't5'\]"
+        recorded "debug t1" "debug t3" "output t5 float32"
+    done
+    use_release 10.16
+    run polygraphy run "$models/matmul_chain_64.onnx" --trt --mark-unfused-tensors-as-debug-tensors --onnxrt --onnx-outputs mark all
+    agrees
+    recorded "debug unfused"
+    use_release 8.6
+    run polygraphy run "$models/identity_identity.onnx" --trt --mark-debug identity_out_0
+    [ "$status" -ne 0 ]
+    logged 'mark-debug'
+}
+
+@test "version-compatible engines run on other releases, with host code allowed" {
+    use_release 10.0
+    polygraphy convert "$models/identity.onnx" -o compatible.engine --version-compatible
+    use_release 10.16
+    run polygraphy run compatible.engine --trt
+    [ "$status" -eq 0 ]
+}
+
+@test "plug-in libraries are loaded, and a missing one is an error" {
+    local release
+    for release in 8.6 10.16 11.1; do
+        use_release "$release"
+        run polygraphy run "$models/identity.onnx" --trt --plugins "$POLYGRAPHY_TENSORRT/libcudart.so.12"
+        [ "$status" -eq 0 ]
+        run polygraphy run "$models/identity.onnx" --trt --plugins "$PWD/missing.so"
+        [ "$status" -eq 1 ]
+        logged "^\[!\] .*missing\.so"
+    done
+}
+
+@test "stripped plans, and weights that are streamed" {
+    use_release 10.16
+    run polygraphy convert "$models/matmul_chain_64.onnx" -o stripped.engine --strip-plan
+    [ "$status" -eq 0 ]
+    recorded "flag kSTRIP_PLAN"
+    run polygraphy run "$models/matmul_chain_64.onnx" --trt --onnxrt --weight-streaming --weight-streaming-budget 2048 \
+        --strongly-typed
+    agrees
+    recorded "flag kWEIGHT_STREAMING" "network flag kSTRONGLY_TYPED"
+}
+
+@test "timing caches are loaded and saved" {
+    local release
+    for release in 8.6 10.16 11.1; do
+        use_release "$release"
+        run polygraphy convert "$models/matmul_chain_64.onnx" -o m.engine --save-timing-cache "$release.cache"
+        [ "$status" -eq 0 ]
+        recorded "timing cache"
+        begins_with "$release.cache" "stand-in timing"
+        run polygraphy convert "$models/matmul_chain_64.onnx" -o m.engine --load-timing-cache "$release.cache"
+        [ "$status" -eq 0 ]
+    done
+}
+
+@test "crashes, exceptions and build failures are errors, and leave no file" {
+    local fault
+    use_release 10.16
+    for fault in crash-parse crash-build crash-run abort-build abort-run build-fails build-assertion run-fails null-builder \
+        null-network null-parser null-context; do
+        TENSORRT_STAND_IN_FAULTS=$fault run polygraphy run "$models/identity.onnx" --trt
+        [ "$status" -eq 1 ]
+        logged '^\[!\] '
+    done
+    TENSORRT_STAND_IN_FAULTS=crash-build run polygraphy convert "$models/identity.onnx" -o m.engine
+    [ "$status" -eq 1 ]
+    logged '^\[!\] .*(SIGSEGV|Segmentation)'
+    [ ! -e m.engine ]
+    TENSORRT_STAND_IN_FAULTS=build-fails run polygraphy convert "$models/identity.onnx" -o m.engine
+    [ "$status" -eq 1 ]
+    logged 'Could not find any implementation'
+    [ ! -e m.engine ]
+}
+
+@test "device out of memory is an error about memory" {
+    use_release 10.16
+    TENSORRT_STAND_IN_FAULTS=out-of-memory run polygraphy run "$models/identity.onnx" --trt
+    [ "$status" -eq 1 ]
+    logged '^\[!\] .*[Mm]emory'
+    CUDA_STAND_IN_MEMORY=16 run polygraphy run "$models/matmul_chain_64.onnx" --trt
+    [ "$status" -eq 1 ]
+    logged '^\[!\] .*[Mm]emory'
+}
+
+# The record is written when the build begins.
+@test "SIGINT terminates a hanging build and a hanging inference, and their worker processes" {
+    local program
+    use_release 10.16
+    for stage in build run; do
+        rm -f record
+        TENSORRT_STAND_IN_FAULTS=hang-$stage env --default-signal=INT polygraphy run "$models/identity.onnx" --trt \
+            >log 2>&1 3>&- &
+        program=$!
+        while [ ! -s record ] && kill -0 $program; do sleep 0.05; done
+        kill -INT $program
+        run wait $program
+        [ "$status" -ne 0 ]
+    done
+}
+
+@test "without a device, auto uses the built-in engine with a warning, and tensorrt is an error" {
+    local error
+    for error in 35 100; do
+        use_release 10.16
+        export CUDA_STAND_IN_ERROR=$error
+        run polygraphy run "$models/identity.onnx" --trt
+        [ "$status" -eq 1 ]
+        logged '^\[!\] '
+        POLYGRAPHY_TRT=auto run polygraphy run "$models/identity.onnx" --trt --onnxrt
+        agrees
+        logged '^\[W\] .*built-in'
+    done
+}
+
+@test "the error names the node that the parser refuses" {
+    local release
+    make_model refused
+    for release in 8.6 10.0 10.16 11.1 rtx-1.7; do
+        use_release "$release"
+        run polygraphy run refused.onnx --trt
+        [ "$status" -eq 1 ]
+        logged '^\[!\] .* node 1[ :].*Plugin not found.*code 6'
+        TENSORRT_STAND_IN_REFUSED=MatMul run polygraphy run "$models/matmul_chain_64.onnx" --trt
+        [ "$status" -eq 1 ]
+        logged '^\[!\] .* node 0[ :].*Plugin not found'
+        [ "$release" = 8.6 ] || logged "^\[!\] .*'n0' \(MatMul\)"
+    done
+}
+
+@test "debug reduce finds the node that the parser refuses" {
+    use_release 10.16
+    make_model refused
+    run polygraphy debug reduce refused.onnx -o reduced.onnx --mode bisect \
+        --check polygraphy convert polygraphy_debug.onnx -o e.engine
+    [ "$status" -eq 0 ]
+    run polygraphy inspect model reduced.onnx --show layers
+    logged 'Secret'
+    not_logged 'Relu'
+    not_logged 'Neg'
+}
+
+# The tables of the stand-in are independent of the program's: where they differ, calls fail.
+@test "one slot or one enum value that differs makes tests fail" {
+    local altered missed=
+    use_release 10.16
+    for altered in VBuilder.createBuilderConfig IParser.parseFromFile \
+        VCudaEngine.getIOTensorName VExecutionContext.enqueueV3 \
+        DataType.kFLOAT TensorIOMode.kINPUT; do
+        TENSORRT_STAND_IN_ALTERED=$altered run polygraphy run "$models/matmul_chain_64.onnx" --trt --onnxrt
+        [ "$status" -ne 0 ] || missed="$missed $altered"
+    done
+    [ -z "$missed" ] || {
+        echo "runs pass although these were altered:$missed"
+        return 1
+    }
+    TENSORRT_STAND_IN_ALTERED=BuilderFlag.kFP16 run polygraphy convert "$models/matmul_chain_64.onnx" -o m.engine --fp16
+    not_recorded '^flag kFP16$'
+}
