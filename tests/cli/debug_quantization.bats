@@ -222,3 +222,11 @@ onnx.save(model, "zero.onnx")' "$model"
     quantization polygraphy_quantization/repaired.onnx --float "$original"
     [ "$status" -eq 0 ]
 }
+
+@test "a folder called like a placeholder is a folder" {
+    mkdir '{artifact}'
+    cd '{artifact}'
+    quantization "$model" --float "$original" --atol 0.02 -o "$PWD/answer"
+    worked
+    logged '^\[I\] Cause: '
+}

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/file/placeholder.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 
@@ -31,8 +32,9 @@ struct placeholder {
     size_t length;
 };
 
-/* What stands at `at`; `file` is COMMAND_FILES when that is no placeholder. Only inputs and outputs have formats. */
-static struct placeholder placeholder_at(const char *at)
+/* What stands at `at` in a line that begins at `start`; `file` is COMMAND_FILES when that is no placeholder. Only inputs
+ * and outputs have formats. */
+static struct placeholder placeholder_at(const char *start, const char *at)
 {
     struct placeholder none = {.file = COMMAND_FILES}, ret;
     size_t name, format = 0;
@@ -47,7 +49,7 @@ static struct placeholder placeholder_at(const char *at)
         ret.format = (struct text){at + 2 + name, format - 1};
     }
     ret.length = 1 + name + format + 1;
-    return at[ret.length - 1] == '}' ? ret : none;
+    return at[ret.length - 1] == '}' && !placeholder_is_path(start, at, ret.length) ? ret : none;
 }
 
 int command_line_formats(const char *line, enum command_format ret[COMMAND_FILES], struct error *err)
@@ -56,8 +58,8 @@ int command_line_formats(const char *line, enum command_format ret[COMMAND_FILES
 
     for (size_t i = 0; i < COMMAND_FILES; i++)
         ret[i] = COMMAND_SAFETENSORS;
-    for (; *line != '\0'; line++) {
-        struct placeholder found = placeholder_at(line);
+    for (const char *start = line; *line != '\0'; line++) {
+        struct placeholder found = placeholder_at(start, line);
         size_t format = find_word(found.format, format_names, COMMAND_FORMATS);
 
         if (found.file == COMMAND_FILES || found.format.data == NULL)
@@ -80,20 +82,21 @@ int command_line_formats(const char *line, enum command_format ret[COMMAND_FILES
 
 bool command_line_names(const char *line, enum command_file file)
 {
-    for (; *line != '\0'; line++)
-        if (placeholder_at(line).file == file)
+    for (const char *start = line; *line != '\0'; line++)
+        if (placeholder_at(start, line).file == file)
             return true;
     return false;
 }
 
 char *command_line_for(const char *line, const char *const paths[COMMAND_FILES])
 {
+    const char *start = line;
     struct shell_quotes quotes = {0};
     struct string_builder ret;
 
     string_init(&ret);
     while (*line != '\0') {
-        struct placeholder found = placeholder_at(line);
+        struct placeholder found = placeholder_at(start, line);
 
         if (found.file == COMMAND_FILES || paths[found.file] == NULL) {
             shell_quotes_step(&quotes, *line);

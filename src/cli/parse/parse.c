@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/option_words.h"
 
 /* ---- For commands and for what finishes a group ---- */
 
@@ -70,6 +71,8 @@ static bool is_excepted_name(const char *const *names, const char *name)
 void parse_add_given_of_group(const struct parse *parse, const struct option_group *group, const char *const *except,
                               struct word_list *ret)
 {
+    struct arena *arena = parse_arena((struct parse *)parse);
+
     for (size_t i = 0; i < group->count; i++) {
         const struct option *option = &group->options[i];
         struct option_match match;
@@ -84,15 +87,11 @@ void parse_add_given_of_group(const struct parse *parse, const struct option_gro
         if (option->kind == OPTION_ONE) { /* each value behind the name again: some add up */
             size_t first = option->append || state->count == 0 ? 0 : state->count - 1;
 
-            for (size_t k = first; k < state->count; k++) {
-                *VECTOR_APPEND(ret) = state->name;
-                *VECTOR_APPEND(ret) = state->words[k];
-            }
+            for (size_t k = first; k < state->count; k++)
+                option_words_add(ret, arena, state->name, (struct words){&state->words[k], 1});
             continue;
         }
-        *VECTOR_APPEND(ret) = state->name;
-        for (size_t k = 0; k < state->count; k++)
-            *VECTOR_APPEND(ret) = state->words[k];
+        option_words_add(ret, arena, state->name, (struct words){state->words, state->count});
     }
 }
 

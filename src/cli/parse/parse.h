@@ -15,6 +15,7 @@ struct command;
 struct option_state {
     const char *name; /* the registered name that was used last; NULL: the option was not given */
     int occurrences;
+    bool is_attached;   /* the last occurrence was --name=value */
     const char **words; /* the values so far */
     size_t count, capacity;
 };

@@ -275,15 +275,17 @@ static void note_use(struct parse *parse, const struct option_match *match, size
         use->words[use->count++] = state->words[i];
 }
 
-/* Takes the values of one occurrence of an option: those before it are forgotten, unless they add up. */
+/* Takes the values of one occurrence of an option: those before it are forgotten, unless they add up. Of an option with
+ * several values, occurrences with attached ones do: --name=--a --name=--b gives it two that begin with dashes. */
 static int take_values_of_match(struct word_cursor *cursor, const struct option_match *match)
 {
     struct option_state *state = &match->state->options[match->index];
     size_t first;
     int rc;
 
-    if (!option_of(match)->append)
+    if (!option_of(match)->append && !(takes_several(option_of(match)) && match->value != NULL && state->is_attached))
         forget_option_words(state);
+    state->is_attached = match->value != NULL;
     first = state->count;
     rc = match->value ? take_option_word(cursor, match, match->value) : take_option_values(cursor, match);
     if (rc == 0)

@@ -6,6 +6,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/text/option_words.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 #include "onnx/model/mark_outputs.h"
@@ -94,12 +95,13 @@ static struct words candidate_labels(struct barrier_search *search, const struct
 /* --onnx-outputs with `own` and these tensors. */
 static struct words output_options(struct barrier_search *search, const struct value_list *own, struct words more)
 {
-    struct word_list list = {0};
+    struct word_list labels = {0}, list = {0};
 
-    *VECTOR_APPEND(&list) = "--onnx-outputs";
     for (size_t i = 0; i < own->count; i++)
-        *VECTOR_APPEND(&list) = tensor_label(search->study, own->items[i]);
-    return study_add_words(search->study, study_keep(search->study, &list), more);
+        *VECTOR_APPEND(&labels) = tensor_label(search->study, own->items[i]);
+    more = study_add_words(search->study, study_keep(search->study, &labels), more);
+    option_words_add(&list, &search->study->arena, "--onnx-outputs", more);
+    return study_keep(search->study, &list);
 }
 
 /* Judged by the model's own outputs alone. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/text/option_words.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 
@@ -148,17 +149,17 @@ static bool read_needy_layers(struct precision_need *need, struct study_step *st
 /* The options that give the layers a precision. */
 static struct words layer_options(struct precision_need *need, const char *precision)
 {
-    struct word_list options = {0};
+    struct word_list options = {0}, layers = {0};
 
     *VECTOR_APPEND(&options) = "--precision-constraints";
     *VECTOR_APPEND(&options) = "obey";
-    *VECTOR_APPEND(&options) = "--layer-precisions";
     for (size_t i = 0; i < need->layers.count; i++) {
         const char *word = need->layers.items[i], *colon = strrchr(word, ':');
         int size = colon != NULL ? (int)(colon - word) : (int)strlen(word);
 
-        *VECTOR_APPEND(&options) = study_text(need->study, "%.*s:%s", size, word, precision);
+        *VECTOR_APPEND(&layers) = study_text(need->study, "%.*s:%s", size, word, precision);
     }
+    option_words_add(&options, &need->study->arena, "--layer-precisions", study_keep(need->study, &layers));
     return study_keep(need->study, &options);
 }
 

@@ -14,6 +14,7 @@
 #include "base/process/guard.h"
 #include "base/process/process.h"
 #include "base/system.h"
+#include "base/text/option_words.h"
 #include "base/text/shell_line.h"
 #include "debug/check/report.h"
 #include "format/json/writer.h"
@@ -350,6 +351,11 @@ void step_add_words(struct study_step *step, struct words more)
 {
     for (size_t i = 0; i < more.count; i++)
         *VECTOR_APPEND(&step->words) = more.items[i];
+}
+
+void step_add_option(struct study_step *step, const char *option, struct words values)
+{
+    option_words_add(&step->words, &step->study->arena, option, values);
 }
 
 void step_add_blamed_runner(struct study_step *step)

@@ -281,6 +281,9 @@ struct study_step *step_begin_control(struct study *study, const struct failing_
 void step_add(struct study_step *step, const char *first, ...) __attribute__((sentinel)); /* up to NULL */
 void step_add_words(struct study_step *step, struct words more);
 
+/* An option with values of the model's or the user's, whatever they begin with. */
+void step_add_option(struct study_step *step, const char *option, struct words values);
+
 /* The runner that the cause is about: the suspect, or the reference and --validate where the model is to blame. */
 void step_add_blamed_runner(struct study_step *step);
 

@@ -61,6 +61,7 @@ bool study_make_values(struct study *study)
 /* The data of a subgraph are its inputs, and nothing of the rest of the model. */
 static void select_inputs(struct study *study, const char *path, const char *output)
 {
+    struct word_list names = {0};
     struct study_step *step;
     struct model *model;
 
@@ -68,9 +69,10 @@ static void select_inputs(struct study *study, const char *path, const char *out
         return;
     step = step_begin(study, "inputs", "Its input data");
     step->has_no_result = true;
-    step_add(step, "data", "to-input", study->layerwise, "-o", output, "--only", NULL);
+    step_add(step, "data", "to-input", study->layerwise, "-o", output, NULL);
     for (size_t i = 0; i < model->inputs.count; i++)
-        step_add(step, arena_text(&study->arena, model->values.items[model->inputs.items[i]].name), NULL);
+        *VECTOR_APPEND(&names) = arena_text(&study->arena, model->values.items[model->inputs.items[i]].name);
+    step_add_option(step, "--only", study_keep(study, &names));
     model_free(model);
     step_require(step);
 }
@@ -155,6 +157,7 @@ const struct bitset *study_node(struct study *study, uint32_t node)
 /* Writes a subgraph as a model; `path` NULL: into the experiment's folder. NULL where that is impossible. */
 static const char *extract_subgraph(struct study *study, const struct subgraph *part, const char *path, const char *why)
 {
+    struct word_list inputs = {0}, outputs = {0};
     struct study_step *step;
 
     if (part->outputs.count == 0)
@@ -166,13 +169,13 @@ static const char *extract_subgraph(struct study *study, const struct subgraph *
     step_add(step, "surgeon", "extract", study->settings->model, "-o", path, "--load-inputs", study->whole.inputs,
              NULL);
     step_add_words(step, study->settings->loading);
-    if (part->inputs.count > 0)
-        step_add(step, "--inputs", NULL);
     for (size_t i = 0; i < part->inputs.count; i++)
-        step_add(step, study_text(study, "%s:auto:auto", tensor_label(study, part->inputs.items[i])), NULL);
-    step_add(step, "--outputs", NULL);
+        *VECTOR_APPEND(&inputs) = study_text(study, "%s:auto:auto", tensor_label(study, part->inputs.items[i]));
+    if (part->inputs.count > 0)
+        step_add_option(step, "--inputs", study_keep(study, &inputs));
     for (size_t i = 0; i < part->outputs.count; i++)
-        step_add(step, study_text(study, "%s:auto", tensor_label(study, part->outputs.items[i])), NULL);
+        *VECTOR_APPEND(&outputs) = study_text(study, "%s:auto", tensor_label(study, part->outputs.items[i]));
+    step_add_option(step, "--outputs", study_keep(study, &outputs));
     step_run(step);
     step->outcome = step->exit_status == 0 ? "cut out" : "cannot be cut out";
     return step->exit_status == 0 ? path : NULL;

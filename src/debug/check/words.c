@@ -8,6 +8,7 @@
 #include "base/container/arena.h"
 #include "base/container/name_map.h"
 #include "base/file/file.h"
+#include "base/file/placeholder.h"
 #include "base/memory.h"
 #include "base/process/spawn.h"
 #include "base/text/shell_line.h"
@@ -43,6 +44,13 @@ static size_t usual_path_at(const char *start, const char *at, const char *usual
     return strncmp(at + dot, usual, length) == 0 && parts_paths(at[dot + length]) ? dot + length : 0;
 }
 
+static bool names_placeholder(const char *start, const char *at, const char *placeholder)
+{
+    size_t length = strlen(placeholder);
+
+    return strncmp(at, placeholder, length) == 0 && !placeholder_is_path(start, at, length);
+}
+
 /* The file that is named at `at`, and how long its name is there; CANDIDATE_FILES: none. */
 static enum candidate_file file_at(const char *start, const char *at, const struct candidate_paths *usual,
                                    size_t *ret_length)
@@ -52,7 +60,8 @@ static enum candidate_file file_at(const char *start, const char *at, const stru
 
         if (usual->items[i] == NULL)
             continue;
-        *ret_length = strncmp(at, placeholders[i], length) == 0 ? length : usual_path_at(start, at, usual->items[i]);
+        *ret_length =
+            names_placeholder(start, at, placeholders[i]) ? length : usual_path_at(start, at, usual->items[i]);
         if (*ret_length > 0)
             return i;
     }
@@ -136,7 +145,7 @@ static char *word_for(const struct check_words *words, size_t index, const struc
     string_add(&ret, ""); /* an empty word is one, too */
     while (*at != '\0') {
         size_t length = strlen(DISABLED_PLACEHOLDER);
-        bool is_disabled = disabled != NULL && strncmp(at, DISABLED_PLACEHOLDER, length) == 0;
+        bool is_disabled = disabled != NULL && names_placeholder(words->items[index], at, DISABLED_PLACEHOLDER);
         enum candidate_file file = is_disabled ? CANDIDATE_FILES : file_in_word(words, index, at, &length);
         const char *value = is_disabled ? disabled : file < CANDIDATE_FILES ? actual->items[file] : NULL;
 

@@ -2,7 +2,8 @@
  *
  * {artifact}, {inputs}, {golden} and {information} stand for the files of the candidate. Their usual paths do, too,
  * where they stand as a word, as a path in a line of the shell, or as the value of an option
- * (--model=polygraphy_debug.onnx). So candidates can be checked at other paths than the usual ones, several at a time.
+ * (--model=polygraphy_debug.onnx). A file or folder that is called like a placeholder keeps its name
+ * (base/file/placeholder.h). So candidates can be checked at other paths than the usual ones, several at a time.
  *
  * A candidate may be a list of what is switched off. {disabled} is that list itself then, which the check has in its
  * environment as well, so that it need not look at the file.

@@ -251,6 +251,12 @@ static void word_with_a_blank_is_a_value_even_behind_a_dash(void **state)
     assert_words(values()->many, "-a b|-");
 }
 
+static void attached_values_of_an_option_with_several_add_up(void **state)
+{
+    PARSE_PLAIN("m", "--many=--a", "-f", "--many=--b");
+    assert_words(values()->many, "--a|--b");
+}
+
 static void last_occurrence_wins_unless_values_add_up(void **state)
 {
     PARSE_PLAIN("m", "--many", "a", "b", "--many", "c", "--added", "a", "--added", "b", "c", "-o", "x", "-o", "y");
@@ -515,6 +521,7 @@ int main(void)
         TEST_LINE(plus_option_swallows_the_model_behind_it),
         TEST_LINE(negative_numbers_are_values),
         TEST_LINE(word_with_a_blank_is_a_value_even_behind_a_dash),
+        TEST_LINE(attached_values_of_an_option_with_several_add_up),
         TEST_LINE(last_occurrence_wins_unless_values_add_up),
         TEST_LINE(order_and_repeats_of_ordered_options_are_kept),
         TEST_LINE(beginning_of_a_name_is_enough_when_it_is_unambiguous),

@@ -1,7 +1,9 @@
 /* test_words.c: where the words of a check name the files of a candidate. */
+#include "support/scratch_folder.h"
 #include "support/unit_test.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "debug/check/words.h"
@@ -188,6 +190,19 @@ static void what_is_switched_off_is_a_value(void **state)
     assert_true(check_words_name(&words, CANDIDATE_ARTIFACT));
 }
 
+static void what_is_called_like_a_placeholder_keeps_its_name(void **state)
+{
+    assert_int_equal(mkdir("data", 0777), 0);
+    assert_int_equal(mkdir("data/{artifact}", 0777), 0);
+    assert_int_equal(mkdir("{artifact}", 0777), 0);
+    assert_word("data/{artifact}/in.json", &actual, "data/{artifact}/in.json");
+    assert_word("--load=data/{artifact}", &actual, "--load=data/{artifact}");
+    assert_word("{artifact}/in.json", &actual, "{artifact}/in.json");
+    assert_word("{artifact}", &actual, "/tmp/model.3.onnx");
+    assert_word("other/{artifact}", &actual, "other//tmp/model.3.onnx"); /* there is no such folder */
+    assert_false(names("data/{artifact}/in.json", CANDIDATE_ARTIFACT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -203,6 +218,8 @@ int main(void)
         cmocka_unit_test(every_word_is_looked_at),
         cmocka_unit_test(inputs_of_a_runner_are_left_to_it),
         cmocka_unit_test(what_is_switched_off_is_a_value),
+        cmocka_unit_test_setup_teardown(what_is_called_like_a_placeholder_keeps_its_name, scratch_folder_enter,
+                                        scratch_folder_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
