@@ -258,3 +258,15 @@ END
     logged "Evidence: with session.x64quantprecision=1 the reference gives other outputs"
     [ "$(result cause/kind)" = saturation ]
 }
+
+@test "external data in another folder reach all experiments" {
+    mkdir weights
+    polygraphy surgeon sanitize "$attention" -o weights/model.onnx --silent --save-external-data model.data --external-data-size-threshold 0
+    mv weights/model.onnx .
+    run --separate-stderr polygraphy debug accuracy model.onnx --external-data-dir weights --onnxrt --trt --fp16 --atol 0.5 --rtol 0.1 \
+        --explored-builds 0 -o folder --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(result cause/kind)" = overflow ]
+    [ "$(result cause/proven)" = True ]
+    [ -f folder/minimal.onnx ]
+}

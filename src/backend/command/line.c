@@ -32,8 +32,8 @@ struct placeholder {
     size_t length;
 };
 
-/* What stands at `at` in a line that begins at `start`; `file` is COMMAND_FILES when that is no placeholder. Only inputs
- * and outputs have formats. */
+/* What stands at `at` in a line that begins at `start`; `file` is COMMAND_FILES when that is no placeholder. Only
+ * inputs and outputs have formats. */
 static struct placeholder placeholder_at(const char *start, const char *at)
 {
     struct placeholder none = {.file = COMMAND_FILES}, ret;

@@ -123,6 +123,24 @@ int accuracy_inputs_find(const struct accuracy_settings *settings, struct watche
     return 0;
 }
 
+int study_refuse_changes(struct study *study, struct error *err)
+{
+    const struct watched_file *changed;
+
+    while ((changed = watched_files_find_changed(&study->inputs)) != NULL) {
+        if (changed->vital)
+            return error_set(err, ERR_INVALID,
+                             "'%s' has changed while the experiments ran: what was found so far is about what it was "
+                             "before. Begin anew, and leave it as it is",
+                             changed->path);
+        log_once(study->log, LOG_WARNING,
+                 "'%s', which the command of a runner names, has changed while it ran. If the runner also reads it, "
+                 "its outputs depend on experiments before",
+                 changed->path);
+    }
+    return 0;
+}
+
 struct hash accuracy_inputs_hash(const struct watched_files *files)
 {
     struct hash ret = watched_files_hash(files);

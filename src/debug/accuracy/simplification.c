@@ -96,7 +96,7 @@ static bool model_may_saturate(struct study *study)
     bool ret;
 
     if (!settings->products_saturate || (!settings->suspect_is_onnxrt && !settings->reference_is_onnxrt) ||
-        model_open(study->whole.model, NULL, &model, &study->error) < 0)
+        model_open(study->whole.model, study->settings->external_data_dir, &model, &study->error) < 0)
         return false;
     ret = saturation_is_possible(model);
     model_free(model);

@@ -29,7 +29,7 @@ static void decide_tolerances(struct study *study)
     const char *const *words;
     struct model *model;
 
-    if (model_open(settings->model, NULL, &model, &study->error) < 0)
+    if (model_open(settings->model, settings->external_data_dir, &model, &study->error) < 0)
         return;
     rounding_paths_of(model, &paths);
     model_free(model);

@@ -123,7 +123,7 @@ bool study_open_model(struct study *study)
 {
     if (study_has_failed(study) || study->model != NULL)
         return !study_has_failed(study);
-    if (model_open(study->settings->model, NULL, &study->model, &study->error) < 0 ||
+    if (model_open(study->settings->model, study->settings->external_data_dir, &study->model, &study->error) < 0 ||
         model_lower_constants(study->model, &study->error) < 0)
         return false;
     subgraph_init_whole(&study->graph, study->model);
@@ -591,25 +591,6 @@ done:
     return rc;
 }
 
-/* Of files that the line of a runner names, which may be its own to write, there is a warning. */
-static int refuse_changed_inputs(struct study *study, struct error *err)
-{
-    const struct watched_file *changed;
-
-    while ((changed = watched_files_find_changed(&study->inputs)) != NULL) {
-        if (changed->vital)
-            return error_set(err, ERR_INVALID,
-                             "'%s' has changed while the experiments ran: what was found so far is about what it was "
-                             "before. Begin anew, and leave it as it is",
-                             changed->path);
-        log_once(study->log, LOG_WARNING,
-                 "'%s', which the command of a runner names, has changed while it ran. If the runner also reads it, "
-                 "its outputs depend on experiments before",
-                 changed->path);
-    }
-    return 0;
-}
-
 static int perform_step(struct study_step *step, const char *result, struct error *err)
 {
     int rc = check_budget(step->study, err);
@@ -621,7 +602,7 @@ static int perform_step(struct study_step *step, const char *result, struct erro
         return rc;
     rc = execute_command(step, err);
     if (rc == 0)
-        rc = refuse_changed_inputs(step->study, err);
+        rc = study_refuse_changes(step->study, err);
     return rc < 0 ? rc : save_done(step, err);
 }
 

@@ -198,6 +198,10 @@ struct words study_words(struct study *study, const char *first, ...) __attribut
 struct words study_add_words(struct study *study, struct words words, struct words more);
 bool has_word(struct words words, const char *word);
 
+/* ERR_INVALID where an input of the study has changed while it runs: what was found is about two things then. Of files
+ * that the line of a runner names, which may be its own to write, there is a warning. (inputs.c) */
+int study_refuse_changes(struct study *study, struct error *err);
+
 /* What follows belongs to this hypothesis; one line of the log says so. */
 void study_begin_hypothesis(struct study *study, const char *title);
 
