@@ -178,15 +178,13 @@ esac
 EOF
     repeat --until 5 --signature exit-code --skip-code 125 --json result.json --check ./check.sh
     logged '^\[I\] Checks: 1 with the failure, 1 passed, 2 with another failure, 1 skipped; of them 1 ended by a signal$'
-    diff - <(tr -d ' \n' <result.json; echo) <<'END'
-{"passed":1,"failed":1,"skipped":3,"checks":{"failed":1,"passed":1,"other_failure":2,"skipped":1,"timed_out":0,"signaled":1}}
-END
+    [ "$(json_value '[it[key] for key in ("passed", "failed", "skipped")], list(it["checks"].values())')" = \
+        "([1, 1, 3], [1, 1, 2, 1, 0, 1])" ]
     # By itself: on a machine with much other work, the others could run out of a short time, too.
     repeat --until 2 --check-timeout 0.1 --on-timeout pass --json result.json --check sleep 1000
     logged '^\[I\] Checks: 0 with the failure, 2 passed; of them 2 timed out$'
-    diff - <(tr -d ' \n' <result.json; echo) <<'END'
-{"passed":2,"failed":0,"skipped":0,"checks":{"failed":0,"passed":2,"other_failure":0,"skipped":0,"timed_out":2,"signaled":0}}
-END
+    [ "$(json_value '[it[key] for key in ("passed", "failed", "skipped")], list(it["checks"].values())')" = \
+        "([2, 0, 0], [0, 2, 0, 0, 2, 0])" ]
     repeat --until 2 --check true
     not_logged 'Checks:'
 }
@@ -218,7 +216,7 @@ EOF
     mv kept tool
     sed -i '/rm -f/d' check.sh
     cp polygraphy_debug_replay.json replay.json
-    reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay replay.json \
+    reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay replay.json --force-debug-replay \
         --check ./check.sh polygraphy_debug.onnx
     worked
     has_nodes minimal.onnx 2

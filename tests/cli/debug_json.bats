@@ -49,7 +49,7 @@ refuses_before_any_check()
     refused missing.onnx
     [ "$(cat result.json)" = old ]
     [ "$(ls)" = result.json ]
-    repeat --until 2 --json result.json --check sh -c 'test "$(cat result.json)" = old'
+    repeat --until 2 --json result.json --check sh -c 'test "$(cat re*.json)" = old'
     worked
     [ "$(json_value 'it["version"], it["tool"], it["passed"], it["failed"]')" = "(2, 'debug repeat', 2, 0)" ]
 }
