@@ -307,6 +307,15 @@ static int obey_environment(struct trt_request *request, struct error *err)
     return 0;
 }
 
+/* Up to TensorRT 10 the library is told tactics, and tells them. */
+static bool reports_tactics(const struct engine_values *values, const struct trtexec *program)
+{
+    const struct tensorrt_description *library;
+
+    return (values->load_tactics != NULL || values->save_tactics != NULL) && program == NULL &&
+           tensorrt_find(NULL, &library, NULL) == 0 && !library->is_rtx && library->major < 11;
+}
+
 int trt_request_init(struct trt_request *request, const struct command_context *context,
                      const struct engine_values *values, const struct model_file_settings *model,
                      const struct trtexec *program, struct error *err)
@@ -339,6 +348,8 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     rc = obey_environment(request, err);
     if (rc == 0)
         rc = take_timing_cache(request, err);
+    if (rc == 0)
+        settings->reports_tactics = reports_tactics(values, program);
     if (rc < 0 || values->load_tactics == NULL)
         return rc;
     request->replay = memory_alloc_zero(1, sizeof(*request->replay));
@@ -439,7 +450,8 @@ bool trt_request_wants_layers(const struct trt_request *request)
 {
     const struct engine_values *values = request->values;
 
-    return values->save_layer_info != NULL || values->save_tactics != NULL || request->replay != NULL;
+    return values->save_layer_info != NULL ||
+           ((values->save_tactics != NULL || request->replay != NULL) && !request->request.settings.reports_tactics);
 }
 
 const struct tensorrt_request *trt_request_for_library(struct trt_request *request)

@@ -17,10 +17,14 @@
 static int read_choices(const struct tensorrt_products *products, struct tactic_replay *ret, struct error *err)
 {
     struct layer_info info;
-    int rc =
-        products->layers.size > 0
-            ? layer_info_parse(&info, products->layers.data, products->layers.size, "the layer information", err)
-            : error_set(err, ERR_BACKEND, "TensorRT tells nothing of the engine's layers: %s", products->no_layers);
+    int rc;
+
+    if (products->tactics.size > 0)
+        return tactic_replay_parse(ret, products->tactics.data, products->tactics.size, "the tactics of the build",
+                                   err);
+    rc = products->layers.size > 0
+             ? layer_info_parse(&info, products->layers.data, products->layers.size, "the layer information", err)
+             : error_set(err, ERR_BACKEND, "TensorRT tells nothing of the engine's layers: %s", products->no_layers);
 
     if (rc < 0)
         return rc;
@@ -42,7 +46,7 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
         goto done;
     if (precision != NULL)
         tactic_options_copy(precision, &replay.precision);
-    if (products->timing_cache.size > 0) {
+    if (products->tactics.size == 0 && products->timing_cache.size > 0) {
         replay.timing_cache = memory_strdup(TACTIC_REPLAY_CACHE_BESIDE);
         cache = tactic_replay_cache_path(&replay, path);
         rc = file_write(cache, products->timing_cache.data, products->timing_cache.size, FILE_DURABLE, err);
@@ -63,6 +67,10 @@ int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct
     char *cache;
     int rc = 0;
 
+    if (settings->reports_tactics) { /* the build is told each tactic */
+        settings->load_tactics = path;
+        return tactic_replay_load(replay, path, err);
+    }
     if (settings->load_timing_cache != NULL)
         return error_set(err, ERR_INVALID,
                          "--load-tactics: the replay's timing cache pins the build, so leave out --load-timing-cache "

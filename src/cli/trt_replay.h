@@ -12,8 +12,9 @@
 int trt_replay_save(const struct tensorrt_products *products, const struct tactic_options *precision, const char *path,
                     struct log *log, struct error *err);
 
-/* --load-tactics: reads the replay into `replay`, which is initialised, and has builds pinned by its timing cache,
- * whose path lives in `arena`. ERR_UNSUPPORTED for a replay that names none, ERR_MISSING when it is not there. */
+/* --load-tactics: reads the replay into `replay`, which is initialised. Builds that report tactics are told to follow
+ * it; others are pinned by its timing cache, whose path lives in `arena`. ERR_UNSUPPORTED for a replay that names none,
+ * ERR_MISSING when it is not there. */
 int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err);
 

@@ -64,6 +64,7 @@ static int take_products(struct worker_exchange *exchange, struct tensorrt_produ
     ret->plan = message_take_data(&exchange->answer, report.plan_size);
     ret->layers = message_take_data(&exchange->answer, report.layers_size);
     ret->timing_cache = message_take_data(&exchange->answer, report.timing_cache_size);
+    ret->tactics = message_take_data(&exchange->answer, report.tactics_size);
     if (exchange->answer.damaged || ret->plan.size == 0)
         return worker_refuse_answer(&worker, err);
     ret->no_layers = report.no_layers;
@@ -120,6 +121,24 @@ int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct er
             rc = worker_refuse_answer(&worker, err);
         else
             *ret = memory_copy(text.data, text.size);
+    }
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
+int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
+                          struct arena *arena, struct tensorrt_network_view *ret, struct error *err)
+{
+    struct worker_exchange exchange;
+    int rc;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_NETWORK, &no_bounds, 0, settings->log);
+    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
+    put_model(&exchange.question, source);
+    rc = worker_exchange_ask(&exchange, err);
+    if (rc == 0) {
+        message_take_record(&exchange.answer, arena, &tensorrt_network_view_record, ret);
+        rc = exchange.answer.damaged ? worker_refuse_answer(&worker, err) : 0;
     }
     worker_exchange_end(&exchange);
     return rc;

@@ -25,6 +25,7 @@ struct tensorrt_products {
     struct text plan;            /* the engine as a file */
     struct text layers;          /* layer information, as JSON (format/trtexec/layer_info.h); empty: see `no_layers` */
     struct text timing_cache;    /* what was loaded, and the times of this build; empty: there is none */
+    struct text tactics;         /* a tactic replay, as JSON, with settings->reports_tactics; empty: not told */
     const char *no_layers;       /* why there is no layer information; NULL: there is */
     size_t set_layers;           /* layers that were given a precision of settings->layer_precisions and the other */
     bool lost_timing_cache;      /* that which was to be loaded could not be used: `timing_cache` has nothing of it */
@@ -42,6 +43,11 @@ struct tensorrt_products {
 int tensorrt_build(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
                    struct tensorrt_products *ret, struct error *err);
 void tensorrt_products_release(struct tensorrt_products *products); /* harmless on a zeroed struct */
+
+/* The network that the parser makes of a model, with outputs as the settings say; it needs no GPU. Text lives in
+ * `arena`. Errors are those of tensorrt_build(). */
+int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
+                          struct arena *arena, struct tensorrt_network_view *ret, struct error *err);
 
 /* Layer information of the engine at `path`, as JSON, malloc'd. */
 int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err);

@@ -9,34 +9,23 @@
 #include "backend/tensorrt/cuda.h"
 #include "base/memory.h"
 
-#define FUNCTION(name) ((tensorrt_function *)(name))
-
 /* ---- IVersionedInterface ---- */
 
-struct interface_info {
-    const char *kind;
-    int32_t major, minor;
-};
-
-static int32_t get_api_language(void *self)
+int32_t tensorrt_api_language(void *self)
 {
     (void)self;
     return 0; /* C++ */
 }
 
-static struct interface_info get_interface_info(void *self)
+struct tensorrt_interface_info tensorrt_interface_info(void *self)
 {
-    return (struct interface_info){((const struct tensorrt_interface *)self)->kind, 1, 0};
+    return (struct tensorrt_interface_info){((const struct tensorrt_interface *)self)->kind, 1, 0};
 }
 
-static void destroy_nothing(void *self)
+void tensorrt_destroy_nothing(void *self)
 {
     (void)self;
 }
-
-#define VERSIONED                                                                                                      \
-    FUNCTION(get_api_language), FUNCTION(get_interface_info), FUNCTION(destroy_nothing), FUNCTION(destroy_nothing)
-#define DESTRUCTORS FUNCTION(destroy_nothing), FUNCTION(destroy_nothing)
 
 /* Whether interfaces of the loaded release begin with IVersionedInterface's methods. */
 static bool is_versioned(void)
@@ -152,13 +141,14 @@ static int32_t count_references(void *self)
 }
 
 #define RECORDER_METHODS                                                                                               \
-    FUNCTION(count_errors), FUNCTION(get_error_code), FUNCTION(get_error_text), FUNCTION(has_overflowed),              \
-        FUNCTION(clear_errors), FUNCTION(report_error), FUNCTION(count_references), FUNCTION(count_references)
+    TENSORRT_FUNCTION(count_errors), TENSORRT_FUNCTION(get_error_code), TENSORRT_FUNCTION(get_error_text),             \
+        TENSORRT_FUNCTION(has_overflowed), TENSORRT_FUNCTION(clear_errors), TENSORRT_FUNCTION(report_error),           \
+        TENSORRT_FUNCTION(count_references), TENSORRT_FUNCTION(count_references)
 
 void *tensorrt_error_recorder(void)
 {
-    static tensorrt_function *const plain[] = {DESTRUCTORS, RECORDER_METHODS};
-    static tensorrt_function *const versioned[] = {VERSIONED, RECORDER_METHODS};
+    static tensorrt_function *const plain[] = {TENSORRT_DESTRUCTORS, RECORDER_METHODS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, RECORDER_METHODS};
     static struct tensorrt_interface recorder = {.kind = "IErrorRecorder"};
 
     recorder.vtable = is_versioned() ? versioned : plain;
@@ -189,8 +179,8 @@ static void log_severity(void *self, int32_t severity, const char *text)
 
 void *tensorrt_logger(struct log *log)
 {
-    static tensorrt_function *const plain[] = {FUNCTION(log_severity), DESTRUCTORS};
-    static tensorrt_function *const versioned[] = {VERSIONED, FUNCTION(log_severity)};
+    static tensorrt_function *const plain[] = {TENSORRT_FUNCTION(log_severity), TENSORRT_DESTRUCTORS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, TENSORRT_FUNCTION(log_severity)};
     static struct tensorrt_interface logger = {.kind = "ILogger"};
 
     log_of_messages = log;
@@ -223,12 +213,13 @@ static void finish_phase(void *self, const char *phase)
     (void)phase;
 }
 
-#define MONITOR_METHODS FUNCTION(start_phase), FUNCTION(complete_step), FUNCTION(finish_phase)
+#define MONITOR_METHODS                                                                                                \
+    TENSORRT_FUNCTION(start_phase), TENSORRT_FUNCTION(complete_step), TENSORRT_FUNCTION(finish_phase)
 
 void *tensorrt_progress_monitor(void)
 {
-    static tensorrt_function *const plain[] = {DESTRUCTORS, MONITOR_METHODS};
-    static tensorrt_function *const versioned[] = {VERSIONED, MONITOR_METHODS};
+    static tensorrt_function *const plain[] = {TENSORRT_DESTRUCTORS, MONITOR_METHODS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, MONITOR_METHODS};
     static struct tensorrt_interface monitor = {.kind = "IProgressMonitor"};
 
     monitor.vtable = is_versioned() ? versioned : plain;
@@ -275,13 +266,13 @@ static int32_t get_algorithm(void *self)
 }
 
 #define CALIBRATOR_METHODS                                                                                             \
-    FUNCTION(get_batch_size), FUNCTION(get_batch), FUNCTION(read_calibration_cache),                                   \
-        FUNCTION(write_calibration_cache), FUNCTION(get_algorithm)
+    TENSORRT_FUNCTION(get_batch_size), TENSORRT_FUNCTION(get_batch), TENSORRT_FUNCTION(read_calibration_cache),        \
+        TENSORRT_FUNCTION(write_calibration_cache), TENSORRT_FUNCTION(get_algorithm)
 
 void *tensorrt_calibrator(struct text cache)
 {
-    static tensorrt_function *const plain[] = {CALIBRATOR_METHODS, DESTRUCTORS};
-    static tensorrt_function *const versioned[] = {VERSIONED, CALIBRATOR_METHODS};
+    static tensorrt_function *const plain[] = {CALIBRATOR_METHODS, TENSORRT_DESTRUCTORS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, CALIBRATOR_METHODS};
     static struct tensorrt_interface calibrator = {.kind = "IInt8EntropyCalibrator2"};
 
     calibration_cache = cache;
@@ -301,8 +292,8 @@ static void report_layer_time(void *self, const char *layer, float milliseconds)
 
 void *tensorrt_profiler(struct tensorrt_layer_times *times)
 {
-    static tensorrt_function *const plain[] = {FUNCTION(report_layer_time), DESTRUCTORS};
-    static tensorrt_function *const versioned[] = {VERSIONED, FUNCTION(report_layer_time)};
+    static tensorrt_function *const plain[] = {TENSORRT_FUNCTION(report_layer_time), TENSORRT_DESTRUCTORS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, TENSORRT_FUNCTION(report_layer_time)};
     static struct tensorrt_interface profiler = {.kind = "IProfiler"};
 
     times_of_layers = times;
@@ -368,10 +359,12 @@ static void notify_shape(void *self, const char *tensor, const union tensorrt_di
 
 void tensorrt_output_memory_init(struct tensorrt_output_memory *output)
 {
-    static tensorrt_function *const plain[] = {FUNCTION(get_interface_version), FUNCTION(reallocate_output),
-                                               FUNCTION(notify_shape), DESTRUCTORS};
-    static tensorrt_function *const versioned[] = {VERSIONED, FUNCTION(reallocate_output),
-                                                   FUNCTION(reallocate_output_async), FUNCTION(notify_shape)};
+    static tensorrt_function *const plain[] = {TENSORRT_FUNCTION(get_interface_version),
+                                               TENSORRT_FUNCTION(reallocate_output), TENSORRT_FUNCTION(notify_shape),
+                                               TENSORRT_DESTRUCTORS};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, TENSORRT_FUNCTION(reallocate_output),
+                                                   TENSORRT_FUNCTION(reallocate_output_async),
+                                                   TENSORRT_FUNCTION(notify_shape)};
 
     *output = (struct tensorrt_output_memory){
         .interface = {.vtable = is_versioned() ? versioned : plain, .kind = "IOutputAllocator"}};
@@ -441,7 +434,7 @@ static bool process_debug_tensor(void *self, const void *address, int32_t locati
 
 void *tensorrt_debug_listener(struct tensor_list *tensors, void *stream, struct error *failure)
 {
-    static tensorrt_function *const versioned[] = {VERSIONED, FUNCTION(process_debug_tensor)};
+    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, TENSORRT_FUNCTION(process_debug_tensor)};
 
     listener.interface.vtable = versioned;
     listener.tensors = tensors;

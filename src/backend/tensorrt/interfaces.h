@@ -16,6 +16,20 @@ struct tensorrt_interface {
     const char *kind; /* the class, for getInterfaceInfo() */
 };
 
+/* IVersionedInterface's methods and the destructors, which nobody calls. */
+int32_t tensorrt_api_language(void *self);
+struct tensorrt_interface_info {
+    const char *kind;
+    int32_t major, minor;
+} tensorrt_interface_info(void *self);
+void tensorrt_destroy_nothing(void *self);
+
+/* The beginning of a vtable that has IVersionedInterface, and the destructors of one that does not. */
+#define TENSORRT_FUNCTION(name) ((tensorrt_function *)(name))
+#define TENSORRT_DESTRUCTORS TENSORRT_FUNCTION(tensorrt_destroy_nothing), TENSORRT_FUNCTION(tensorrt_destroy_nothing)
+#define TENSORRT_VERSIONED                                                                                             \
+    TENSORRT_FUNCTION(tensorrt_api_language), TENSORRT_FUNCTION(tensorrt_interface_info), TENSORRT_DESTRUCTORS
+
 /* ---- Messages and errors ---- */
 
 /* ILogger: messages go to `log`, which may be NULL, until this is called again. */

@@ -42,6 +42,8 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct tensorrt_settings, onnx_flags, MESSAGE_WORDS),
     MESSAGE_FIELD(struct tensorrt_settings, plugin_instance_norm, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, plugins, MESSAGE_WORDS),
+    MESSAGE_FIELD(struct tensorrt_settings, load_tactics, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_settings, reports_tactics, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, load_timing_cache, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_settings, effort.optimization_level, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_settings, effort.has_optimization_level, MESSAGE_FLAG),
@@ -101,6 +103,7 @@ static const struct message_field build_report_fields[] = {
     MESSAGE_FIELD(struct tensorrt_build_report, plan_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, layers_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, timing_cache_size, MESSAGE_NUMBER),
+    MESSAGE_FIELD(struct tensorrt_build_report, tactics_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, set_layers, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, lost_timing_cache, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_build_report, no_layers, MESSAGE_STRING),
@@ -122,3 +125,30 @@ static const struct message_field run_question_fields[] = {
 };
 const struct message_record tensorrt_run_question_record =
     MESSAGE_RECORD(struct tensorrt_run_question, run_question_fields);
+
+static const struct message_field network_tensor_fields[] = {
+    MESSAGE_FIELD(struct tensorrt_network_tensor, name, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_network_tensor, type, MESSAGE_TYPE),
+    MESSAGE_FIELD(struct tensorrt_network_tensor, has_shape, MESSAGE_FLAG),
+    MESSAGE_FIELD(struct tensorrt_network_tensor, shape, MESSAGE_SHAPE),
+};
+static const struct message_record network_tensor_record =
+    MESSAGE_RECORD(struct tensorrt_network_tensor, network_tensor_fields);
+
+static const struct message_field network_layer_fields[] = {
+    MESSAGE_FIELD(struct tensorrt_network_layer, name, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_network_layer, type, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_network_layer, nodes, MESSAGE_STRING),
+    MESSAGE_FIELD_OF(struct tensorrt_network_layer, inputs, MESSAGE_LIST, &network_tensor_record),
+    MESSAGE_FIELD_OF(struct tensorrt_network_layer, outputs, MESSAGE_LIST, &network_tensor_record),
+};
+static const struct message_record network_layer_record =
+    MESSAGE_RECORD(struct tensorrt_network_layer, network_layer_fields);
+
+static const struct message_field network_view_fields[] = {
+    MESSAGE_FIELD_OF(struct tensorrt_network_view, inputs, MESSAGE_LIST, &network_tensor_record),
+    MESSAGE_FIELD_OF(struct tensorrt_network_view, outputs, MESSAGE_LIST, &network_tensor_record),
+    MESSAGE_FIELD_OF(struct tensorrt_network_view, layers, MESSAGE_LIST, &network_layer_record),
+};
+const struct message_record tensorrt_network_view_record =
+    MESSAGE_RECORD(struct tensorrt_network_view, network_view_fields);

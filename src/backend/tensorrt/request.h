@@ -11,7 +11,8 @@ enum tensorrt_question {
     TENSORRT_OPEN,     /* a session from a plan */
     TENSORRT_RUN,
     TENSORRT_CLOSE,
-    TENSORRT_LAYERS, /* layer information of a plan */
+    TENSORRT_LAYERS,  /* layer information of a plan */
+    TENSORRT_NETWORK, /* what the parser makes of a model */
     TENSORRT_QUESTIONS,
 };
 
@@ -32,14 +33,47 @@ extern const struct message_record tensorrt_description_record;
 
 /* What comes with the plan of a build. */
 struct tensorrt_build_report {
-    uint64_t plan_size, layers_size, timing_cache_size; /* bytes, which follow */
-    uint64_t set_layers;                                /* layers that were given a precision */
-    bool lost_timing_cache;                             /* that which was to be loaded could not be used */
-    const char *no_layers;                              /* why there is no layer information; NULL: there is */
-    double seconds;                                     /* that the build took */
+    uint64_t plan_size, layers_size, timing_cache_size, tactics_size; /* bytes, which follow */
+    uint64_t set_layers;                                              /* layers that were given a precision */
+    bool lost_timing_cache; /* that which was to be loaded could not be used */
+    const char *no_layers;  /* why there is no layer information; NULL: there is */
+    double seconds;         /* that the build took */
 };
 
 extern const struct message_record tensorrt_build_report_record;
+
+/* A tensor of a network. */
+struct tensorrt_network_tensor {
+    const char *name;
+    enum data_type type; /* DATA_UNDEFINED: not known */
+    bool has_shape;
+    struct shape shape;
+};
+
+struct tensorrt_network_tensors {
+    const struct tensorrt_network_tensor *items;
+    size_t count;
+};
+
+struct tensorrt_network_layer {
+    const char *name;
+    const char *type;  /* "CONVOLUTION" */
+    const char *nodes; /* of which ONNX nodes it was made, as TensorRT says it; NULL: it does not */
+    struct tensorrt_network_tensors inputs, outputs;
+};
+
+struct tensorrt_network_layers {
+    const struct tensorrt_network_layer *items;
+    size_t count;
+};
+
+/* A network of TensorRT's, as it is before a build. */
+struct tensorrt_network_view {
+    struct tensorrt_network_tensors inputs, outputs;
+    struct tensorrt_network_layers layers;
+};
+
+extern const struct message_record tensorrt_network_view_record;
 
 /* Where a session's plan is. */
 struct tensorrt_plan_source {

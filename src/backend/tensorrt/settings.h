@@ -62,6 +62,8 @@ struct tensorrt_settings {
     struct words plugins;
 
     /* how it is built */
+    const char *load_tactics;      /* a tactic replay that the build has to follow (up to TensorRT 10); NULL: none */
+    bool reports_tactics;          /* the tactics that the build chooses are wanted (up to TensorRT 10) */
     const char *load_timing_cache; /* never changed; NULL: none */
     struct build_effort effort;
     bool without_timing_cache; /* tactics are timed anew, also those that this build has timed already */

@@ -7,6 +7,7 @@
 #include "backend/tensorrt/cuda.h"
 #include "backend/tensorrt/engine.h"
 #include "backend/tensorrt/interfaces.h"
+#include "backend/tensorrt/tactics.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
@@ -112,70 +113,195 @@ static int build_plan(const struct tensorrt_config *config, struct error *err)
     return last_plan != NULL ? 0 : tensorrt_failure(err, "TensorRT could not build an engine");
 }
 
-/* Builds, and appends what comes with it to the reply; it refers to `ret_memory`, which stays until it was sent. */
-static int build_reply(const struct tensorrt *trt, const struct tensorrt_network *network, bool wants_layers,
-                       struct worker_reply *reply, struct error *err)
+/* What is built, and what comes with it. What a reply refers to stays until the next build. */
+struct plan_build {
+    const struct tensorrt *trt;
+    struct tensorrt_settings settings;
+    bool wants_layers;
+    struct tactic_replay wanted, chosen;
+    struct tensorrt_tactics tactics;
+};
+
+/* Up to TensorRT 10 a build can be told its tactics, and tells them. */
+static int select_tactics(struct plan_build *build, void *config, struct error *err)
 {
-    static struct string_builder layers; /* until the next build */
+    const char *path = build->settings.load_tactics;
+
+    tactic_replay_init(&build->wanted);
+    tactic_replay_init(&build->chosen);
+    if (path == NULL && !build->settings.reports_tactics)
+        return 0;
+    if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setAlgorithmSelector), "--load-tactics", err) < 0 ||
+        (path != NULL && tactic_replay_load(&build->wanted, path, err) < 0))
+        return err->code;
+    tensorrt_tactics_init(&build->tactics, path != NULL ? &build->wanted : NULL, &build->chosen);
+    TENSORRT_CALL(VBuilderConfig, setAlgorithmSelector, config, &build->tactics);
+    return 0;
+}
+
+static void write_tactics(const struct tactic_replay *replay, struct json_writer *ret)
+{
+    json_writer_init(ret);
+    if (replay->count > 0)
+        tactic_replay_write(replay, ret);
+}
+
+static void put_build(struct plan_build *build, const struct tensorrt_config *config, double seconds,
+                      struct message *message)
+{
+    static struct string_builder layers;
+    static struct json_writer tactics;
     static void *cache_memory;
-    struct tensorrt_build_report report = {0};
-    struct tensorrt_config config;
+    struct tensorrt_build_report report = {
+        .seconds = seconds, .set_layers = config->set_layers, .lost_timing_cache = config->lost_timing_cache};
     struct error why = {0};
-    double begin = stopwatch_now();
     struct text cache;
+
+    tensorrt_delete(cache_memory);
+    cache = serialize_timing_cache(config, &cache_memory);
+    string_release(&layers);
+    string_init(&layers);
+    if (!build->wants_layers)
+        report.no_layers = "nobody has asked for it";
+    else if (list_layers(build->trt, &build->settings, plan_bytes(last_plan), &layers, &why) < 0)
+        report.no_layers = why.message;
+    json_writer_release(&tactics);
+    write_tactics(&build->chosen, &tactics);
+    report.plan_size = plan_bytes(last_plan).size;
+    report.layers_size = layers.size;
+    report.timing_cache_size = cache.size;
+    report.tactics_size = tactics.text.size;
+    message_put_record(message, &tensorrt_build_report_record, &report);
+    message_put_data(message, as_text(plan_bytes(last_plan)));
+    message_put_data(message, (struct text){layers.data, layers.size});
+    message_put_data(message, cache);
+    message_put_data(message, (struct text){tactics.text.data, tactics.text.size});
+}
+
+static int build_network(struct plan_build *build, const struct tensorrt_network *network, struct message *message,
+                         struct error *err)
+{
+    struct tensorrt_config config;
+    double begin = stopwatch_now();
     int rc = tensorrt_config_make(network, &config, err);
 
     if (rc < 0)
         return rc;
-    rc = build_plan(&config, err);
+    rc = select_tactics(build, config.config, err);
     if (rc < 0)
         goto done;
-    report.seconds = stopwatch_now() - begin;
-    tensorrt_delete(cache_memory);
-    cache = serialize_timing_cache(&config, &cache_memory);
-    string_release(&layers);
-    string_init(&layers);
-    if (wants_layers && list_layers(trt, network->settings, plan_bytes(last_plan), &layers, &why) < 0)
-        report.no_layers = why.message;
-    else if (!wants_layers)
-        report.no_layers = "nobody has asked for it";
-    report.plan_size = plan_bytes(last_plan).size;
-    report.layers_size = layers.size;
-    report.timing_cache_size = cache.size;
-    report.set_layers = config.set_layers;
-    report.lost_timing_cache = config.lost_timing_cache;
-    message_put_record(&reply->message, &tensorrt_build_report_record, &report);
-    message_put_data(&reply->message, as_text(plan_bytes(last_plan)));
-    message_put_data(&reply->message, (struct text){layers.data, layers.size});
-    message_put_data(&reply->message, cache);
+    rc = build_plan(&config, err);
+    if (rc == 0 && build->tactics.failure.code != 0) {
+        *err = build->tactics.failure;
+        rc = err->code;
+    }
+    if (rc == 0)
+        put_build(build, &config, stopwatch_now() - begin, message);
 done:
     tensorrt_config_release(&config);
+    tactic_replay_release(&build->wanted);
+    tactic_replay_release(&build->chosen);
     return rc;
+}
+
+static void take_model(struct worker_question *question, struct arena *arena, struct backend_model *ret)
+{
+    ret->path = message_take_string(&question->message, arena);
+    ret->external_folder = message_take_string(&question->message, arena);
+    ret->size = message_take_number(&question->message);
+    ret->data = message_take_data(&question->message, ret->size).data;
 }
 
 static int answer_build(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
-    struct tensorrt_settings settings = {0};
     struct tensorrt_network network;
     struct backend_model model = {0};
+    struct plan_build build = {0};
+    int rc = tensorrt_load(&build.trt, err);
+
+    if (rc < 0)
+        return rc;
+    take_settings(question, &reply->arena, &build.settings);
+    build.wants_layers = message_take_number(&question->message) != 0;
+    take_model(question, &reply->arena, &model);
+    rc = tensorrt_network_open(build.trt, &build.settings, &model, &network, err);
+    if (rc < 0)
+        return rc;
+    rc = build_network(&build, &network, &reply->message, err);
+    tensorrt_network_release(&network);
+    return rc;
+}
+
+/* ---- Networks ---- */
+
+static void view_tensor(void *tensor, struct tensorrt_network_tensor *ret)
+{
+    union tensorrt_dims dims;
+
+    *ret = (struct tensorrt_network_tensor){.name = ""};
+    if (tensor == NULL) /* an optional input */
+        return;
+    dims = TENSORRT_GET(VTensor, getDimensions, tensor);
+    ret->name = TENSORRT_GET(VTensor, getName, tensor);
+    ret->type = tensorrt_type_from(TENSORRT_GET(VTensor, getType, tensor));
+    ret->has_shape = tensorrt_dims_get(&dims, &ret->shape);
+}
+
+static void view_layer(void *layer, struct arena *arena, struct tensorrt_network_layer *ret)
+{
+    size_t inputs = (size_t)TENSORRT_GET(VLayer, getNbInputs, layer);
+    size_t outputs = (size_t)TENSORRT_GET(VLayer, getNbOutputs, layer);
+    struct tensorrt_network_tensor *items = arena_alloc_zero(arena, inputs + outputs + 1, sizeof(*items));
+
+    for (size_t i = 0; i < inputs; i++)
+        view_tensor(TENSORRT_CALL(VLayer, getInput, layer, (int32_t)i), &items[i]);
+    for (size_t i = 0; i < outputs; i++)
+        view_tensor(TENSORRT_CALL(VLayer, getOutput, layer, (int32_t)i), &items[inputs + i]);
+    *ret = (struct tensorrt_network_layer){.name = TENSORRT_GET(VLayer, getName, layer),
+                                           .type = tensorrt_layer_type(layer),
+                                           .inputs = {items, inputs},
+                                           .outputs = {items + inputs, outputs}};
+    if (tensorrt_has(TENSORRT_METHOD(VLayer, getMetadata)))
+        ret->nodes = TENSORRT_GET(VLayer, getMetadata, layer);
+}
+
+static void view_network(void *network, struct arena *arena, struct tensorrt_network_view *ret)
+{
+    size_t inputs = (size_t)TENSORRT_GET(VNetworkDefinition, getNbInputs, network);
+    size_t outputs = (size_t)TENSORRT_GET(VNetworkDefinition, getNbOutputs, network);
+    size_t layers = (size_t)TENSORRT_GET(VNetworkDefinition, getNbLayers, network);
+    struct tensorrt_network_tensor *tensors = arena_alloc_zero(arena, inputs + outputs + 1, sizeof(*tensors));
+    struct tensorrt_network_layer *items = arena_alloc_zero(arena, layers + 1, sizeof(*items));
+
+    for (size_t i = 0; i < inputs; i++)
+        view_tensor(TENSORRT_CALL(VNetworkDefinition, getInput, network, (int32_t)i), &tensors[i]);
+    for (size_t i = 0; i < outputs; i++)
+        view_tensor(TENSORRT_CALL(VNetworkDefinition, getOutput, network, (int32_t)i), &tensors[inputs + i]);
+    for (size_t i = 0; i < layers; i++)
+        view_layer(TENSORRT_CALL(VNetworkDefinition, getLayer, network, (int32_t)i), arena, &items[i]);
+    *ret = (struct tensorrt_network_view){{tensors, inputs}, {tensors + inputs, outputs}, {items, layers}};
+}
+
+static int answer_network(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct tensorrt_settings settings = {0};
+    struct tensorrt_network network;
+    struct tensorrt_network_view view;
+    struct backend_model model = {0};
     const struct tensorrt *trt;
-    bool wants_layers;
     int rc = tensorrt_load(&trt, err);
 
     if (rc < 0)
         return rc;
     take_settings(question, &reply->arena, &settings);
-    wants_layers = message_take_number(&question->message) != 0;
-    model.path = message_take_string(&question->message, &reply->arena);
-    model.external_folder = message_take_string(&question->message, &reply->arena);
-    model.size = message_take_number(&question->message);
-    model.data = message_take_data(&question->message, model.size).data;
+    take_model(question, &reply->arena, &model);
     rc = tensorrt_network_open(trt, &settings, &model, &network, err);
     if (rc < 0)
         return rc;
-    rc = build_reply(trt, &network, wants_layers, reply, err);
+    view_network(network.network, &reply->arena, &view);
+    message_put_record(&reply->message, &tensorrt_network_view_record, &view);
     tensorrt_network_release(&network);
-    return rc;
+    return 0;
 }
 
 /* ---- Sessions ---- */
@@ -308,6 +434,7 @@ static int answer_layers(struct worker_question *question, struct worker_reply *
 static worker_function *const functions[TENSORRT_QUESTIONS] = {
     [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build, [TENSORRT_OPEN] = answer_open,
     [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close, [TENSORRT_LAYERS] = answer_layers,
+    [TENSORRT_NETWORK] = answer_network,
 };
 
 const struct worker_work tensorrt_work = {

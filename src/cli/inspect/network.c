@@ -1,8 +1,12 @@
 /* cli/inspect/network.c: see network.h. */
 #include "cli/inspect/network.h"
 
+#include <stdlib.h>
+
+#include "backend/model_io.h"
 #include "cli/commands.h"
 #include "cli/engine_file.h"
+#include "cli/inspect/trt_network.h"
 #include "cli/trt.h"
 #include "engine/network/compile.h"
 #include "format/json/writer.h"
@@ -20,28 +24,19 @@ static void say_trtexec(struct log *log, const struct trtexec *program)
                 text.data);
 }
 
-/* Of which engine it is; NULL: the built-in one. */
+/* `program` NULL: of the built-in engine. */
 static int build_network(const struct command_context *context, const struct model_file_settings *file,
-                         struct model *model, const struct trtexec **ret_program, struct network **ret,
-                         struct error *err)
+                         struct model *model, const struct trtexec *program, struct network **ret, struct error *err)
 {
-    struct network_settings how;
-    int rc = trt_choose_program(context->log, NULL, ret_program, err);
+    struct network_settings how = {.keep_nodes_apart = true, .log = context->log};
 
-    if (rc < 0)
-        goto failed;
-    if (*ret_program == NULL) {
-        rc = engine_file_network(context, file, model, &how, err);
-        if (rc < 0)
-            goto failed;
-        return network_build(model, &how, ret, err);
+    if (program != NULL) {
+        say_trtexec(context->log, program);
+    } else if (engine_file_network(context, file, model, &how, err) < 0) {
+        model_free(model);
+        return err->code;
     }
-    how = (struct network_settings){.keep_nodes_apart = true, .log = context->log};
-    say_trtexec(context->log, *ret_program);
     return network_build(model, &how, ret, err);
-failed:
-    model_free(model);
-    return rc;
 }
 
 /* ---- Text ---- */
@@ -115,14 +110,53 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
     return json_writer_finish(&writer, err);
 }
 
+/* ---- TensorRT's library ---- */
+
+static int ask_library(struct log *log, const struct model *model, struct arena *arena,
+                       struct tensorrt_network_view *ret, struct error *err)
+{
+    const struct tensorrt_settings settings = {.log = log};
+    struct backend_model source = {0};
+    char *bytes = NULL;
+    int rc = model_io_write(model, &bytes, &source, err);
+
+    if (rc == 0)
+        rc = tensorrt_view_network(&settings, &source, arena, ret, err);
+    free(bytes);
+    return rc;
+}
+
+static int inspect_trt_network(const struct command_context *context, const struct json_values *json,
+                               const struct model *model, const struct graph_text_settings *settings, struct error *err)
+{
+    struct tensorrt_network_view view;
+    SCOPED_ARENA(arena);
+    SCOPED_STRING(text);
+    int rc = ask_library(context->log, model, &arena, &view, err);
+
+    if (rc < 0)
+        return rc;
+    trt_network_to_text(&view, settings, &text);
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    return json->path != NULL ? trt_network_save(&view, json->path, err) : 0;
+}
+
 int inspect_network(const struct command_context *context, const struct model_file_settings *file,
                     const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
                     struct error *err)
 {
-    const struct trtexec *program = NULL;
+    const struct trtexec *program;
     struct network *network = NULL;
-    int rc = build_network(context, file, model, &program, &network, err);
+    struct trt_choice choice;
+    int rc = trt_choose(context->log, NULL, TRT_PARSES, &choice, err);
 
+    if (rc < 0 || choice.library != NULL) {
+        rc = rc < 0 ? rc : inspect_trt_network(context, json, model, settings, err);
+        model_free(model);
+        return rc;
+    }
+    program = choice.program;
+    rc = build_network(context, file, model, program, &network, err);
     if (rc < 0)
         return rc;
     rc = show_network(context, network, program != NULL, settings, err);

@@ -62,9 +62,11 @@ static const struct manual_fact variables[] = {
     {"POLYGRAPHY_ONNXRUNTIME", NULL, "--onnxruntime-lib",
      "ONNX Runtime's shared library, its folder, or the name of one of the system's libraries"},
     {"POLYGRAPHY_OUTPUTS", NULL, "--runner", "set for commands of --runner: the path of {outputs}"},
+    {"POLYGRAPHY_TENSORRT", NULL, "--fp16",
+     "the file or folder of TensorRT's library (libnvinfer.so.N, libtensorrt_rtx.so.1), looked for nowhere else"},
     {"POLYGRAPHY_TRT", NULL, "--fp16",
-     "what --trt means: `trtexec` is TensorRT through its program, `builtin` the built-in engine, `auto` (unless set) "
-     "TensorRT where it is installed"},
+     "what --trt means: `tensorrt` is TensorRT's library, `trtexec` TensorRT through its program, `builtin` the "
+     "built-in engine, `auto` (unless set) TensorRT where it is installed"},
     {"POLYGRAPHY_TRTEXEC", NULL, "--fp16", "the path of TensorRT's trtexec"},
     {"SOURCE_DATE_EPOCH", NULL, "--write-manuals", "the date of manuals, in seconds since 1970"},
     {"TERM", NULL, NULL, "`dumb`: neither colours nor a line of progress"},
