@@ -35,6 +35,9 @@ warnings := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -
             -Wold-style-definition -Wvla -Wwrite-strings $(if $(WERROR),$(if $(SANITIZE),,-Werror))
 sanitize := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
+# What is compiled for shared libraries: see tests/tensorrt_stand_in below. Sanitizers refer to data of their own everywhere.
+pic := $(if $(SANITIZE),-fPIC)
+
 # Recursive variables: pkg-config is asked when a recipe needs it; `make check` and `make demo` get there after set-up.
 # Fused multiply-adds would round results differently from one machine to the next.
 compile = -std=c17 -D_XOPEN_SOURCE=700 -ffp-contract=off -Isrc -Iinclude $(warnings) $(module_cflags) $(CPPFLAGS) $(CFLAGS) $(pic)
