@@ -241,6 +241,41 @@ agrees()
     done
 }
 
+# The tactics of an engine, one a line.
+tactics_of()
+{
+    polygraphy inspect model "$1" --show layers attrs | grep -o 'Tactic.*'
+}
+
+@test "a replay forces tactics, up to TensorRT 10" {
+    local release seed
+    for release in 8.6 10.0 10.16; do
+        use_release "$release"
+        export TENSORRT_STAND_IN_SEED=1
+        run polygraphy convert "$models/convolutions.onnx" -o a.engine --save-tactics "$release.json" \
+            --profiling-verbosity detailed --trt-opt-shapes x:[1,3,12,11]
+        [ "$status" -eq 0 ]
+        recorded selector
+        tactics_of a.engine >a.txt
+        [ -s a.txt ]
+        TENSORRT_STAND_IN_SEED=2 polygraphy convert "$models/convolutions.onnx" -o b.engine --profiling-verbosity detailed \
+            --trt-opt-shapes x:[1,3,12,11]
+        run ! cmp -s <(tactics_of b.engine) a.txt
+        for seed in 2 3 4; do
+            export TENSORRT_STAND_IN_SEED=$seed
+            run polygraphy convert "$models/convolutions.onnx" -o b.engine --load-tactics "$release.json" \
+                --profiling-verbosity detailed --trt-opt-shapes x:[1,3,12,11]
+            [ "$status" -eq 0 ]
+            tactics_of b.engine | cmp - a.txt
+        done
+        TENSORRT_STAND_IN_FAULTS=unpinned run polygraphy convert "$models/convolutions.onnx" -o c.engine \
+            --load-tactics "$release.json" --trt-opt-shapes x:[1,3,12,11]
+        [ "$status" -eq 1 ]
+        [ ! -e c.engine ]
+        unset TENSORRT_STAND_IN_SEED
+    done
+}
+
 @test "crashes, exceptions and build failures are errors, and leave no file" {
     local fault
     use_release 10.16
