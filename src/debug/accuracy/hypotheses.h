@@ -117,6 +117,30 @@ void rounding_paths_of(const struct model *model, struct rounding_paths *ret);
  * Error Analysis, 2019); 8 leaves room for those that are not, and for algorithms like Winograd's. At most 1. */
 double rounding_tolerance(double unit_roundoff, const struct rounding_paths *paths);
 
+/* ---- Which layers make the error (rounding.c) ---- */
+
+/* The options that give layers, NAME:PRECISION each, this precision. */
+struct words layers_with_precision(struct study *study, struct words layers, const char *precision);
+
+/* The largest error of any output in a comparison: of the largest magnitude, and of integers and booleans the share of
+ * elements that differ; infinite where an output differs in another way. */
+double step_largest_error(struct study_step *step);
+
+/* Among layers, NAME:PRECISION each, that the suspect passes with in float32: the index of one that brings the largest
+ * error down to a quarter or less alone; SIZE_MAX where there is none. `*ret_before` is the error without, `*ret_after`
+ * with it. */
+size_t study_find_decisive_layer(struct study *study, struct words layers, double *ret_before, double *ret_after);
+
+/* Runs the whole with --norm-tolerance for an error of the suspect: its value where that passes; else NULL. */
+const char *study_verify_norm_tolerance(struct study *study, double error);
+
+struct known_range;
+
+/* The node among `nodes` whose sum is smallest against what it adds, in words, where that magnifies rounding beyond the
+ * ordinary; else NULL. `ranges` are those of study_read_ranges(). */
+const char *describe_cancellation(struct study *study, const struct known_range *ranges, const struct bitset *nodes,
+                                  double unit_roundoff, uint32_t *ret_node);
+
 /* ---- Ranges of tensors, and what of them a type of lower precision cannot represent (value_range.c) ----
  *
  * This says where to look, and how to put it. Only experiments show that it matters. */

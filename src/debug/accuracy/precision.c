@@ -9,14 +9,13 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/option_words.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 
 #define MOST_HINTS 3
 #define MOST_LONE_NODES 2 /* are tried one by one */
 #define MOST_GROWN_SET 12 /* nodes; a larger set is not made smaller */
-#define LARGE_SHARE 3.0   /* from one in so many layers on, no single one is to blame */
+#define LARGE_SHARE 3.0   /* from one in so many layers on, which of them matter is measured */
 
 struct precision_need {
     struct study *study;
@@ -25,6 +24,8 @@ struct precision_need {
     struct words names;                /* of the nodes of the layers that need higher precision */
     struct bitset nodes;               /* those outside of others: of tensors in bodies nothing is known */
     struct words layers;               /* NAME:float32 for each */
+    struct study_step *search;         /* that has found them */
+    double expected_error;             /* of rounding, relative to the largest magnitude: rounding_tolerance() */
     int64_t lowered;                   /* layers that could be in lower precision */
     int64_t checks;
     bool is_minimal;
@@ -142,25 +143,9 @@ static bool read_needy_layers(struct precision_need *need, struct study_step *st
             bitset_add(&need->nodes, node);
     }
     need->layers = result_words(step, result_find(step->result.root, "layer_precisions"), "");
+    need->search = step;
     step->outcome = study_text(study, "%zu of %lld layers", need->layers.count, (long long)need->lowered);
     return need->layers.count > 0;
-}
-
-/* The options that give the layers a precision. */
-static struct words layer_options(struct precision_need *need, const char *precision)
-{
-    struct word_list options = {0}, layers = {0};
-
-    *VECTOR_APPEND(&options) = "--precision-constraints";
-    *VECTOR_APPEND(&options) = "obey";
-    for (size_t i = 0; i < need->layers.count; i++) {
-        const char *word = need->layers.items[i], *colon = strrchr(word, ':');
-        int size = colon != NULL ? (int)(colon - word) : (int)strlen(word);
-
-        *VECTOR_APPEND(&layers) = study_text(need->study, "%.*s:%s", size, word, precision);
-    }
-    option_words_add(&options, &need->study->arena, "--layer-precisions", study_keep(need->study, &layers));
-    return study_keep(need->study, &options);
 }
 
 /* Whether the layers pass in bfloat16, too: then it is not the precision that float16 lacks. */
@@ -174,7 +159,7 @@ static bool try_bfloat16(struct precision_need *need)
     step = step_begin_suspect(study, &study->whole, "bfloat16",
                               "These layers in bfloat16: float32's range, and fewer digits than float16");
     step_add(step, "--bf16", NULL);
-    step_add_words(step, layer_options(need, "bfloat16"));
+    step_add_words(step, layers_with_precision(study, need->layers, "bfloat16"));
     return step_try(step) == AGREES;
 }
 
@@ -188,22 +173,61 @@ static const char *describe_needy_nodes(struct precision_need *need)
     return study_list(need->study, need->names, (struct words){0});
 }
 
+/* All layers add to the error, and it is what rounding makes anyway: the tolerance asks for more than that. */
+static const char *describe_ordinary_rounding(struct precision_need *need, double error)
+{
+    struct study *study = need->study;
+    const char *advice = study_verify_norm_tolerance(study, error);
+
+    return study_text(study,
+                      "ordinary rounding of %s: an error of %.2g of the largest magnitude, where %.2g is expected of "
+                      "its precision and the depth of the model; %zu of %lld layers would have to stay in float32, and "
+                      "no single one brings most of the error down%s%s",
+                      study->settings->precision, error, need->expected_error, need->layers.count,
+                      (long long)need->lowered, advice != NULL ? "; the model passes with --norm-tolerance " : "",
+                      advice != NULL ? advice : "");
+}
+
+/* The nodes of one of the layers; of all of them where that is not known. */
+static struct words nodes_of_layer(struct precision_need *need, size_t layer)
+{
+    const json_t *layers = result_find(need->search->result.root, "layers");
+
+    if (json_array_size(layers) != need->layers.count)
+        return need->names;
+    return result_words(need->search, result_find(json_array_get(layers, layer), "nodes"), "");
+}
+
+/* Few layers, one that matters, one that cancels; else the size of the error says whether it is ordinary. */
 static const char *describe_rounding(struct precision_need *need)
 {
     struct study *study = need->study;
-    const char *precision = study->settings->precision;
-    size_t count = need->layers.count;
+    const char *precision = study->settings->precision, *ret;
+    size_t count = need->layers.count, decisive;
+    double before = INFINITY, after = INFINITY;
+    uint32_t node = NODE_NONE;
 
     if ((double)count * LARGE_SHARE < (double)need->lowered)
-        return study_text(study, "%zu of %lld layers need%s more digits than %s has: %s", count,
-                          (long long)need->lowered, count == 1 ? "s" : "", precision, describe_needy_nodes(need));
-    if (isfinite(study->largest_error))
+        return study_text(study, "insufficient precision of %s in %zu of %lld layers: %s", precision, count,
+                          (long long)need->lowered, describe_needy_nodes(need));
+    decisive = study_find_decisive_layer(study, need->layers, &before, &after);
+    if (decisive != SIZE_MAX) {
+        need->names = nodes_of_layer(need, decisive);
         return study_text(study,
-                          "ordinary rounding of %s: %zu of %lld layers would have to stay in float32, no single one "
-                          "is to blame, and the tolerance is too tight for it; --norm-tolerance %.2g would pass",
-                          precision, count, (long long)need->lowered, study->largest_error * 1.1);
-    return study_text(study, "%zu of %lld layers have to stay in float32, as %s is not enough for them", count,
-                      (long long)need->lowered, precision);
+                          "insufficient precision of %s in %s: with this layer alone in float32 the largest error "
+                          "drops from %.2g to %.2g",
+                          precision, study_list(study, need->names, (struct words){0}), before, after);
+    }
+    ret = describe_cancellation(study, need->ranges, &need->nodes, study->settings->unit_roundoff, &node);
+    if (ret != NULL) {
+        need->names = study_words(study, node_label(study, node), NULL);
+        return study_text(study, "%s; %zu of %lld layers have to stay in float32", ret, count,
+                          (long long)need->lowered);
+    }
+    if (before <= need->expected_error)
+        return describe_ordinary_rounding(need, before);
+    return study_text(study, "insufficient precision of %s in %zu of %lld layers together: %s", precision, count,
+                      (long long)need->lowered, describe_needy_nodes(need));
 }
 
 /* What does not fit, and how much of that is left where the outputs agree all the same. */
@@ -247,7 +271,7 @@ static void conclude_precision(struct precision_need *need, bool passes_in_bfloa
     cause->sentence = cause->kind != CAUSE_PRECISION ? describe_overflow(need) : describe_rounding(need);
     cause->nodes = need->names;
     cause->fix = (struct cause_fix){.what = study_text(study, "%s in float32", layers),
-                                    .options = layer_options(need, "float32")};
+                                    .options = layers_with_precision(study, need->layers, "float32")};
 }
 
 /* ---- The smallest case ---- */
@@ -339,6 +363,7 @@ static void find_layers(struct precision_need *need, bool if_too_large)
 static void test_lower_precision(struct study *study, bool if_too_large)
 {
     struct precision_need need = {.study = study};
+    struct rounding_paths paths;
     enum agreement agreement = run_in_float(study);
 
     if (agreement != AGREES)
@@ -349,6 +374,8 @@ static void test_lower_precision(struct study *study, bool if_too_large)
         need.format = &format_float16;
     else if (strcmp(study->settings->precision, format_bfloat16.name) == 0)
         need.format = &format_bfloat16;
+    rounding_paths_of(study->model, &paths);
+    need.expected_error = rounding_tolerance(study->settings->unit_roundoff, &paths);
     need.ranges = study_read_ranges(study);
     if (need.ranges == NULL)
         return;

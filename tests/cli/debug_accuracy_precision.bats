@@ -1,0 +1,50 @@
+# debug_accuracy_precision.bats: which layers need the higher precision, and when it is ordinary rounding.
+
+load debug_helper
+
+bats_require_minimum_version 1.5.0
+
+export POLYGRAPHY_TRT=builtin
+
+make_models()
+{
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
+import random
+from onnx_file import INT64, constant, model, node, tensor
+random.seed(11)
+left = [random.uniform(-.5, .5) for _ in range(64)]
+right = [value + random.uniform(-1, 1) * 1e-4 for value in left]
+nodes = [node("MatMul", ["x", "left"], ["a"], "left"), node("MatMul", ["x", "right"], ["b"], "right"),
+         node("Sub", ["a", "b"], ["d"], "gap"), node("Mul", ["d", "gain"], ["g"], "gain"),
+         node("ArgMax", ["g"], ["label"], "label", axis=1, keepdims=0)]
+with open("gap.onnx", "wb") as file:
+    file.write(model("gap", nodes, [tensor("x", [64, 8])], [tensor("label", [64], INT64)],
+                     [constant("left", [8, 8], left), constant("right", [8, 8], right), constant("gain", [], [3000.])]))
+nodes, x = [], "x"
+for k in range(4):
+    nodes += [node("MatMul", [x, f"w{k}"], [f"h{k}"], f"product{k}"), node("Tanh", [f"h{k}"], [f"a{k}"], f"tanh{k}")]
+    x = f"a{k}"
+weights = [constant(f"w{k}", [8, 8], [random.uniform(-.5, .5) for _ in range(64)]) for k in range(4)]
+with open("chain.onnx", "wb") as file:
+    file.write(model("chain", nodes, [tensor("x", [16, 8])], [tensor(x, [16, 8])], weights))
+END
+}
+
+@test "a cancellation is named however many layers have to stay in float32" {
+    make_models
+    run --separate-stderr polygraphy debug accuracy gap.onnx --onnxrt --trt --fp16 -o folder --json result.json
+    [ "$status" -eq 0 ]
+    logged "Cause: cancellation in 'gap' \\(Sub\\): inputs reach .*, the output only "
+    run ! grep -q 'norm-tolerance 2' <<<"$output"
+    [ "$(python3 -c 'import json; print(json.load(open("result.json"))["cause"]["nodes"])')" = "['gap']" ]
+}
+
+@test "ordinary rounding is said of an error that rounding explains, and advice passes" {
+    make_models
+    run --separate-stderr polygraphy debug accuracy chain.onnx --norm-tolerance 1e-4 --onnxrt --trt --fp16 -o folder
+    [ "$status" -eq 0 ]
+    logged 'Cause: ordinary rounding of float16: an error of '
+    [[ $output =~ 'the model passes with --norm-tolerance '([0-9.e-]+) ]]
+    polygraphy run chain.onnx --trt --fp16 --load-inputs folder/inputs.json --load-outputs folder/golden.json --atol 1e-7 \
+        --norm-tolerance "${BASH_REMATCH[1]}" --infinities-compare-equal
+}
