@@ -237,6 +237,50 @@ END
     logged 'It always fails'
 }
 
+@test "outputs that float16 flushes to 0 fail, however small they are" {
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+with open("faint.onnx", "wb") as file:
+    file.write(model("faint", [node("Mul", ["x", "factor"], ["y"], "scale")], [tensor("x", [8])], [tensor("y", [8])],
+                     [constant("factor", [], [1e-9])]))
+END
+    run --separate-stderr polygraphy debug accuracy faint.onnx --onnxrt --trt --fp16 --builds 1 -o folder --json result.json
+    [ "$status" -eq 0 ]
+    [ "$(result cause/kind)" = underflow ]
+    [ "$(result cause/nodes)" = "['scale']" ]
+    logged "output 'y' is small everywhere"
+}
+
+@test "nothing fails is not said where a part of an output is lost, and integers that differ are counted" {
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults /usr/bin/python3 -B - <<'END'
+from onnx_file import INT64, constant, model, node, tensor
+nodes = [node("Mul", ["x", "size"], ["pixels"], "pixels"), node("Mul", ["x", "factor"], ["scores"], "scores"),
+         node("Concat", ["pixels", "scores"], ["head"], "head", axis=1)]
+with open("head.onnx", "wb") as file:
+    file.write(model("head", nodes, [tensor("x", [8, 2])], [tensor("head", [8, 4])],
+                     [constant("size", [], [2e6]), constant("factor", [], [0.75])]))
+nodes = [node("Mul", ["x", "factor"], ["scores"], "scores"), node("ArgMax", ["scores"], ["class"], "class", axis=1)]
+with open("class.onnx", "wb") as file:
+    file.write(model("class", nodes, [tensor("x", [64, 2])], [tensor("class", [64, 1], INT64)],
+                     [constant("factor", [], [0.75])]))
+END
+    cat >negate.py <<'END'
+import struct, sys
+with open(sys.argv[1], "rb") as model, open(sys.argv[2], "wb") as engine:
+    engine.write(model.read().replace(struct.pack("<f", 0.75), struct.pack("<f", -0.75)))
+END
+    local toy="$POLYGRAPHY run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs}"
+    run --separate-stderr polygraphy debug accuracy head.onnx --onnxrt --builds 1 --runs 1 -o folder --json result.json \
+        --runner "$toy" --runner-build '/usr/bin/python3 negate.py {model} {engine}'
+    [ "$status" -eq 1 ]
+    [ "$(result outcome)" = no-cause ]
+    logged "Not decided: output 'head' agrees as a whole, but its part with index [23] on axis 1"
+    run --separate-stderr polygraphy debug accuracy class.onnx --onnxrt --builds 1 --runs 1 -o other \
+        --runner "$toy" --runner-build '/usr/bin/python3 negate.py {model} {engine}'
+    [ "$status" -eq 0 ]
+    logged "output 'class' \\(int64\\): [0-9]+ of 64 elements .* differ"
+}
+
 @test "products that saturate are the cause where the processor has them, in the suspect and in the reference" {
     [ -z "${EMULATOR:-}" ] || skip "debug accuracy starts itself without the emulator"
     local plain="'$POLYGRAPHY' run {model} --onnxrt --onnxrt-optimization-level none --load-inputs {inputs} --save-outputs {outputs}"

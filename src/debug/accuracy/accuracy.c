@@ -1,6 +1,7 @@
 /* debug/accuracy/accuracy.c: the order of the hypotheses, and whether the answer holds. See accuracy.h. */
 #include "debug/accuracy/accuracy.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -21,6 +22,7 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
                             .start = stopwatch_now(),
                             .lock = {.fd = -1},
                             .family_lock = -1,
+                            .smallest_output = INFINITY,
                             .verdict = ""};
     arena_init(&study->arena);
     rc = accuracy_folder_open(study, err);

@@ -196,7 +196,7 @@ static void add_build(struct study *study, int64_t times, struct build_counts *c
         step_add(step, "--save-layer-info", study->layers, NULL);
     }
     step_add_repeated_whole(step, times);
-    if (study->settings->suspect_is_command && study->suspect_outputs == NULL) {
+    if (study->suspect_outputs == NULL) {
         study->suspect_outputs = step_path(step, "outputs.json");
         step_add(step, "--save-outputs", study->suspect_outputs, NULL);
     }
@@ -300,6 +300,8 @@ void accuracy_test_failure(struct study *study)
                               : (double)counts.failed_runs / (double)counts.runs;
     study_log(study, "%s: %lld of %lld runs of %lld builds", sentences[study->pattern], (long long)counts.failed_runs,
               (long long)counts.runs, (long long)(counts.passed + counts.failed + counts.mixed));
+    if (!study_compare_slices(study))
+        return;
     if (study->pattern == FAILS_NEVER)
         conclude_that_nothing_fails(study, &counts);
 }

@@ -117,18 +117,26 @@ void rounding_paths_of(const struct model *model, struct rounding_paths *ret);
  * Error Analysis, 2019); 8 leaves room for those that are not, and for algorithms like Winograd's. At most 1. */
 double rounding_tolerance(double unit_roundoff, const struct rounding_paths *paths);
 
+/* ---- Parts of outputs (output_scale.c) ---- */
+
+/* Compares the outputs of the suspect's first build with the golden ones, part by part: notes how many integers differ.
+ * False where a part with a scale of its own is wrong by a tenth of that and more, although the whole agrees by the
+ * tolerance that was derived: then it concludes. */
+bool study_compare_slices(struct study *study);
+
+/* The smallest one among the largest magnitudes of the outputs that are not 0, of the reference's run; notes those that
+ * are small everywhere. Infinite where there is none. */
+double study_smallest_output(struct study_step *reference);
+
 /* ---- Which layers make the error (rounding.c) ---- */
 
 /* The options that give layers, NAME:PRECISION each, this precision. */
 struct words layers_with_precision(struct study *study, struct words layers, const char *precision);
 
-/* The largest error of any output in a comparison: of the largest magnitude, and of integers and booleans the share of
- * elements that differ; infinite where an output differs in another way. */
-double step_largest_error(struct study_step *step);
-
-/* Among layers, NAME:PRECISION each, that the suspect passes with in float32: the index of one that brings the largest
- * error down to a quarter or less alone; SIZE_MAX where there is none. `*ret_before` is the error without, `*ret_after`
- * with it. */
+/* Among layers, NAME:PRECISION each, that the suspect passes with in float32: the index of one that alone brings the
+ * largest error down to a quarter or less; SIZE_MAX where there is none. Errors are relative to the largest magnitude
+ * of an output, of integers the share that differs. `*ret_before` is the error without the layer, `*ret_after` with it.
+ */
 size_t study_find_decisive_layer(struct study *study, struct words layers, double *ret_before, double *ret_after);
 
 /* Runs the whole with --norm-tolerance for an error of the suspect: its value where that passes; else NULL. */

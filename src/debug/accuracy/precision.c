@@ -266,7 +266,7 @@ static void conclude_precision(struct precision_need *need, bool passes_in_bfloa
     cause->kind = CAUSE_PRECISION;
     if (need->error == IS_TOO_LARGE)
         cause->kind = CAUSE_OVERFLOW;
-    else if (passes_in_bfloat16 && need->error != FITS)
+    else if (need->error == IS_FLUSHED || (passes_in_bfloat16 && need->error != FITS))
         cause->kind = CAUSE_UNDERFLOW;
     cause->sentence = cause->kind != CAUSE_PRECISION ? describe_overflow(need) : describe_rounding(need);
     cause->nodes = need->names;

@@ -13,12 +13,16 @@
 /* ---- Tolerances ---- */
 
 /* Errors below the least absolute tolerance are left where values of about 1 cancel, and where reference values are all
- * 0; the default of `run`, 1e-5, would hide the errors of small tensors. Infinities that both have are masks. */
+ * 0; the default of `run`, 1e-5, would hide the errors of small tensors. An output that is smaller still has it
+ * lowered. Infinities that both have are masks. */
 static struct words norm_tolerance(struct study *study, const struct rounding_paths *paths)
 {
+    const double usual = 1e-7;
     double tolerance = rounding_tolerance(study->settings->unit_roundoff, paths);
+    double relative = tolerance * study->smallest_output;
+    const char *absolute = relative < usual ? study_text(study, "%.1g", relative) : "1e-7";
 
-    return study_words(study, "--norm-tolerance", study_text(study, "%.2g", tolerance), "--atol", "1e-7",
+    return study_words(study, "--norm-tolerance", study_text(study, "%.2g", tolerance), "--atol", absolute,
                        "--infinities-compare-equal", NULL);
 }
 
@@ -119,9 +123,6 @@ void accuracy_test_soundness(struct study *study)
 {
     struct study_step *step;
 
-    decide_tolerances(study);
-    if (study_has_failed(study))
-        return;
     study->whole.model = study->settings->model;
     study->whole.inputs = study_path(study, "inputs.json");
     study->whole.golden = study_path(study, "golden.json");
@@ -135,6 +136,10 @@ void accuracy_test_soundness(struct study *study)
     step_add_words(step, study->settings->data);
     step_add(step, "--save-inputs", study->whole.inputs, "--save-outputs", study->whole.golden, "--validate", NULL);
     if (!step_run(step))
+        return;
+    study->smallest_output = study_smallest_output(step);
+    decide_tolerances(study);
+    if (study_has_failed(study))
         return;
     if (step->exit_status == 0 || (step->exit_status == 1 && step->has_result && has_only_infinities(step))) {
         step->outcome = step->exit_status == 0 ? "runs; its outputs are numbers" : "runs, with infinities";

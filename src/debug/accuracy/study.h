@@ -173,6 +173,7 @@ struct study {
     struct cause cause;
     struct word_list not_tested; /* a clause each: what was not ruled out, and what would test it */
     struct word_list notes;      /* other facts about the question, a sentence each */
+    double smallest_output;      /* of the reference, see study_smallest_output() */
     const char *suspect_outputs; /* of its first build; NULL: not saved */
 };
 
