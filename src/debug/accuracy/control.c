@@ -29,8 +29,9 @@ static const char *make_negated_model(struct study *study, const char *output)
     const char *ret = step_path(step, "negated.onnx");
 
     step->has_no_result = true;
-    step_add(step, "surgeon", "insert", study->settings->model, "-o", ret, "--inputs", output, "--outputs", output,
-             "--op", "Neg", NULL);
+    step_add(step, "surgeon", "insert", study->settings->model, "-o", ret, "--op", "Neg", NULL);
+    step_add_option(step, "--inputs", study_words(study, output, NULL));
+    step_add_option(step, "--outputs", study_words(study, output, NULL));
     step_add_words(step, study->settings->loading);
     step_run(step);
     step->outcome = step->exit_status == 0 ? "done" : "cannot be made";
