@@ -71,7 +71,7 @@ words()
     repeat --until 1 --launcher "env 'A=1" --check true
     refused "--launcher: a quote is not closed: env 'A=1"
     repeat --until 1 --launcher ' ' --check true
-    refused '--launcher: there is no command in it'
+    refused '--launcher: the command is empty'
     [ "$(ls)" = plain ]
 }
 

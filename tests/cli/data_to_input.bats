@@ -113,7 +113,7 @@ assert (np.load("folder/x.npy") == b["x"]).all() and (np.load("folder/y.npy") ==
     polygraphy run "$data/model.onnx" --onnxrt --load-inputs "$data" --load-outputs "$data/test_data_set_0"
     run polygraphy run "$model" --onnxrt --save-outputs a.npz
     [ "$status" -eq 1 ]
-    [[ $output == *'no place for runners'* ]]
+    [[ $output == *'cannot store runners and iterations'* ]]
     run polygraphy run "$model" --onnxrt --load-inputs arrays/X0.npy
     [ "$status" -eq 1 ]
     [[ $output == *"'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0']"*INPUT:FILE* ]]

@@ -236,7 +236,7 @@ END
     good=$(find "$PWD/replays/good" -type f | sort | head -1)
     bad=$(find "$PWD/replays/bad" -type f | sort | head -1)
     tactics model.onnx --good "$good" --bad "$bad" "${hunt[@]}" -j 4 "${check_against_golden[@]}"
-    refused '--jobs: engines are chosen by their times'
+    refused '--jobs: parallel checks would distort the tactic timings'
     for jobs in 1 4; do
         mkdir "j$jobs"
         cp model.onnx golden.json "j$jobs"

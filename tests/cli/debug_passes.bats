@@ -85,7 +85,7 @@ thirty=$(echo O{1..30})
     logged "The check passes with all optimizations enabled: nothing to find"
     echo O77 >list
     POLYGRAPHY_DISABLED=@list run --separate-stderr polygraphy run "$model" --onnxrt
-    logged "Switched off in ONNX Runtime by POLYGRAPHY_DISABLED: O77$"
+    logged "Disabled in ONNX Runtime by POLYGRAPHY_DISABLED: O77$"
     POLYGRAPHY_DISABLED=@missing run --separate-stderr polygraphy run "$model" --onnxrt
     [ "$status" -eq 1 ]
     [[ $stderr == *"POLYGRAPHY_DISABLED"*"missing"* ]]
@@ -285,9 +285,9 @@ thirty=$(echo O{1..30})
     run --separate-stderr polygraphy run "$model" --onnxrt --onnxrt-disable-optimizers ConstantFoldin
     logged "\[W\] 'ConstantFoldin' is no optimizer that is known .*; did you mean 'ConstantFolding'"
     POLYGRAPHY_DISABLED='ConstantFolding;session.disable_prepacking=1' run --separate-stderr polygraphy run "$model" --onnxrt
-    logged "Switched off in ONNX Runtime by POLYGRAPHY_DISABLED: ConstantFolding;session.disable_prepacking=1"
+    logged "Disabled in ONNX Runtime by POLYGRAPHY_DISABLED: ConstantFolding;session.disable_prepacking=1"
     POLYGRAPHY_DISABLED='across:sum;fusoin:relu' run --separate-stderr polygraphy run "$model" --onnxrt
-    logged "POLYGRAPHY_DISABLED: no runner of this program has decisions of the kind of 'fusoin:relu': nothing comes of it here"
+    logged "POLYGRAPHY_DISABLED: 'fusoin:relu' is of a kind that no runner of this program supports; it is ignored"
     POLYGRAPHY_DISABLED='=1' run --separate-stderr polygraphy run "$model" --onnxrt
     [ "$status" -ne 0 ]
     [[ $stderr == *"POLYGRAPHY_DISABLED: '=1' is no name and no KEY=VALUE"* ]]

@@ -395,7 +395,7 @@ iterations()
         "$check_nodes" polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_9
     worked
     [ "$(grep -c '^\[W\]' <<<"$output")" -eq 1 ]
-    logged '^\[W\] --no-onnxruntime-shape-inference: only ONNX Runtime infers shapes here, so none are inferred$'
+    logged '^\[W\] --no-onnxruntime-shape-inference: shapes are not inferred, because only ONNX Runtime can infer them$'
     logged 'Marking model outputs: \[Variable \(add_out_4\): \(shape=None, dtype=None\)\]'
     reduce "$models/reducable.onnx" -o reduced.onnx --no-onnxruntime-shape-inference --no-shape-inference --check \
         "$check_nodes" polygraphy_debug.onnx --fail-node onnx_graphsurgeon_node_9

@@ -153,7 +153,7 @@ EOF
     reduce model.onnx -o reduced.onnx -j 2 --artifacts replay.json --check ./check.sh '{artifact}'
     refused "--artifacts: with --jobs several checks would write 'replay.json' at the same time"
     reduce model.onnx -o reduced.onnx -j 0 --check ./check.sh '{artifact}'
-    refused '--jobs: 1 to 64 checks can run at a time'
+    refused '--jobs: expected 1 to 64'
     echo mine > polygraphy_debug.j2.onnx
     reduce model.onnx -o reduced.onnx -j 2 --check ./check.sh '{artifact}'
     refused "'polygraphy_debug.j2.onnx' already exists, refusing to overwrite"

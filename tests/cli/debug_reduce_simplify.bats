@@ -204,13 +204,13 @@ EOS
 @test "what does not go together is refused" {
     reduce_models make infinity model.onnx
     reduce model.onnx -o simple.onnx --mode minimal --iter-golden golden.json --simplify --check true
-    refused 'so the values of --iter-golden would not fit'
+    refused 'so they would not match the values of --iter-golden'
     reduce model.onnx -o simple.onnx --simplify --save-external-data --check true
     refused 'polygraphy convert --save-external-data'
     reduce model.onnx -o simple.onnx --mode minimal --iter-inputs in.json --simplify shapes --check true
-    refused '--simplify shapes makes the inputs smaller'
+    refused '--simplify shapes reduces the inputs'
     reduce model.onnx --min-good good.onnx --simplify --check true
-    refused '--simplify is about the model that --output saves'
+    refused '--simplify changes the model that --output saves'
     reduce model.onnx -o simple.onnx --simplify names --check true
     [ "$status" -ne 0 ]
     [[ $stderr == *"invalid choice: 'names'"* ]]

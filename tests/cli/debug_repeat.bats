@@ -102,7 +102,7 @@ masked_output()
 
 @test "the end of input leaves no question open" {
     run --separate-stderr polygraphy debug repeat --until 2 <<<p
-    refused 'standard input has ended'
+    refused 'end of standard input'
     logged 'PASSED \| Iteration 1'
     [ "$(verdicts_in polygraphy_debug_replay.json)" -eq 1 ]
 }

@@ -29,7 +29,7 @@ refused_with_usage()
     for words in 'template trt-network' 'plugin match' 'multi-device'; do
         run --separate-stderr polygraphy $words model.onnx --anything
         [ "$status" -eq 2 ]
-        [[ $stderr == 'usage: polygraphy'*"polygraphy: error: there is no '${words%% *}' here: "*'`polygraphy surgeon'* ]]
+        [[ $stderr == 'usage: polygraphy'*"polygraphy: error: '${words%% *}' is not supported: "*'`polygraphy surgeon'* ]]
     done
     for words in 'run --tf' 'run --pluginref' 'run --onnxrt --tf-outputs a' 'run --onnxrt --xla' 'convert -o x.onnx --opset 13' \
         'inspect model --ckpt x'; do

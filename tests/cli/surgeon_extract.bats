@@ -250,7 +250,7 @@ END
 
 @test "sequences cannot be at the cut" {
     surgeon extract "$models/sequence_between.onnx" -o part.onnx --inputs parts:auto:auto y:auto:auto
-    refused_without "'parts' is no tensor but a sequence or the like: cut the model elsewhere" part.onnx
+    refused_without "'parts' is a sequence, map or optional, not a tensor: cut the model elsewhere" part.onnx
 }
 
 @test "external data are in reach of the part, or are not looked for" {
@@ -305,11 +305,11 @@ END
 
 @test "outputs that are inputs are no part, and one of several is mentioned" {
     surgeon extract "$models/reducable.onnx" -o part.onnx --outputs X0:auto
-    refused_without "'X0' is an input and the only output: no node lies between" part.onnx
+    refused_without "'X0' is an input and the only output, so there is no node between them" part.onnx
     surgeon extract "$models/reducable.onnx" -o part.onnx --inputs add_out_4:auto:auto \
         --outputs add_out_4:auto identity_out_6:auto
     worked
-    logged "^\[W\] The output 'add_out_4' is also an input: no node of the part makes it$"
+    logged "^\[W\] The output 'add_out_4' is also an input: no node of the subgraph produces it$"
 }
 
 @test "blanks in a shape do no harm, quoted or not" {
@@ -331,8 +331,8 @@ END
     refuses --inputs :auto:auto "--inputs: ':auto:auto' is not of the form NAME:SHAPE:TYPE"
     refuses --outputs X0 "--outputs: 'X0' is not of the form NAME:TYPE; write y:float32, or y:auto"
     refuses --inputs X0:1:float32 \
-        "--inputs: 'X0:1:float32': '1' is not a shape, which stands in brackets; write [1,3], or auto"
-    refuses --inputs 'X0:[1,2.5]:float32' "--inputs: 'X0:[1,2.5]:float32': dimension 2 is neither a number of 0 or more"
+        "--inputs: 'X0:1:float32': '1' is not a shape; write [1,3], or auto"
+    refuses --inputs 'X0:[1,2.5]:float32' "--inputs: 'X0:[1,2.5]:float32': dimension 2 is not valid; write a number of 0 or more"
     refuses --inputs X0:auto:real \
         "--inputs: 'X0:auto:real': 'real' is not a data type; write float32, int64, ..., or auto"
     refuses --outputs add_out_4:real "--outputs: 'add_out_4:real': 'real' is not a data type"
@@ -345,12 +345,12 @@ END
     worked
     holds part.onnx 'output' <<<'output pair sequence_type'
     surgeon extract "$models/sequence_output.onnx" -o part2.onnx --outputs pair:float32
-    refused_without "'pair' is not a tensor (sequence): write auto for its shape and type" part2.onnx
+    refused_without "'pair' has no tensor type (sequence): write auto for its shape and type" part2.onnx
 }
 
 @test "a type that the model contradicts is refused" {
     surgeon extract "$models/reducable.onnx" -o part.onnx --inputs X0:auto:int64 Y0:auto:auto
-    refused_without "'X0' is float32 in the model, not int64: no runtime would take that part" part.onnx
+    refused_without "'X0' is float32 in the model, not int64: no runtime would load that subgraph" part.onnx
     surgeon extract "$models/reducable.onnx" -o part.onnx --outputs identity_out_6:float16
     refused_without "'identity_out_6' is float32 in the model, not float16" part.onnx
 }

@@ -69,12 +69,12 @@ END
 @test "an operator that the runtime does not know leaves the types as they were" {
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs add_out_4 --outputs add_out_4 --op MyPlugin
     worked
-    logged '^\[W\] The types behind the new node are left as they were: .*MyPlugin'
+    logged '^\[W\] Types downstream of the new node are unchanged: .*MyPlugin'
     holds out.onnx 'output' <<<$'output identity_out_6 float[1]\noutput identity_out_8 float[1]'
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs add_out_4 --outputs add_out_4 --op Exp \
         --onnxruntime-lib /nowhere
     worked
-    logged '^\[W\] The types behind the new node are left as they were: .*/nowhere'
+    logged '^\[W\] Types downstream of the new node are unchanged: .*/nowhere'
     valid_models out.onnx
 }
 
@@ -131,7 +131,7 @@ END
         make "$1" model.onnx
         surgeon insert model.onnx -o out.onnx --inputs y --outputs y --op Exp
         worked
-        logged "^\[I\] The model imports no version of ONNX's own operators, .*: version $2 is added$"
+        logged "^\[I\] The model imports no version of ONNX's standard operators, .*: version $2 is added$"
         polygraphy inspect model out.onnx | grep -F "ONNX Opset: $2 |"
         valid_models out.onnx
         polygraphy run out.onnx --onnxrt --silent
@@ -160,9 +160,9 @@ END
     }
     refuses axis 'is not of the form NAME=VALUE; write axis=1, alpha=0.5, mode=linear, perm=[0,2,1] or names=[a,b]'
     refuses =1 'is not of the form NAME=VALUE'
-    refuses 'axes=[]' 'is an empty list, whose type is open'
+    refuses 'axes=[]' 'is an empty list, which has no type'
     refuses 'axes=[1,a]' 'mixes numbers and text'
-    refuses 'axes=[[1],2]' 'has a list in a list'
+    refuses 'axes=[[1],2]' 'contains a nested list'
 }
 
 @test "inputs, outputs and operator are required" {

@@ -225,7 +225,7 @@ EOF
     sanitize "$models/sizes_from_data.onnx" -o named.onnx --set-unbounded-dds-upper-bound most:5
     [ "$(operators named.onnx)" = 'ReduceMax Min Range Shape Expand Expand ' ]
     sanitize "$models/sizes_from_data.onnx" -o other.onnx --set-unbounded-dds-upper-bound three:5
-    logged "^\[W\] --set-unbounded-dds-upper-bound: 'three' is no tensor that decides about a size"
+    logged "^\[W\] --set-unbounded-dds-upper-bound: 'three' does not determine a data-dependent size"
     [ "$(operators other.onnx)" = "$(operators "$models/sizes_from_data.onnx")" ]
 }
 

@@ -39,7 +39,7 @@ END
 @test "weights inside of bodies keep their values, and it is said how many do" {
     surgeon weight-strip "$models/half_and_bodies.onnx" -o stripped.onnx
     worked
-    logged '^\[W\] 2 floating-point tensor\(s\) keep their values: 0 that .*, and 2 inside of bodies, attributes and functions$'
+    logged '^\[W\] 2 floating-point tensor\(s\) keep their values: 0 are .*, and 2 are in bodies, attributes and functions$'
 }
 
 @test "what is multiplied by is a weight of any size, tables are from 1024 elements on" {

@@ -15,12 +15,12 @@
 
 struct completion_request {
     struct candidates *ret;
-    const struct parse *line; /* of all words but the one that is completed */
-    const char *outer_model;  /* of the line that this one is a part of; NULL: none */
-    const char *attached;     /* what is left as it is in front of the value: "--name=", or "" */
+    const struct parse *line; /* parse of all words except the one that is completed */
+    const char *outer_model;  /* parse of the command line that contains this one; NULL: none */
+    const char *attached;     /* unchanged text before the value: "--name=", or "" */
     const char *typed;        /* of the value */
     const struct option *option;
-    const struct option_state *given; /* of the option, in front of the word */
+    const struct option_state *given; /* values of the option before the word */
 };
 
 static bool begins_with(const char *word, const char *beginning)
@@ -45,7 +45,7 @@ static void add_subcommands(struct completion_request *request, const struct com
             add_candidate(request, command->subcommands[i]->name, command->subcommands[i]->summary);
 }
 
-/* False for what would be refused, and for what would take the place of what was said before. */
+/* Whether an option can be offered: not refused, and not one that would override an earlier option. */
 static bool may_be_given(const struct group_state *state, size_t index)
 {
     const struct option *option = &state->group->options[index];
@@ -60,7 +60,7 @@ static bool may_be_given(const struct group_state *state, size_t index)
     return true;
 }
 
-/* Of an option's names the first short one and the first long one that fit: further ones are for old habits. */
+/* Adds an option's first short and first long name that match; other names are kept for compatibility only. */
 static void add_name_candidates(struct completion_request *request, const struct option *option)
 {
     char *description = memory_copy(option->help, help_summary_length(option->help));
@@ -107,7 +107,7 @@ static void add_word_candidates(struct completion_request *request, const char *
             add_candidate(request, *words, "");
 }
 
-/* The path of the model that the line names; NULL: it names none. */
+/* The path of the model on the line, or NULL. */
 static const char *find_model(const struct parse *line)
 {
     for (size_t i = 0; i < line->visible_count; i++) {
@@ -121,7 +121,7 @@ static const char *find_model(const struct parse *line)
     return NULL;
 }
 
-/* A shell hands over what was typed: ~ is still a word of it. */
+/* The shell passes the word as typed: ~ is not expanded. */
 static const char *expand_home(struct arena *arena, const char *path)
 {
     const char *home = getenv("HOME");
@@ -136,7 +136,7 @@ static bool is_file(const char *path)
     return path != NULL && stat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* Behind NAME: comes the shape of the tensor, or one of the hints. */
+/* Adds what follows NAME: the shape of the tensor, or one of the hints. */
 static void add_behind_name(struct completion_request *request, const struct model_name *name, const char *value_name)
 {
     struct arena *arena = &request->ret->arena;
@@ -187,7 +187,7 @@ static void add_paths(struct completion_request *request)
     }
 }
 
-/* Below the command that the words before name. */
+/* Adds the subcommands of the command that the preceding words name. */
 static void add_commands(struct completion_request *request)
 {
     const struct command *command = request->line->path[0];
@@ -205,7 +205,7 @@ static void add_commands(struct completion_request *request)
     add_subcommands(request, command);
 }
 
-/* Of the model on the line; where there is none, of the one on the line around it. */
+/* Adds names of the model on this line, or of that on the enclosing line. */
 static void add_model_names(struct completion_request *request)
 {
     const char *path = find_model(request->line);
@@ -235,13 +235,13 @@ static void add_value_candidates(struct completion_request *request)
     add_paths(request);
 }
 
-/* ---- Which of them ---- */
+/* ---- Selection of candidates ---- */
 
 static void find_candidates(const struct command *root, struct words words, size_t index, const char *outer_model,
                             struct candidates *ret);
 
-/* What stands behind --check is a line of its own: if it is one of this program's, the model that it runs may only be
- * there while it is checked, and is like the one that is cut. */
+/* The words after --check are a nested command line. If it runs this program, its model may exist only during checks;
+ * the names of the original model are used then. */
 static void find_in_command(const struct command *root, struct words words, size_t index, size_t first,
                             const struct completion_request *outer)
 {
@@ -303,7 +303,7 @@ static void find_candidates(const struct command *root, struct words words, size
     struct completion_request request = {
         .ret = ret, .line = &line, .outer_model = outer_model, .attached = "", .typed = words.items[index]};
 
-    /* A value holds its place; what looks like an option may be none. */
+    /* A value occupies its position; a word that looks like an option may be a value. */
     for (size_t i = 1; i < words.count; i++)
         if (i != index || words.items[i][0] != '-')
             others[count++] = words.items[i];

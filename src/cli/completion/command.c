@@ -1,4 +1,5 @@
-/* cli/completion/command.c: `polygraphy completion`: the scripts that make shells ask this program, and its answers. */
+/* cli/completion/command.c: `polygraphy completion`: the scripts with which shells query this program, and the
+ * answers. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,8 +11,8 @@
 #include "cli/options/groups.h"
 #include "cli/terminal/log_sink.h"
 
-/* The scripts are in the program, byte for byte. The assembler finds them from the root of the tree, where the compiler
- * runs. */
+/* The program contains the scripts byte for byte. The assembler finds them relative to the root of the tree, where the
+ * compiler runs. */
 #define EMBED(name, path)                                                                                              \
     __asm__(".section .rodata\n"                                                                                       \
             ".globl " name "\n.hidden " name "\n" name ":\n.incbin \"" path "\"\n.byte 0\n.previous\n")
@@ -40,15 +41,13 @@ static const struct option options[] = {
     ROW(shell, .names = {"shell"}, .kind = OPTION_MAYBE, .type = OPTION_CHOICE, .choices = shells,
         .help = "the shell whose script is printed"),
     ROW(words, .names = {"--words"}, .kind = OPTION_REST, .value_name = "N WORD",
-        .help =
-            "what the scripts ask: what can the word number N of a command line become? The words follow; the first "
-            "one, number 0, is the program. Each answer is a line: a word, a tab, and what it stands for. Lines that "
-            "begin with a tab say what else fits: files with one of these extensions, folders, or words of the "
-            "command that begins at that number"),
+        .help = "for the scripts: list the completions of word N of a command line. The words follow; word 0 is the "
+                "program. Each line is a word, a tab, and its description. Lines that begin with a tab list other "
+                "candidates: files with one of these extensions, folders, or words of the command that begins at that "
+                "number"),
     ROW(line, .names = {"--line"}, .kind = OPTION_REST, .value_name = "BREAKS BEFORE BEHIND",
-        .help =
-            "the same for bash: COMP_WORDBREAKS, then the line before and behind the cursor; the words are answered "
-            "as readline puts them into the line"),
+        .help = "the same for bash: COMP_WORDBREAKS, then the line before and after the cursor; the output has the "
+                "form that readline inserts"),
 };
 
 static const struct option_group completion_options = {
@@ -59,7 +58,7 @@ static const struct option_group completion_options = {
 
 /* ---- Answers ---- */
 
-/* Shells put no blank behind a word that something follows. */
+/* Shells insert no blank after an incomplete word. */
 static bool goes_on(const char *word)
 {
     size_t length = strlen(word);
@@ -67,8 +66,8 @@ static bool goes_on(const char *word)
     return length > 0 && strchr(":=", word[length - 1]) != NULL;
 }
 
-/* What fits beside the candidates. `typed` is the beginning of a path, `command` says where another command begins.
- * Answers are lines: nothing is said of words that have line breaks in them. */
+/* Prints the other candidates. `typed` is the prefix of a path, `command` the index where another command begins. Words
+ * with line breaks are omitted, because the format consists of lines. */
 static void add_others(const struct candidates *candidates, const char *typed, const char *command,
                        struct string_builder *ret)
 {
@@ -101,7 +100,7 @@ static int answer_words(const struct command *root, struct words given, struct s
     return 0;
 }
 
-/* The line up to the word that another command begins with. */
+/* Prints the line up to the first word of another command. */
 static const char *line_before(const struct shell_words *words, size_t word, const char *line, struct arena *arena)
 {
     if (word > words->index)
@@ -158,7 +157,7 @@ static int completion_run(const struct command_context *context, const struct co
     else if (parse_positional_word(context->parse, "shell") != NULL)
         string_add(&text, scripts[values->shell]);
     else
-        rc = error_set(err, ERR_INVALID, "say for which shell: bash, zsh or fish");
+        rc = error_set(err, ERR_INVALID, "the shell is missing: bash, zsh or fish");
     if (rc == 0)
         log_sink_print(context->sink, (struct text){text.data, text.size});
     return rc;
@@ -177,18 +176,15 @@ const struct command cmd_completion = {
     .name = "completion",
     .summary = "complete command lines in bash, zsh and fish",
     .description =
-        "Prints a script that makes a shell complete command lines of polygraphy when Tab is pressed: commands, "
-        "options, "
-        "choices, files of the right kind, and the names of tensors and nodes of the model on the line. "
-        "An installed package has brought the scripts already.\n\n"
-        "bash: `source <(polygraphy completion bash)` for the shell that is open; with the package bash-completion, "
-        "`polygraphy completion bash > ~/.local/share/bash-completion/completions/polygraphy` for all that come.\n\n"
-        "zsh: `source <(polygraphy completion zsh)` behind `compinit`, in ~/.zshrc, say; or "
-        "`polygraphy completion zsh > FOLDER/_polygraphy`, where FOLDER is one of $fpath.\n\n"
-        "fish: `polygraphy completion fish | source`, or "
-        "`polygraphy completion fish > ~/.config/fish/completions/polygraphy.fish` for all shells that come.\n\n"
-        "The scripts ask this program, which looks at the option tables and at the index of the model. "
-        "Nothing is loaded, run or written.",
+        "Prints a script with which a shell completes polygraphy's command lines: commands, options, choices, files of "
+        "the right type, and names of tensors and nodes of the model on the line. Installed packages already contain "
+        "the scripts.\n\nbash: `source <(polygraphy completion bash)` for the current shell; with the package "
+        "bash-completion, `polygraphy completion bash > ~/.local/share/bash-completion/completions/polygraphy` for new "
+        "shells.\n\nzsh: `source <(polygraphy completion zsh)` after `compinit`, for example in ~/.zshrc; or "
+        "`polygraphy completion zsh > FOLDER/_polygraphy`, where FOLDER is in $fpath.\n\nfish: `polygraphy completion "
+        "fish | source` for the current shell, or `polygraphy completion fish > "
+        "~/.config/fish/completions/polygraphy.fish` for new shells.\n\nThe scripts query this program, which reads "
+        "the option tables and the index of the model. Nothing is loaded, run or written.",
     .example = "source <(polygraphy completion bash)",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -13,7 +13,7 @@ struct listing {
     void *data;
 };
 
-/* Everything in it is shown as it is, and on one line. */
+/* Whether all characters of a name can be printed unchanged on one line. */
 static bool is_plain(struct text text)
 {
     SCOPED_STRING(visible);
@@ -49,7 +49,7 @@ static void visit_node(struct listing *listing, const struct node *node)
     visit_plain_name(listing, node->name, false);
 }
 
-/* "float32 [N,3]" to be read, "[1,3]" to be typed. */
+/* "float32 [N,3]" as a description, "[1,3]" as a value. */
 static void describe_type(struct listing *listing, const struct value_type *type)
 {
     string_add(&listing->description, data_type_name(type->element));

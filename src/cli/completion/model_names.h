@@ -1,4 +1,4 @@
-/* cli/completion/model_names.h: the names in a model that can be typed. */
+/* cli/completion/model_names.h: the names in a model, for completion. */
 #ifndef CLI_COMPLETION_MODEL_NAMES_H
 #define CLI_COMPLETION_MODEL_NAMES_H
 
@@ -7,11 +7,11 @@
 struct model_name {
     const char *name;
     const char *shape;       /* "[1,3,224,224]", 1 where a dimension is dynamic; NULL: not known */
-    const char *description; /* type and shape of a tensor as far as they are known, or the operator of its node */
+    const char *description; /* type and shape of a tensor if known, or the operator of its node */
 };
 
-/* Calls `visit` for each name of that kind, in the order of the file. A file that is no model has none. Names that
- * could steer a terminal, or break the line that they are written to, are left out. */
+/* Calls `visit` for each name of that kind, in the order of the file; never for an invalid model. Names with control
+ * characters or line breaks are omitted. */
 void model_names_each(const char *path, enum option_names naming,
                       void (*visit)(void *data, const struct model_name *name), void *data);
 

@@ -17,7 +17,7 @@ static bool is_blank(char character)
     return character == ' ' || character == '\t' || character == '\n';
 }
 
-/* The length of "2>>" and the like at the beginning of a word; 0: there is none. */
+/* The length of a redirection such as "2>>" at the beginning of a word; 0: none. */
 static size_t redirection_length(const char *word)
 {
     size_t front = strspn(word, "0123456789&"), length = strspn(word + front, "<>&|");
@@ -25,7 +25,7 @@ static size_t redirection_length(const char *word)
     return length > 0 && (word[front] == '<' || word[front] == '>') ? front + length : 0;
 }
 
-/* Reads a word without its quotes; says in `ret` where it was left, should it end the line. */
+/* Reads a word and removes its quotes; records in `ret` the quoting state if the word ends the line. */
 static const char *read_word(struct shell_word_reader *reader, struct shell_words *ret)
 {
     SCOPED_STRING(word);
@@ -95,7 +95,7 @@ void shell_words_split(const char *before, const char *behind, const char *break
     *ret = (struct shell_words){.index = 0};
     split_before(&reader, ret);
     reader.at = behind;
-    while (*reader.at != '\0' && !is_blank(*reader.at)) /* what is left of the word */
+    while (*reader.at != '\0' && !is_blank(*reader.at)) /* the word without quotes */
         reader.at++;
     while (*reader.at != '\0')
         if (is_blank(*reader.at))

@@ -1,8 +1,8 @@
-/* cli/completion/shell_words.h: an unfinished line of bash, taken apart into words, and what is put in the place of the
- * last one. Nothing is expanded.
+/* cli/completion/shell_words.h: an unfinished bash line split into words, and the text that replaces the last word.
+ * Nothing is expanded.
  *
- * Readline has rules of its own where the text begins that it replaces: behind the last of the characters in
- * COMP_WORDBREAKS (there is a colon among them) that stands outside of quotes, or behind the quote that is open.
+ * Readline replaces only the text after the last unquoted character of COMP_WORDBREAKS (which contains a colon), or
+ * after the open quote.
  */
 #ifndef CLI_COMPLETION_SHELL_WORDS_H
 #define CLI_COMPLETION_SHELL_WORDS_H
@@ -11,20 +11,20 @@
 #include "base/text/shell_line.h"
 
 struct shell_words {
-    struct word_list words;     /* without quotes, and without what is redirected */
+    struct word_list words;     /* without quotes and redirections */
     size_t index;               /* of the word that ends at the cursor */
-    struct word_list starts;    /* up to this one: where in the line they begin */
-    bool redirected;            /* it is a file behind < or >, and none of the command's words */
-    size_t kept;                /* bytes of the word, without quotes, that stay as they are */
+    struct word_list starts;    /* offsets in the line of the words up to this one */
+    bool redirected;            /* it is a redirection's file, not a word of the command */
+    size_t kept;                /* bytes of the unquoted word that readline keeps */
     struct shell_quotes quotes; /* at the cursor */
 };
 
-/* Takes apart what stands before and behind the cursor. `breaks` is COMP_WORDBREAKS. The words are in `arena`. */
+/* Splits the text before and after the cursor into words. `breaks` is COMP_WORDBREAKS. `arena` owns the words. */
 void shell_words_split(const char *before, const char *behind, const char *breaks, struct arena *arena,
                        struct shell_words *ret);
 void shell_words_release(struct shell_words *words);
 
-/* Appends what readline is to put there so that the word becomes `word`. */
+/* Appends the text with which readline completes the word to `word`. */
 void shell_words_add_reply(const struct shell_words *words, const char *word, struct string_builder *ret);
 
 #endif

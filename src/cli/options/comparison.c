@@ -1,4 +1,4 @@
-/* cli/options/comparison.c: what `run` compares, and how exactly. */
+/* cli/options/comparison.c: which outputs `run` compares, with which function and tolerances. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
                                               NULL}; /* enum comparison_function */
 
-/* What only one of the functions looks at. */
+/* Options that only one comparison function reads. */
 static const struct {
     const char *option;
     enum comparison_function function;
@@ -66,11 +66,11 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
         for (size_t k = 0; k < checked[i].tolerances->count; k++)
             if (checked[i].tolerances->items[k].value < 0)
-                return error_set(err, ERR_INVALID, "%s: %g is less than 0, so that nothing would ever match",
+                return error_set(err, ERR_INVALID, "%s: %g is less than 0, so no output would match; give 0 or more",
                                  checked[i].option, checked[i].tolerances->items[k].value);
     for (size_t k = 0; k < rules->norm_tolerance.count; k++)
         if (!isfinite(rules->norm_tolerance.items[k].value))
-            return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not finite, and times a norm says nothing",
+            return error_set(err, ERR_INVALID, "--norm-tolerance: %g is not finite; give a finite number",
                              rules->norm_tolerance.items[k].value);
     return 0;
 }
@@ -80,90 +80,89 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
 static const struct option options[] = {
     ROW(load_outputs, .names = {"--load-outputs", "--load-results"}, .kind = OPTION_MANY, .value_name = "DATA",
         .file = OPTION_READS_DATA,
-        .help = "compare with the results in these files, too, as written by --save-outputs; or with arrays of other "
+        .help = "also compare with the results in these files, written by --save-outputs, or with arrays of other "
                 "programs: .npz, .npy as in OUTPUT:FILE, folders of .npy or of ONNX's test_data_set_0, .safetensors"),
     ROW(validate, .names = {"--validate"}, .kind = OPTION_FLAG, .help = "check all outputs for NaN and infinities"),
     ROW(first_divergence, .names = {"--first-divergence"}, .kind = OPTION_FLAG,
-        .help = "compare all tensors, as with '--onnx-outputs mark all', "
-                "and name the nodes whose outputs differ while all their inputs agree; "
-                "with --validate also those that make the first NaN or infinity"),
+        .help = "compare all tensors, as with '--onnx-outputs mark all', and report the nodes whose outputs differ "
+                "while all their inputs match; with --validate also those that produce the first NaN or infinity"),
     ROW(settings.fail_fast, .names = {"--fail-fast"}, .kind = OPTION_FLAG,
         .help = "stop at the first output that does not match"),
     ROW(settings.require_all, .names = {"--require-all"}, .kind = OPTION_FLAG,
-        .help = "an output or an iteration that only one of two results has is a mismatch, not only worth a warning"),
+        .help =
+            "report an output or iteration that only one of two results contains as a mismatch instead of a warning"),
     ROW(postprocess, .names = {"--postprocess", "--postprocess-func"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]top-K[,axis=A]", .convert = convert_top_k, .naming = OPTION_OUTPUT_NAMES,
-        .help = "before comparing, replace all outputs or the one that is named by the indices of their K largest "
-                "values along axis A, the last one unless given"),
+        .help = "before comparing, replace each output, or the named one, by the indices of its K largest values along "
+                "axis A (default: the last)"),
     ROW(settings.function, .names = {"--compare", "--compare-func"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
         .choices = compare_function_names, .fallback = "simple",
-        .help = "simple compares values within tolerances, indices compares rankings; "
-                "distance (L2 norm and cosine similarity) and quality "
-                "(signal-to-noise ratios) compare outputs as a whole"),
+        .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
+                "similarity) and quality (signal-to-noise ratios) compare whole outputs"),
     OPTION_WITHOUT_FIELD(.names = {"--compare-func-script"}, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",
                          .topic = "python-scripts"),
     ROW(settings.rules.no_shape_check, .names = {"--no-shape-check"}, .kind = OPTION_FLAG,
-        .help = "simple: bring the second output into the first one's shape, if that can be done"),
+        .help = "simple: reshape the second output to the first one's shape where possible"),
     ROW(settings.rules.rtol, .names = {"--rtol", "--rel-tol"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "simple: tolerated difference relative to the second output; 1e-5 unless given. "
-                "OUT, here and below, may be a pattern such as 'layer*': "
-                "a name itself goes first, then the first pattern that matches, then X alone"),
+        .help = "simple: tolerated difference relative to the second output (default: 1e-5). OUT, here and below, may "
+                "be a pattern such as 'layer*'; an exact name has precedence, then the first pattern that matches, "
+                "then X alone"),
     ROW(settings.rules.atol, .names = {"--atol", "--abs-tol"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "simple: tolerated absolute difference; 1e-5 unless given. An output mismatches when it exceeds both"),
+        .help = "simple: tolerated absolute difference (default: 1e-5). An output mismatches if it exceeds both "
+                "tolerances"),
     ROW(settings.rules.norm_tolerance, .names = {"--norm-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "simple: tolerated difference relative to the largest finite magnitude of the second output, as one "
-                "more absolute tolerance: the larger one holds, but for integers of 32 bits and more. One X fits "
-                "tensors of any scale; with '--atol 0 --rtol 0' it is all that counts"),
+        .help = "simple: tolerated difference relative to the largest finite magnitude of the second output. It is a "
+                "second absolute tolerance: the larger one applies (not to integers of 32 bits and more). One X fits "
+                "tensors of any scale; with '--atol 0 --rtol 0' it is the only tolerance"),
     ROW(settings.rules.check_error_stat, .names = {"--check-error-stat"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]STATISTIC", .convert = convert_named_statistics, .naming = OPTION_OUTPUT_NAMES,
         .hints = (const char *const[]){"max", "mean", "median", "elemwise", "quantile", NULL},
-        .help = "simple: what is held against the tolerances: "
-                "every element (elemwise, unless given), or the max, mean, median or quantile of all differences"),
+        .help = "simple: the statistic that is compared with the tolerances: each element (elemwise, the default), or "
+                "the max, mean, median or quantile of all differences"),
     ROW(settings.rules.error_quantile, .names = {"--error-quantile"}, .kind = OPTION_MANY, .value_name = "[OUT:]Q",
         .convert = convert_named_quantiles, .naming = OPTION_OUTPUT_NAMES,
-        .help = "simple: which quantile, from 0 to 1; 0.99 unless given"),
+        .help = "simple: the quantile, from 0 to 1 (default: 0.99)"),
     ROW(settings.rules.infinities_compare_equal, .names = {"--infinities-compare-equal"}, .kind = OPTION_FLAG,
-        .help = "simple: infinities of the same sign do not differ"),
+        .help = "simple: treat infinities of the same sign as equal"),
     ROW(settings.rules.index_tolerance, .names = {"--index-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]N",
         .convert = convert_named_counts, .naming = OPTION_OUTPUT_NAMES,
-        .help = "indices: how far apart equal values may stand; 0 unless given"),
+        .help = "indices: tolerated distance between the positions of equal values (default: 0)"),
     ROW(settings.rules.l2_tolerance, .names = {"--l2-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "distance: greatest L2 norm of the difference; 1e-5 unless given"),
+        .help = "distance: maximum L2 norm of the difference (default: 1e-5)"),
     ROW(settings.rules.cosine_threshold, .names = {"--cosine-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "distance: least cosine similarity, -1 to 1; 0.997 unless given"),
+        .help = "distance: minimum cosine similarity, -1 to 1 (default: 0.997)"),
     ROW(settings.rules.psnr_threshold, .names = {"--psnr-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: least peak signal-to-noise ratio in dB, the first output being the signal; 30 unless given"),
+        .help = "quality: minimum peak signal-to-noise ratio in dB; the first output is the signal (default: 30)"),
     ROW(settings.rules.snr_threshold, .names = {"--snr-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: least signal-to-noise ratio in dB, the first output being the signal; 20 unless given"),
+        .help = "quality: minimum signal-to-noise ratio in dB; the first output is the signal (default: 20)"),
     ROW(settings.rules.nmse_tolerance, .names = {"--nmse-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: greatest mean squared error, divided by the mean square of the second output; "
-                "not checked unless given"),
+        .help = "quality: maximum mean squared error divided by the mean square of the second output (default: not "
+                "checked)"),
     ROW(heat_map_folder, .names = {"--save-heatmaps"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .help = "simple: save two pictures (SVG) of each output, "
-                "of the absolute and of the relative difference of each element"),
+        .help = "simple: save two heat maps (SVG) of each output: the absolute and the relative difference of each "
+                "element"),
     OPTION_WITHOUT_FIELD(
             .names = {"--show-heatmaps"}, .kind = OPTION_FLAG,
-            .refusal = "no window is opened: save the pictures with --save-heatmaps and look at them in a browser",
+            .refusal = "windows are not supported: save the pictures with --save-heatmaps and open them in a browser",
             .topic = "windows"),
     ROW(error_plot_folder, .names = {"--save-error-metrics-plot"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .help = "simple: save a picture (SVG) of each output that shows its differences against the magnitude of the "
-                "second output, and the tolerances"),
-    OPTION_WITHOUT_FIELD(
-            .names = {"--show-error-metrics-plot"}, .kind = OPTION_FLAG,
-            .refusal =
-                "no window is opened: save the pictures with --save-error-metrics-plot and look at them in a browser",
-            .topic = "windows"),
+        .help = "simple: save a plot (SVG) of each output: its differences against the magnitude of the second output, "
+                "with the tolerances"),
+    OPTION_WITHOUT_FIELD(.names = {"--show-error-metrics-plot"}, .kind = OPTION_FLAG,
+                         .refusal = "windows are not supported: save the pictures with --save-error-metrics-plot and "
+                                    "open them in a browser",
+                         .topic = "windows"),
 };
 
 const struct option_group comparison_options = {

@@ -1,4 +1,4 @@
-/* cli/options/data_loader.c: where input data come from. */
+/* cli/options/data_loader.c: the source of input data: files or a random generator. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -7,12 +7,13 @@
 #include "debug/check/check.h"
 
 #define NO_SCRIPTS                                                                                                     \
-    "scripts need Python; have one write its data to a file, for instance with safetensors.numpy.save_file({name: "    \
-    "array}, 'in.safetensors'), and give that with --load-inputs"
+    "Python scripts are not run; let the script write its data to a file, for instance with "                          \
+    "safetensors.numpy.save_file({name: "                                                                              \
+    "array}, 'in.safetensors'), and pass the file to --load-inputs"
 
 static const char *const backends[] = {"numpy", "torch", NULL};
 
-/* Generated data are of no use beside loaded ones. */
+/* Loaded data replace generated data. */
 static void warn_about_ignored_generation(struct parse *parse)
 {
     static const char *const generating[] = {"--seed",      "--int-min",   "--int-max",   "--float-min",
@@ -33,12 +34,11 @@ static int finish_data_loader(struct parse *parse, void *given, struct error *er
     struct data_loader_settings *values = given;
 
     if (strcmp(parse_last_word(parse, "--data-loader-backend-module"), "torch") == 0)
-        return error_set(
-            err, ERR_UNSUPPORTED,
-            "--data-loader-backend-module: torch is for Python; leave the option out, or give data of your own with "
-            "--load-inputs; see " FROM_POLYGRAPHY("python-scripts"));
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--data-loader-backend-module: torch needs Python; leave out the option, or pass data with "
+                         "--load-inputs; see " FROM_POLYGRAPHY("python-scripts"));
     if (values->seed < 0 || values->seed > UINT32_MAX)
-        return error_set(err, ERR_INVALID, "--seed: %lld lies outside of 0 to 4294967295", (long long)values->seed);
+        return error_set(err, ERR_INVALID, "--seed: %lld is not in 0 .. 4294967295", (long long)values->seed);
     if (values->iterations < 0)
         return error_set(err, ERR_INVALID, "--iterations: %lld is less than 0", (long long)values->iterations);
     values->has_integer_range = parse_given(parse, "--int-min") || parse_given(parse, "--int-max");
@@ -60,30 +60,29 @@ static const struct option options[] = {
         .help = "seed of the random input data; iteration i, counted from 0, uses N + i"),
     ROW(ranges, .names = {"--val-range"}, .kind = OPTION_MANY, .value_name = "[NAME:][MIN,MAX]",
         .convert = convert_ranges, .naming = OPTION_INPUT_NAMES,
-        .help = "range of the random values, for all inputs or for the one that is named; [0,1] unless given"),
+        .help = "range of the random values, for all inputs or the named one (default: [0,1])"),
     ROW(integer_minimum, .names = {"--int-min"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "1",
-        .help = "least value for integer inputs; prefer --val-range. Counts when this or --int-max is given"),
+        .help = "minimum of integer inputs; prefer --val-range. Applies if this or --int-max is given"),
     ROW(integer_maximum, .names = {"--int-max"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
-        .fallback = "25", .help = "greatest value for integer inputs; see --int-min"),
+        .fallback = "25", .help = "maximum of integer inputs; see --int-min"),
     ROW(float_minimum, .names = {"--float-min"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
         .fallback = "-1",
-        .help = "least value for floating-point inputs; prefer --val-range. Counts when this or --float-max is given"),
+        .help = "minimum of floating-point inputs; prefer --val-range. Applies if this or --float-max is given"),
     ROW(float_maximum, .names = {"--float-max"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "X",
-        .fallback = "1", .help = "greatest value for floating-point inputs; see --float-min"),
+        .fallback = "1", .help = "maximum of floating-point inputs; see --float-min"),
     ROW(iterations, .names = {"--iterations", "--iters"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
-        .fallback = "1", .help = "how many sets of input data to generate"),
+        .fallback = "1", .help = "number of input data sets to generate"),
     OPTION_WITHOUT_FIELD(.names = {"--data-loader-backend-module"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
                          .choices = backends, .fallback = "numpy",
-                         .help = "whose random numbers to give; only numpy's are available"),
+                         .help = "the random number generator; only numpy's is available"),
     ROW(files, .names = {"--load-inputs", "--load-input-data"}, .kind = OPTION_MANY, .exclusive = 1,
         .value_name = "DATA", .file = OPTION_READS_DATA,
-        .help =
-            "take the input data from these files, in this order: what `run --save-inputs` or `data to-input` has "
-            "written, .npy, .npz, .safetensors, JSON with lists of numbers like '{\"x\": [[1, 2]]}', ONNX's .pb, or a "
-            "folder of .npy or test_data_set_0 and so on. NAME:FILE says whose a single array is, as in "
-            "x:image.npy y:scale.npy; without it, it is the only input's. Raw data are given with their type and "
-            "shape, NAME:FILE:TYPE:SHAPE, as in x:in.bin:float32:1x3x224x224"),
+        .help = "read the input data from these files, in this order: files that `run --save-inputs` or `data "
+                "to-input` has written, .npy, .npz, .safetensors, JSON with lists of numbers like '{\"x\": [[1, 2]]}', "
+                "ONNX's .pb, or a folder of .npy files or of test_data_set_0 and so on. NAME:FILE names the input of a "
+                "single array, as in x:image.npy y:scale.npy; a model with one input needs no name. Raw data need a "
+                "type and a shape, NAME:FILE:TYPE:SHAPE, as in x:in.bin:float32:1x3x224x224"),
     OPTION_WITHOUT_FIELD(.names = {"--data-loader-script"}, .kind = OPTION_ONE, .exclusive = 1, .refusal = NO_SCRIPTS,
                          .topic = "python-scripts"),
     OPTION_WITHOUT_FIELD(.names = {"--data-loader-func-name"}, .kind = OPTION_ONE, .refusal = NO_SCRIPTS,
@@ -111,8 +110,8 @@ static int make_data_loader(const struct command_context *context, const struct 
         settings.files.count = 0;
     settings.by_name = check_is_around_us();
     if (settings.by_name)
-        settings.advice = "give the data of all inputs; for parts of a model, --iter-inputs of `debug reduce "
-                          "--mode minimal` writes a file that has them, for --load-inputs here";
+        settings.advice = "provide the data of all inputs; for subgraphs, --iter-inputs of `debug reduce --mode "
+                          "minimal` writes such a file, for --load-inputs here";
     for (size_t i = 0; i < model->shapes.count; i++)
         shapes[i] = (struct data_loader_shape){model->shapes.items[i].name, model->shapes.items[i].shape};
     settings.shapes = shapes;

@@ -1,11 +1,11 @@
-/* cli/options/groups.h: the option groups that commands are put together from, and the values that each one yields.
+/* cli/options/groups.h: the option groups that commands consist of, and the settings that each group fills.
  *
- * The module cli/options/ has the option groups that commands share, one file for each subject; options that only one
- * command has are beside that command where it needs no other. Groups fill the settings that the work takes. It uses
- * cli/parse/ and cli/terminal/, and the layers whose settings it fills.
+ * The module cli/options/ contains the option groups that commands share, one file for each subject; the options of a
+ * single command are in that command's file where possible. It uses cli/parse/ and cli/terminal/, and the layers whose
+ * settings it fills.
  *
- * Everything in the values belongs to the parse. It has been checked: a command meets no malformed word. Paths are not
- * opened here. A group that exists in several variants (another spelling, another default) fills the same struct.
+ * All values belong to the parse and have been validated; paths have not been opened. Variants of a group (another
+ * spelling, another default) fill the same struct.
  */
 #ifndef CLI_OPTIONS_GROUPS_H
 #define CLI_OPTIONS_GROUPS_H
@@ -31,12 +31,12 @@ struct logging_values {
     } verbosity; /* --verbosity without a path, which overrules -v and -q */
     bool silent;
     struct words format;
-    struct log_settings settings; /* what follows from all of it */
+    struct log_settings settings; /* derived from the members above */
 };
 
 OPTION_GROUP(struct logging_values, logging_options);
 
-/* ---- JSON twin of the result: tools that print one ---- */
+/* ---- The result as JSON: tools that print a result ---- */
 
 struct json_values {
     const char *path; /* NULL: not wanted */
@@ -53,19 +53,19 @@ struct report_values {
 
 OPTION_GROUP(struct report_values, report_options);
 
-/* A report with the command and the machine in it, when these options ask for one; else NULL, with which all functions
- * of report/report.h do nothing. */
+/* Begins a report with the command and the machine if these options request one; otherwise returns NULL, with which all
+ * functions of report/report.h do nothing. */
 struct report *report_begin(const struct command_context *context, const struct report_values *values,
                             const char *title);
 
-/* The same whatever the options say: for a command that has a page of its own anyway. */
+/* The same without options that request it: for a command that always writes a page. */
 struct report *report_begin_always(const struct command_context *context, const char *title);
 
-/* Writes the files that were asked for, and frees the report (may be NULL) in any case. */
+/* Writes the requested files, and frees the report (may be NULL) in any case. */
 int report_finish(const struct command_context *context, const struct report_values *values, struct report *report,
                   struct error *err);
 
-/* ---- JUnit: what was tested, for CI systems ---- */
+/* ---- JUnit: test cases and results, for CI systems ---- */
 
 struct junit;
 
@@ -75,35 +75,36 @@ struct junit_values {
 
 OPTION_GROUP(struct junit_values, junit_options);
 
-/* What main() reads of every command: the first member of its settings. */
+/* The settings of every command that main() reads: the first member of the command's settings. */
 struct common_settings {
     struct logging_values logging;
     struct junit_values junit;
-    uint64_t max_memory; /* --max-memory, which bounds all of the process; 0: what is available */
+    uint64_t max_memory; /* --max-memory, the bound of the whole process, in bytes; 0: the available memory */
 };
 
 struct common_settings *common_settings_of(const struct parse *parse);
 
-/* For main(): what a command adds its cases to, when --junit was given; else NULL. The cases are called after the
- * model, so that a CI system knows them again. */
+/* For main(): the document to which a command adds its test cases if --junit was given; otherwise NULL. Cases are named
+ * after the model, so that a CI system recognises them in the next run. */
 struct junit *junit_begin(const struct command_context *context, const char *command);
 
-/* For main(): writes the file, whatever became of the command: `rc` is what it returned. An error is a case of its own;
- * so is a bad exit status for which no case stands. Frees context->junit, and returns `rc`, or the error for which the
- * file could not be written. */
+/* For main(): writes the file also when the command failed; `rc` is the command's return value. An error becomes a
+ * separate case, as does a nonzero exit status without a failed case. Frees context->junit; returns `rc`, or the error
+ * with which writing failed. */
 int junit_finish(struct command_context *context, const char *command, int rc, double seconds, struct error *err);
 
-/* The verdict of a report as a case, with its proof. `passed`: it is what the command is for; else it is a failure, or,
- * where the report does not say that anything failed, nothing that was tested. */
+/* Adds the verdict of a report as a case, with its evidence. `passed`: the command has its intended result; otherwise
+ * the case is a failure, or skipped where the report contains no failure. */
 void junit_add_verdict(struct junit *junit, const struct report *report, bool passed);
 
-/* A runner's name without the time at which it was made up, which is another each time. */
+/* A runner's name without its creation time, so that it is the same in each run. */
 struct text junit_runner(const char *name);
 
-/* Appends the command line, so that it can be typed. */
+/* Appends the command line, quoted for a shell. */
 void command_line_add(const struct command_context *context, struct string_builder *ret);
 
-/* Refuses the path of a file that could not be written in the end: it is empty, or is to lie in what is no folder. */
+/* Refuses, before the work starts, the path of an output file that could not be written: an empty path, or one whose
+ * parent is not a folder. NULL is fine. */
 int output_folder_check(const char *option, const char *path, struct error *err);
 
 /* ---- Model ---- */
@@ -118,7 +119,8 @@ enum model_type {
     MODEL_UFF,
     MODEL_TRT_NETWORK_SCRIPT,
     MODEL_CAFFE,
-    MODEL_LAYER_INFO, /* no choice, but told by its name: layer information of an engine, for `inspect model` alone */
+    MODEL_LAYER_INFO, /* not a choice of the option but recognised by the file's name: layer information of an engine,
+                       * for `inspect model` only */
 };
 
 struct model_values {
@@ -136,7 +138,7 @@ OPTION_GROUP(struct model_values, sanitize_model_options); /* ONNX only, --overr
 OPTION_GROUP(struct model_values, capability_model_options); /* ONNX only, may be missing, no shapes */
 OPTION_GROUP(struct model_values, onnx_model_options);       /* ONNX only, no shapes */
 
-/* ---- Data loader: struct data_loader_settings, but for shapes ---- */
+/* ---- Data loader: struct data_loader_settings without shapes ---- */
 
 OPTION_GROUP(struct data_loader_settings, data_loader_options);
 
@@ -146,14 +148,14 @@ OPTION_GROUP(struct driver_settings, inference_options);
 
 /* ---- Comparator: comparisons ---- */
 
-/* Of enum comparison_function, as on the command line; ends with NULL. */
+/* Names of enum comparison_function on the command line, NULL-terminated. */
 extern const char *const compare_function_names[];
 
 /* Whether --compare is simple: values within tolerances. */
 bool comparison_is_of_values(const struct parse *parse);
 
 struct comparison_values {
-    struct comparison_settings settings; /* what, how exactly, and when it ends */
+    struct comparison_settings settings; /* function, tolerances, and when to stop */
     bool validate;                       /* look for NaN and infinities */
     bool first_divergence;
     struct words load_outputs; /* paths */
@@ -164,8 +166,8 @@ struct comparison_values {
 
 OPTION_GROUP(struct comparison_values, comparison_options);
 
-/* What the options say of outputs by name: one for each option that does, given or not. `ret` has room for
- * COMPARISON_RULES, which borrow from `values`. */
+/* Lists the options that name outputs, one entry for each such option, given or not. `ret` has room for
+ * COMPARISON_RULES entries, which borrow from `values`. */
 #define COMPARISON_RULES 12
 struct output_rules;
 void comparison_list_rules(const struct comparison_values *values, struct output_rules *ret);
@@ -192,7 +194,7 @@ struct shape_inference_values {
     bool enabled;                             /* static inference; off when the fallback is forced */
     bool force_fallback;                      /* run the model once and take the shapes from the results */
     bool no_onnxruntime;                      /* --no-onnxruntime-shape-inference */
-    bool shape_inference, no_shape_inference; /* the two switches as typed */
+    bool shape_inference, no_shape_inference; /* the two flags as typed */
 };
 
 OPTION_GROUP(struct shape_inference_values, shape_inference_options); /* off unless asked for: run, convert, ... */
@@ -226,18 +228,18 @@ OPTION_GROUP(struct onnxrt_values,
              onnxrt_reference_options);                     /* no --providers: debug reduce, which runs the original */
 OPTION_GROUP(struct onnxrt_values, onnxrt_library_options); /* no --session-config, either: shapes and values only */
 
-/* Commands that have this group have ONNX Runtime in a process of its own (backend/onnxrt/apart/backend.h). */
+/* Commands with this group run ONNX Runtime in a worker process (backend/onnxrt/apart/backend.h). */
 struct onnxrt_bounds_values {
     bool apart;       /* the command has the group */
-    bool has_seconds; /* else they depend on the model */
+    bool has_seconds; /* otherwise the limit depends on the model's size */
     double seconds;
 };
 
 OPTION_GROUP(struct onnxrt_bounds_values, onnxrt_bounds_options);
 
-/* ---- All of that about a model ---- */
+/* ---- All settings of a model ---- */
 
-/* How a model is loaded, run and saved. What a command has no options for stays zeroed, as if nothing was asked for. */
+/* How a model is loaded, run and saved. Members for which a command has no options stay zeroed, the default. */
 struct model_file_settings {
     struct model_values model;
     struct onnx_load_values load;
@@ -248,18 +250,18 @@ struct model_file_settings {
     struct onnxrt_bounds_values bounds;
 };
 
-/* A data loader as these options and the model's shapes (in whichever spelling the command has) describe it. Files are
- * loaded. It borrows from the parse. */
+/* Creates a data loader from these options and the model's shapes, and loads the files that they name. It borrows from
+ * the parse. */
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
                              struct data_loader **ret, struct error *err);
 
-/* The same, but data are generated, whatever files there are. */
+/* The same, but ignores --load-inputs and generates all data. */
 int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
                             struct data_loader **ret, struct error *err);
 
 /* ---- Runners ---- */
 
-/* What --runner gives, and --runner-build for one of them. */
+/* A value of --runner or --runner-build: NAME=COMMAND. */
 struct runner_line {
     const char *name; /* NULL: none was given */
     const char *line;
@@ -272,15 +274,15 @@ struct runner_lines {
 
 struct runner_values {
     struct words names;                /* "onnxrt", "runner", ...: in the order of the command line, repeats included */
-    struct runner_lines commands;      /* of those called "runner", in this order */
+    struct runner_lines commands;      /* of the runners in `names` that are "runner", in this order */
     struct runner_lines builds;        /* as typed */
-    const char *const *build_commands; /* of each of the commands: how an engine is made for it, or NULL */
+    const char *const *build_commands; /* for each item of `commands`: the command that builds its engine, or NULL */
     double timeout;                    /* seconds; 0: none */
 };
 
 OPTION_GROUP(struct runner_values, runner_options);
 
-/* ---- TensorFlow: no values, all of it is refused ---- */
+/* ---- TensorFlow: no values, every option is refused ---- */
 
 extern const struct option_group tensorflow_run_options;     /* run */
 extern const struct option_group tensorflow_convert_options; /* convert */
@@ -288,10 +290,10 @@ extern const struct option_group tensorflow_inspect_options; /* inspect model */
 
 /* ---- The session of debug tools ---- */
 
-/* What tells the failure that is looked for from others. In the order of --signature's choices. */
+/* What distinguishes the original model's failure from other failures. In the order of --signature's choices. */
 enum failure_signature { SIGNATURE_AUTO, SIGNATURE_EXIT_CODE, SIGNATURE_REGEX, SIGNATURE_OFF };
 
-/* What all debug tools are told of their session; their session gets `session` from debug_session_settings(). */
+/* Session options of all debug tools; debug_session_settings() derives the settings of the session from them. */
 struct debug_values {
     struct common_settings common;
     struct json_values json;
@@ -299,12 +301,13 @@ struct debug_values {
     struct session_settings session;
     enum failure_signature signature;
     struct repetition until; /* --until of debug build and repeat */
-    bool exit_code;          /* the outcome decides about the exit status */
+    bool exit_code;          /* the outcome decides the exit status */
     bool copy_weights;       /* rather than link external data to candidates */
 };
 
 OPTION_GROUP(struct debug_values, check_options);
-OPTION_GROUP(struct debug_values, optional_check_options); /* without --check nobody is asked: debug passes compares */
+OPTION_GROUP(struct debug_values, optional_check_options); /* without --check nothing is asked interactively: debug
+                                                            * passes compares outputs */
 
 /* ---- Artifact sorting: all debug tools ---- */
 
@@ -315,32 +318,32 @@ OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns when ther
 
 OPTION_GROUP(struct debug_values, intermediate_onnx_options);   /* polygraphy_debug.onnx: reduce, quantization */
 OPTION_GROUP(struct debug_values, intermediate_engine_options); /* polygraphy_debug.engine: build, precision, tactics */
-OPTION_GROUP(struct debug_values, intermediate_list_options);   /* of what is switched off: debug passes */
+OPTION_GROUP(struct debug_values, intermediate_list_options);   /* list of disabled optimizations: debug passes */
 
 OPTION_GROUP(struct debug_values, iteration_options); /* all debug tools */
 
 OPTION_GROUP(struct debug_values, replay_options); /* all of these but debug build */
 
-/* The row of --jobs in a tool's own options, which fill `settings`; sentences of its help say where there may be
- * several, and what else there is to know. */
+/* The row of --jobs in a tool's options, which fill `settings`. `where` and `more` are sentences of its help: which
+ * conditions N > 1 has, and other facts. */
 /* clang-format off */
 #define JOBS_ROW(settings, where, more)                                                                                \
     {                                                                                                                  \
         .names = {"-j", "--jobs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "1",     \
         OPTION_FIELD(settings, debug.session.jobs),                                                                    \
-        .help = "run so many checks at a time: those that will probably be needed next. " where                        \
-                "The result, the replay and the log are the same" more,                                                \
+        .help = "run up to N checks in parallel, speculatively. " where                                                \
+                "The result, the replay and the log do not depend on N" more,                                          \
     }
 /* clang-format on */
 
-/* Whether the number of --jobs makes sense. With `engines`, there may be several only where no kernel is timed. */
+/* Refuses a number of --jobs outside of the range, and with `engines` more than one job where kernels are timed. */
 int jobs_check(const struct parse *parse, const struct session_settings *session, bool engines, struct error *err);
 
 OPTION_GROUP(struct debug_values, until_options); /* debug build, repeat */
 
 /* ---- surgeon extract's own ---- */
 
-/* What the user says of a tensor; what is left open is looked up in the model. */
+/* A tensor as specified by the user; the model supplies what is left open. */
 struct tensor_metadata {
     const char *name;
     bool has_shape;
@@ -390,7 +393,7 @@ enum partitioning { PARTITIONING_BASIC, PARTITIONING_RECURSIVE };
 struct sanitize_values {
     bool cleanup, toposort;
     bool fold_constants;
-    int64_t passes; /* at most; -1: until one changes nothing */
+    int64_t passes; /* maximum; -1: until a pass changes nothing */
     bool has_partitioning;
     enum partitioning partitioning;
     bool no_fold_shapes, no_per_pass_shape_inference;
@@ -402,6 +405,6 @@ OPTION_GROUP(struct sanitize_values, sanitize_options);
 
 /* ---- run's own ---- */
 
-extern const struct option_group run_options; /* no values: all of it is refused */
+extern const struct option_group run_options; /* no values: every option is refused */
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/options/iteration.c: what the iterations of debug tools leave behind, and when they end. */
+/* cli/options/iteration.c: the files that iterations of debug tools keep, and when to stop. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -6,9 +6,9 @@
 #include "cli/options/groups.h"
 #include "debug/candidate/hash.h"
 
-/* ---- Several at a time ---- */
+/* ---- Parallel checks ---- */
 
-#define MOST_JOBS 64 /* more hardly help: searches know too little of what comes next */
+#define MOST_JOBS 64 /* speculation beyond this rarely predicts the candidates that a search needs */
 
 int jobs_check(const struct parse *parse, const struct session_settings *session, bool engines, struct error *err)
 {
@@ -16,19 +16,19 @@ int jobs_check(const struct parse *parse, const struct session_settings *session
     int64_t jobs = session->jobs;
 
     if (jobs < 1 || jobs > MOST_JOBS)
-        return error_set(err, ERR_INVALID, "--jobs: 1 to %d checks can run at a time", MOST_JOBS);
+        return error_set(err, ERR_INVALID, "--jobs: expected 1 to %d", MOST_JOBS);
     if (jobs == 1 || !engines)
         return 0;
     if (!parse_given(parse, "--deterministic") && !parse_given(parse, "--error-on-timing-cache-miss"))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "--jobs: engines are chosen by their times, which checks that run beside would falsify; add "
-                         "--deterministic, or --load-timing-cache with --error-on-timing-cache-miss, so that none are "
-                         "taken");
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "--jobs: parallel checks would distort the tactic timings of engine builds; add --deterministic, or "
+            "--load-timing-cache with --error-on-timing-cache-miss, to build without timing");
     for (size_t i = 0; i < ARRAY_LEN(one_file); i++)
         if (parse_given(parse, one_file[i]))
             return error_set(err, ERR_UNSUPPORTED,
-                             "%s: with --jobs engines that are built ahead of their turn would replace that file; "
-                             "leave out one of the two",
+                             "%s: with --jobs, speculatively built engines would overwrite that file; leave out one of "
+                             "the two options",
                              one_file[i]);
     return 0;
 }
@@ -52,9 +52,9 @@ static int finish_expected_artifacts(struct parse *parse, void *given, struct er
 static const struct option artifact_rows[] = {
     ROW(session.artifacts.paths, .names = {"--artifacts"}, .kind = OPTION_MANY, .value_name = "PATH",
         .file = OPTION_MOVES,
-        .help = "files or folders to sort into good/ and bad/ after each check, with the iteration in their name"),
+        .help = "files or folders that are moved to good/ or bad/ after each check, with the iteration in their name"),
     ROW(session.artifacts.folder, .names = {"--art-dir", "--artifacts-dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
-        .fallback = "polygraphy_artifacts", .file = OPTION_WRITES_FOLDER, .help = "where good/ and bad/ are"),
+        .fallback = "polygraphy_artifacts", .file = OPTION_WRITES_FOLDER, .help = "parent folder of good/ and bad/"),
 };
 
 #define ARTIFACT_GROUP(finisher)                                                                                       \
@@ -73,19 +73,19 @@ const struct option_group expected_artifact_options = ARTIFACT_GROUP(finish_expe
         .names = {"--iter-artifact", "--intermediate-artifact"}, .kind = OPTION_ONE, .value_name = "PATH",             \
         .file = OPTION_SCRATCH, .fallback = path_unless_given,                                                         \
         OPTION_FIELD(struct debug_values, session.check.files.items[CANDIDATE_ARTIFACT]),                              \
-        .help = "where each iteration writes its " what ", for the check to use. As long as one session has its "      \
-                "candidates there, no other one can",                                                                  \
+        .help = "file to which each iteration writes its " what " for the check. While one session has its "           \
+                "candidates there, it is locked for others",                                                           \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-remove-intermediate"}, .kind = OPTION_FLAG,                                                    \
         OPTION_FIELD(struct debug_values, session.keep_intermediate),                                                  \
-        .help = "leave that file behind after each iteration",                                                         \
+        .help = "keep that file after each iteration",                                                                 \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--copy-weights"}, .kind = OPTION_FLAG,                                                              \
         OPTION_FIELD(struct debug_values, copy_weights),                                                               \
-        .help = "give ONNX candidates a copy of external data, once, where hard links would let the check write to "   \
-                "the original's",                                                                                      \
+        .help = "copy external data for ONNX candidates, once, instead of hard links through which the check could "   \
+                "modify the original",                                                                                 \
     }
 /* clang-format on */
 
@@ -105,12 +105,10 @@ const struct option_group intermediate_list_options = ITERATION_GROUP(intermedia
 static const struct option iteration_rows[] = {
     ROW(session.check.files.items[CANDIDATE_INFORMATION], .names = {"--iter-info", "--iteration-info"},
         .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_SCRATCH,
-        .help =
-            "write the number of the iteration, counted from 0, to this file before each check: {\"iteration\": 0}"),
+        .help = "write the iteration's number, counted from 0, to this file before each check: {\"iteration\": 0}"),
     ROW(session.force, .names = {"--force"}, .kind = OPTION_FLAG,
-        .help = "write over files that are where candidates, and what goes with them, are written, "
-                "and which are removed in the end. "
-                "Without it such a file is refused before anything is checked"),
+        .help = "overwrite existing files at the paths of candidates and iteration files, which are removed at the "
+                "end. By default such a file is an error before the first check"),
 };
 
 const struct option_group iteration_options = ITERATION_GROUP(iteration_rows, NULL);
@@ -132,21 +130,19 @@ static int finish_replay(struct parse *parse, void *given, struct error *err)
 static const struct option replay_rows[] = {
     ROW(session.load_replay, .names = {"--load-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_READS, .extensions = "json",
-        .help = "go on where an earlier session stopped: take verdicts from this file instead of running the check. "
-                "The result is checked once all the same"),
+        .help = "resume an earlier session: reuse the verdicts in this file instead of running the check. The result "
+                "is still checked once"),
     ROW(session.save_replay, .names = {"--save-debug-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .fallback = "polygraphy_debug_replay.json", .file = OPTION_WRITES, .shares = "--load-debug-replay",
-        .extensions = "json", .help = "keep the verdicts in this file; '' keeps none"),
+        .extensions = "json", .help = "save the verdicts to this file; '' saves none"),
     ROW(session.force_replay, .names = {"--force-debug-replay"}, .kind = OPTION_FLAG,
-        .help = "take the replay even if it belongs to another model or check"),
+        .help = "accept a replay of another model or check"),
     ROW(session.verdict_cache, .names = {"--verdict-cache"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
-        .help = "look verdicts up in this folder before the check is run, and keep them there, "
-                "for other sessions of the same user (it is not used when others can write to it, "
-                "or when it is a link). "
-                "It knows a candidate by its content, and the check by its command line: "
-                "when what that runs has changed, take another folder. "
-                "The result is checked once all the same"),
+        .help =
+            "cache verdicts in this folder, for other sessions of the same user (it is not used if others can write to "
+            "it, or if it is a link). Candidates are identified by their content, checks by their command line: use "
+            "another folder if the program that the check runs has changed. The result is still checked once"),
 };
 
 const struct option_group replay_options = ITERATION_GROUP(replay_rows, finish_replay);
@@ -175,10 +171,10 @@ static int convert_until(struct parse *parse, const char *spelling, struct words
 static const struct option until_rows[] = {
     ROW(until, .names = {"--until"}, .kind = OPTION_ONE, .value_name = "{good,bad,N}", .required = true,
         .convert = convert_until, .hints = (const char *const[]){"good", "bad", NULL},
-        .help = "stop after the first iteration that passes, the first one that fails, or after N iterations"),
+        .help = "when to stop: after the first iteration that passes (good), that fails (bad), or after N iterations"),
 };
 
-/* There is no original, whose failure would be the one that is looked for. */
+/* These tools check no original model whose failure could be recognised. */
 static int finish_until(struct parse *parse, void *given, struct error *err)
 {
     struct debug_values *values = given;

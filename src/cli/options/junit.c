@@ -1,4 +1,4 @@
-/* cli/options/junit.c: --junit, and what is the same for all commands that have it. */
+/* cli/options/junit.c: --junit, and what all commands with this option share. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,9 +15,8 @@
 static const struct option options[] = {
     ROW(path, .names = {"--junit"}, .kind = OPTION_ONE, .value_name = "FILE.xml", .file = OPTION_WRITES,
         .extensions = "xml",
-        .help =
-            "write what was tested as JUnit's XML, which CI systems show (docs/ci.md says what is a test, and what a "
-            "failure); also when the command fails or is interrupted"),
+        .help = "write test cases and results as JUnit XML for CI systems, also if the command fails or is "
+                "interrupted. docs/ci.md defines cases and failures"),
 };
 
 static int finish_junit(struct parse *parse, void *given, struct error *err)
@@ -35,7 +34,7 @@ const struct option_group junit_options = {
     .finish = finish_junit,
 };
 
-/* "polygraphy.resnet50": a reader takes what is behind the last dot for a class of the package before it. */
+/* "polygraphy.resnet50": readers treat the part after the last dot as a class of the package before it. */
 static void add_junit_group_name(const struct command_context *context, const char *command, struct string_builder *ret)
 {
     const char *model = parse_positional_word(context->parse, "model_file");
@@ -98,7 +97,7 @@ static void add_command_outcome(struct junit *junit, const char *command, int rc
         snprintf(message, sizeof(message), "The exit status is %d", rc);
         item.outcome = JUNIT_FAILED;
         item.message = message;
-    } else if (rc == 0 && junit_count(junit) == 0) { /* some readers take a file without tests for a mistake */
+    } else if (rc == 0 && junit_count(junit) == 0) { /* some readers reject a file without tests */
         item.outcome = JUNIT_PASSED;
     } else {
         return;
@@ -115,7 +114,7 @@ int junit_finish(struct command_context *context, const char *command, int rc, d
         return rc;
     add_command_outcome(context->junit, command, rc, err);
     if (junit_save(context->junit, settings->junit.path, seconds, &why) < 0) {
-        if (rc < 0) /* the first error is the one that counts */
+        if (rc < 0) /* the first error is returned */
             log_message(context->log, LOG_ERROR, "%s", why.message);
         else
             rc = error_set(err, why.code, "%s", why.message);

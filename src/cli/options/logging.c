@@ -1,4 +1,4 @@
-/* cli/options/logging.c: how much is said, where, and in what form. */
+/* cli/options/logging.c: log level, destination and format. */
 #include <string.h>
 #include <strings.h>
 
@@ -23,14 +23,14 @@ static const struct {
     {"CRITICAL", LOG_CRITICAL},
 };
 
-/* The levels that -vvvv, ..., -v, nothing, -q, ..., -qqqqq lead to. */
+/* The levels for -vvvv, ..., -v, no option, -q, ..., -qqqqq. */
 static const enum log_level steps[] = {
     LOG_ULTRA_VERBOSE, LOG_SUPER_VERBOSE, LOG_EXTRA_VERBOSE, LOG_VERBOSE, LOG_INFO,
     LOG_START,         LOG_FINISH,        LOG_WARNING,       LOG_ERROR,   LOG_CRITICAL,
 };
 #define STEP_OF_INFO 4
 
-/* A level with a path in front concerns single source files of Polygraphy: it is checked, and means nothing here. */
+/* A level with a path in front is for single source files of Polygraphy: it is validated and ignored. */
 static int convert_verbosity(struct parse *parse, const char *spelling, struct words words, void *field,
                              struct error *err)
 {
@@ -45,11 +45,10 @@ static int convert_verbosity(struct parse *parse, const char *spelling, struct w
         while (index < ARRAY_LEN(levels) && strcasecmp(levels[index].name, name) != 0)
             index++;
         if (index == ARRAY_LEN(levels))
-            return error_set(
-                err, ERR_INVALID,
-                "%s: '%s' is no level; there are ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, VERBOSE, INFO, "
-                "START, FINISH, WARNING, ERROR, CRITICAL",
-                spelling, name);
+            return error_set(err, ERR_INVALID,
+                             "%s: '%s' is not a level; choose from ULTRA_VERBOSE, SUPER_VERBOSE, EXTRA_VERBOSE, "
+                             "VERBOSE, INFO, START, FINISH, WARNING, ERROR, CRITICAL",
+                             spelling, name);
         if (!colon || colon == words.items[i])
             *ret = (struct chosen_level){true, levels[index].level};
     }
@@ -79,23 +78,21 @@ static int finish_logging(struct parse *parse, void *given, struct error *err)
 
 static const struct option options[] = {
     OPTION_ROW(struct logging_values, verbose, .names = {"-v", "--verbose"}, .kind = OPTION_COUNT,
-               .help = "say more; may be repeated, up to -vvvv"),
+               .help = "log more; may be repeated, up to -vvvv"),
     OPTION_ROW(struct logging_values, quiet, .names = {"-q", "--quiet"}, .kind = OPTION_COUNT,
-               .help =
-                   "say less; may be repeated. -q leaves out plain information, -qqq shows only warnings and errors"),
+               .help = "log less; may be repeated. -q omits level INFO, -qqq shows only warnings and errors"),
     OPTION_ROW(struct logging_values, verbosity, .names = {"--verbosity"}, .kind = OPTION_MANY, .value_name = "LEVEL",
                .convert = convert_verbosity,
-               .help = "the least level that is shown, by name (INFO, WARNING, ...), whatever -v and -q say. "
-                       "Levels for single source files (PATH:LEVEL) are accepted and have no effect"),
+               .help = "lowest level that is shown, by name (INFO, WARNING, ...); overrides -v and -q. Levels for "
+                       "single source files (PATH:LEVEL) are accepted and have no effect"),
     OPTION_ROW(struct logging_values, silent, .names = {"--silent"}, .kind = OPTION_FLAG,
-               .help = "show nothing but the error that ends the tool"),
+               .help = "show only the error that terminates the tool"),
     OPTION_ROW(struct logging_values, format, .names = {"--log-format"}, .kind = OPTION_MANY, .type = OPTION_CHOICE,
                .choices = formats,
-               .help =
-                   "timestamp puts the time of day into every line, no-colors does without colours even on a terminal, "
-                   "line-info is accepted and shows nothing"),
+               .help = "timestamp: the time of day in every line; no-colors: no colors on a terminal; line-info: "
+                       "accepted without effect"),
     OPTION_ROW(struct logging_values, settings.file, .names = {"--log-file"}, .kind = OPTION_ONE, .value_name = "PATH",
-               .file = OPTION_WRITES, .help = "write every line that is shown to this file, too; it is emptied first"),
+               .file = OPTION_WRITES, .help = "also write every shown line to this file, which is truncated first"),
 };
 
 struct common_settings *common_settings_of(const struct parse *parse)
@@ -110,11 +107,11 @@ const struct option_group logging_options = {
     .finish = finish_logging,
 };
 
-/* ---- The result for other programs ---- */
+/* ---- The result as JSON ---- */
 
 static const struct option json_rows[] = {
     OPTION_ROW(struct json_values, path, .names = {"--json"}, .kind = OPTION_ONE, .value_name = "FILE",
-               .file = OPTION_WRITES, .extensions = "json", .help = "write the result to this file, too, as JSON"),
+               .file = OPTION_WRITES, .extensions = "json", .help = "also write the result to this file, as JSON"),
 };
 
 const struct option_group json_options = {

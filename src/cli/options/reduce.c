@@ -1,4 +1,4 @@
-/* cli/options/reduce.c: what only `debug reduce` has. */
+/* cli/options/reduce.c: options of `debug reduce`. */
 #include "cli/options/reduce.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static const char *const simplifications[] = {"weights", "attributes", "shapes",
 static const enum simplification simplification_of[] = {SIMPLIFY_WEIGHTS, SIMPLIFY_ATTRIBUTES, SIMPLIFY_SHAPES,
                                                         SIMPLIFY_BODIES};
 
-/* Without names none is marked yet. */
+/* Marks the named kinds; without names none, see choose_simplifications(). */
 static int convert_simplifications(struct parse *parse, const char *spelling, struct words words, void *field,
                                    struct error *err)
 {
@@ -26,7 +26,7 @@ static int convert_simplifications(struct parse *parse, const char *spelling, st
     return 0;
 }
 
-/* Without names: all that the other options leave room for. */
+/* Validates --simplify; without names, marks all kinds that the other options allow. */
 static int choose_simplifications(struct reduce_settings *settings, struct parse *parse, struct error *err)
 {
     bool *simplify = settings->simplify.kinds;
@@ -35,23 +35,23 @@ static int choose_simplifications(struct reduce_settings *settings, struct parse
     if (!parse_given(parse, "--simplify"))
         return 0;
     if (!parse_given(parse, "--output"))
-        return error_set(err, ERR_INVALID, "--simplify is about the model that --output saves: add -o reduced.onnx");
+        return error_set(err, ERR_INVALID, "--simplify changes the model that --output saves: add -o reduced.onnx");
     if (parse_given(parse, "--iter-golden"))
         return error_set(err, ERR_INVALID,
-                         "--simplify changes what the model computes, so the values of --iter-golden would not fit: "
+                         "--simplify changes the model's outputs, so they would not match the values of --iter-golden: "
                          "reduce first, then simplify the result with a check that compares backends");
     if (parse_given(parse, "--save-external-data"))
         return error_set(err, ERR_INVALID,
-                         "--simplify writes a model with its weights inside: move them out of the result with "
-                         "`polygraphy convert --save-external-data`");
+                         "--simplify cannot write external data: export them from the result with `polygraphy convert "
+                         "--save-external-data`");
     if (!simplify[SIMPLIFY_BODIES] && !simplify[SIMPLIFY_WEIGHTS] && !simplify[SIMPLIFY_ATTRIBUTES] &&
         !simplify[SIMPLIFY_SHAPES])
         for (size_t i = 0; i < SIMPLIFY_KINDS; i++)
             simplify[i] = i != SIMPLIFY_SHAPES || !fixed_inputs;
     if (simplify[SIMPLIFY_SHAPES] && fixed_inputs)
         return error_set(err, ERR_INVALID,
-                         "--simplify shapes makes the inputs smaller, so the data of --load-inputs or --iter-inputs "
-                         "would not fit: leave it out");
+                         "--simplify shapes reduces the inputs, so the data of --load-inputs or --iter-inputs would "
+                         "not fit: leave out shapes");
     return 0;
 }
 
@@ -75,15 +75,15 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
     if (!settings->min_good && !parse_given(parse, "--output"))
         return error_set(
             err, ERR_INVALID,
-            "neither --output nor --min-good was given, so the result would go nowhere; add -o reduced.onnx");
+            "the result would not be saved: neither --output nor --min-good was given; add -o reduced.onnx");
     if (session->max_checks < 0 || !(session->deadline >= 0))
-        return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
+        return error_set(err, ERR_INVALID, "--max-checks and --deadline must be at least 0");
     if (!is_minimal && (parse_given(parse, "--iter-inputs") || parse_given(parse, "--iter-golden")))
         return error_set(err, ERR_INVALID, "--iter-inputs and --iter-golden need --mode minimal");
     if (is_minimal && (!settings->reduce_inputs || !settings->reduce_outputs))
         return error_set(err, ERR_INVALID,
-                         "--mode minimal leaves out whatever it can: --no-reduce-inputs and --no-reduce-outputs are "
-                         "for the other modes");
+                         "--mode minimal removes nodes anywhere: --no-reduce-inputs and --no-reduce-outputs are for "
+                         "the other modes");
     if (!is_minimal && settings->all)
         return error_set(err, ERR_INVALID, "--all needs --mode minimal");
     return choose_simplifications(settings, parse, err);
@@ -94,48 +94,47 @@ static int finish_reduce(struct parse *parse, void *given, struct error *err)
 static const struct option options[] = {
     ROW(reduce.min_good, .names = {"--min-good", "--minimal-good"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES, .extensions = "onnx",
-        .help = "where to save a model of similar size that passes, if one was seen"),
+        .help = "where to save the smallest model that passes, of similar size, if there is one"),
     ROW(reduce.reduce_inputs, .names = {"--no-reduce-inputs"}, .kind = OPTION_OFF, .exclusive = 1,
-        .help = "only look for the earliest outputs that fail; the beginning of the model stays"),
+        .help = "search only for the earliest outputs that fail; keep the beginning of the model"),
     ROW(reduce.reduce_outputs, .names = {"--no-reduce-outputs"}, .kind = OPTION_OFF, .exclusive = 1,
-        .help = "only look for the latest inputs that fail; the end of the model stays"),
+        .help = "search only for the latest inputs that fail; keep the end of the model"),
     ROW(reduce.mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes,
         .fallback = "bisect",
-        .help = "bisect needs few checks, linear tries every node and may find a smaller model; "
-                "minimal finds a model that no single node can be left out of"),
+        .help = "bisect needs few checks, linear checks every node and may give a smaller model; minimal gives a "
+                "1-minimal model: removing any single node makes the check pass"),
     JOBS_ROW(struct debug_reduce_settings, "",
-             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path; "
-             "{inputs}, {golden} and {information} are the files of --iter-inputs, --iter-golden and --iter-info"),
+             ". With N > 1 each candidate has a separate file: in the check, {artifact}, or the usual path, stands for "
+             "it; {inputs}, {golden} and {information} for the files of --iter-inputs, --iter-golden and --iter-info"),
     ROW(reduce.all, .names = {"--all"}, .kind = OPTION_FLAG,
-        .help = "with --mode minimal: do not end with one part of the model that fails. "
-                "Without its nodes, what they made being fed, the model is checked again, "
-                "and as long as it fails the search goes on in what is left: reduced.onnx, reduced_2.onnx, and so on"),
+        .help =
+            "with --mode minimal: find all failing subgraphs. The nodes of a result are removed, and their outputs fed "
+            "as inputs; while the rest fails, the search continues in it: reduced.onnx, reduced_2.onnx, and so on"),
     ROW(debug.session.max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
         .value_name = "N", .fallback = "0",
-        .help = "end after so many checks, with the smallest model that was seen to fail by then; 0 is no limit"),
+        .help = "stop after N checks, with the smallest failing model so far; 0 is no limit"),
     ROW(debug.session.deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT,
-        .value_name = "SECONDS", .fallback = "0", .help = "the same for time: no check begins later than this"),
+        .value_name = "SECONDS", .fallback = "0",
+        .help = "start no check after this time, and stop with the smallest failing model so far; 0 is no limit"),
     ROW(debug.session.check.files.items[CANDIDATE_INPUTS], .names = {"--iter-inputs"}, .kind = OPTION_ONE,
         .value_name = "PATH", .file = OPTION_SCRATCH,
-        .help = "with --mode minimal: write what the candidate's inputs hold in the original model to this file, "
+        .help = "with --mode minimal: write the values of the candidate's inputs in the original model to this file, "
                 "for --load-inputs in the check"),
     ROW(debug.session.check.files.items[CANDIDATE_GOLDEN], .names = {"--iter-golden"}, .kind = OPTION_ONE,
         .value_name = "PATH", .file = OPTION_SCRATCH,
-        .help = "with --mode minimal: write what the candidate's outputs hold in the original model to this file, "
+        .help = "with --mode minimal: write the values of the candidate's outputs in the original model to this file, "
                 "for --load-outputs in the check"),
     ROW(reduce.candidates.golden, .names = {"--golden"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
         .choices = golden_runners, .fallback = "onnxrt", .convert = convert_golden,
-        .help =
-            "what runs the original model when values of its tensors are needed, for --iter-inputs, "
-            "--iter-golden and tensors that become constants: ONNX Runtime, or the engine that stands behind --trt"),
+        .help = "runner of the original model that computes values for --iter-inputs, --iter-golden and tensors that "
+                "become constants: ONNX Runtime, or the engine of --trt"),
     ROW(reduce.simplify.kinds, .names = {"--simplify"}, .kind = OPTION_ANY, .choices = simplifications,
         .convert = convert_simplifications,
-        .help = "in the end, make what is left simpler for as long as it fails: "
-                "weights become zeros, ones or noise, attributes get their defaults, inputs become smaller, "
-                "bodies and functions lose nodes. "
-                "Without names all of these (shapes only where no input data were given)"),
+        .help = "finally simplify the reduced model while it fails: weights become zeros, ones or noise, attributes "
+                "their defaults, inputs smaller; bodies and functions lose nodes. Without names all of these (shapes "
+                "only without input data)"),
     ROW(reduce.verify, .names = {"--no-verify"}, .kind = OPTION_OFF,
-        .help = "do not check the original model first, nor results whose exact content was not checked on the way"),
+        .help = "check neither the original model first, nor a final result that was not itself a candidate"),
 };
 
 const struct option_group reduce_options = {

@@ -1,4 +1,4 @@
-/* cli/options/reduce.h: what the command line says to `debug reduce`. */
+/* cli/options/reduce.h: settings of `debug reduce` from the command line. */
 #ifndef CLI_OPTIONS_REDUCE_H
 #define CLI_OPTIONS_REDUCE_H
 

@@ -1,4 +1,4 @@
-/* cli/options/report.c: the page that shows what a command found out. */
+/* cli/options/report.c: options of the HTML report, and its creation. */
 #include <stdlib.h>
 
 #include "base/file/file.h"
@@ -13,14 +13,14 @@
 static const struct option options[] = {
     ROW(files.page, .names = {"--report"}, .kind = OPTION_ONE, .value_name = "FILE.html", .file = OPTION_WRITES,
         .extensions = "html",
-        .help = "write what was found out as a page for a browser: one file, which needs no network; the network is "
-                "drawn where Graphviz (`dot`) is installed"),
+        .help = "write the result as an HTML page: one file that needs no network connection. The graph is drawn if "
+                "Graphviz (`dot`) is installed"),
     ROW(files.data, .names = {"--report-data"}, .kind = OPTION_ONE, .value_name = "FILE.json", .file = OPTION_WRITES,
         .extensions = "json",
-        .help = "write the numbers of that page as JSON (docs/report.md describes it); with or without --report"),
+        .help = "write the data of the report as JSON, with or without --report. docs/report.md describes it"),
 };
 
-/* Hours may be spent before it is written. */
+/* Checked before the work starts, because hours may pass before the file is written. */
 int output_folder_check(const char *option, const char *path, struct error *err)
 {
     char *folder = path != NULL ? file_folder(path) : NULL;
@@ -29,7 +29,7 @@ int output_folder_check(const char *option, const char *path, struct error *err)
     if (path != NULL && path[0] == '\0')
         rc = error_set(err, ERR_INVALID, "%s: the name of the file to write is empty", option);
     else if (folder != NULL && file_exists(folder) && !file_is_folder(folder))
-        rc = error_set(err, ERR_INVALID, "%s: '%s' cannot be written, because '%s' is no folder", option, path, folder);
+        rc = error_set(err, ERR_INVALID, "%s: cannot write '%s': '%s' is not a folder", option, path, folder);
     free(folder);
     return rc;
 }

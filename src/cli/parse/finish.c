@@ -1,4 +1,4 @@
-/* cli/parse/finish.c: making typed values of the words that the parser assigned to options. */
+/* cli/parse/finish.c: conversion of the words that the parser assigned to options into typed values. */
 #include <string.h>
 
 #include "base/text/number.h"
@@ -6,7 +6,7 @@
 #include "cli/parse/lookup.h"
 #include "cli/parse/parser.h"
 
-/* Writes one value into its field. The words have been checked when they were taken. */
+/* Writes one value into its field. The parser has already validated the words. */
 static void store_single_word(const struct option *option, const char *word, void *field)
 {
     switch (option->type) {

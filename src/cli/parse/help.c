@@ -17,7 +17,7 @@
 #define LEAST_WIDTH 40
 #define MOST_WIDTH 120
 #define LONG_SENTENCE 208 /* bytes: four lines */
-#define HELP_COLUMN 28    /* where explanations begin */
+#define HELP_COLUMN 28    /* column of explanations */
 
 size_t help_width(void)
 {
@@ -39,8 +39,7 @@ static void add_indentation(struct string_builder *text, size_t count)
         string_add_char(text, ' ');
 }
 
-/* Adds one paragraph, broken at blanks where it has to be. The current line is at `column`; further lines begin at
- * `indent`. */
+/* Adds one paragraph, wrapped at blanks. The current line is at `column`; further lines begin at `indent`. */
 static void add_wrapped(struct string_builder *ret, const char *paragraph, size_t column, size_t indent, size_t width)
 {
     bool line_is_empty = true;
@@ -65,7 +64,7 @@ static void add_wrapped(struct string_builder *ret, const char *paragraph, size_
     string_add_char(ret, '\n');
 }
 
-/* The first ones, which are separated by blank lines ("\n\n"). */
+/* Length of the first `count` paragraphs, which are separated by blank lines ("\n\n"). */
 static void add_wrapped_paragraphs(struct string_builder *ret, const char *text, size_t count, size_t width)
 {
     for (size_t i = 0; text && *text && i < count; i++) {
@@ -146,7 +145,7 @@ size_t help_summary_length(const char *help)
     return clause;
 }
 
-/* All names, or on a page the first short one and the first long one. */
+/* Appends all names, or in short help the first short one and the first long one. */
 static void add_option_names(struct string_builder *ret, const struct option *option, enum help_extent extent)
 {
     bool has_long = false;
@@ -237,7 +236,7 @@ static void add_required_words(struct string_builder *ret, const struct option_g
     }
 }
 
-/* Lines stay as they are: they are there to be copied. */
+/* Examples are not wrapped, so that they can be copied. */
 static void add_example_lines(struct string_builder *ret, const char *line)
 {
     string_add(ret, "\nExample:\n");
@@ -300,7 +299,7 @@ static size_t count_options(const struct parse *parse)
     return ret;
 }
 
-/* In one list, whatever groups they are of. Returns how many options there are besides. */
+/* Appends the main options of all groups in one list. Returns the number of the other options. */
 static size_t add_essential_options(struct parse *parse, size_t width, struct string_builder *ret)
 {
     const struct command *command = parse_command(parse);

@@ -1,4 +1,4 @@
-/* cli/parse/lookup.c: telling options from values, and finding near misses. */
+/* cli/parse/lookup.c: options distinguished from values; suggestions for misspelled names. */
 #include "cli/parse/lookup.h"
 
 #include <string.h>
@@ -12,17 +12,17 @@ struct beginning_search {
     struct text wanted;
     struct option_match found;
     bool ambiguous;
-    char *candidates; /* names that begin like `wanted`, for the message */
+    char *candidates; /* names that begin with `wanted`, for the message */
     struct arena *arena;
 };
 
-/* Whether one of the two has to be meant: they are the same, or one yields. */
+/* Whether an abbreviation of both names is unambiguous: both belong to one option, or one option yields. */
 static bool is_settled_match(const struct option *a, const struct option *b)
 {
     return a == b || a->yields != b->yields;
 }
 
-/* Several names of one option with the same beginning are no ambiguity. */
+/* Several names of one option with the same prefix are not ambiguous. */
 static bool visit_beginning(void *data, struct option_match match)
 {
     struct beginning_search *search = data;
@@ -58,7 +58,7 @@ static enum word_class find_beginning(const struct parse *parse, struct text nam
     return WORD_OPTION;
 }
 
-/* argparse takes -11 and -1.5 for values; -1e-3 is just as clear. */
+/* argparse reads -11 and -1.5 as values; -1e-3 is treated the same. */
 static bool is_negative_number(const char *word)
 {
     double number;
@@ -106,7 +106,7 @@ static void consider_suggestion(struct suggestion *suggestion, const char *name)
     struct text text = text_of(name);
     size_t distance = name_distance(suggestion->wanted, text);
 
-    /* A word that was meant to be abbreviated is as good as a small slip. */
+    /* An abbreviation counts as a small spelling mistake. */
     if (text.size > suggestion->wanted.size && suggestion->wanted.size > 3 &&
         strncmp(name, suggestion->wanted.data, suggestion->wanted.size) == 0)
         distance = 1;

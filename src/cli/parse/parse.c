@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "base/text/option_words.h"
 
-/* ---- For commands and for what finishes a group ---- */
+/* ---- For commands and for `finish` functions of groups ---- */
 
 const char *parse_given(const struct parse *parse, const char *name)
 {
@@ -84,7 +84,7 @@ void parse_add_given_of_group(const struct parse *parse, const struct option_gro
         state = &match.state->options[match.index];
         if (state->name == NULL)
             continue;
-        if (option->kind == OPTION_ONE) { /* each value behind the name again: some add up */
+        if (option->kind == OPTION_ONE) { /* repeat the name before each value: some options append values */
             size_t first = option->append || state->count == 0 ? 0 : state->count - 1;
 
             for (size_t k = first; k < state->count; k++)

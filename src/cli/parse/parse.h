@@ -1,4 +1,4 @@
-/* cli/parse/parse.h: a parse: what is known of a command line, while its words are assigned to options and afterwards.
+/* cli/parse/parse.h: a parse: the state of a command line while its words are assigned to options, and afterwards.
  */
 #ifndef CLI_PARSE_PARSE_H
 #define CLI_PARSE_PARSE_H
@@ -11,7 +11,7 @@
 
 struct command;
 
-/* What the command line said about one option. */
+/* The state of one option. */
 struct option_state {
     const char *name; /* the registered name that was used last; NULL: the option was not given */
     int occurrences;
@@ -20,16 +20,16 @@ struct option_state {
     size_t count, capacity;
 };
 
-/* One option where it stands on the command line, in its order. */
+/* One occurrence of an option, in the order of the command line. */
 struct option_use {
     const struct group_state *state;
     size_t index;     /* into the options of the group */
-    const char *name; /* as in option_state */
+    const char *name; /* registered name, as in option_state */
     const char **words;
-    size_t count; /* of the words that were given here */
+    size_t count; /* number of words in this occurrence */
 };
 
-/* One group of the commands named so far. */
+/* A group of the commands named so far. */
 struct group_state {
     const struct option_group *group;
     struct option_state *options; /* group->count */
@@ -42,40 +42,39 @@ struct group_state {
 struct parse {
     const struct command *path[PARSE_MAX_DEPTH]; /* the commands named so far, the root first */
     size_t depth;
-    struct group_state **groups; /* of all commands on the path, each group once */
+    struct group_state **groups; /* groups of all commands on the path, each once */
     size_t group_count;
     struct visible_group {
         struct group_state *state;
-        size_t offset; /* of the struct that the group fills, in `settings` */
+        size_t offset; /* offset of the struct that the group fills, in `settings` */
     } * visible;       /* the groups of the innermost command, in its order */
     size_t visible_count;
     void *settings;          /* of the innermost command */
-    struct option_use *uses; /* of the options that take values or have an order: the runners */
+    struct option_use *uses; /* occurrences of options with values or with an order (the runners) */
     size_t use_count, use_capacity;
-    struct option_state unrecognized; /* words that nobody takes */
+    struct option_state unrecognized; /* words that no option accepts */
     struct log *log;
-    struct arena arena; /* owns all of the above */
+    struct arena arena; /* owns all memory of the members above */
 };
 
-/* ---- For commands and for what finishes a group ---- */
+/* ---- For commands and for `finish` functions of groups ---- */
 
-/* The name by which an option was given ("--abs-tol"), or NULL when it was not. `name` is any of its names. */
+/* The name with which an option was given ("--abs-tol"), or NULL if it was not given. `name` is any of its names. */
 const char *parse_given(const struct parse *parse, const char *name);
 
-/* The last word that was given to an option as its value, else the option's default; NULL when there is neither. `name`
- * is any of its names. */
+/* The last word given as an option's value, or the option's default; NULL without either. `name` is any of its
+ * names. */
 const char *parse_last_word(const struct parse *parse, const char *name);
 
-/* The word that was given to a positional option of the innermost command, as it was typed; NULL: none. */
+/* The word of a positional option of the innermost command, as typed, or NULL. */
 const char *parse_positional_word(const struct parse *parse, const char *name);
 
-/* Appends, as typed and separated by commas, those of a NULL-terminated list of options that were given; and those of a
- * group. */
+/* Append the given options of a NULL-terminated list, or of a group, as typed and separated by commas. */
 void parse_list_given(const struct parse *parse, const char *const *names, struct string_builder *ret);
 void parse_list_given_of_group(const struct parse *parse, const struct option_group *group, struct string_builder *ret);
 
-/* Appends to `ret` what was given of a group, as it can be typed again: names and values, but those of the options in
- * `except` (first names, NULL-terminated; may be NULL). Only options that have values of their own (not ORDERED). */
+/* Appends the given options of a group to `ret` as words of a command line: names and values, without the options in
+ * `except` (first names, NULL-terminated; may be NULL) and without ORDERED options. */
 void parse_add_given_of_group(const struct parse *parse, const struct option_group *group, const char *const *except,
                               struct word_list *ret);
 
@@ -87,12 +86,12 @@ const struct command *parse_command(const struct parse *parse);
 
 /* ---- Options ---- */
 
-/* An option of the innermost command, and how it was met. */
+/* An option of the innermost command, and how it was spelled. */
 struct option_match {
     struct group_state *state;
-    size_t index;      /* into state->group->options and state->options */
+    size_t index;      /* index into state->group->options and state->options */
     const char *name;  /* the registered name that matched, in full */
-    const char *value; /* what was attached: "x" of --name=x, "vv" of -vvv; NULL: nothing */
+    const char *value; /* attached text: "x" of --name=x, "vv" of -vvv; NULL: none */
 };
 
 /* Calls `visit` for every name of every option of the innermost command, until it returns false. */
@@ -103,13 +102,13 @@ bool option_find(const struct parse *parse, struct text name, struct option_matc
 
 const struct option *option_of(const struct option_match *match);
 
-/* "-o/--output", as argparse calls an option in messages. Owned by the parse. */
+/* "-o/--output", argparse's form of an option in messages. Owned by the parse. */
 const char *option_title(struct parse *parse, const struct option *option);
 
 bool option_is_positional(const struct option *option);
 bool option_takes_values(const struct option *option);
 
-/* The index of `word` among the option's choices; that of the final NULL when it is none of them. */
+/* The index of `word` among the option's choices, or the index of the final NULL if it is not one of them. */
 size_t option_choice(const struct option *option, const char *word);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/parse/parser.c: assigning the words of a command line to options. */
+/* cli/parse/parser.c: assignment of the words of a command line to options. */
 #include "cli/parse/parser.h"
 
 #include <assert.h>
@@ -12,16 +12,14 @@
 #include "cli/parse/lookup.h"
 
 static const struct option help_rows[] = {
-    {.names = {"-h", "--help", HELP_ALL_NAME},
-     .kind = OPTION_FLAG,
-     .help = "show a page of help, or all of it, and end"},
+    {.names = {"-h", "--help", HELP_ALL_NAME}, .kind = OPTION_FLAG, .help = "show short or complete help and exit"},
 };
 
 static const struct option version_rows[] = {
-    {.names = {"-v", "--version"}, .kind = OPTION_FLAG, .help = "show the version and end"},
+    {.names = {"-v", "--version"}, .kind = OPTION_FLAG, .help = "show the version and exit"},
 };
 
-/* The groups in front of every command's own: -h, and for the root -v as well. */
+/* Groups before each command's own groups: -h, and -v for the root. */
 static const struct option_group help_options = {
     .title = "Options",
     .options = help_rows,
@@ -52,7 +50,7 @@ static void show_group(struct parse *parse, const struct option_group *group, si
     parse->visible[parse->visible_count++] = (struct visible_group){parse->groups[index], offset};
 }
 
-/* Goes down to `command`: from here on its options are the ones that count. */
+/* Makes `command` the innermost command, whose options are accepted from here on. */
 static void descend_to_command(struct parse *parse, const struct command *command)
 {
     size_t most_groups = parse->group_count + command->group_count + 2;
@@ -94,11 +92,11 @@ struct word_cursor {
     const char *const *words;
     size_t count, position;
     bool only_positional;     /* after -- */
-    struct parse_place place; /* what the next word can be, as far as the option before it says that */
+    struct parse_place place; /* what the preceding option allows as the next word */
     struct error *err;
 };
 
-/* Keeps a NULL behind the last word. */
+/* Appends a word, and keeps the list NULL-terminated. */
 static void append_word(struct parse *parse, struct option_state *state, const char *word)
 {
     if (state->count + 1 >= state->capacity) {
@@ -140,7 +138,7 @@ static int refuse_choice(const char *title, const char *word, const char *const 
     return error_set(err, ERR_INVALID, "argument %s: invalid choice: %s", title, text.data);
 }
 
-/* What argparse itself checks about a value. */
+/* Validates a value as argparse does. */
 static int check_option_word(struct parse *parse, const struct option *option, const char *word, struct error *err)
 {
     const char *title = option_title(parse, option);
@@ -239,8 +237,8 @@ static int check_exclusive(struct word_cursor *cursor, const struct option_match
     return 0;
 }
 
-/* Finds the rows that share the field of an ordered option: all of them note their name in the first one's state. An
- * option with a value has a field of its own, and is noted with the first ordered ones of its group. */
+/* Finds the state in which occurrences of an ordered option are recorded: that of the first row with the same field. An
+ * option with a value has another field and is recorded with the first ordered rows of its group. */
 static void note_order(struct word_cursor *cursor, const struct option_match *match)
 {
     const struct option_group *group = match->state->group;
@@ -293,8 +291,8 @@ static int take_values_of_match(struct word_cursor *cursor, const struct option_
     return rc;
 }
 
-/* Notes one occurrence of an option and takes its values. A cluster of short flags is taken apart: the text behind the
- * first letter begins with the next one. */
+/* Records one occurrence of an option and consumes its values. A cluster of short flags is split: the attached text
+ * begins with the next flag's letter. */
 static int take_option_match(struct word_cursor *cursor, struct option_match match)
 {
     for (;;) {
@@ -330,7 +328,7 @@ static int take_option_match(struct word_cursor *cursor, struct option_match mat
     }
 }
 
-/* The next positional word that the command waits for. */
+/* The next positional option without a word. */
 static bool find_next_positional(const struct parse *parse, struct option_match *ret)
 {
     for (size_t i = 0; i < parse->visible_count; i++) {
@@ -360,7 +358,7 @@ int parse_enter_subcommand(struct parse *parse, const char *word, struct error *
         }
     for (const struct missing_command *missing = command->missing; missing != NULL && missing->name != NULL; missing++)
         if (strcmp(missing->name, word) == 0)
-            return error_set(err, ERR_UNSUPPORTED, "there is no '%s' here: %s; see " FROM_POLYGRAPHY("%s"), word,
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is not supported: %s; see " FROM_POLYGRAPHY("%s"), word,
                              missing->instead, missing->topic);
     names = arena_alloc_zero(&parse->arena, command->subcommand_count + 1, sizeof(*names));
     for (size_t i = 0; i < command->subcommand_count; i++)
@@ -408,7 +406,7 @@ static int take_next_word(struct word_cursor *cursor)
     return ERR_INVALID;
 }
 
-/* ---- What may be missing or too much ---- */
+/* ---- Missing and unrecognised words ---- */
 
 static int check_required(struct parse *parse, struct error *err)
 {
@@ -435,7 +433,7 @@ static int check_required(struct parse *parse, struct error *err)
     return error_set(err, ERR_INVALID, "the following arguments are required: %s", missing);
 }
 
-/* What may have been meant by a word that nobody takes; an option of the command itself stood in front of its name. */
+/* A suggestion for a word that no option accepts, for example an option that was given before its command's name. */
 static const char *suggest_instead(struct parse *parse, const char *word)
 {
     struct option_match match;

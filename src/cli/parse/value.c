@@ -1,4 +1,4 @@
-/* cli/parse/value.c: reading the small languages of option values. */
+/* cli/parse/value.c: parsers of option values. */
 #include "cli/parse/value.h"
 
 #include <math.h>
@@ -92,7 +92,7 @@ void cast_word(struct parse *parse, struct text word, struct cast_value *ret)
         cast_scalar(stripped, ret);
 }
 
-/* Where the value for `name` goes in a list of structs that begin with their name: its earlier place, or a new one. */
+/* The item for `name` in a list of structs whose first member is a name: an existing one, or a new one. */
 static void *place_for_name(void *items, size_t *count, size_t item_size, const char *name)
 {
     char *item = items;
@@ -104,7 +104,7 @@ static void *place_for_name(void *items, size_t *count, size_t item_size, const 
     return item;
 }
 
-/* Splits a word and casts its value. Returns the name, or NULL when the value is neither of the wanted number kinds. */
+/* Splits a word and casts its value. Returns the name, or NULL if the value is not a number of an accepted kind. */
 static const char *split_number_pair(struct parse *parse, const char *word, bool integer, struct cast_value *ret)
 {
     struct text name, value;
@@ -133,7 +133,7 @@ static int convert_number_rules(struct parse *parse, const char *spelling, struc
             return error_set(err, ERR_INVALID, "%s: '%s' is not a number; write 1e-3, or NAME:1e-3 for one output",
                              spelling, words.items[i]);
         if (are_shares && (value.number < 0 || value.number > 1))
-            return error_set(err, ERR_INVALID, "%s: '%s' lies outside of 0 to 1", spelling, words.items[i]);
+            return error_set(err, ERR_INVALID, "%s: '%s' is not in 0 .. 1", spelling, words.items[i]);
         item = place_for_name(items, &count, sizeof(*items), name);
         *item = (struct named_number){name, value.number};
     }
@@ -208,12 +208,12 @@ static int refuse_shape_word(const char *spelling, const char *word, struct text
                              struct error *err)
 {
     if (name.size == 0)
-        return error_set(err, ERR_INVALID, "%s: '%s' names no input; write NAME:[1,3,224,224]", spelling, word);
+        return error_set(err, ERR_INVALID, "%s: '%s' does not name an input; write NAME:[1,3,224,224]", spelling, word);
     if (text_equal_string(value, "auto"))
-        return error_set(err, ERR_INVALID,
-                         "%s: '%s' leaves the shape open; give the dimensions, or leave the input out", spelling, word);
-    return error_set(err, ERR_INVALID, "%s: '%s' is not a shape, which stands in brackets; write " TEXT_FORMAT ":[1,3]",
-                     spelling, word, TEXT_ARGS(name));
+        return error_set(err, ERR_INVALID, "%s: '%s' has no shape; write the dimensions, or leave out the input",
+                         spelling, word);
+    return error_set(err, ERR_INVALID, "%s: '%s' is not a shape in brackets; write " TEXT_FORMAT ":[1,3]", spelling,
+                     word, TEXT_ARGS(name));
 }
 
 int cast_shape(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
@@ -230,10 +230,10 @@ int cast_shape(struct parse *parse, const char *spelling, const char *word, cons
         if (rank == TENSOR_MAX_RANK)
             return error_set(err, ERR_INVALID, "%s: '%s' has more than %d dimensions", spelling, word, TENSOR_MAX_RANK);
         if (item->kind == CAST_FLOAT || item->kind == CAST_LIST || (item->kind == CAST_INTEGER && item->integer < -1))
-            return error_set(
-                err, ERR_INVALID,
-                "%s: '%s': dimension %zu is neither a number of 0 or more, nor -1 or a name for a dynamic one",
-                spelling, word, i + 1);
+            return error_set(err, ERR_INVALID,
+                             "%s: '%s': dimension %zu is not valid; write a number of 0 or more, or -1 or a name for a "
+                             "dynamic dimension",
+                             spelling, word, i + 1);
         symbols[rank] = item->kind == CAST_TEXT ? arena_text(parse_arena(parse), item->text) : NULL;
         ret->shape.dims[rank] = item->kind == CAST_INTEGER ? item->integer : -1;
         rank++;
@@ -243,7 +243,7 @@ int cast_shape(struct parse *parse, const char *spelling, const char *word, cons
     return 0;
 }
 
-/* Whether a shape, which may still be to come, goes on in the next word. */
+/* Whether the next word continues a shape, which may not have begun. */
 static bool shape_goes_on(struct text word)
 {
     size_t at = word.size, open = 0, closed = 0;
@@ -420,7 +420,7 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
         if (!read_top_k_word(value, &top_k))
             return error_set(
                 err, ERR_INVALID,
-                "%s: '%s': K has to be a number of 1 or more, the axis a number; write top-5, or NAME:top-5,axis=1",
+                "%s: '%s': K must be a number of 1 or more, the axis a number; write top-5, or NAME:top-5,axis=1",
                 spelling, words.items[i]);
         top_k.name = arena_text(parse_arena(parse), name);
         *(struct top_k_rule *)place_for_name(items, &count, sizeof(*items), top_k.name) = top_k;
@@ -431,7 +431,7 @@ int convert_top_k(struct parse *parse, const char *spelling, struct words words,
 
 /* ---- External data ---- */
 
-/* The folder that the command writes its model to, malloc'd. */
+/* The folder of the command's output model. The caller frees it. */
 static char *folder_of_output(const struct parse *parse)
 {
     static const char *const names[] = {"-o", "--save-onnx", "--min-good", "--iter-artifact"};
@@ -470,7 +470,7 @@ int convert_external_data(struct parse *parse, const char *spelling, struct word
 
 /* ---- A command line in a single word ---- */
 
-/* Reads the word that begins at `*at`, up to the blank behind it. False when a quote is not closed. */
+/* Reads the word that begins at `*at`, up to the next blank. Returns false if a quote is not closed. */
 static bool read_launcher_word(const char **at, struct string_builder *ret)
 {
     char quote = '\0';
@@ -507,7 +507,7 @@ int convert_launcher(struct parse *parse, const char *spelling, struct words wor
     if (!closed)
         return error_set(err, ERR_INVALID, "%s: a quote is not closed: %s", spelling, line);
     if (count == 0)
-        return error_set(err, ERR_INVALID, "%s: there is no command in it", spelling);
+        return error_set(err, ERR_INVALID, "%s: the command is empty", spelling);
     *(struct words *)field = (struct words){items, count};
     return 0;
 }

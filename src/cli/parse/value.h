@@ -1,7 +1,7 @@
-/* cli/parse/value.h: the small languages in which option values are written.
+/* cli/parse/value.h: the syntaxes of option values.
  *
- * Each converter makes the typed value of one option out of its words; see `option_convert`. What is malformed is
- * refused with a message that shows the right form. In a list, a later word with the same name replaces an earlier one.
+ * Each converter converts the words of one option into its typed value; see `option_convert`. The message about a
+ * malformed value shows the correct form. In a list, a later word with the same name replaces an earlier one.
  */
 #ifndef CLI_PARSE_VALUE_H
 #define CLI_PARSE_VALUE_H
@@ -45,15 +45,16 @@ option_convert convert_ranges;           /* `[<name>:][min,max]`: struct data_lo
 option_convert convert_size;             /* int64_t or uint64_t, bytes */
 option_convert convert_outputs;          /* a list, or `mark all`: struct output_names */
 option_convert convert_top_k;            /* struct top_ks */
-option_convert convert_external_data;    /* in struct external_settings: whether, and the file; the first word counts */
+option_convert convert_external_data;    /* struct external_settings: whether, and the file; only the first word is
+                                          * used */
 
-/* A command line in a single word, taken apart at blanks as a shell does: 'quotes', "quotes" and backslashes keep what
- * they hold together. Nothing is expanded. Fills struct words. */
+/* A command line in a single word, split at blanks as in a shell: 'quotes', "quotes" and backslashes are honoured,
+ * nothing is expanded. Fills struct words. */
 option_convert convert_launcher;
 
 /* ---- Building blocks ---- */
 
-/* Splits at the last ':'. Without one, `ret_name` is empty. */
+/* Splits at the last ':'. Without ':', `ret_name` is empty. */
 void split_name(const char *word, struct text *ret_name, struct text *ret_value);
 
 /* A single word, cast: a list, an integer, a float, or text without the quotes around it. */
@@ -64,17 +65,17 @@ struct cast_value {
     int64_t integer;
     double number;                  /* also set for integers */
     struct text text;               /* also set for numbers: the word without blanks and quotes */
-    const struct cast_value *items; /* of a list; "[]" holds one empty text. Lists in lists have none: not supported */
+    const struct cast_value *items; /* of a list; "[]" contains one empty text. Nested lists have none: not supported */
     size_t count;
 };
 
 void cast_word(struct parse *parse, struct text word, struct cast_value *ret);
 
-/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE as they were meant: what a shell has split at blanks ("x: [1, 3]") is
- * one again. Lives as long as the parse. */
+/* Words of the form NAME:SHAPE or NAME:SHAPE:TYPE, with those joined that a shell has split at blanks ("x: [1, 3]").
+ * The result belongs to the parse. */
 struct words join_shape_words(struct parse *parse, struct words words);
 
-/* Fills shape and symbols of `ret` from a list. Empty elements are dropped: [] is the shape of a scalar. */
+/* Fills shape and symbols of `ret` from a list. Empty elements are ignored: [] is the shape of a scalar. */
 int cast_shape(struct parse *parse, const char *spelling, const char *word, const struct cast_value *list,
                struct input_shape *ret, struct error *err);
 

@@ -1,6 +1,6 @@
-/* cli/surgeon/edit.h: what all tools of `surgeon` do around their work.
+/* cli/surgeon/edit.h: loading, saving and the result file, common to all tools of `surgeon`.
  *
- * The module cli/surgeon/ has a file for each of these tools: it changes a model in memory as its options say.
+ * The module cli/surgeon/ contains one file for each of these tools, which changes a model in memory.
  */
 #ifndef CLI_SURGEON_EDIT_H
 #define CLI_SURGEON_EDIT_H
@@ -8,17 +8,17 @@
 #include "cli/model_file.h"
 #include "cli/result_file.h"
 
-/* Everything is borrowed. */
+/* All members are borrowed. */
 struct surgeon_job {
     const struct command_context *context;
-    const void *settings; /* of the command */
+    const void *settings; /* settings of the command */
     const struct json_values *json;
     const struct model_file_settings *file;
-    struct model *model;        /* set by surgeon_edit(), like what follows */
-    struct result_file *result; /* for what `edit` did */
+    struct model *model;        /* set by surgeon_edit(), as are the following members */
+    struct result_file *result; /* the result that `edit` fills */
 };
 
-/* Loads the model, has `edit` change and save it, and writes the file of --json. Errors are those of `edit`, of
+/* Loads the model, calls `edit` to change and save it, and writes the file of --json. Returns errors of `edit`, of
  * model_file_load_original() and of the result file. */
 int surgeon_edit(struct surgeon_job job, int (*edit)(const struct surgeon_job *job, struct error *err),
                  struct error *err);

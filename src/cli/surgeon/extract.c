@@ -1,4 +1,4 @@
-/* extract.c: cut a part out of an ONNX model. */
+/* extract.c: extract a subgraph of an ONNX model. */
 #include <stdlib.h>
 
 #include "backend/type_inference.h"
@@ -18,7 +18,7 @@ struct surgeon_extract_settings {
     struct extract_values extract;
 };
 
-/* ---- What the user says of tensors ---- */
+/* ---- Tensors as specified by the user ---- */
 
 static int find_values(const struct model *model, const struct tensor_metadata_list *list, struct value_list *ret,
                        struct error *err)
@@ -36,7 +36,7 @@ static int find_values(const struct model *model, const struct tensor_metadata_l
     return 0;
 }
 
-/* What the model says, overruled by the user. */
+/* Shape and type in the model, overridden by the user's. */
 static void overrule_type(const struct tensor_metadata *metadata, struct value_type *ret)
 {
     if (metadata->type != DATA_UNDEFINED)
@@ -58,11 +58,13 @@ static int set_given_type(struct model *model, const struct tensor_metadata *met
         return 0;
     value_info_decode(model->values.items[value].info, &type);
     if (type.not_a_tensor != NULL)
-        return error_set(err, ERR_INVALID, "'%s' is not a tensor (%s): write auto for its shape and type",
+        return error_set(err, ERR_INVALID, "'%s' has no tensor type (%s): write auto for its shape and type",
                          metadata->name, type.not_a_tensor);
     if (metadata->type != DATA_UNDEFINED && type.element != DATA_UNDEFINED && metadata->type != type.element)
-        return error_set(err, ERR_INVALID, "'%s' is %s in the model, not %s: no runtime would take that part",
-                         metadata->name, data_type_name(type.element), data_type_name(metadata->type));
+        return error_set(
+            err, ERR_INVALID,
+            "'%s' is %s in the model, not %s: no runtime would load that subgraph; write auto for the type",
+            metadata->name, data_type_name(type.element), data_type_name(metadata->type));
     overrule_type(metadata, &type);
     model_set_type(model, value, &type);
     return 0;
@@ -79,7 +81,8 @@ static int set_given_types(struct model *model, const struct extract_values *val
     return rc;
 }
 
-/* Whether the user gives an input a shape that the model contradicts: then shapes behind it may be wrong, too. */
+/* Whether the user's shape of an input differs from the model's: then the model's shapes downstream may be wrong,
+ * too. */
 static bool contradicts_shapes(const struct model *model, const struct extract_values *values)
 {
     for (size_t i = 0; i < values->inputs.count; i++) {
@@ -102,7 +105,7 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* In the order in which the model mentions them. */
+/* In the order of the model. */
 static int refuse_missing(const struct model *model, struct value_list *missing, struct error *err)
 {
     SCOPED_STRING(others);
@@ -136,7 +139,7 @@ static void warn_of_unused(const struct subgraph *part, const struct value_list 
     bitset_release(&used);
 }
 
-/* An output that is an input comes out as it went in. Where all of them are, there is no part at all. */
+/* An output that is also an input is passed through. If all outputs are, the subgraph is empty. */
 static int check_ends(const struct subgraph *part, const struct extract_values *values, struct log *log,
                       struct error *err)
 {
@@ -150,20 +153,22 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
         passed_through += bitset_has(&inputs, part->outputs.items[i]);
     if (passed_through > 0 && passed_through == part->outputs.count &&
         (values->inputs.count > 0 || values->outputs.count > 0))
-        rc = error_set(err, ERR_INVALID,
-                       "'" TEXT_FORMAT "' is an input and%s output: no node lies between; name a tensor behind it "
-                       "with --outputs",
-                       TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
-                       passed_through == 1 ? " the only" : ", like all others, an");
+        rc = error_set(
+            err, ERR_INVALID,
+            "'" TEXT_FORMAT
+            "' is an input and%s output, so there is no node between them; name a tensor downstream with --outputs",
+            TEXT_ARGS(model->values.items[part->outputs.items[0]].name),
+            passed_through == 1 ? " the only" : ", like all others, an");
     for (size_t i = 0; rc == 0 && passed_through > 0 && i < part->outputs.count; i++)
         if (bitset_has(&inputs, part->outputs.items[i]))
-            log_message(log, LOG_WARNING, "The output '" TEXT_FORMAT "' is also an input: no node of the part makes it",
+            log_message(log, LOG_WARNING,
+                        "The output '" TEXT_FORMAT "' is also an input: no node of the subgraph produces it",
                         TEXT_ARGS(model->values.items[part->outputs.items[i]].name));
     bitset_release(&inputs);
     return rc;
 }
 
-/* Makes `part` what lies between the inputs and outputs. */
+/* Fills `part` with the subgraph between the inputs and outputs. */
 static int cut_part(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
                     struct error *err)
 {
@@ -192,7 +197,7 @@ static int cut_part(struct model *model, const struct extract_values *values, st
 
 /* ---- Types and shapes ---- */
 
-/* A constant describes itself, whether or not the model does. */
+/* A constant's type and shape come from its value, also where the model lists none. */
 static int describe_constants(struct model *model, const struct value_list *values, struct error *err)
 {
     for (size_t i = 0; i < values->count; i++) {
@@ -214,9 +219,9 @@ static int describe_constants(struct model *model, const struct value_list *valu
     return 0;
 }
 
-/* The tensors of which the user has left something open that an input (or output) needs. */
-static void list_open(const struct value_list *values, const struct tensor_metadata_list *list, bool needs_shape,
-                      struct value_list *ret)
+/* The tensors without a type, or for inputs a shape, that the user has left open. */
+static void list_open_values(const struct value_list *values, const struct tensor_metadata_list *list, bool needs_shape,
+                             struct value_list *ret)
 {
     ret->count = 0;
     for (size_t i = 0; i < values->count; i++)
@@ -224,8 +229,8 @@ static void list_open(const struct value_list *values, const struct tensor_metad
             value_list_add(ret, values->items[i]);
 }
 
-/* Whether the model itself says all that was left open. */
-static bool says_all(const struct subgraph *open)
+/* Whether the model contains all types and shapes that were left open. */
+static bool has_all_types(const struct subgraph *open)
 {
     struct value_type type;
 
@@ -242,10 +247,10 @@ static bool says_all(const struct subgraph *open)
     return true;
 }
 
-/* What is open is looked up in the whole model: what it says, what ONNX Runtime infers, or, in the end, what a run
- * gives. */
-static int complete_open(struct candidate_maker *maker, const struct subgraph *part,
-                         const struct extract_values *values, bool is_forced, struct error *err)
+/* Completes open types and shapes from the whole model: its own, those that ONNX Runtime infers, or else those of a
+ * run. */
+static int complete_open_types(struct candidate_maker *maker, const struct subgraph *part,
+                               const struct extract_values *values, bool is_forced, struct error *err)
 {
     struct subgraph open;
     uint32_t not_a_tensor;
@@ -253,22 +258,23 @@ static int complete_open(struct candidate_maker *maker, const struct subgraph *p
 
     subgraph_init_copy(&open, part);
     open.known = &maker->known.types;
-    list_open(&part->inputs, &values->inputs, true, &open.inputs);
-    list_open(&part->outputs, &values->outputs, false, &open.outputs);
-    if (!is_forced && maker->settings->static_inference && !says_all(&open))
+    list_open_values(&part->inputs, &values->inputs, true, &open.inputs);
+    list_open_values(&part->outputs, &values->outputs, false, &open.outputs);
+    if (!is_forced && maker->settings->static_inference && !has_all_types(&open))
         log_message(maker->log, LOG_INFO,
                     "Running shape inference to derive shapes and/or data types for `auto` arguments.\n"
                     "To avoid this, you can specify the shapes and data types explicitly.");
     rc = candidate_complete(maker, &open, &not_a_tensor, err);
     if (rc == 0 && not_a_tensor != VALUE_NONE)
         rc = error_set(err, ERR_UNSUPPORTED,
-                       "'" TEXT_FORMAT "' is no tensor but a sequence or the like: cut the model elsewhere",
+                       "'" TEXT_FORMAT "' is a sequence, map or optional, not a tensor: cut the model elsewhere",
                        TEXT_ARGS(part->model->values.items[not_a_tensor].name));
     subgraph_release(&open);
     return rc;
 }
 
-/* Other inputs make other shapes. ONNX Runtime may be able to tell which; else the part is written without them. */
+/* With changed input shapes ONNX Runtime infers the shapes again; if it cannot, the subgraph is written without
+ * them. */
 static void infer_anew(const struct command_context *context, const struct surgeon_extract_settings *settings,
                        struct model *model, const struct subgraph *part)
 {
@@ -281,7 +287,7 @@ static void infer_anew(const struct command_context *context, const struct surge
         (void)types_infer(model, part, model_file_runtime(&settings->file), &request, NULL, NULL);
 }
 
-/* What is found out is stated in the model. */
+/* Adds the inferred types and shapes to the model. */
 static int complete_types(const struct command_context *context, const struct surgeon_extract_settings *settings,
                           struct model *model, struct candidate_maker *maker, const struct subgraph *part,
                           struct error *err)
@@ -299,7 +305,7 @@ static int complete_types(const struct command_context *context, const struct su
     rc = describe_constants(model, &part->outputs, err);
     if (rc < 0)
         return rc;
-    rc = complete_open(maker, part, values, is_forced, err);
+    rc = complete_open_types(maker, part, values, is_forced, err);
     if (rc < 0)
         return rc;
     known_types_state(&maker->known.types, model);
@@ -379,7 +385,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_extract_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o",
                                         "--inputs",
                                         "--outputs",
@@ -393,17 +399,14 @@ static const char *const essential[] = {"-o",
 
 const struct command cmd_surgeon_extract = {
     .name = "extract",
-    .summary = "cut a part out of an ONNX model",
+    .summary = "extract a subgraph of an ONNX model",
     .description =
-        "Writes the nodes between the given inputs and outputs as a model of its own. "
-        "Give every tensor that the part begins with: "
-        "when an output depends on something that is left out, the tool says on what, and writes nothing.\n\n"
-        "Shapes and types may be given, or left to the tool with `auto`. "
-        "It takes them from the model, else asks ONNX Runtime to infer them, else runs the whole model once: "
-        "then dynamic dimensions become those of the input data, "
-        "which --model-input-shapes and --load-inputs decide on.\n\n"
-        "ONNX Runtime loads the part once, without its weights. "
-        "What it refuses is not written, unless it refuses the whole model as well.",
+        "Writes the nodes between the given inputs and outputs as a separate model. List all inputs of the subgraph: "
+        "if an output depends on a tensor that is not listed, the error names it, and nothing is written.\n\nWith "
+        "`auto`, shapes and types come from the model, else from ONNX Runtime's inference, else from one run of the "
+        "whole model: dynamic dimensions then become those of the input data, which --model-input-shapes and "
+        "--load-inputs control.\n\nONNX Runtime loads the subgraph once, without its weights. A subgraph that it "
+        "refuses is not written, unless it also refuses the whole model.",
     .example =
         "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:[1,3,224,224]:float32 --outputs y:float32\n"
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",

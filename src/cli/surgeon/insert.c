@@ -1,4 +1,4 @@
-/* insert.c: put a node into an ONNX model. */
+/* insert.c: insert a node into an ONNX model. */
 #include <string.h>
 
 #include "backend/type_inference.h"
@@ -15,7 +15,7 @@ struct surgeon_insert_settings {
     struct insert_values insert;
 };
 
-/* The descriptions of tensors, set aside. */
+/* Removes the types of tensors from the model, and keeps them in `ret`. */
 struct descriptions {
     struct model *model;
     struct bitset values;
@@ -23,7 +23,7 @@ struct descriptions {
     uint8_t *prefixes;
 };
 
-static void set_aside(struct descriptions *descriptions, struct model *model, uint32_t node)
+static void remove_types(struct descriptions *descriptions, struct model *model, uint32_t node)
 {
     struct arena *arena = &model->arena;
 
@@ -43,8 +43,8 @@ static void set_aside(struct descriptions *descriptions, struct model *model, ui
     }
 }
 
-/* Whether a description says no more than another one. */
-static bool says_no_more(struct span info, struct span other)
+/* Whether a type is no more specific than another one. */
+static bool is_no_more_specific(struct span info, struct span other)
 {
     struct value_type type, other_type;
 
@@ -53,14 +53,14 @@ static bool says_no_more(struct span info, struct span other)
     return info.size == 0 || (!type.has_shape && type.element == other_type.element);
 }
 
-/* For what is not described otherwise by now, or not as well: a shape that nobody can tell most often stays. */
-static void put_back(struct descriptions *descriptions)
+/* Restores the old types of tensors for which inference gave none or a less specific one: most shapes do not change. */
+static void restore_types(struct descriptions *descriptions)
 {
     for (size_t i = bitset_next(&descriptions->values, 0); i < descriptions->values.size;
          i = bitset_next(&descriptions->values, i + 1)) {
         struct value *value = &descriptions->model->values.items[i];
 
-        if (!says_no_more(value->info, descriptions->infos[i]))
+        if (!is_no_more_specific(value->info, descriptions->infos[i]))
             continue;
         value->info = descriptions->infos[i];
         value->info_prefix = descriptions->prefixes[i];
@@ -68,19 +68,19 @@ static void put_back(struct descriptions *descriptions)
     bitset_release(&descriptions->values);
 }
 
-/* The new node may make another type or shape than the tensor had, and with it everything behind it. An operator that
- * ONNX Runtime does not know leaves it all as it was. */
-static void infer_types_behind(const struct command_context *context, const struct surgeon_insert_settings *settings,
-                               struct model *model, uint32_t node)
+/* The new node may change the type or shape of the tensor and of everything downstream, so types are inferred again. If
+ * ONNX Runtime does not know the operator, they stay unchanged. */
+static void infer_types_downstream(const struct command_context *context,
+                                   const struct surgeon_insert_settings *settings, struct model *model, uint32_t node)
 {
     struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct descriptions descriptions;
     struct error why = {0};
 
-    set_aside(&descriptions, model, node);
+    remove_types(&descriptions, model, node);
     if (types_infer(model, NULL, model_file_runtime(&settings->file), &request, NULL, &why) < 0)
-        log_message(context->log, LOG_WARNING, "The types behind the new node are left as they were: %s", why.message);
-    put_back(&descriptions);
+        log_message(context->log, LOG_WARNING, "Types downstream of the new node are unchanged: %s", why.message);
+    restore_types(&descriptions);
 }
 
 static void add_tensor_names(struct json_writer *json, const char *key, const struct text *names, size_t count)
@@ -132,15 +132,15 @@ static int insert_node(const struct command_context *context, const struct surge
     add_inserted_node(result, &recipe);
     version = model_import_operators(model);
     if (version > 0)
-        log_message(
-            context->log, LOG_INFO,
-            "The model imports no version of ONNX's own operators, of which the new node is one: version %lld is added",
-            (long long)version);
-    infer_types_behind(context, settings, model, node);
+        log_message(context->log, LOG_INFO,
+                    "The model imports no version of ONNX's standard operators, which the new node needs: version %lld "
+                    "is added",
+                    (long long)version);
+    infer_types_downstream(context, settings, model, node);
     return 0;
 }
 
-/* Nodes that no output depends on go; the model keeps its inputs. */
+/* Removes nodes that no output depends on; the model keeps its inputs. */
 static int insert_and_save(const struct surgeon_job *job, struct error *err)
 {
     struct subgraph whole;
@@ -178,26 +178,23 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_insert_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {
     "-o", "--inputs", "--outputs", "--op", "--name", "--attrs", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_insert = {
     .name = "insert",
-    .summary = "put a node into an ONNX model",
-    .description = "The node reads and makes tensors that the model has. "
-                   "A tensor that is both read and made is split in two: "
-                   "the node reads the old one, and what read the old one reads the new one. "
-                   "What made any other output of the node before does so no longer; "
-                   "nodes that nothing depends on any more are removed.\n\n"
-                   "The new tensor is called like the old one, with _polygraphy_surgeon_insert_output behind it. "
-                   "If the old one is an output of the model, it is the other way round, "
-                   "so that the model's outputs keep their names.\n\n"
-                   "The operator is one of ONNX's own. "
-                   "A model that imports none of these gets the version of its functions, "
-                   "else the newest for its IR version.",
-    .example = "# a Cast between what makes t and what reads it\n"
-               "polygraphy surgeon insert model.onnx -o out.onnx --inputs t --outputs t --op Cast --attrs to=10",
+    .summary = "insert a node into an ONNX model",
+    .description =
+        "The node reads and produces tensors of the model. A tensor that is both an input and an output of the node is "
+        "split in two: the node reads the old tensor, and its previous consumers read the new one. Previous producers "
+        "of other outputs lose these outputs; nodes without remaining consumers are removed.\n\nThe name of the new "
+        "tensor is the old one with the suffix _polygraphy_surgeon_insert_output. If the old tensor is an output of "
+        "the model, the old tensor gets the suffix instead, so that the model's outputs keep their names.\n\nThe "
+        "operator is one of ONNX's standard operators. A model that imports no version of these gets that of its "
+        "functions, else the newest for its IR version.",
+    .example = "# a Cast between the producer of t and its consumers\npolygraphy surgeon insert model.onnx -o out.onnx "
+               "--inputs t --outputs t --op Cast --attrs to=10",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

@@ -38,7 +38,7 @@ static void add_weight(struct result_file *result, struct text name, uint32_t ax
 {
     struct tensor after;
 
-    if (!result->wanted) /* counting takes as long as pruning */
+    if (!result->wanted) /* the counts below take as long as pruning */
         return;
     tensor_borrow(before->type, &before->shape, data, before->size, &after);
     json_writer_begin_object(&result->json);
@@ -120,18 +120,17 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct prune_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_prune = {
     .name = "prune",
     .summary = "give the weights of a model the 2:4 sparsity pattern",
-    .description = "Of every four values of a weight, along the axis that is summed over, "
-                   "the two with the smallest magnitudes become zero. "
-                   "This concerns the weights of MatMul, Gemm and Conv, also behind Cast, Transpose, "
-                   "QuantizeLinear and DequantizeLinear, if they are float32, "
-                   "float16 or bfloat16 and that axis is a multiple of four long.\n\n"
-                   "The result is good for measuring speed: what the model computes is not what it computed before.",
+    .description =
+        "Sets the two smallest magnitudes of every four values of a weight, along the axis that is summed over, to "
+        "zero. Applies to the weights of MatMul, Gemm and Conv, also through Cast, Transpose, QuantizeLinear and "
+        "DequantizeLinear, if they are float32, float16 or bfloat16 and the length of that axis is a multiple of "
+        "four.\n\nUse the result to measure speed only: its outputs differ from those of the original.",
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

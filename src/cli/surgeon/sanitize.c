@@ -1,4 +1,4 @@
-/* sanitize.c: make a model simpler: compute its constants, drop what nothing needs, put its nodes in order. */
+/* sanitize.c: simplify a model: fold constants, remove nodes without consumers, sort nodes. */
 #include <stdlib.h>
 
 #include "backend/constant_folding.h"
@@ -30,8 +30,8 @@ static void warn_of_other_names(const struct command_context *context, const str
 
         if (name[0] != '\0' && (value == VALUE_NONE || !value_list_has(candidates, value)))
             log_message(context->log, LOG_WARNING,
-                        "--set-unbounded-dds-upper-bound: '%s' is no tensor that decides about a size at run time "
-                        "(`inspect model --list-unbounded-dds` lists those)",
+                        "--set-unbounded-dds-upper-bound: '%s' does not determine a data-dependent size; `inspect "
+                        "model --list-unbounded-dds` lists the tensors that do",
                         name);
     }
 }
@@ -66,7 +66,7 @@ static int set_upper_bounds(const struct command_context *context, const struct 
 
 /* ---- Shapes ---- */
 
-/* Runs the model once and writes down the shapes that come out. */
+/* Runs the model once and stores the shapes of the results in the model. */
 static int observe_shapes(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
                           struct model *model, struct error *err)
 {
@@ -88,7 +88,7 @@ static int observe_shapes(const struct command_context *context, const struct su
     reference_values_list_tensors(reference, &known, &all);
     rc = reference_values_record(reference, &all, &why);
     if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model,
-                                        "without --force-fallback-shape-inference it is not run", err) == 0)
+                                        "leave out --force-fallback-shape-inference", err) == 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
     for (size_t i = 0; rc == 0 && i < all.count; i++) {
         const struct tensor *tensor = reference_values_get(reference, all.items[i]);
@@ -156,7 +156,7 @@ static int fold_constants(const struct command_context *context, const struct su
         settings.partition = values->partitioning == PARTITIONING_BASIC ? FOLDING_HALVES : FOLDING_NODES;
     rc = constants_fold(model, &settings, &why);
     if (rc < 0 &&
-        model_file_report_end(&why, "cannot fold the constants", model, "without --fold-constants they stay", err) == 0)
+        model_file_report_end(&why, "cannot fold the constants", model, "leave out --fold-constants", err) == 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
     add_counts(result, &counts);
     return rc;
@@ -227,7 +227,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_sanitize_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o",
                                         "--fold-constants",
                                         "--cleanup",
@@ -244,20 +244,15 @@ static const char *const essential[] = {"-o",
 
 const struct command cmd_surgeon_sanitize = {
     .name = "sanitize",
-    .summary = "simplify a model: fold constants, remove what is not needed, sort nodes",
-    .description =
-        "Writes a model that computes the same with less. "
-        "Without further options it only infers shapes.\n\n"
-        "--fold-constants computes what depends on constants alone, "
-        "among them the shapes of tensors whose shape is known, "
-        "and replaces If nodes that are decided by the branch that is taken. "
-        "Quantisation and random operators are never folded. "
-        "Large models are folded in pieces of some hundred nodes, in a time that grows with their number.\n\n"
-        "ONNX Runtime loads the result once, without its weights. "
-        "What it refuses is not written, unless it refuses the original as well.",
-    .example = "# static shapes, and all that follows from them\n"
-               "polygraphy surgeon sanitize model.onnx -o simple.onnx --fold-constants --override-input-shapes "
-               "image:[1,3,224,224]",
+    .summary = "simplify a model: fold constants, remove unused nodes, sort nodes",
+    .description = "Writes an equivalent, simpler model. Without further options it only infers "
+                   "shapes.\n\n--fold-constants computes tensors that depend only on constants, including the shapes "
+                   "of tensors with static shapes, and replaces If nodes with a constant condition by the selected "
+                   "branch. Quantization and random operators are never folded. Large models are folded in pieces of "
+                   "some hundred nodes, in time linear in their number.\n\nONNX Runtime loads the result once, without "
+                   "its weights. A result that it refuses is not written, unless it also refuses the original.",
+    .example = "# static shapes, with all tensors that depend only on them folded\npolygraphy surgeon sanitize "
+               "model.onnx -o simple.onnx --fold-constants --override-input-shapes image:[1,3,224,224]",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

@@ -1,4 +1,4 @@
-/* weight_reconstruct.c: put proxies in place of weights that were stripped. */
+/* weight_reconstruct.c: replace stripped weights by proxies. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -19,10 +19,10 @@ struct reconstruction {
     struct model *model;
     struct log *log;
     struct result_file *result;
-    struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
+    struct sparsity_candidates candidates; /* weights that can have the 2:4 pattern */
 };
 
-/* The mark says that there was a pattern; the nodes that use the weight say along which axes. */
+/* The mark records that a weight had the pattern; the axes follow from the nodes that use the weight. */
 static void find_axes(const struct sparsity_candidates *candidates, uint32_t initializer,
                       struct stripped_weight *weight)
 {
@@ -46,7 +46,7 @@ static void add_proxy(struct result_file *result, struct text name, const struct
     json_writer_end_object(&result->json);
 }
 
-/* Returns 1 for a weight that was stripped, else 0. */
+/* Returns 1 for a stripped weight, otherwise 0. */
 static int fill_weight(struct reconstruction *reconstruction, uint32_t index, struct error *err)
 {
     struct model *model = reconstruction->model;
@@ -62,8 +62,8 @@ static int fill_weight(struct reconstruction *reconstruction, uint32_t index, st
         find_axes(&reconstruction->candidates, index, &weight);
     if (weight.sparse && weight.sparse_axes == 0)
         log_message(reconstruction->log, LOG_WARNING,
-                    "Weight '" TEXT_FORMAT "' had the 2:4 pattern, and no node that uses it says along which axis: its "
-                    "proxy does not have it",
+                    "Weight '" TEXT_FORMAT
+                    "' had the 2:4 pattern, but no consumer determines its axis: the proxy has no pattern",
                     TEXT_ARGS(name));
     rc = model_new_tensor(model, initializer->value, weight.type, &weight.shape, &data, err);
     if (rc < 0)
@@ -95,7 +95,7 @@ static int fill_weights(struct reconstruction *reconstruction, struct error *err
         return rc;
     stripped_model_unmark(model);
     if (count == 0)
-        log_message(log, LOG_WARNING, "The model has no stripped weights: it is saved as it is");
+        log_message(log, LOG_WARNING, "The model has no stripped weights: it is saved unchanged");
     else
         log_message(log, LOG_FINISH, "Finished reconstructing %zu weights", count);
     return 0;
@@ -130,19 +130,17 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_reconstruct_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_weight_reconstruct = {
     .name = "weight-reconstruct",
-    .summary = "put proxies in place of weights that were stripped",
-    .description = "Fills the weights that `surgeon weight-strip` has emptied, this program's or Polygraphy's, "
-                   "with values of the same type and shape, so that the model runs: "
-                   "as fast as the original, with other results. "
-                   "Weights that had the 2:4 sparsity pattern get it again. "
-                   "The values depend on name, type and shape of a weight alone, "
-                   "so every reconstruction gives the same model. "
-                   "The marks of stripped weights go.",
+    .summary = "replace stripped weights by proxies",
+    .description =
+        "Fills the weights that `surgeon weight-strip` of this program or Polygraphy has emptied with values of the "
+        "same type and shape, so that the model runs as fast as the original, with different results. Weights that had "
+        "the 2:4 sparsity pattern get it again. The values depend only on the weight's name, type and shape, so every "
+        "reconstruction gives the same model. The marks of stripped weights are removed.",
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

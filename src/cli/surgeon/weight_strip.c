@@ -1,4 +1,4 @@
-/* weight_strip.c: take the values out of a model's weights. */
+/* weight_strip.c: remove the values of a model's weights. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,15 +26,15 @@ struct stripping {
     struct model *model;
     struct log *log;
     struct result_file *result;
-    struct sparsity_candidates candidates; /* weights that may have the 2:4 pattern */
+    struct sparsity_candidates candidates; /* weights that can have the 2:4 pattern */
     struct bitset weights;                 /* initializers that lose their values */
     size_t stripped, sparse;
     uint64_t bytes;
 };
 
-/* ---- What stays ---- */
+/* ---- Weights that are kept ---- */
 
-/* Takes the weights that the file names out of the set. */
+/* Removes the weights that the file names from the set. */
 static int keep_listed(struct stripping *stripping, const char *path, struct error *err)
 {
     const struct model *model = stripping->model;
@@ -67,7 +67,7 @@ static int keep_listed(struct stripping *stripping, const char *path, struct err
 
 /* ---- Stripping ---- */
 
-/* Whether the weight has the 2:4 pattern along every axis that a node sums over. */
+/* Whether the weight has the 2:4 pattern along every axis over which a node sums. */
 static int is_sparse(const struct stripping *stripping, uint32_t initializer, bool *ret, struct error *err)
 {
     const struct model *model = stripping->model;
@@ -132,7 +132,7 @@ static int strip_weight(struct stripping *stripping, uint32_t index, struct erro
     return 0;
 }
 
-/* Who passes the model on should know what of it still tells what was learnt. */
+/* Before sharing the model, the user should know which of its weights still have trained values. */
 static void warn_of_what_stays(struct stripping *stripping)
 {
     const struct model *model = stripping->model;
@@ -152,8 +152,8 @@ static void warn_of_what_stays(struct stripping *stripping)
     json_writer_end_object(&stripping->result->json);
     if (inside + others > 0)
         log_message(stripping->log, LOG_WARNING,
-                    "%zu floating-point tensor(s) keep their values: %zu that other operators read, are small, or are "
-                    "listed, and %zu inside of bodies, attributes and functions",
+                    "%zu floating-point tensor(s) keep their values: %zu are inputs of other operators, small, or "
+                    "listed, and %zu are in bodies, attributes and functions",
                     inside + others, others, inside);
 }
 
@@ -230,24 +230,21 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_strip_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o", "--exclude-list", "--json", "-v", NULL};
 
 const struct command cmd_surgeon_weight_strip = {
     .name = "weight-strip",
-    .summary = "take the values out of a model's weights",
-    .description = "Weights keep their name, type and shape, and lose their values. "
-                   "So the structure of a model can be passed on, or reported with an issue, in a small file. "
-                   "Weights are what Conv, ConvTranspose, Gemm and MatMul read as constants, of any size, "
-                   "also through QuantizeLinear, DequantizeLinear and Transpose; "
-                   "and what Gather, Slice and plug-ins read, from 1024 elements on. "
-                   "uint8 and strings stay. "
-                   "Constant nodes become initializers, other constants that nodes compute have to be folded before "
-                   "(`surgeon sanitize --fold-constants`).\n\n"
-                   "A stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, "
-                   "or `TRT_WEIGHTLESS/SPARSE_2_4` if it had the 2:4 sparsity pattern. "
-                   "The doc_string of the model ends with `TRT_WEIGHTLESS`. "
-                   "`surgeon weight-reconstruct` puts other values in their place.",
+    .summary = "remove the values of a model's weights",
+    .description =
+        "Weights keep their name, type and shape, and lose their values, so that the structure of a model can be "
+        "shared, for example with a bug report, in a small file. Weights are constant inputs of Conv, ConvTranspose, "
+        "Gemm and MatMul of any size, also through QuantizeLinear, DequantizeLinear and Transpose, and those of "
+        "Gather, Slice and plug-ins with at least 1024 elements. uint8 and string tensors are kept. Constant nodes "
+        "become initializers; other computed constants must be folded first (`surgeon sanitize "
+        "--fold-constants`).\n\nA stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, or "
+        "`TRT_WEIGHTLESS/SPARSE_2_4` if it had the 2:4 sparsity pattern. The doc_string of the model ends with "
+        "`TRT_WEIGHTLESS`. `surgeon weight-reconstruct` fills them with other values.",
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

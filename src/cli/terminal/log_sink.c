@@ -1,4 +1,4 @@
-/* cli/terminal/log_sink.c: laying out log lines and writing them. */
+/* cli/terminal/log_sink.c: layout and output of log lines. */
 #include "cli/terminal/log_sink.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ struct level_look {
     const char *letter, *color; /* ECMA-48 "select graphic rendition", or NULL */
 };
 
-/* From high to low: a level looks like the first one that it reaches. */
+/* From high to low: a level has the style of the first row that it reaches. */
 static const struct level_look looks[] = {
     {LOG_CRITICAL, "[!]", "\033[1;31m"},
     {LOG_ERROR, "[E]", "\033[31m"},
@@ -72,7 +72,7 @@ void log_layout(enum log_level level, int depth, const char *time_of_day, struct
     }
 }
 
-/* Whoever read our output has gone: what else there is to say interests nobody. */
+/* The reader of standard output has closed it: terminate quietly, as further output would be lost. */
 static void end_quietly(void)
 {
     interrupt_remove_registered();
@@ -101,7 +101,7 @@ static void write_all(struct log_sink *sink, int fd, struct text text)
     }
 }
 
-/* Lines for people, who may look at a progress line below. */
+/* Writes a line to a stream, around the progress line if there is one. */
 static void write_stream(struct log_sink *sink, int stream, struct text text)
 {
     progress_line_hide(sink->progress, stream);
@@ -118,7 +118,8 @@ static void time_of_day(char ret[TIME_SIZE])
         ret[0] = '\0';
 }
 
-/* A warning about the whole run: those about one of many comparisons are indented. */
+/* Passes a warning about the whole run to the session that runs this check. Warnings about single comparisons, which
+ * are indented, are not passed. */
 static void pass_warning(struct text message)
 {
     struct error warning = {0};

@@ -1,7 +1,7 @@
-/* cli/terminal/progress_line.c: drawing the line, and taking it away.
+/* cli/terminal/progress_line.c: drawing and erasing the progress line.
  *
- * The thread sleeps until the line is due. Where the text would change sooner than it may be drawn, the last change is
- * drawn by the thread a little later: a line is never old for longer than that.
+ * The thread sleeps until the next drawing is due. A change that comes before drawing is allowed again is drawn by the
+ * thread as soon as it is, so that the line is never outdated for longer.
  */
 #include "cli/terminal/progress_line.h"
 
@@ -27,11 +27,11 @@
 /* ECMA-48: erase from the cursor to the end of the line. */
 #define ERASE "\r\033[K"
 
-/* A process has one line at the most; it is known here for those who fork. */
+/* The only line of the process, for the handlers of fork(). */
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static struct progress_line *current;
 
-/* ---- Forks: a child has no thread, and the line is not its own ---- */
+/* ---- Forks: a child has no thread, and must not draw ---- */
 
 static void before_fork(void)
 {
@@ -92,7 +92,7 @@ static void write_terminal(struct progress_line *line, const char *data, size_t 
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             poll(&(struct pollfd){.fd = STDERR_FILENO, .events = POLLOUT}, 1, -1);
         } else if (errno != EINTR) {
-            line->usable = false; /* the terminal has gone */
+            line->usable = false; /* the terminal has disconnected */
             return;
         }
     }
@@ -107,7 +107,7 @@ static size_t terminal_width(void)
     return window.ws_col;
 }
 
-/* A terminal that does not say who is in the foreground is no shell's. */
+/* A terminal without a foreground process group is not controlled by a shell. */
 static bool is_in_foreground(void)
 {
     pid_t group = tcgetpgrp(STDERR_FILENO);
@@ -128,7 +128,7 @@ static void erase_line(struct progress_line *line)
 
 static void draw_line(struct progress_line *line, double now)
 {
-    size_t width = terminal_width() - 1; /* a character in the last column makes some terminals begin the next row */
+    size_t width = terminal_width() - 1; /* some terminals begin the next row after a character in the last column */
 
     line->earliest = now + SECONDS_BETWEEN_DRAWINGS;
     line->due = now + SECONDS_BETWEEN_TICKS;
@@ -148,7 +148,7 @@ static void draw_line(struct progress_line *line, double now)
     write_terminal(line, line->text.data, line->text.size);
 }
 
-/* Now if it may be, otherwise by the thread as soon as it may be. */
+/* Draws now if allowed, otherwise leaves it to the thread. */
 static void draw_soon(struct progress_line *line)
 {
     double now = stopwatch_now();
@@ -190,7 +190,7 @@ static void *keep_drawing(void *data)
 
 /* ---- In use ---- */
 
-/* Returns whether there is a line. Without a thread, which may be refused, it is drawn in calls only. */
+/* Returns whether there is a line. If no thread can be created, the line is drawn in calls only. */
 static bool begin_line(struct progress_line *line)
 {
     pthread_condattr_t attributes;
@@ -199,7 +199,7 @@ static bool begin_line(struct progress_line *line)
     if (line->begun || !line->usable)
         return line->begun;
     pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* that of stopwatch_now() */
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC); /* the clock of stopwatch_now() */
     pthread_cond_init(&line->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     string_init(&line->text);
@@ -208,7 +208,7 @@ static bool begin_line(struct progress_line *line)
     line->begun = true;
 
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals go to the thread that does the work */
+    pthread_sigmask(SIG_SETMASK, &all, &old); /* signals are handled by the main thread */
     line->has_thread = pthread_create(&line->thread, NULL, keep_drawing, line) == 0;
     pthread_sigmask(SIG_SETMASK, &old, NULL);
     return true;

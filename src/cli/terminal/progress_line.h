@@ -1,4 +1,4 @@
-/* cli/terminal/progress_line.h: one line at the bottom of the terminal that tells how far a session is.
+/* cli/terminal/progress_line.h: one line at the bottom of the terminal that shows the progress of a session.
  *
  *   struct progress_line line;
  *   progress_line_init(&line);
@@ -10,13 +10,13 @@
  *   ...
  *   progress_line_end(&line);
  *
- * It tells of a debugging session, of an engine that is built, or of both. It goes to standard error, and only when
- * that is a terminal: neither a file nor a pipe ever gets a byte of it. Log lines take its place, and it comes again
- * below them. Between two calls a thread keeps it up to date: the time that is left, the width of the terminal. It is
- * drawn ten times a second at the most, and only while this process is in the foreground.
+ * It shows a debugging session, an engine build, or both. It is written to standard error, and only if that is a
+ * terminal, never to a file or a pipe. Log lines replace it, and it is drawn again below them. Between calls a thread
+ * updates it: the remaining time, the width of the terminal. It is drawn at most ten times a second, and only while
+ * this process is in the foreground.
  *
- * It is also not shown when standard output is a pipe: what comes out at the pipe's other end ("| tee log") may go to
- * the same terminal at any moment, into the middle of the line.
+ * It is not shown either if standard output is a pipe, because the pipe's reader ("| tee log") may write to the same
+ * terminal at any moment, into the middle of the line.
  */
 #ifndef CLI_TERMINAL_PROGRESS_LINE_H
 #define CLI_TERMINAL_PROGRESS_LINE_H
@@ -28,40 +28,41 @@
 #include "cli/terminal/progress_text.h"
 
 struct progress_line {
-    bool usable;    /* there is a terminal that understands it */
+    bool usable;    /* standard error is a terminal with the required control sequences */
     bool on_output; /* standard output is a terminal, too */
-    int64_t total;  /* checks there will be in all, where progress does not say; 0: not known */
+    int64_t total;  /* expected number of checks where `progress` has none; 0: not known */
 
-    /* The rest is behind a mutex, as soon as there is something to show. */
+    /* The other members are protected by the mutex once something is shown. */
     pthread_cond_t changed;
     pthread_t thread;
     bool has_thread, ends;
-    bool begun;                       /* all of this is in use */
-    bool has_session, has_layer;      /* what there is to show */
+    bool begun;                       /* the members below are in use */
+    bool has_session, has_layer;      /* current progress */
     bool drawn;                       /* the line is on the terminal */
     struct session_progress progress; /* the newest */
     struct layer_progress layer;      /* its name is `name` */
     char name[128];
-    double ended_at;      /* when `progress.done` became what it is */
-    double earliest, due; /* when it may be drawn again, and when it must be */
-    unsigned step;        /* how often it was drawn */
+    double ended_at;      /* time of the last change of `progress.done` */
+    double earliest, due; /* earliest and latest time of the next drawing */
+    unsigned step;        /* number of drawings */
     struct string_builder text;
 };
 
-/* Finds out whether there is a terminal. A process has one line. */
+/* Detects the terminal. A process has one line. */
 void progress_line_init(struct progress_line *line);
 
-/* Shows this from now on. `line` is a struct progress_line: the function fits struct session_settings. */
+/* Shows this progress from now on. `line` is a struct progress_line; the signature is that of a callback in struct
+ * session_settings. */
 void progress_line_show(void *line, const struct session_progress *progress);
 
-/* The same for an engine that is being built, within a session or not. NULL: it is built. */
+/* The same for an engine build, inside or outside of a session. NULL: the build is finished. */
 void progress_line_show_layer(struct progress_line *line, const struct layer_progress *layer);
 
-/* Around whatever else is written to `stream`. Nothing but that may happen in between. NULL is fine. */
+/* Hide and redraw the line around other output to `stream`. Do nothing else in between. NULL is fine. */
 void progress_line_hide(struct progress_line *line, int stream);
 void progress_line_unhide(struct progress_line *line, int stream);
 
-/* Takes the line away for good. */
+/* Erases the line permanently. */
 void progress_line_end(struct progress_line *line);
 
 #endif

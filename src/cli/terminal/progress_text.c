@@ -71,7 +71,7 @@ static void add_filled(struct string_builder *ret, double done, double total, si
         string_add_char(ret, i < filled ? '=' : i == filled ? '>' : ' ');
 }
 
-/* A mark that wanders to and fro. */
+/* A mark that moves back and forth. */
 static void add_wandering(struct string_builder *ret, unsigned step, size_t size)
 {
     static const char mark[] = "<=>";
@@ -106,7 +106,7 @@ void progress_to_text(const struct session_progress *progress, double since, uns
 
     add_checks(&checks, progress);
     add_node_counts(&nodes, progress);
-    if (left >= 0.5) /* what has run over its time says nothing */
+    if (left >= 0.5) /* overdue: no estimate */
         add_time(&time, left);
     if (checks.size + nodes.size + time.size > width)
         string_clear(&nodes);
@@ -122,7 +122,7 @@ void progress_to_text(const struct session_progress *progress, double since, uns
 
 /* ---- Layers ---- */
 
-/* A character is cut off as a whole. */
+/* Truncates at a character boundary. */
 static void add_name(struct string_builder *ret, const char *name, size_t room)
 {
     size_t size = strlen(name);

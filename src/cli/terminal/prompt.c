@@ -22,7 +22,7 @@ static int write_all(const char *data, size_t size, struct error *err)
     return 0;
 }
 
-/* Waits until there is something to read. A signal makes interrupt_descriptor() readable, however early it comes. */
+/* Waits for input. A signal, also an earlier one, makes interrupt_descriptor() readable. */
 static int wait_for_input(struct error *err)
 {
     struct pollfd ready[] = {
@@ -37,7 +37,7 @@ static int wait_for_input(struct error *err)
     return interrupt_pending() ? error_set(err, ERR_INTERRUPTED, "interrupted") : 0;
 }
 
-/* Reads byte by byte: what stands behind the line belongs to whoever reads next. */
+/* Reads byte by byte, because input after the line belongs to the next reader. */
 static int read_line(struct string_builder *ret, struct error *err)
 {
     for (size_t size_before = ret->size;;) {
@@ -49,7 +49,7 @@ static int read_line(struct string_builder *ret, struct error *err)
         if (got < 0 && errno != EINTR && errno != EAGAIN)
             return error_set_errno(err, ERR_IO, "cannot read standard input");
         if (got == 0 && ret->size == size_before)
-            return error_set(err, ERR_MISSING, "standard input has ended, but an answer was needed: 'p' or 'f'");
+            return error_set(err, ERR_MISSING, "end of standard input, but an answer is required: 'p' or 'f'");
         if (got == 0 || (got > 0 && c == '\n'))
             return 0;
         if (got > 0)
@@ -66,6 +66,6 @@ int prompt_ask(const char *question, struct string_builder *ret, struct error *e
         return rc;
     rc = read_line(ret, err);
     if (rc < 0)
-        write_all("\n", 1, &ignored); /* the message about it begins a line of its own */
+        write_all("\n", 1, &ignored); /* the error message begins on a new line */
     return rc;
 }

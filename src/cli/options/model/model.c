@@ -1,4 +1,4 @@
-/* cli/options/model/model.c: which model a tool works on, and the shapes of its inputs. */
+/* cli/options/model/model.c: the path and type of a tool's model, and the shapes of its inputs. */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -19,7 +19,8 @@ static const struct {
     {".graphdef", MODEL_FROZEN}, {".hdf5", MODEL_KERAS},    {".uff", MODEL_UFF},     {".prototxt", MODEL_CAFFE},
 };
 
-/* An absolute path of an existing file. Links stay as they are: external data lie beside the link, not its target. */
+/* Returns the absolute path of an existing file. Links are not resolved: external data are next to the link, not next
+ * to its target. */
 static const char *make_model_path_absolute(struct parse *parse, const char *path)
 {
     char *folder = path[0] == '/' ? NULL : getcwd(NULL, 0);
@@ -32,7 +33,7 @@ static const char *make_model_path_absolute(struct parse *parse, const char *pat
     return path;
 }
 
-/* A colon may introduce the name of a function in a script, as Polygraphy has it, or be part of the file's name. */
+/* A colon separates a script's path from a function's name, as in Polygraphy, or is part of the file's name. */
 static void find_model_file(struct parse *parse, struct model_values *values)
 {
     const char *colon = strrchr(values->path, ':');
@@ -45,13 +46,13 @@ static void find_model_file(struct parse *parse, struct model_values *values)
         log_message(parse_log(parse), LOG_WARNING, "Model path does not exist: %s", values->path);
 }
 
-/* By its first bytes, whatever it is called. */
+/* Recognises an engine by its first bytes, with any file name. */
 static bool is_engine_file(const char *path)
 {
     return plan_is(path) || plan_is_tensorrt(path);
 }
 
-/* An ONNX model, whatever it is called. */
+/* Recognises an ONNX model by its content, with any file name. */
 static int finish_onnx_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
@@ -59,7 +60,7 @@ static int finish_onnx_model(struct parse *parse, void *given, struct error *err
     values->type = MODEL_ONNX;
     find_model_file(parse, values);
     if (is_engine_file(values->path))
-        return error_set(err, ERR_INVALID, "'%s' is an engine: give the ONNX model that it was built from",
+        return error_set(err, ERR_INVALID, "'%s' is an engine: pass the ONNX model from which it was built",
                          values->path);
     return 0;
 }
@@ -85,11 +86,10 @@ static int guess_model_type(struct model_values *values, struct error *err)
             values->type = extensions[i].type;
             return 0;
         }
-    return error_set(
-        err, ERR_INVALID,
-        "Could not automatically determine model type for: %s; say what it is with --model-type, for instance "
-        "--model-type onnx",
-        values->path);
+    return error_set(err, ERR_INVALID,
+                     "Could not automatically determine model type for: %s; specify it with --model-type, for instance "
+                     "--model-type onnx",
+                     values->path);
 }
 
 static int finish_any_model(struct parse *parse, void *given, struct error *err)
@@ -107,14 +107,15 @@ static int finish_any_model(struct parse *parse, void *given, struct error *err)
     if (rc < 0)
         return rc;
     if (values->type != MODEL_ONNX && values->type != MODEL_ENGINE)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "'%s': models of type '%s' are not supported; convert it to ONNX first; see " FROM_POLYGRAPHY(
-                             "other-models"),
-                         values->path, types[values->type]);
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "'%s': models of type '%s' are not supported; convert the model to ONNX first; see " FROM_POLYGRAPHY(
+                "other-models"),
+            values->path, types[values->type]);
     return 0;
 }
 
-/* No model is called so: what is, is layer information of an engine. */
+/* A model never has this extension; the file is layer information of an engine. */
 static int finish_inspected_model(struct parse *parse, void *given, struct error *err)
 {
     struct model_values *values = given;
@@ -137,7 +138,7 @@ static int finish_inspected_model(struct parse *parse, void *given, struct error
     {                                                                                                                  \
         .names = {"--model-type"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = types,                        \
         OPTION_FIELD(struct model_values, type),                                                                       \
-        .help = "what kind of file the model is; otherwise its extension tells. Only onnx and engine are supported",   \
+        .help = "type of the model file; by default its extension decides. Only onnx and engine are supported",        \
     }
 
 #define SHAPES(name, other_name, text)                                                                                 \
@@ -151,34 +152,34 @@ static int finish_inspected_model(struct parse *parse, void *given, struct error
 static const struct option run_rows[] = {
     MODEL_FILE(OPTION_MAYBE, "onnx engine plan", "path of the model"),
     MODEL_TYPE,
-    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+    SHAPES("--input-shapes", "--inputs", "shapes of the generated input data."),
 };
 
 /* All of them for `convert`, the first two for `inspect`. */
 static const struct option inspect_rows[] = {
     MODEL_FILE(OPTION_ONE, "onnx engine plan", "path of the model"),
     MODEL_TYPE,
-    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+    SHAPES("--input-shapes", "--inputs", "shapes of the generated input data."),
 };
 
 static const struct option lint_rows[] = {
     MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
-    SHAPES("--input-shapes", "--inputs", "shapes for which input data are made."),
+    SHAPES("--input-shapes", "--inputs", "shapes of the generated input data."),
 };
 
 static const struct option capability_rows[] = {
-    MODEL_FILE(OPTION_MAYBE, "onnx", "path of the ONNX model; none with --providers"),
+    MODEL_FILE(OPTION_MAYBE, "onnx", "path of the ONNX model; not needed with --providers"),
 };
 
 static const struct option reduce_rows[] = {
     MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
     SHAPES("--model-input-shapes", "--model-inputs",
-           "shapes that the model's inputs get before anything else is done; makes dynamic shapes static."),
+           "override the shapes of the model's inputs first; makes dynamic shapes static."),
 };
 
 static const struct option sanitize_rows[] = {
     MODEL_FILE(OPTION_ONE, "onnx", "path of the ONNX model"),
-    SHAPES("--override-input-shapes", "--override-inputs", "shapes to write into the model in place of its own."),
+    SHAPES("--override-input-shapes", "--override-inputs", "input shapes to write into the model."),
 };
 
 #define MODEL_GROUP(rows, row_count, finisher)                                                                         \

@@ -1,31 +1,30 @@
-/* cli/options/model/onnx_load.c: how an ONNX model is loaded, and how its shapes are found. */
+/* cli/options/model/onnx_load.c: how an ONNX model is loaded, and which outputs it gets. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
 
 #define ROW(member, ...) OPTION_ROW(struct onnx_load_values, member, __VA_ARGS__)
 
-/* The variants are slices of one table. */
+/* Each variant is a range of one table. */
 static const struct option load_rows[] = {
     ROW(outputs, .names = {"--onnx-outputs"}, .kind = OPTION_MANY, .value_name = "NAME", .convert = convert_outputs,
         .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"mark", "all", NULL},
-        .help = "make these tensors the model's outputs; `mark all` makes it every tensor"),
+        .help = "mark these tensors as the model's outputs; `mark all` marks every tensor"),
     ROW(exclude_outputs, .names = {"--onnx-exclude-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
-        .naming = OPTION_TENSOR_NAMES, .help = "take these tensors off the model's outputs, after --onnx-outputs"),
+        .naming = OPTION_TENSOR_NAMES, .help = "remove these tensors from the model's outputs, after --onnx-outputs"),
     ROW(external_data_dir, .names = {"--external-data-dir", "--load-external-data", "--ext"}, .kind = OPTION_ONE,
-        .value_name = "FOLDER", .help = "where the model's external data lie; beside the model unless given"),
+        .value_name = "FOLDER", .help = "folder of the model's external data (default: the model's folder)"),
     ROW(ignore_external_data, .names = {"--ignore-external-data"}, .kind = OPTION_FLAG,
-        .help = "load the structure of the model only"),
+        .help = "load the model's structure without its external data"),
     ROW(fp_to_fp16, .names = {"--fp-to-fp16"}, .kind = OPTION_FLAG,
         .help = "convert float32 tensors to float16, except inputs and outputs"),
     ROW(outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME", .convert = convert_outputs,
         .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"mark", "all", NULL},
-        .help = "make these tensors the model's outputs; `mark all` makes it every tensor"),
+        .help = "mark these tensors as the model's outputs; `mark all` marks every tensor"),
     ROW(exclude_outputs, .names = {"--exclude-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
-        .naming = OPTION_TENSOR_NAMES, .help = "take these tensors off the model's outputs, after --outputs"),
+        .naming = OPTION_TENSOR_NAMES, .help = "remove these tensors from the model's outputs, after --outputs"),
     ROW(unbounded_dds_upper_bound, .names = {"--set-unbounded-dds-upper-bound"}, .kind = OPTION_MANY,
         .value_name = "[NAME:]N", .convert = convert_named_counts, .naming = OPTION_TENSOR_NAMES,
-        .help = "upper bound for sizes that the model computes from its data, "
-                "for all such tensors or the one that is named"),
+        .help = "upper bound of data-dependent sizes, for all such tensors or the named one"),
 };
 
 #define LOAD_GROUP(first, row_count)                                                                                   \

@@ -27,19 +27,19 @@ static int finish_onnx_save(struct parse *parse, void *given, struct error *err)
         .names = {"--save-external-data", "--external-data-path"}, .kind = OPTION_MAYBE, .value_name = "FILE",         \
         .append = true, .file = OPTION_WRITES_BESIDE, .convert = convert_external_data,                                \
         OPTION_FIELD(struct onnx_save_values, external),                                                               \
-        .help = "put large tensors into a file beside the model: FILE, or one named after the model. FILE is a path "  \
-                "from the model's folder, or an absolute one in that folder. Takes the next word for FILE, so put it " \
-                "behind the model",                                                                                    \
+        .help = "store large tensors in a file next to the model: FILE, or one named after the model. FILE is a path " \
+                "relative to the model's folder, or an absolute one in it. The next word is read as FILE: put the "    \
+                "option after the model",                                                                              \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--external-data-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES", .fallback = "1024",    \
         .convert = convert_size, OPTION_FIELD(struct onnx_save_values, external.threshold),                            \
-        .help = "tensors smaller than this stay in the model; K, M and G may follow the number",                       \
+        .help = "size below which tensors stay in the model; accepts K, M and G",                                      \
     },                                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-save-all-tensors-to-one-file"}, .kind = OPTION_FLAG,                                           \
         OPTION_FIELD(struct onnx_save_values, external.one_file_per_tensor),                                           \
-        .help = "give every external tensor a file of its own",                                                        \
+        .help = "store each external tensor in a separate file",                                                       \
     }
 /* clang-format on */
 
@@ -50,7 +50,7 @@ static const struct option required_rows[] = {OUTPUT(true, "model_file"), EXTERN
 
 static const struct option run_rows[] = {
     ROW(path, .names = {"--save-onnx"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
-        .extensions = "onnx", .help = "where to save the ONNX model as it was changed by the options above"),
+        .extensions = "onnx", .help = "where to save the ONNX model after the changes of the options above"),
     EXTERNAL_DATA,
 };
 

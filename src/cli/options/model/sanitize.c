@@ -1,4 +1,4 @@
-/* cli/options/model/sanitize.c: what only `surgeon sanitize` has. */
+/* cli/options/model/sanitize.c: options of `surgeon sanitize`. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
 
@@ -28,21 +28,19 @@ static int finish_sanitize(struct parse *parse, void *given, struct error *err)
 static const struct option rows[] = {
     ROW(cleanup, .names = {"--cleanup"}, .kind = OPTION_FLAG, .help = "remove nodes that no output depends on"),
     ROW(toposort, .names = {"--toposort"}, .kind = OPTION_FLAG,
-        .help = "put every node behind those that make what it reads"),
+        .help = "sort nodes topologically: each node after the producers of its inputs"),
     ROW(fold_constants, .names = {"--fold-constants"}, .kind = OPTION_FLAG,
-        .help = "compute what depends on constants alone, with ONNX Runtime"),
+        .help = "compute tensors that depend only on constants, with ONNX Runtime"),
     ROW(passes, .names = {"--num-passes", "--num-const-fold-passes"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
-        .help = "the number of passes at most; otherwise until one changes nothing"),
+        .help = "maximum number of passes (default: until a pass changes nothing)"),
     ROW(partitioning, .names = {"--partitioning"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = partitionings,
-        .help = "what to do when the constants of a pass cannot be computed together: "
-                "`basic` computes the two halves of the nodes apart, `recursive` goes on halving down to single nodes"),
-    ROW(no_fold_shapes, .names = {"--no-fold-shapes"}, .kind = OPTION_FLAG,
-        .help = "leave Shape nodes alone, although the shape is known"),
+        .help = "strategy if the constants of a pass cannot be computed together: `basic` computes each half of the "
+                "nodes separately, `recursive` halves down to single nodes"),
+    ROW(no_fold_shapes, .names = {"--no-fold-shapes"}, .kind = OPTION_FLAG, .help = "do not fold Shape nodes"),
     ROW(no_per_pass_shape_inference, .names = {"--no-per-pass-shape-inference"}, .kind = OPTION_FLAG,
-        .help = "do not infer shapes anew before each pass"),
+        .help = "do not repeat shape inference before each pass"),
     ROW(size_threshold, .names = {"--fold-size-threshold"}, .kind = OPTION_ONE, .value_name = "BYTES",
-        .convert = convert_size,
-        .help = "leave tensors to be computed that are larger than this; K, M and G may follow the number"),
+        .convert = convert_size, .help = "do not fold tensors larger than this; accepts K, M and G"),
 };
 
 const struct option_group sanitize_options = {

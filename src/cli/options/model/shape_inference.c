@@ -1,13 +1,14 @@
-/* cli/options/model/shape_inference.c: how the shapes of a model's tensors are found. */
+/* cli/options/model/shape_inference.c: whether and how the shapes of a model's tensors are inferred. */
 #include "base/memory.h"
 #include "cli/options/groups.h"
 
-/* ONNX Runtime is all there is. */
+/* Only ONNX Runtime infers shapes, so disabling it disables shape inference. */
 static bool is_allowed(const struct shape_inference_values *values, bool wanted, struct parse *parse)
 {
     if (wanted && values->no_onnxruntime)
-        log_message(parse_log(parse), LOG_WARNING,
-                    "--no-onnxruntime-shape-inference: only ONNX Runtime infers shapes here, so none are inferred");
+        log_message(
+            parse_log(parse), LOG_WARNING,
+            "--no-onnxruntime-shape-inference: shapes are not inferred, because only ONNX Runtime can infer them");
     return wanted && !values->no_onnxruntime;
 }
 
@@ -33,29 +34,29 @@ static int finish_on_unless_refused(struct parse *parse, void *given, struct err
 #define SHAPE_INFERENCE                                                                                                \
     {                                                                                                                  \
         .names = {"--shape-inference", "--do-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                   \
-        OPTION_FIELD(struct shape_inference_values, shape_inference),                                            \
+        OPTION_FIELD(struct shape_inference_values, shape_inference),                                                  \
         .help = "infer the shapes of all tensors",                                                                     \
     }
 
 #define NO_SHAPE_INFERENCE                                                                                             \
     {                                                                                                                  \
         .names = {"--no-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                                        \
-        OPTION_FIELD(struct shape_inference_values, no_shape_inference),                                         \
+        OPTION_FIELD(struct shape_inference_values, no_shape_inference),                                               \
         .help = "do not infer the shapes of tensors",                                                                  \
     }
 
 #define FORCE_FALLBACK                                                                                                 \
     {                                                                                                                  \
         .names = {"--force-fallback-shape-inference"}, .kind = OPTION_FLAG, .exclusive = 1,                            \
-        OPTION_FIELD(struct shape_inference_values, force_fallback),                                             \
-        .help = "run the model once and take the shapes from what comes out: dynamic dimensions become static",        \
+        OPTION_FIELD(struct shape_inference_values, force_fallback),                                                   \
+        .help = "run the model once and use the shapes of the results; dynamic dimensions become static",              \
     }
 
 #define NO_ONNXRUNTIME                                                                                                 \
     {                                                                                                                  \
         .names = {"--no-onnxruntime-shape-inference"}, .kind = OPTION_FLAG,                                            \
-        OPTION_FIELD(struct shape_inference_values, no_onnxruntime),                                             \
-        .help = "do not let ONNX Runtime infer shapes",                                                                \
+        OPTION_FIELD(struct shape_inference_values, no_onnxruntime),                                                   \
+        .help = "do not use ONNX Runtime for shape inference",                                                         \
     }
 /* clang-format on */
 

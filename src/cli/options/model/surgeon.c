@@ -1,5 +1,5 @@
-/* cli/options/model/surgeon.c: what only tools of `surgeon` have: the tensors at which a model is cut, the node that is
- * inserted, the weights that are not stripped.
+/* cli/options/model/surgeon.c: options of `surgeon` tools: tensors at which a model is cut, the inserted node, weights
+ * that are kept.
  */
 #include <string.h>
 
@@ -37,9 +37,8 @@ static int read_metadata_shape(struct parse *parse, const char *spelling, const 
         return 0;
     cast_word(parse, text, &list);
     if (list.kind != CAST_LIST)
-        return error_set(err, ERR_INVALID,
-                         "%s: '%s': '" TEXT_FORMAT "' is not a shape, which stands in brackets; write [1,3], or auto",
-                         spelling, word, TEXT_ARGS(text));
+        return error_set(err, ERR_INVALID, "%s: '%s': '" TEXT_FORMAT "' is not a shape; write [1,3], or auto", spelling,
+                         word, TEXT_ARGS(text));
     rc = cast_shape(parse, spelling, word, &list, &shape, err);
     if (rc < 0)
         return rc;
@@ -49,7 +48,7 @@ static int read_metadata_shape(struct parse *parse, const char *spelling, const 
     return 0;
 }
 
-/* The part behind the last colon of `text`, which is shortened by it. False when there is no colon. */
+/* Splits the part after the last colon off `text`. Returns false without a colon. */
 static bool take_last_part(struct text *text, struct text *ret)
 {
     size_t at = text->size;
@@ -115,19 +114,16 @@ static const struct option extract_rows[] = {
     OPTION_ROW(struct extract_values, inputs, .names = {"--inputs"}, .kind = OPTION_MANY,
                .value_name = "NAME:SHAPE:TYPE", .convert = convert_input_metadata, .naming = OPTION_TENSOR_NAMES,
                .hints = (const char *const[]){"auto:auto", NULL},
-               .help =
-                   "the tensors that the part begins with, with shape and type, or `auto` for what the model knows: "
-                   "x:[1,3]:float32 or x:auto:auto. "
-                   "Without it, the model's own inputs"),
-    OPTION_ROW(struct extract_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME:TYPE",
-               .convert = convert_output_metadata, .naming = OPTION_TENSOR_NAMES,
-               .hints = (const char *const[]){"auto", NULL},
-               .help = "the tensors that the part ends with, with type, or `auto`: y:float32 or y:auto. "
-                       "Without it, the model's own outputs"),
+               .help = "inputs of the subgraph, with shape and type, or `auto` for those in the model: x:[1,3]:float32 "
+                       "or x:auto:auto (default: the model's inputs)"),
+    OPTION_ROW(
+        struct extract_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME:TYPE",
+        .convert = convert_output_metadata, .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"auto", NULL},
+        .help = "outputs of the subgraph, with type, or `auto`: y:float32 or y:auto (default: the model's outputs)"),
 };
 
 const struct option_group extract_options = {
-    .title = "Part to extract",
+    .title = "Subgraph to extract",
     .options = extract_rows,
     .count = ARRAY_LEN(extract_rows),
 };
@@ -140,7 +136,7 @@ static int refuse_attribute(const char *spelling, const char *word, const char *
                      spelling, word, what);
 }
 
-/* A list is one of integers, of numbers when any of them is no integer, or of texts. */
+/* A list contains integers, numbers if any item is not an integer, or strings. */
 static int read_attribute_list(struct parse *parse, const char *spelling, const char *word,
                                const struct cast_value *list, struct node_attribute *ret, struct error *err)
 {
@@ -158,9 +154,9 @@ static int read_attribute_list(struct parse *parse, const char *spelling, const 
     }
     ret->count = list->count;
     if (counts[CAST_LIST] > 0)
-        return refuse_attribute(spelling, word, "has a list in a list", err);
+        return refuse_attribute(spelling, word, "contains a nested list", err);
     if (list->count == 1 && counts[CAST_TEXT] == 1 && texts[0].size == 0)
-        return refuse_attribute(spelling, word, "is an empty list, whose type is open", err);
+        return refuse_attribute(spelling, word, "is an empty list, which has no type", err);
     if (counts[CAST_TEXT] > 0 && counts[CAST_TEXT] < list->count)
         return refuse_attribute(spelling, word, "mixes numbers and text", err);
     if (counts[CAST_TEXT] > 0) {
@@ -226,21 +222,20 @@ static int convert_attributes(struct parse *parse, const char *spelling, struct 
 static const struct option insert_rows[] = {
     OPTION_ROW(struct insert_values, inputs, .names = {"--inputs"}, .kind = OPTION_MANY, .value_name = "NAME",
                .required = true, .naming = OPTION_TENSOR_NAMES,
-               .help = "the tensors that the node reads, in the order of its inputs; '' for an omitted one"),
+               .help = "input tensors of the node, in order; '' for an omitted one"),
     OPTION_ROW(struct insert_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
                .required = true, .naming = OPTION_TENSOR_NAMES,
-               .help = "the tensors that the node makes from now on. "
-                       "One that is an input, too, is split: "
-                       "the node reads the old tensor, and what read the old one reads the new one"),
+               .help = "output tensors of the node. A tensor that is also an input is split: the node reads the old "
+                       "tensor, and its consumers read the new one"),
     OPTION_ROW(struct insert_values, op, .names = {"--op"}, .kind = OPTION_ONE, .value_name = "TYPE", .required = true,
-               .help = "the operator of the node"),
+               .help = "operator of the node"),
     OPTION_ROW(struct insert_values, name, .names = {"--name"}, .kind = OPTION_ONE, .value_name = "NAME",
-               .help = "the name of the node"),
+               .help = "name of the node"),
     OPTION_ROW(struct insert_values, attributes, .names = {"--attrs"}, .kind = OPTION_MANY, .value_name = "NAME=VALUE",
                .convert = convert_attributes,
                .help =
-                   "attributes of the node: axis=1 alpha=0.5 mode=linear perm=[0,2,1]. Quotes make a text of a number: "
-                   "mode='1'. Of integers and other numbers mixed, all become floating-point numbers"),
+                   "attributes of the node: axis=1 alpha=0.5 mode=linear perm=[0,2,1]. A quoted number is a string: "
+                   "mode='1'. In a list with integers and other numbers, all become floating-point numbers"),
 };
 
 const struct option_group insert_options = {
@@ -249,12 +244,12 @@ const struct option_group insert_options = {
     .count = ARRAY_LEN(insert_rows),
 };
 
-/* ---- Weights that stay ---- */
+/* ---- Weights that are kept ---- */
 
 static const struct option weight_strip_rows[] = {
     OPTION_ROW(struct weight_strip_values, exclude_list, .names = {"--exclude-list"}, .kind = OPTION_ONE,
                .value_name = "FILE", .file = OPTION_READS,
-               .help = "a text file with the names of weights that stay, one to a line"),
+               .help = "text file with the names of weights to keep, one per line"),
 };
 
 const struct option_group weight_strip_options = {

@@ -1,4 +1,4 @@
-/* cli/options/runners/config.c: how an engine is built. */
+/* cli/options/runners/config.c: options of engine builds: profiles, precisions, calibration, tactics. */
 #include <string.h>
 
 #include "backend/tensorrt/settings.h"
@@ -52,12 +52,13 @@ static int check_same_names(const char *option, const struct shape_profiles *pro
                             const struct shape_profiles *others, struct error *err)
 {
     if (profiles->count > 0 && others->count > 0 && profiles->count != others->count)
-        return error_set(err, ERR_INVALID, "%s describes %zu profiles, %s %zu: give as many of each", option,
+        return error_set(err, ERR_INVALID,
+                         "number of profiles differs: %s has %zu, %s %zu; give the same number of each", option,
                          profiles->count, other_option, others->count);
     for (size_t i = 0; i < profiles->count && i < others->count; i++)
         for (size_t k = 0; k < profiles->items[i].count; k++)
             if (!has_shape_name(others->items[i].items, others->items[i].count, profiles->items[i].items[k].name))
-                return error_set(err, ERR_INVALID, "%s names the input '%s', which %s does not: name the same inputs",
+                return error_set(err, ERR_INVALID, "%s names input '%s', %s does not: name the same inputs in both",
                                  option, profiles->items[i].items[k].name, other_option);
     return 0;
 }
@@ -82,7 +83,7 @@ static const struct shape *find_profile_shape(const struct shape_profiles *profi
     return NULL;
 }
 
-/* What is not said of the smallest and largest shapes follows from the optimal ones, and these from the others. */
+/* Shapes that are not given: minimum and maximum default to the optimum, the optimum to one of the others. */
 static struct input_profile make_input_profile(const struct engine_values *values, size_t profile, const char *name)
 {
     const struct shape *minimum = find_profile_shape(&values->minimum, profile, name);
@@ -123,7 +124,7 @@ static void fill_profiles(struct parse *parse, const struct engine_values *value
 
 /* ---- The rest ---- */
 
-/* TensorRT's names of its calibrators. */
+/* TensorRT's names of the calibrators. */
 static int convert_calibrator(struct parse *parse, const char *spelling, struct words words, void *field,
                               struct error *err)
 {
@@ -144,14 +145,14 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
             return 0;
         }
     return error_set(err, ERR_INVALID,
-                     "--calibration-base-class: there is no '%s'; there are IInt8EntropyCalibrator2, "
+                     "--calibration-base-class: unknown class '%s'; choose from IInt8EntropyCalibrator2, "
                      "IInt8MinMaxCalibrator, IInt8LegacyCalibrator",
                      words.items[0]);
 }
 
-/* ---- Decisions that are switched off ---- */
+/* ---- Disabled optimizations ---- */
 
-/* `marked`: names may have NAME_MAY_MISS in front, which otherwise is a pattern's. */
+/* `marked`: names may begin with NAME_MAY_MISS; otherwise that character is part of a pattern. */
 static int disable_decisions(struct parse *parse, struct engine_values *values, const char *family,
                              const struct words *names, bool marked, struct error *err)
 {
@@ -176,7 +177,7 @@ static int disable_given_decisions(struct parse *parse, struct engine_values *va
     return disable_decisions(parse, values, family, names->count > 0 ? names : &(struct words){all, 1}, false, err);
 }
 
-/* What a check of `debug passes` is to do without. */
+/* Adds the optimizations that a check of `debug passes` disables. */
 static int obey_disabled_decisions(struct parse *parse, struct engine_values *values, struct error *err)
 {
     static const char *const families[] = {"fusion", "folding", "layout", "tactics"};
@@ -208,10 +209,10 @@ static int finish_engine_config(struct parse *parse, void *given, struct error *
     builder->precision.enabled[PRECISION_FLOAT32] = true;
     builder->effort.has_optimization_level = parse_given(parse, "--builder-optimization-level");
     if (builder->effort.optimization_level < 0 || builder->effort.optimization_level > 5)
-        return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not among 0 .. 5",
+        return error_set(err, ERR_INVALID, "--builder-optimization-level: %lld is not in 0 .. 5",
                          (long long)builder->effort.optimization_level);
     if (values->quantile < 0 || values->quantile > 1)
-        return error_set(err, ERR_INVALID, "--quantile: %g is not between 0 and 1", values->quantile);
+        return error_set(err, ERR_INVALID, "--quantile: %g is not in 0 .. 1", values->quantile);
     if (parse_given(parse, "--exclude-lean-runtime") && !parse_given(parse, "--version-compatible"))
         return error_set(err, ERR_INVALID, "--exclude-lean-runtime needs --version-compatible");
     if (!builder->precision.enabled[PRECISION_INT8] &&
@@ -226,100 +227,94 @@ static int finish_engine_config(struct parse *parse, void *given, struct error *
 }
 
 #define NO_CONFIG_SCRIPTS                                                                                              \
-    "Python scripts are not run; precisions (--fp16), shapes (--trt-opt-shapes), tactics (--tactic-sources) and "      \
-    "caches (--load-timing-cache) are options here"
+    "Python scripts are not run; use the options for precisions (--fp16), shapes (--trt-opt-shapes), tactics "         \
+    "(--tactic-sources) and "                                                                                          \
+    "caches (--load-timing-cache)"
 
 #define CONSTRAINTS(default_constraint)                                                                                \
     {                                                                                                                  \
         .names = {"--precision-constraints"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = constraints,       \
         .choice_values = constraint_values, .fallback = default_constraint,                                            \
         OPTION_FIELD(struct engine_values, request.builder.precision.constraints),                                     \
-        .help = "what happens when a layer cannot have the precision that was asked for: the build fails (obey), "     \
-                "warns (prefer), or nothing is asked for (none)",                                                      \
+        .help = "what happens if a layer does not support the requested precision: the build fails (obey), "           \
+                "warns (prefer), or precisions are not requested (none)",                                              \
     }
 
 #define ROW(member, ...) OPTION_ROW(struct engine_values, member, __VA_ARGS__)
 
-/* The first one is for all tools but `debug precision`, the last one for that. */
+/* The first row is for all tools except `debug precision`, the last one for `debug precision`. */
 static const struct option rows[] = {
     CONSTRAINTS("none"),
     ROW(minimum, .names = {"--trt-min-shapes"}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .append = true,
         .convert = convert_shape_profiles, .naming = OPTION_INPUT_NAMES,
-        .help = "the smallest shapes that inputs may have. A name that comes again begins the next profile"),
+        .help = "minimum shapes of inputs. A repeated name begins the next profile"),
     ROW(optimum, .names = {"--trt-opt-shapes"}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .append = true,
         .convert = convert_shape_profiles, .naming = OPTION_INPUT_NAMES,
-        .help = "the shapes for which the engine is built"),
+        .help = "shapes for which the engine is optimized"),
     ROW(maximum, .names = {"--trt-max-shapes"}, .kind = OPTION_MANY, .value_name = "NAME:SHAPE", .append = true,
-        .convert = convert_shape_profiles, .naming = OPTION_INPUT_NAMES,
-        .help = "the largest shapes that inputs may have"),
+        .convert = convert_shape_profiles, .naming = OPTION_INPUT_NAMES, .help = "maximum shapes of inputs"),
     ROW(request.builder.precision.enabled[PRECISION_TF32], .names = {"--tf32"}, .kind = OPTION_FLAG,
-        .help = "allow TF32, which the built-in engine computes as float32"),
+        .help = "allow TF32; the built-in engine computes it as float32"),
     ROW(request.builder.precision.enabled[PRECISION_FLOAT16], .names = {"--fp16"}, .kind = OPTION_FLAG,
-        .help = "let layers store float16"),
+        .help = "allow layers to store float16"),
     ROW(request.builder.precision.enabled[PRECISION_BFLOAT16], .names = {"--bf16"}, .kind = OPTION_FLAG,
-        .help = "let layers store bfloat16"),
+        .help = "allow layers to store bfloat16"),
     ROW(request.builder.precision.enabled[PRECISION_INT8], .names = {"--int8"}, .kind = OPTION_FLAG,
-        .help = "let convolutions and matrix products with constant weights compute in int8; "
-                "scales come from the input data"),
-    ROW(tensorrt.fp8, .names = {"--fp8"}, .kind = OPTION_FLAG,
-        .help = "TensorRT: let layers compute in 8-bit floating point; the built-in engine has none"),
+        .help = "allow int8 in convolutions and matrix products with constant weights; the input data calibrate the "
+                "scales"),
+    ROW(tensorrt.fp8, .names = {"--fp8"}, .kind = OPTION_FLAG, .help = "allow 8-bit floating point; TensorRT only"),
     ROW(request.builder.precision.policy, .names = {"--precision-policy"}, .yields = true, .kind = OPTION_ONE,
         .type = OPTION_CHOICE, .choices = policies, .fallback = "lowest",
-        .help = "what a layer that nothing is said of gets of the precisions that are allowed"),
+        .help = "precision of layers for which none is specified, of the allowed ones"),
     ROW(calibration_cache, .names = {"--calibration-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES,
-        .help = "scales for int8: read when the file has some, else written (with TensorRT only read)"),
+        .help = "scales for int8: read if the file contains some, otherwise written (TensorRT: only read)"),
     ROW(calibration_method, .names = {"--calib-base-cls", "--calibration-base-class"}, .kind = OPTION_ONE,
         .value_name = "CLASS", .convert = convert_calibrator,
         .hints =
             (const char *const[]){"IInt8EntropyCalibrator2", "IInt8MinMaxCalibrator", "IInt8LegacyCalibrator", NULL},
-        .help = "how scales are found, by TensorRT's name: "
-                "IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or IInt8LegacyCalibrator"),
+        .help = "calibration method, by TensorRT's name: IInt8EntropyCalibrator2, IInt8MinMaxCalibrator or "
+                "IInt8LegacyCalibrator"),
     ROW(quantile, .names = {"--quantile"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "Q",
-        .fallback = "0.5", .help = "with IInt8LegacyCalibrator: the share of values that are not clipped"),
+        .fallback = "0.5", .help = "with IInt8LegacyCalibrator: fraction of values that are not clipped"),
     ROW(load_timing_cache, .names = {"--load-timing-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
-        .file = OPTION_READS, .help = "times of tactics that need not be taken again"),
+        .file = OPTION_READS, .help = "timing cache with measured times of tactics"),
     ROW(request.builder.effort.error_on_timing_cache_miss, .names = {"--error-on-timing-cache-miss"},
-        .kind = OPTION_FLAG, .help = "fail instead of taking a time"),
+        .kind = OPTION_FLAG, .help = "fail instead of timing a tactic that is not in the cache"),
     ROW(save_tactics, .names = {"--save-tactics", "--save-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .exclusive = 1, .file = OPTION_WRITES, .extensions = "json",
         .shares = "--check", /* of debug tools: each build writes it before its check, which may read it */
-        .help = "write which tactic each layer got"),
+        .help = "write the tactic of each layer to this file"),
     ROW(load_tactics, .names = {"--load-tactics", "--load-tactic-replay"}, .kind = OPTION_ONE, .value_name = "PATH",
         .exclusive = 1, .file = OPTION_READS, .extensions = "json",
-        .help = "give each layer the tactic that this file names"),
+        .help = "use the tactics in this file for the layers"),
     ROW(request.providers.sources, .names = {"--tactic-sources"}, .kind = OPTION_ANY, .value_name = "NAME",
         .hints = (const char *const[]){"onednn", "onnxrt", NULL},
-        .help =
-            "who may provide tactics: onednn, onnxrt, or a plug-in's name; with TensorRT CUDNN and so on; all unless "
-            "given"),
+        .help = "allowed tactic providers: onednn, onnxrt, or a plug-in's name; with TensorRT CUDNN and so on "
+                "(default: all)"),
     ROW(request.builder.excluded, .names = {"--exclude-tactics"}, .yields = true, .kind = OPTION_MANY,
         .value_name = "NAME", .append = true,
-        .help =
-            "do not take these tactics in any layer, whatever a replay says: the mend for a kernel that is at fault "
-            "in many. Names are those of --save-tactics, \"onednn:jit_wino_4x3:avx512_core aBcd16b\"; the "
-            "beginning of one up to a colon or a blank stands for all that begin like it, and * and ? for any "
-            "characters"),
+        .help = "exclude these tactics in all layers, also if a replay names them: the fix for a wrong kernel in many "
+                "layers. Names are those of --save-tactics, \"onednn:jit_wino_4x3:avx512_core aBcd16b\"; a prefix up "
+                "to a colon or a blank stands for all names that begin with it, and * and ? for any characters"),
     ROW(disabled_fusions, .names = {"--disable-fusions"}, .yields = true, .kind = OPTION_ANY, .value_name = "NAME",
         .append = true,
         .hints = (const char *const[]){"bias", "sum", "relu", "clip", "sigmoid", "tanh", "swish", "gelu", NULL},
-        .help =
-            "built-in engine: do not compute these nodes together with what is before them. A name is a kind (bias, "
-            "sum, relu, leaky_relu, clip, sigmoid, tanh, elu, swish, hard_swish, gelu), a kind at a node "
-            "(relu@/layer1/Relu), or a pattern for some (*@/layer1/*); all of them unless any is named"),
+        .help = "built-in engine: do not fuse these nodes into the layers before them. A name is a kind (bias, sum, "
+                "relu, leaky_relu, clip, sigmoid, tanh, elu, swish, hard_swish, gelu), a kind at a node "
+                "(relu@/layer1/Relu), or a pattern (*@/layer1/*); without names, all fusions"),
     ROW(disabled_foldings, .names = {"--disable-foldings"}, .yields = true, .kind = OPTION_ANY, .value_name = "NAME",
         .append = true, .hints = (const char *const[]){"constants", "affine", NULL},
         .help =
-            "built-in engine: do not compute beforehand what depends on constants alone (constants), and do not put "
-            "batch normalizations and other scales and shifts of channels into the weights before them (affine; "
-            "affine@NODE for one); both unless one is named"),
+            "built-in engine: do not fold constants (constants), nor batch normalizations and other scales and shifts "
+            "of channels into the preceding weights (affine; affine@NODE for one node); without names, both"),
     ROW(request.builder.plain_layouts, .names = {"--plain-layouts"}, .kind = OPTION_FLAG,
-        .help = "built-in engine: no tactic that reads or makes a tensor which does not lie in memory row by row"),
+        .help = "built-in engine: exclude tactics with a blocked memory layout of a tensor"),
     ROW(request.builder.effort.optimization_level, .names = {"--builder-optimization-level"}, .kind = OPTION_ONE,
         .type = OPTION_INTEGER, .value_name = "0..5", .fallback = "3",
-        .help = "how many tactics are timed, and how well; 0 takes no times"),
+        .help = "how many tactics are timed, and how precisely; 0 disables timing"),
     ROW(request.builder.deterministic, .names = {"--deterministic"}, .kind = OPTION_FLAG,
-        .help = "take no times: every build chooses the same tactics"),
+        .help = "disable timing: every build chooses the same tactics"),
     OPTION_WITHOUT_FIELD(.names = {"--trt-config-script"}, .kind = OPTION_ONE, .refusal = NO_CONFIG_SCRIPTS,
                          .topic = "python-scripts"),
     OPTION_WITHOUT_FIELD(.names = {"--trt-config-func-name"}, .kind = OPTION_ONE, .refusal = NO_CONFIG_SCRIPTS,

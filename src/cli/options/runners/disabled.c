@@ -18,7 +18,7 @@ bool disabled_name_has_kind(const char *name)
     return length > 0 && name[length] == ':';
 }
 
-/* What is to be known of a name: without its kind. NULL: it is of another. */
+/* The name without its kind, or NULL if it is of another kind. */
 static const char *name_without_kind(struct arena *arena, const char *name, const char *kind)
 {
     bool may_miss = *name == NAME_MAY_MISS;
@@ -54,7 +54,7 @@ static void split_list(struct arena *arena, const char *list, const char *separa
     }
 }
 
-/* All names in the environment. `ret` is to be freed, the names live as long as the parse. */
+/* Lists all names in the environment. The caller frees `ret`; the names belong to the parse. */
 static int read_disabled_variable(struct parse *parse, struct word_list *ret, struct error *err)
 {
     const char *list = getenv(CHECK_DISABLED_VARIABLE);
@@ -116,7 +116,7 @@ int disabled_names_doubt(struct parse *parse, struct error *err)
         if (!is_known_decision(parse_arena(parse), all.items[i])) {
             log_message(parse_log(parse), LOG_WARNING,
                         CHECK_DISABLED_VARIABLE
-                        ": no runner of this program has decisions of the kind of '%s': nothing comes of it here",
+                        ": '%s' is of a kind that no runner of this program supports; it is ignored",
                         all.items[i]);
             break;
         }

@@ -1,8 +1,8 @@
-/* cli/options/runners/disabled.h: POLYGRAPHY_DISABLED: which decisions a check of `debug passes` is to do without.
+/* cli/options/runners/disabled.h: POLYGRAPHY_DISABLED: the optimizations that a check of `debug passes` disables.
  *
- * A list of names with ';' in between, or @FILE: a file with one name a line, where the list is longer than a variable
- * may be. Whoever runs a model obeys the names that it knows, and leaves the others to others. Which those are can be
- * told from a name alone:
+ * A list of names separated by ';', or @FILE: a file with one name per line, for lists that exceed the size limit of a
+ * variable. Each runner disables the optimizations that it has, and ignores names of other runners; the name shows
+ * which runner it is for:
  *
  *   NAME, KEY=VALUE, threads   ONNX Runtime: an optimizer, an entry of its session configuration, all threads but one
  *   KIND:WHAT                  a decision of another runner, or of all
@@ -14,14 +14,14 @@
 #include "base/text/names.h"
 #include "cli/parse/parse.h"
 
-/* The names of one kind in the environment, without "KIND:", or those of no kind where it is NULL; none when the
- * variable is not set. NAME_MAY_MISS stays in front of those that have it. They live as long as the parse. */
+/* Lists the names of one kind in the environment, without "KIND:" but with NAME_MAY_MISS, or those without a kind if
+ * `kind` is NULL; an empty list if the variable is not set. The names belong to the parse. */
 int disabled_names_read(struct parse *parse, const char *kind, struct words *ret, struct error *err);
 
-/* Warns of the first name of a kind that no runner of this program knows. Errors of reading the variable. */
+/* Warns of the first name whose kind no runner of this program supports. Fails if the variable cannot be read. */
 int disabled_names_doubt(struct parse *parse, struct error *err);
 
-/* Whether a name is of any kind: it begins with small letters and a colon, with or without NAME_MAY_MISS. */
+/* Whether a name has a kind: it begins with lower-case letters and a colon, after an optional NAME_MAY_MISS. */
 bool disabled_name_has_kind(const char *name);
 
 #endif

@@ -42,7 +42,7 @@ static bool is_runner_called(const struct runner_line *line, const char *name)
     return line->name == name || (line->name != NULL && name != NULL && strcmp(line->name, name) == 0);
 }
 
-/* The last line of this name, as with other options; NULL: there is none. */
+/* The last line with this name, as with other options, or NULL. */
 static const char *find_runner_line(const struct runner_lines *lines, const char *name)
 {
     const char *ret = NULL;
@@ -60,12 +60,14 @@ static int check_runner_names(const struct runner_values *values, struct error *
     for (size_t i = 0; i < commands->count; i++)
         for (size_t k = 0; k < i; k++)
             if (commands->items[i].name != NULL && is_runner_called(&commands->items[k], commands->items[i].name))
-                return error_set(err, ERR_INVALID, "--runner: two runners are called '%s'", commands->items[i].name);
+                return error_set(err, ERR_INVALID, "--runner: the name '%s' is given twice; use different names",
+                                 commands->items[i].name);
     if (builds->count > 0 && commands->count == 0)
-        return error_set(err, ERR_INVALID, "--runner-build: there is no --runner that could run what is built");
+        return error_set(err, ERR_INVALID,
+                         "--runner-build has no effect without --runner: add a --runner that reads {engine}");
     for (size_t i = 0; i < builds->count; i++)
         if (builds->items[i].name != NULL && find_runner_line(commands, builds->items[i].name) == NULL)
-            return error_set(err, ERR_INVALID, "--runner-build: no --runner is called '%s'", builds->items[i].name);
+            return error_set(err, ERR_INVALID, "--runner-build: no --runner has the name '%s'", builds->items[i].name);
     return 0;
 }
 
@@ -87,8 +89,8 @@ int finish_runner_lines(struct parse *parse, void *given, struct error *err)
             builds[i] = find_runner_line(&values->builds, NULL);
         if (builds[i] == NULL && command_line_names(command->line, COMMAND_ENGINE))
             return error_set(err, ERR_INVALID,
-                             "--runner: '%s' reads {engine}, which nothing makes: say how with --runner-build "
-                             "'COMMAND {model} {engine}'",
+                             "--runner: '%s' reads {engine}, but no command builds it: add --runner-build 'COMMAND "
+                             "{model} {engine}'",
                              command->line);
     }
     values->build_commands = builds;

@@ -1,4 +1,5 @@
-/* cli/options/runners/network.c: what an engine computes, and the files it takes and leaves. */
+/* cli/options/runners/network.c: options of an engine's network: outputs, types and precisions; files of an engine
+ * build. */
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
 
@@ -26,28 +27,27 @@ static int convert_precisions(struct parse *parse, const char *spelling, struct 
 static const struct option network_rows[] = {
     ROW(request.network.outputs, .names = {"--trt-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
         .convert = convert_outputs, .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"mark", "all", NULL},
-        .help = "what the engine gives out: names of tensors, or 'mark all'"),
+        .help = "outputs of the engine: names of tensors, or 'mark all'"),
     ROW(request.network.excluded, .names = {"--trt-exclude-outputs"}, .kind = OPTION_MANY, .value_name = "NAME",
-        .naming = OPTION_TENSOR_NAMES, .help = "tensors that it does not give out"),
+        .naming = OPTION_TENSOR_NAMES, .help = "tensors that are not outputs of the engine"),
     ROW(request.builder.precision.layers, .names = {"--layer-precisions"}, .kind = OPTION_MANY,
         .value_name = "LAYER:TYPE", .convert = convert_precisions, .naming = OPTION_NODE_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        .help =
-            "what layers, or ONNX nodes, compute in: conv1:float32. Only with --precision-constraints prefer or obey"),
+        .help = "precision of layers or ONNX nodes: conv1:float32. Needs --precision-constraints prefer or obey"),
     ROW(request.builder.precision.tensors, .names = {"--tensor-dtypes", "--tensor-datatypes"}, .kind = OPTION_MANY,
         .value_name = "TENSOR:TYPE", .convert = convert_precisions, .naming = OPTION_TENSOR_NAMES,
         .hints = (const char *const[]){"float32", "float16", "bfloat16", "int8", NULL},
-        .help = "what outputs of layers are stored in"),
+        .help = "data types of layer outputs"),
     ROW(strongly_typed, .names = {"--strongly-typed"}, .kind = OPTION_FLAG,
-        .help = "types are those that the model has, whatever precisions are allowed"),
+        .help = "use the types of the model; allowed precisions have no effect"),
     ROW(decide_branches, .names = {"--decide-branches"}, .kind = OPTION_FLAG,
-        .help = "put the branch that sample data take in the place of an If that sizes or integers decide; "
-                "inputs that would take another one are refused then"),
+        .help = "replace each If whose condition depends on sizes or integers by the branch that the sample data "
+                "select; the engine then refuses inputs that select the other one"),
     ROW(request.providers.plugins, .names = {"--plugins"}, .kind = OPTION_MANY, .value_name = "PATH",
         .file = OPTION_READS, .extensions = "so",
         .help = "shared libraries that provide tactics (docs/tactic-plugins.md)"),
     OPTION_WITHOUT_FIELD(.names = {"--trt-network-func-name"}, .kind = OPTION_ONE,
-                         .refusal = "Python scripts are not run; give the network as an ONNX model",
+                         .refusal = "Python scripts are not run; pass the network as an ONNX model",
                          .topic = "python-scripts"),
     OPTION_WITHOUT_FIELD(
             .names = {"--trt-network-postprocess-script", "--trt-npps"}, .kind = OPTION_MANY,
@@ -67,16 +67,16 @@ const struct option_group engine_network_options = {
 static const struct option file_rows[] = {
     ROW(save_timing_cache, .names = {"--save-timing-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES, .shares = "--load-timing-cache",
-        .help = "add the times of tactics, with those that were loaded, to this file, for the next build"),
+        .help = "save measured times of tactics, and the loaded ones, to this file, for the next build"),
     ROW(save_layer_info, .names = {"--save-layer-info"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES, .shares = "--check", /* like --save-tactics */
         .extensions = "json",
-        .help = "write what the engine's layers are, as JSON in the form of trtexec --exportLayerInfo: "
-                "the ONNX nodes in each, its tactic, types and formats"),
+        .help = "write the engine's layers as JSON, in the form of trtexec --exportLayerInfo: for each its ONNX nodes, "
+                "tactic, types and formats"),
     ROW(save_engine, .names = {"--save-engine"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
-        .extensions = "engine plan", .help = "write the engine"),
+        .extensions = "engine plan", .help = "write the engine to this file"),
     ROW(request.profile, .names = {"--profile"}, .yields = true, .kind = OPTION_FLAG,
-        .help = "show how long each layer takes"),
+        .help = "report the time of each layer"),
 };
 
 #define FILE_GROUP(rows_of_it)                                                                                         \

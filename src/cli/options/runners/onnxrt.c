@@ -1,4 +1,4 @@
-/* cli/options/runners/onnxrt.c: which ONNX Runtime to use, and how. */
+/* cli/options/runners/onnxrt.c: ONNX Runtime's library, session options and limits. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,9 +26,9 @@ static int convert_list(struct parse *parse, const char *spelling, struct words 
 
 /* ---- Keys and values ---- */
 
-#define LONGEST_SETTING 1024 /* bytes of a key, or of a value, that the runtime's functions take */
+#define LONGEST_SETTING 1024 /* maximum length of a key or value in the runtime's functions, in bytes */
 
-/* Reads KEY=VALUE, where a value may hold further '='. False when that is not what it is, or is too long. */
+/* Splits KEY=VALUE at the first '='. Returns false if `word` has another form or a part is too long. */
 static bool read_setting(struct parse *parse, struct text pair, struct onnxrt_entry *ret)
 {
     const char *equals = pair.size > 0 ? memchr(pair.data, '=', pair.size) : NULL;
@@ -41,8 +41,8 @@ static bool read_setting(struct parse *parse, struct text pair, struct onnxrt_en
     return true;
 }
 
-/* Takes the first of several parts between commas, and leaves the rest. A comma, or a backslash, with a backslash in
- * front of it belongs to the part; any other backslash stands for itself. */
+/* Removes the first part of a comma-separated list. A backslash escapes a comma or a backslash; before other characters
+ * it is literal. */
 static bool take_part(struct text *rest, struct string_builder *ret)
 {
     size_t i = 0;
@@ -59,7 +59,7 @@ static bool take_part(struct text *rest, struct string_builder *ret)
     return true;
 }
 
-/* PROVIDER:KEY=VALUE,KEY=VALUE,... Neither the provider's name nor a key has a ':' or a '=' in it. */
+/* PROVIDER:KEY=VALUE,KEY=VALUE,... Neither a provider's name nor a key contains ':' or '='. */
 static int add_provider_options(struct parse *parse, const char *spelling, const char *word,
                                 struct onnxrt_entries *list, struct onnxrt_entry *items, struct error *err)
 {
@@ -79,11 +79,11 @@ static int add_provider_options(struct parse *parse, const char *spelling, const
         more = take_part(&rest, &part);
         items[list->count].provider = provider;
         if (!read_setting(parse, (struct text){part.data, part.size}, &items[list->count]))
-            rc = error_set(err, ERR_INVALID,
-                           "%s: '%.*s' in '%.200s' is no KEY=VALUE, each of 1 to %d bytes; a comma that belongs to a "
-                           "value is written \\,",
-                           spelling, (int)(part.size < 200 ? part.size : 200), part.size > 0 ? part.data : "", word,
-                           LONGEST_SETTING);
+            rc = error_set(
+                err, ERR_INVALID,
+                "%s: '%.*s' in '%.200s' is not KEY=VALUE with 1 to %d bytes each; write a comma in a value as \\,",
+                spelling, (int)(part.size < 200 ? part.size : 200), part.size > 0 ? part.data : "", word,
+                LONGEST_SETTING);
         list->count++;
     }
     return rc;
@@ -121,12 +121,13 @@ static int convert_session_config(struct parse *parse, const char *spelling, str
     for (size_t i = 0; i < words.count; i++) {
         if (!read_setting(parse, text_of(words.items[i]), &items[i]))
             return error_set(err, ERR_INVALID,
-                             "%s: '%.200s' is no KEY=VALUE, each of 1 to %d bytes; write "
+                             "%s: '%.200s' is not KEY=VALUE with 1 to %d bytes each; write "
                              "optimization.disable_specified_optimizers=ConstantFolding",
                              spelling, words.items[i], LONGEST_SETTING);
         for (size_t k = 0; k < ARRAY_LEN(ours); k++)
             if (strcmp(items[i].key, ours[k][0]) == 0)
-                return error_set(err, ERR_INVALID, "%s: '%s' is what %s is for, which would overrule it", spelling,
+                return error_set(err, ERR_INVALID,
+                                 "%s: the key '%s' is not accepted because %s sets it: use that option", spelling,
                                  items[i].key, ours[k][1]);
     }
     *(struct onnxrt_entries *)field = (struct onnxrt_entries){items, words.count};
@@ -146,13 +147,13 @@ static int convert_threads(struct parse *parse, const char *spelling, struct wor
     return 0;
 }
 
-/* ---- Optimizers that are switched off ---- */
+/* ---- Disabled optimizers ---- */
 
-/* The session configuration while it grows. */
+/* The session configuration while it is built. */
 struct configuration {
     struct onnxrt_entry *items;
     size_t count, capacity;
-    struct string_builder disabled; /* names of optimizers with ';' in between, which become one entry */
+    struct string_builder disabled; /* names of optimizers separated by ';', which become one entry */
 };
 
 static void disable_optimizers(struct configuration *configuration, const char *names)
@@ -168,7 +169,7 @@ static void add_configuration_entry(struct configuration *configuration, const s
         *VECTOR_APPEND(configuration) = *setting;
 }
 
-/* What a check of `debug passes` has to do without, as far as it is ONNX Runtime's. */
+/* Adds ONNX Runtime's optimizations that a check of `debug passes` disables. */
 static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings *settings,
                                     struct configuration *configuration, struct error *err)
 {
@@ -188,10 +189,10 @@ static int obey_disabled_optimizers(struct parse *parse, struct onnxrt_settings 
         else if (read_setting(parse, text_of(name), &setting))
             add_configuration_entry(configuration, &setting);
         else
-            rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '%s' is no name and no KEY=VALUE", name);
+            rc = error_set(err, ERR_INVALID, CHECK_DISABLED_VARIABLE ": '%s' is neither a name nor KEY=VALUE", name);
     }
     if (rc == 0 && obeyed.size > 0)
-        log_message(parse_log(parse), LOG_INFO, "Switched off in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s",
+        log_message(parse_log(parse), LOG_INFO, "Disabled in ONNX Runtime by " CHECK_DISABLED_VARIABLE ": %s",
                     obeyed.data);
     return rc;
 }
@@ -232,50 +233,47 @@ done:
     return rc;
 }
 
-/* The variants for commands that run a model on the processor only, or not at all, are the rest of the table. */
+/* Variants for commands that run a model on the CPU only, or not at all, begin at a later row. */
 static const struct option options[] = {
     OPTION_ROW(struct onnxrt_values, runtime.execution.providers, .names = {"--providers", "--execution-providers"},
                .kind = OPTION_MANY, .value_name = "NAME", .convert = convert_list,
                .hints = (const char *const[]){"cpu", "cuda", "tensorrt", NULL},
-               .help = "execution providers, the preferred one first; cpu unless given. "
-                       "`inspect capability --providers` tells which ones load here"),
-    OPTION_ROW(struct onnxrt_values, runtime.execution.provider_options, .names = {"--provider-options"},
-               .yields = true, .kind = OPTION_MANY, .value_name = "NAME:KEY=VALUE,...", .append = true,
-               .convert = convert_provider_options,
-               .help = "options of one of --providers, as its documentation names them: "
-                       "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. "
-                       "A comma that belongs to a value is written \\,"),
+               .help = "execution providers in order of preference (default: cpu). `inspect capability --providers` "
+                       "lists those that load on this machine"),
     OPTION_ROW(
-        struct onnxrt_values, disabled_optimizers, .names = {"--onnxrt-disable-optimizers"}, .kind = OPTION_MANY,
-        .value_name = "NAME", .append = true, .yields = true,
-        .help = "optimizers of ONNX Runtime, or single rules of them, that must not change the model: ConstantFolding "
-                "ConvBNFusion. `debug passes` finds those that make the difference"),
-    OPTION_ROW(
-        struct onnxrt_values, runtime.execution.session_config, .names = {"--session-config"}, .yields = true,
-        .kind = OPTION_MANY, .value_name = "KEY=VALUE", .append = true, .convert = convert_session_config,
+        struct onnxrt_values, runtime.execution.provider_options, .names = {"--provider-options"}, .yields = true,
+        .kind = OPTION_MANY, .value_name = "NAME:KEY=VALUE,...", .append = true, .convert = convert_provider_options,
         .help =
-            "entries of ONNX Runtime's session configuration, for sessions that run the model: "
-            "session.disable_prepacking=1, say; docs/onnx-runtime.md has those that tell what makes results differ"),
+            "options of one of --providers, by their documented names: "
+            "tensorrt:trt_fp16_enable=1,trt_timing_cache_enable=1 cuda:use_tf32=0. Write a comma in a value as \\,"),
+    OPTION_ROW(struct onnxrt_values, disabled_optimizers, .names = {"--onnxrt-disable-optimizers"}, .kind = OPTION_MANY,
+               .value_name = "NAME", .append = true, .yields = true,
+               .help = "disable these optimizers of ONNX Runtime, or single rules of them: ConstantFolding "
+                       "ConvBNFusion. `debug passes` finds those that cause a difference"),
+    OPTION_ROW(struct onnxrt_values, runtime.execution.session_config, .names = {"--session-config"}, .yields = true,
+               .kind = OPTION_MANY, .value_name = "KEY=VALUE", .append = true, .convert = convert_session_config,
+               .help = "entries of ONNX Runtime's session configuration for sessions that run the model, for example "
+                       "session.disable_prepacking=1. docs/onnx-runtime.md lists those that help to find the cause of "
+                       "a difference"),
     OPTION_ROW(struct onnxrt_values, runtime.library, .names = {"--onnxruntime-lib"}, .yields = true,
                .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
-               .help = "ONNX Runtime's shared library, if not the one that is found by itself"),
+               .help = "path of ONNX Runtime's shared library (default: searched)"),
     OPTION_ROW(struct onnxrt_values, runtime.custom_op_libraries, .names = {"--onnxrt-custom-ops"}, .yields = true,
                .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_READS, .convert = convert_list,
                .extensions = "so", .help = "shared libraries with custom operators for ONNX Runtime"),
     OPTION_ROW(struct onnxrt_values, runtime.optimization_level, .names = {"--onnxrt-optimization-level"},
                .yields = true, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = optimizations,
-               .choice_values = optimization_levels,
-               .help = "how far ONNX Runtime may rewrite the model before it runs it"),
-    OPTION_ROW(struct onnxrt_values, runtime.intra_threads, .names = {"--onnxrt-threads"}, .yields = true,
-               .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "0",
-               .convert = convert_threads,
-               .help = "threads of ONNX Runtime; 0 uses all processors. 1 makes results the easiest to repeat"),
+               .choice_values = optimization_levels, .help = "graph optimization level of ONNX Runtime"),
+    OPTION_ROW(
+        struct onnxrt_values, runtime.intra_threads, .names = {"--onnxrt-threads"}, .yields = true, .kind = OPTION_ONE,
+        .type = OPTION_INTEGER, .value_name = "N", .fallback = "0", .convert = convert_threads,
+        .help = "number of ONNX Runtime's threads; 0 uses all processors. 1 gives the most reproducible results"),
     OPTION_ROW(struct onnxrt_values, max_memory, .names = {"--max-memory"}, .yields = true, .kind = OPTION_ONE,
                .value_name = "SIZE", .fallback = "0", .convert = convert_size,
-               .help = "how much memory a model may ask for in ONNX Runtime and in the built-in engine (activations, "
-                       "outputs, constants), and generated input data may take: 8G, 512M. "
-                       "More is refused before it is asked for. "
-                       "0 is what the system has available, and 1 GiB for input data whose shapes nobody has given"),
+               .help =
+                   "memory limit of a model in ONNX Runtime and in the built-in engine (activations, outputs, "
+                   "constants), and of generated input data: 8G, 512M. Larger requests fail before they are allocated. "
+                   "0 is the available memory, and 1 GiB for input data of shapes that were not specified"),
 };
 
 #define ONNXRT_GROUP(first)                                                                                            \
@@ -288,7 +286,7 @@ const struct option_group onnxrt_options = ONNXRT_GROUP(0);
 const struct option_group onnxrt_reference_options = ONNXRT_GROUP(2);
 const struct option_group onnxrt_library_options = ONNXRT_GROUP(4);
 
-/* ---- In a process of its own ---- */
+/* ---- ONNX Runtime in a worker process ---- */
 
 static int finish_bounds(struct parse *parse, void *given, struct error *err)
 {
@@ -297,23 +295,22 @@ static int finish_bounds(struct parse *parse, void *given, struct error *err)
     values->apart = true;
     values->has_seconds = parse_given(parse, "--onnxrt-timeout") != NULL;
     if (!(values->seconds >= 0))
-        return error_set(err, ERR_INVALID, "--onnxrt-timeout: a number of seconds cannot be negative");
+        return error_set(err, ERR_INVALID, "--onnxrt-timeout must be at least 0");
     return 0;
 }
 
 static const struct option bounds_rows[] = {
     OPTION_ROW(struct onnxrt_bounds_values, seconds, .names = {"--onnxrt-timeout"}, .yields = true, .kind = OPTION_ONE,
                .type = OPTION_FLOAT, .value_name = "SECONDS",
-               .help = "how long it may take to load the model or a part of it, and a tenth of how long to run it; "
-                       "usually 60, and as many for each GB of the model. "
-                       "0 is no bound"),
+               .help = "time limit for loading the model or a part of it; the limit for running it is ten times as "
+                       "long. Default: 60, and 60 more for each GB of the model; 0 is no limit"),
 };
 
 const struct option_group onnxrt_bounds_options = {
     .title = "ONNX Runtime's process",
-    .description = "Here ONNX Runtime is at work in a process of its own, which is ended when it takes more time, "
-                   "or more memory than 4 GB and eight times the model's size (with --max-memory: "
-                   "that, 1 GB, and three times the model's size).",
+    .description = "This command runs ONNX Runtime in a worker process. It is killed when it exceeds the time limit or "
+                   "a memory limit: 4 GB and eight times the model's size (with --max-memory: that, 1 GB, and three "
+                   "times the model's size).",
     .options = bounds_rows,
     .count = ARRAY_LEN(bounds_rows),
     .finish = finish_bounds,

@@ -1,4 +1,4 @@
-/* cli/options/runners/precision.c: what only `debug precision` has. */
+/* cli/options/runners/precision.c: options of `debug precision`. */
 #include <string.h>
 
 #include "base/memory.h"
@@ -30,17 +30,18 @@ static int finish_precision(struct parse *parse, void *given, struct error *err)
     if (rc < 0)
         return rc;
     if (values->mode == PRECISION_MINIMAL && parse_given(parse, "--dir"))
-        return error_set(err, ERR_INVALID, "--dir is for --mode bisect and linear: minimal takes layers from anywhere");
+        return error_set(err, ERR_INVALID,
+                         "--dir is for --mode bisect and linear: minimal chooses layers anywhere in the network");
     if (precision->constraints == PRECISION_CONSTRAINTS_NONE)
         return error_set(err, ERR_INVALID,
-                         "--precision-constraints none: layers would not get the precision that is chosen for them; "
-                         "take prefer or obey");
+                         "--precision-constraints none: layers would not get the precision that the search chooses; "
+                         "use prefer or obey");
     if (values->emit == PRECISION_EMIT_ENGINE && values->output_onnx == NULL)
         return 0;
     if (values->high != DATA_FLOAT32 || precision->enabled[PRECISION_INT8] ||
         (precision->enabled[PRECISION_FLOAT16] && precision->enabled[PRECISION_BFLOAT16]))
         return error_set(err, ERR_UNSUPPORTED,
-                         "%s: an ONNX model gets either float16 or bfloat16 beside float32; leave out --int8, "
+                         "%s: an ONNX model can combine float32 with either float16 or bfloat16; leave out --int8, "
                          "--precision float16, and one of --fp16 and --bf16",
                          values->output_onnx != NULL ? "--output-onnx" : "--emit onnx");
     return 0;
@@ -50,28 +51,28 @@ static int finish_precision(struct parse *parse, void *given, struct error *err)
 
 static const struct option options[] = {
     ROW(mode, .names = {"--mode"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = modes, .fallback = "bisect",
-        .help = "bisect and linear look for how many layers, from one end of the network, "
-                "have to be in higher precision; minimal for the layers themselves, wherever they are, "
-                "without any that is not needed"),
+        .help = "bisect and linear search for the number of layers, from one end of the network, that need the higher "
+                "precision; minimal for a 1-minimal set of such layers anywhere in the network"),
     ROW(reverse, .names = {"--dir", "--direction"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = directions,
         .fallback = "forward", .convert = convert_direction,
-        .help = "with bisect and linear: which end is first in higher precision, the beginning (forward) or the end"),
+        .help = "with bisect and linear: end of the network whose layers get the higher precision first: the beginning "
+                "(forward) or the end (reverse)"),
     ROW(high, .names = {"-p", "--precision"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = precisions,
         .fallback = "float32", .choice_values = precision_types,
-        .help = "the higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)"),
+        .help = "higher precision; the lower one is the lowest that is allowed (--fp16, --bf16, --int8)"),
     ROW(emit, .names = {"--emit"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = forms, .fallback = "engine",
-        .help = "what each iteration writes: an engine, "
-                "or an ONNX model whose Cast nodes say which precision is where, for a check with any other runtime "
-                "(to polygraphy_debug.onnx then)"),
-    JOBS_ROW(struct debug_precision_settings,
-             "With engines, only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
-             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
+        .help = "what each iteration writes: an engine, or, for a check with any other runtime, an ONNX model with "
+                "Cast nodes between precisions (to polygraphy_debug.onnx)"),
+    JOBS_ROW(
+        struct debug_precision_settings,
+        "With engines, N > 1 needs builds without timing: --deterministic or --error-on-timing-cache-miss. ",
+        ". With N > 1 each candidate has a separate file: in the check, {artifact}, or the usual path, stands for it"),
     ROW(output_onnx, .names = {"--output-onnx"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
         .extensions = "onnx",
         .help =
-            "save the result as an ONNX model: float16, or bfloat16, with Cast nodes around what has to be float32"),
+            "save the result as an ONNX model in float16 or bfloat16, with Cast nodes around layers that need float32"),
     ROW(no_verify, .names = {"--no-verify"}, .kind = OPTION_FLAG,
-        .help = "do not check all layers in higher and all layers in lower precision first"),
+        .help = "skip the first two checks, with all layers in higher and all in lower precision"),
 };
 
 const struct option_group precision_options = {

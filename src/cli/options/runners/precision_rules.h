@@ -1,4 +1,4 @@
-/* cli/options/runners/precision_rules.h: what only `debug precision` has. */
+/* cli/options/runners/precision_rules.h: settings of `debug precision`. */
 #ifndef CLI_OPTIONS_RUNNERS_PRECISION_RULES_H
 #define CLI_OPTIONS_RUNNERS_PRECISION_RULES_H
 

@@ -1,4 +1,5 @@
-/* cli/options/runners/tensorrt.c: what only TensorRT can do: the built-in engine ignores it, and says so once. */
+/* cli/options/runners/tensorrt.c: options that only TensorRT supports; the built-in engine ignores them with one
+ * warning. */
 #include "backend/tensorrt/settings.h"
 #include "base/memory.h"
 #include "cli/options/runners/engine.h"
@@ -14,57 +15,56 @@
 static const struct option rows[] = {
     /* only for `run` */
     ROW(tensorrt.lean_runtime, .names = {"--load-runtime"}, .kind = OPTION_ONE, .value_name = "PATH",
-        .file = OPTION_READS, .help = "run the engine, which is version compatible, with this lean runtime library"),
+        .file = OPTION_READS, .help = "run a version-compatible engine with this lean runtime library"),
     TRT_ROW(OPTION_ONE, OPTION_INTEGER, optimization_profile, "--optimization-profile",
-            "the number of the profile that the engine runs with, from 0 on"),
+            "index of the optimization profile to run with, from 0"),
     ROW(tensorrt.allocation_strategy, .names = {"--allocation-strategy"}, .kind = OPTION_ONE,
         .choices = (const char *const[]){"static", "profile", "runtime", NULL},
-        .help = "what device memory is allocated for: any profile, the one that is used, or its shapes"),
+        .help = "size of the allocated device memory: for all profiles (static), the selected profile (profile), or "
+                "its actual shapes (runtime)"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
-            "how much device memory weights may take, in bytes or percent"),
+            "device memory limit of weights, in bytes or percent"),
     /* for all tools that build engines */
-    TRT_ROW(OPTION_FLAG, OPTION_TEXT, sparse_weights, "--sparse-weights",
-            "use tactics for sparse weights where they are"),
+    TRT_ROW(OPTION_FLAG, OPTION_TEXT, sparse_weights, "--sparse-weights", "allow tactics for sparse weights"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, version_compatible, "--version-compatible",
-            "the engine runs on later versions, too"),
+            "build an engine that also runs on later versions"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, exclude_lean_runtime, "--exclude-lean-runtime",
-            "do not put the lean runtime into the engine"),
+            "do not include the lean runtime in the engine"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, disable_compilation_cache, "--disable-compilation-cache",
-            "do not keep compiled code in the timing cache"),
+            "do not store compiled code in the timing cache"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, safety_restricted, "--trt-safety-restricted",
-            "only what is allowed where safety counts"),
-    TRT_ROW(OPTION_FLAG, OPTION_TEXT, refittable, "--refittable", "the engine's weights can be replaced"),
+            "restrict the engine to the safety scope"),
+    TRT_ROW(OPTION_FLAG, OPTION_TEXT, refittable, "--refittable", "build an engine whose weights can be replaced"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, strip_plan, "--strip-plan",
-            "leave weights out that can be refitted: it gives zeros until they are"),
+            "leave out refittable weights; outputs are zeros until they are refitted"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, use_dla, "--use-dla", "run layers on a DLA core"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, allow_gpu_fallback, "--allow-gpu-fallback",
-            "layers that the DLA has not run on the GPU"),
-    TRT_ROW(OPTION_FLAG, OPTION_TEXT, weight_streaming, "--weight-streaming", "weights may stay in host memory"),
+            "run layers that the DLA does not support on the GPU"),
+    TRT_ROW(OPTION_FLAG, OPTION_TEXT, weight_streaming, "--weight-streaming", "allow weights to stay in host memory"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, plugin_instance_norm, "--plugin-instancenorm",
-            "take a plug-in for InstanceNormalization"),
+            "use a plug-in for InstanceNormalization"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, mark_unfused, "--mark-unfused-tensors-as-debug-tensors",
-            "give out all tensors that are left between layers, too, without changing what is fused"),
+            "also output all tensors between fused layers, without changing the fusions"),
     ROW(tensorrt.pool_limits, .names = {"--pool-limit", "--memory-pool-limit"}, .kind = OPTION_MANY,
-        .value_name = "POOL:SIZE", .help = "how large memory pools may be, in bytes or with K, M or G: workspace:1G"),
+        .value_name = "POOL:SIZE", .help = "size limits of memory pools, in bytes or with K, M or G: workspace:1G"),
     TRT_ROW(OPTION_ANY, OPTION_TEXT, preview_features, "--preview-features", "features to enable, by name"),
-    TRT_ROW(OPTION_ANY, OPTION_TEXT, quantization_flags, "--quantization-flags", "not there with trtexec"),
+    TRT_ROW(OPTION_ANY, OPTION_TEXT, quantization_flags, "--quantization-flags", "not supported by trtexec"),
     TRT_ROW(OPTION_MANY, OPTION_TEXT, onnx_flags, "--onnx-flags", "flags of its ONNX parser, by name"),
-    TRT_ROW(OPTION_MANY, OPTION_TEXT, mark_debug, "--mark-debug",
-            "give these tensors out, too; nothing is fused across them"),
-    TRT_ROW(OPTION_ONE, OPTION_FLOAT, regression_cutoff, "--regression-cutoff", "not there with trtexec"),
-    TRT_ROW(OPTION_ONE, OPTION_INTEGER, max_aux_streams, "--max-aux-streams", "how many more CUDA streams it may use"),
+    TRT_ROW(OPTION_MANY, OPTION_TEXT, mark_debug, "--mark-debug", "also output these tensors; no fusion crosses them"),
+    TRT_ROW(OPTION_ONE, OPTION_FLOAT, regression_cutoff, "--regression-cutoff", "not supported by trtexec"),
+    TRT_ROW(OPTION_ONE, OPTION_INTEGER, max_aux_streams, "--max-aux-streams",
+            "maximum number of auxiliary CUDA streams"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, hardware_compatibility_level, "--hardware-compatibility-level",
             "devices that the engine runs on: none, ampere_plus, same_compute_capability"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, profiling_verbosity, "--profiling-verbosity",
-            "what the engine tells of its layers: detailed unless given, layer_names_only, none"),
+            "layer information in the engine: detailed (default), layer_names_only, none"),
     ROW(tensorrt.build_route, .names = {"--build-route"}, .yields = true, .kind = OPTION_MANY,
         .value_name = "KNOB=VALUE", .append = true,
-        .help =
-            "how its compiler goes about the network, from 11.1 on: conv_lowering=off kgen:tiling=0. "
-            "`trtexec --helpBuildRoute` lists the knobs; `debug passes --trt` finds those that make the difference"),
-    TRT_ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "the system that it is built for"),
+        .help = "knobs of the compiler, from 11.1 on: conv_lowering=off kgen:tiling=0. `trtexec --helpBuildRoute` "
+                "lists them; `debug passes --trt` finds those that cause a difference"),
+    TRT_ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "target system of the engine"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, tiling_optimization_level, "--tiling-optimization-level",
-            "how much is tried with tiles: none, fast, moderate, full"),
+            "tiling optimization level: none, fast, moderate, full"),
     /* only for `convert` */
     TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, direct_io, "--direct-io", "no reformatting of inputs and outputs"),
@@ -93,11 +93,11 @@ void tensorrt_options_given(const struct parse *parse, struct string_builder *re
     parse_list_given_of_group(parse, &all, ret);
 }
 
-/* ---- Models of TensorFlow: all of it is refused, with the way out ---- */
+/* ---- Options for models of TensorFlow: refused, with the alternative ---- */
 
 #define WAY_OUT                                                                                                        \
-    "models of TensorFlow are neither run nor converted here; make an ONNX model of it, for instance with tf2onnx, "   \
-    "and give that; results of TensorFlow, as safetensors, are compared with --load-outputs"
+    "TensorFlow models are not supported; convert the model to ONNX, for instance with tf2onnx, "                      \
+    "or compare TensorFlow's results, saved as safetensors, with --load-outputs"
 
 #define REFUSED(how_many, ...)                                                                                         \
     {                                                                                                                  \

@@ -61,29 +61,14 @@ static void render(const char *word, const char *option, size_t width)
 static void help_of_a_command_is_made_from_its_tables(void **state)
 {
     render("leaf", "--help-all", 80);
-    assert_string_equal(text.data, "usage: program leaf [options] --until UNTIL model_file\n"
-                                   "\n"
-                                   "First paragraph.\n"
-                                   "\n"
-                                   "Second paragraph.\n"
-                                   "\n"
-                                   "Options:\n"
-                                   "  -h, --help, --help-all    show a page of help, or all of it, and end\n"
-                                   "\n"
-                                   "Search:\n"
-                                   "  --until UNTIL             when to stop\n"
-                                   "  --mode {fast,slow}        how to search (default: fast)\n"
-                                   "  -p, --a-rather-long-name PATH ...\n"
-                                   "                            paths\n"
-                                   "  model_file                the model, a file whose name says nothing about what\n"
-                                   "                            is in it, and which is only looked at when it is\n"
-                                   "                            needed\n"
-                                   "  More of it.\n"
-                                   "  --flag                    switch\n"
-                                   "\n"
-                                   "Example:\n"
-                                   "  program leaf m\n"
-                                   "  program leaf n\n");
+    assert_string_equal(
+        text.data, "usage: program leaf [options] --until UNTIL model_file\n\nFirst paragraph.\n\nSecond "
+                   "paragraph.\n\nOptions:\n  -h, --help, --help-all    show short or complete help and "
+                   "exit\n\nSearch:\n  --until UNTIL             when to stop\n  --mode {fast,slow}        how to "
+                   "search (default: fast)\n  -p, --a-rather-long-name PATH ...\n                            paths\n  "
+                   "model_file                the model, a file whose name says nothing about what\n                   "
+                   "         is in it, and which is only looked at when it is\n                            needed\n  "
+                   "More of it.\n  --flag                    switch\n\nExample:\n  program leaf m\n  program leaf n\n");
 }
 
 static void a_page_has_the_first_paragraph_and_what_is_essential(void **state)
@@ -119,7 +104,7 @@ static void help_of_a_tool_lists_its_subtools(void **state)
     help_render(&line.parse, HELP_PAGE, 80, &text);
     assert_non_null(strstr(text.data, "usage: program [options] {leaf,paged} ...\n"));
     assert_non_null(strstr(text.data, "\nTools:\n  leaf        do it\n"));
-    assert_non_null(strstr(text.data, "  -v, --version             show the version and end\n"));
+    assert_non_null(strstr(text.data, "  -v, --version             show the version and exit\n"));
     command_line_release(&line);
 }
 

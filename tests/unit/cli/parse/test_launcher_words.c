@@ -87,8 +87,8 @@ static void nothing_is_expanded(void **state)
 
 static void what_is_no_command_is_refused(void **state)
 {
-    assert_refused("", "--launcher: there is no command in it");
-    assert_refused(" \t ", "--launcher: there is no command in it");
+    assert_refused("", "--launcher: the command is empty");
+    assert_refused(" \t ", "--launcher: the command is empty");
     assert_refused("ssh 'my host", "--launcher: a quote is not closed: ssh 'my host");
     assert_refused("ssh \"a\\\"", "--launcher: a quote is not closed: ssh \"a\\\"");
 }

@@ -172,7 +172,7 @@ static void pairs_that_make_no_sense_are_refused(void **state)
     PARSE("--tolerance", "nan");
     assert_invalid("--tolerance: 'nan' is not a number; write 1e-3, or NAME:1e-3 for one output");
     PARSE("--quantile", "x:1.5");
-    assert_invalid("--quantile: 'x:1.5' lies outside of 0 to 1");
+    assert_invalid("--quantile: 'x:1.5' is not in 0 .. 1");
     PARSE("--count", "1.5");
     assert_invalid("--count: '1.5' is not a number of 0 or more; write 3, or NAME:3 for one tensor");
     PARSE("--count", "x:-1");
@@ -228,22 +228,22 @@ static void shapes_that_a_shell_has_split_at_blanks_are_one_again(void **state)
 static void malformed_shapes_are_refused(void **state)
 {
     PARSE("--shapes", "x:1,3");
-    assert_invalid("--shapes: 'x:1,3' is not a shape, which stands in brackets; write x:[1,3]");
+    assert_invalid("--shapes: 'x:1,3' is not a shape in brackets; write x:[1,3]");
     PARSE("--shapes", "x:5");
-    assert_invalid("--shapes: 'x:5' is not a shape, which stands in brackets; write x:[1,3]");
+    assert_invalid("--shapes: 'x:5' is not a shape in brackets; write x:[1,3]");
     PARSE("--shapes", "x:auto");
-    assert_invalid("--shapes: 'x:auto' leaves the shape open; give the dimensions, or leave the input out");
+    assert_invalid("--shapes: 'x:auto' has no shape; write the dimensions, or leave out the input");
     PARSE("--shapes", "[1,2]");
-    assert_invalid("--shapes: '[1,2]' names no input; write NAME:[1,3,224,224]");
+    assert_invalid("--shapes: '[1,2]' does not name an input; write NAME:[1,3,224,224]");
     PARSE("--shapes", "x:[1,2.5]");
-    assert_invalid(
-        "--shapes: 'x:[1,2.5]': dimension 2 is neither a number of 0 or more, nor -1 or a name for a dynamic one");
+    assert_invalid("--shapes: 'x:[1,2.5]': dimension 2 is not valid; write a number of 0 or more, or -1 or a name for "
+                   "a dynamic dimension");
     PARSE("--shapes", "x:[-2]");
-    assert_invalid(
-        "--shapes: 'x:[-2]': dimension 1 is neither a number of 0 or more, nor -1 or a name for a dynamic one");
+    assert_invalid("--shapes: 'x:[-2]': dimension 1 is not valid; write a number of 0 or more, or -1 or a name for a "
+                   "dynamic dimension");
     PARSE("--shapes", "x:[1,[2],3]");
-    assert_invalid(
-        "--shapes: 'x:[1,[2],3]': dimension 2 is neither a number of 0 or more, nor -1 or a name for a dynamic one");
+    assert_invalid("--shapes: 'x:[1,[2],3]': dimension 2 is not valid; write a number of 0 or more, or -1 or a name "
+                   "for a dynamic dimension");
     PARSE("--shapes", "x:[1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1,1]");
     assert_int_equal(line.rc, ERR_INVALID);
 }
@@ -341,7 +341,7 @@ static void malformed_top_k_is_refused(void **state)
     for (size_t i = 0; i < ARRAY_LEN(words); i++) {
         PARSE("--top", words[i]);
         assert_int_equal(line.rc, ERR_INVALID);
-        assert_non_null(strstr(line.err.message, "K has to be a number of 1 or more"));
+        assert_non_null(strstr(line.err.message, "K must be a number of 1 or more"));
     }
     PARSE("--top", "x:softmax");
     assert_invalid("--top: Invalid post-processing function: 'softmax'; write top-5, or NAME:top-5,axis=1");
