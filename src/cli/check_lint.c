@@ -1,4 +1,4 @@
-/* cli/check_lint.c: what is wrong with a model. */
+/* cli/check_lint.c: `check lint`: errors and warnings in a model. */
 #include <stdlib.h>
 
 #include "backend/model_io.h"
@@ -26,8 +26,8 @@ static const struct option options[] = {
         .extensions = "json", .help = "write the report to this file, as JSON"),
     ROW(sarif, .names = {"--sarif"}, .kind = OPTION_ONE, .value_name = "FILE.sarif", .file = OPTION_WRITES,
         .extensions = "sarif json",
-        .help = "write what was found as SARIF 2.1.0, which code scanning and editors show (docs/ci.md); paths are "
-                "relative to the current folder. There is no file when the model could not be checked"),
+        .help = "write the findings as SARIF 2.1.0, for code scanning and editors (docs/ci.md). Paths are relative to "
+                "the current folder. No file is written if the model could not be checked"),
 };
 
 static int finish_lint(struct parse *parse, void *given, struct error *err)
@@ -45,7 +45,7 @@ static const struct option_group lint_options = {
     .finish = finish_lint,
 };
 
-/* The file itself, unless its external data lie elsewhere: then a copy in memory, `ret_bytes`. */
+/* The model's file, or a copy in memory, `ret_bytes`, if its external data are in another folder. */
 static int choose_model(const struct check_lint_settings *settings, struct model *model,
                         struct backend_request *request, char **ret_bytes, struct error *err)
 {
@@ -79,7 +79,7 @@ static int lint_model(const struct command_context *context, const struct check_
     return rc;
 }
 
-/* Without its weights a model cannot be judged, which is not its fault. */
+/* Missing weights are an error of the command line, not a finding about the model. */
 static int find_external_data(const struct check_lint_settings *settings, struct model *model, struct error *err)
 {
     const struct onnx_load_values *load = &settings->file.load;
@@ -104,7 +104,7 @@ static int find_external_data(const struct check_lint_settings *settings, struct
     return rc;
 }
 
-/* A file that is no model is a finding, too. */
+/* An invalid model file is a finding, too. */
 static int load_and_lint(const struct command_context *context, const struct check_lint_settings *settings,
                          struct lint_report *report, struct error *err)
 {
@@ -176,25 +176,20 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct check_lint_settings, common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o", "--input-shapes", "--load-inputs", "--json", "--sarif", "--junit", "-v",
                                         NULL};
 
 const struct command cmd_check_lint = {
     .name = "lint",
-    .summary = "say what is wrong with a model, and at which node",
-    .description = "Checks the graph, and runs the model in ONNX Runtime. "
-                   "When it does not run, every node runs alone on what the nodes in front of it have made, "
-                   "so that all nodes at fault are found at once. "
-                   "ONNX Runtime is at work in a process of its own: "
-                   "that it crashes, or needs more memory or time than it may have, is a finding like others.\n\n"
-                   "An \"exception\" is a mistake, and makes the exit code 1; "
-                   "a \"warning\" is something that may be one: "
-                   "an operator that ONNX Runtime does not know, a node or an input that no output depends on, "
-                   "and what ONNX Runtime itself warns of when the model runs. "
-                   "The report also lists the nodes that pass and those that fail; "
-                   "nodes behind one that fails are in neither list. "
-                   "--json is another name for --output.",
+    .summary = "find errors in a model and the nodes that cause them",
+    .description =
+        "Checks the graph, and runs the model in ONNX Runtime. If that fails, each node runs separately on the outputs "
+        "of its predecessors, so that all wrong nodes are found at once. ONNX Runtime runs in a worker process: a "
+        "crash, or exceeding the memory or time limit, is a finding, too.\n\nAn \"exception\" is an error, with exit "
+        "code 1; a \"warning\" is a possible error: an operator that ONNX Runtime does not know, a node or an input "
+        "that no output depends on, and warnings of ONNX Runtime. The report also lists the nodes that pass and those "
+        "that fail; nodes downstream of a failing one are in neither list. --json is another name for --output.",
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -1,8 +1,8 @@
-/* cli/commands.h: every command, each defined in the file of its name.
+/* cli/commands.h: all commands, each defined in the file of its name.
  *
- * The module cli/ is the program: main.c finds the command that was named, and a command is a table of options, then
- * the work, in the file of its name; what several of them do with models, engines and files stands beside. Words come
- * in, log lines, files and an exit status go out. It may use everything, and nothing else in the tree prints.
+ * The module cli/ is the program: main.c selects the command; the file of a command contains its table of options and
+ * its work; code that commands share for models, engines and files is next to these. Input: command-line words. Output:
+ * log lines, files and an exit status. It may use every other module, and is the only one that prints.
  */
 #ifndef CLI_COMMANDS_H
 #define CLI_COMMANDS_H
@@ -42,7 +42,7 @@ extern const struct command cmd_inspect_tactics;
 extern const struct command cmd_inspect_diff_tactics;
 extern const struct command cmd_inspect_diff_engines;
 
-/* Tools of Polygraphy's that are none of these; ends with a name that is NULL. */
+/* Tools of Polygraphy that are not supported; the last one has a NULL name. */
 extern const struct missing_command missing_tools[];
 
 #endif

@@ -1,4 +1,4 @@
-/* convert.c: from one kind of model to another: ONNX, in float32 or float16, or an engine. */
+/* convert.c: conversion of a model to ONNX, in float32 or float16, or to an engine. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -36,7 +36,7 @@ struct convert_settings {
 
 static const char *const targets[] = {"onnx", "trt", "onnx-like-trt-network", NULL};
 
-/* What extensions say, other than ONNX's. */
+/* Formats of file name extensions other than ONNX's. */
 static const struct {
     const char *extension, *type;
 } other_types[] = {
@@ -63,12 +63,12 @@ static int guess_target(const char *path, enum convert_target *ret, struct error
                          other_types[i].type, path);
     }
     return error_set(err, ERR_INVALID,
-                     "Could not automatically determine model type based on output path: %s; end it in .onnx or "
-                     ".engine, or say --convert-to onnx or --convert-to trt",
+                     "Could not automatically determine model type based on output path: %s; use the extension .onnx "
+                     "or .engine, or pass --convert-to onnx or --convert-to trt",
                      path);
 }
 
-/* An ONNX model is not built: options that say how, with what to say instead where there is something. */
+/* Options of engine builds, which an ONNX output does not accept, with the alternative if there is one. */
 static int refuse_building(const struct parse *parse, const char *output, struct error *err)
 {
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
@@ -81,11 +81,11 @@ static int refuse_building(const struct parse *parse, const char *output, struct
     if (idle.size > 0)
         rc = error_set(
             err, ERR_INVALID,
-            "%s: only engines are built like that, and '%s' becomes an ONNX model; end the output in .engine, "
-            "or leave it out%s%s",
-            idle.data, output, parse_given(parse, "--fp16") ? "; a model in float16 is made with --fp-to-fp16" : "",
+            "%s is for engines, but the output '%s' is an ONNX model; use the extension .engine, or leave out the "
+            "option%s%s",
+            idle.data, output, parse_given(parse, "--fp16") ? "; --fp-to-fp16 converts an ONNX model to float16" : "",
             parse_given(parse, "--decide-branches")
-                ? "; `polygraphy surgeon sanitize --fold-constants` decides branches that constants decide"
+                ? "; `polygraphy surgeon sanitize --fold-constants` replaces If nodes with constant conditions"
                 : "");
     return rc;
 }
@@ -100,11 +100,10 @@ static int finish_convert(struct parse *parse, void *given, struct error *err)
     if (!parse_given(parse, "--convert-to") && guess_target(values->output, &values->target, err) < 0)
         return err->code;
     if (values->target == CONVERT_ONNX_LIKE_TRT_NETWORK)
-        return error_set(
-            err, ERR_UNSUPPORTED,
-            "--convert-to %s: the layers of an engine are shown by `polygraphy inspect model x.engine --show "
-            "layers`; as ONNX they are the model itself; see " FROM_POLYGRAPHY("other-models"),
-            targets[values->target]);
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--convert-to %s is not supported: `polygraphy inspect model x.engine --show layers` shows "
+                         "the layers of an engine; see " FROM_POLYGRAPHY("other-models"),
+                         targets[values->target]);
     return values->target == CONVERT_ONNX ? refuse_building(parse, values->output, err) : 0;
 }
 
@@ -115,11 +114,11 @@ static const struct option rows[] = {
         .file = OPTION_WRITES, .shares = "model_file", .extensions = "onnx engine",
         .help = "where to save the converted model"),
     ROW(target, .names = {"--convert-to"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = targets,
-        .help = "what to convert to: an ONNX model or an engine; otherwise the extension of the output tells"),
+        .help = "output type: an ONNX model or an engine (default: from the extension of the output)"),
     ROW(file.load.keep_float32, .names = {"--keep-float32"}, .kind = OPTION_MANY, .value_name = "NODE|PATTERN|OPERATOR",
         .append = true, .naming = OPTION_NODE_NAMES,
-        .help = "with --fp-to-fp16: nodes that go on computing in float32, by name (conv_1), by a pattern of names "
-                "('head/*'), or by operator (Softmax)"),
+        .help = "with --fp-to-fp16: nodes that stay in float32, by name (conv_1), pattern ('head/*'), or operator "
+                "(Softmax)"),
 };
 
 static const struct option_group convert_options = {
@@ -129,17 +128,17 @@ static const struct option_group convert_options = {
     .finish = finish_convert,
 };
 
-/* ---- Float16, as far as ONNX Runtime goes along with it ----
+/* ---- Float16 for operators that ONNX Runtime supports ----
  *
- * ONNX lets operators compute in float16 for which ONNX Runtime has no float16, and there are more of them the older
- * the operator set is. Which ones these are is found by loading the converted model. */
+ * ONNX allows float16 for some operators that ONNX Runtime does not support in float16, more of them in older operator
+ * sets. Loading the converted model finds these. */
 
-/* What operators are refused, and what is tried to find that out. */
+/* The search for refused operators. */
 struct settling {
     const struct command_context *context;
     const struct model_file_settings *file;
-    struct float16_outcome outcome; /* of the model that is kept */
-    const char **operators;         /* of the main graph, each once, malloc'd */
+    struct float16_outcome outcome; /* float16 conversion float16 conversion of the model that is kept */
+    const char **operators;         /* operators of the main graph, each once, owned */
     bool *refused;
     size_t count;
 };
@@ -159,7 +158,7 @@ static void list_operators(struct settling *settling, const struct model *model)
     }
 }
 
-/* Whether the runtime takes the model with these in float32. */
+/* Whether ONNX Runtime accepts the model with these operators in float32. */
 static int try_in_float32(struct settling *settling, const struct words *keep, bool *ret, struct error *err)
 {
     struct log *log = settling->context->log;
@@ -180,8 +179,8 @@ static int try_in_float32(struct settling *settling, const struct words *keep, b
     return rc;
 }
 
-/* Of operators[first .. first+count-1] finds those that alone are refused in float16: by halves, because they are
- * few. */
+/* Finds the operators in operators[first .. first+count-1] that are refused in float16 by bisection, because few
+ * are. */
 static int find_refused(struct settling *settling, size_t first, size_t count, struct error *err)
 {
     const char **others = memory_alloc_zero(settling->count + 1, sizeof(*others));
@@ -204,7 +203,7 @@ static int find_refused(struct settling *settling, size_t first, size_t count, s
     return rc;
 }
 
-/* The model with the refused operators in float32; where that is not all, everything. */
+/* Converts the model with the refused operators in float32, or all operators if that is not sufficient. */
 static int replace_by_settled(struct settling *settling, struct model **model, struct error *err)
 {
     static const char *const everything[] = {"*"};
@@ -226,7 +225,7 @@ static int replace_by_settled(struct settling *settling, struct model **model, s
         rc = model_file_load_keeping(settling->context, settling->file, taken ? &keep : &all, &outcome, &settled, err);
     if (rc == 0) {
         log_message(settling->context->log, LOG_WARNING,
-                    "ONNX Runtime does not take the model with these in float16, so they stay float32: %s",
+                    "ONNX Runtime does not support these operators in float16, so they stay float32: %s",
                     taken ? names.data : "all nodes");
         model_free(*model);
         *model = settled;
@@ -237,8 +236,8 @@ static int replace_by_settled(struct settling *settling, struct model **model, s
     return rc;
 }
 
-/* `*model` is as model_file_load_keeping() gives it. If ONNX Runtime refuses it, but takes the one that is not
- * converted, it is replaced by one in which the operators that are refused compute in float32; a warning names them. */
+/* `*model` is the result of model_file_load_keeping(). If ONNX Runtime refuses it, but accepts the unconverted model,
+ * it is replaced by one with the refused operators in float32; a warning lists them. */
 static int settle_float16(struct settling *settling, struct model **model, struct error *err)
 {
     static const char *const everything[] = {"*"};
@@ -255,7 +254,7 @@ static int settle_float16(struct settling *settling, struct model **model, struc
     if (rc < 0 || taken)
         return rc;
     rc = try_in_float32(settling, &all, &taken, err);
-    if (rc < 0 || !taken) /* the conversion is not to blame */
+    if (rc < 0 || !taken) /* the conversion is not the cause */
         return rc;
     rc = model_file_open(context, settling->file, &original, err);
     if (rc < 0)
@@ -355,7 +354,7 @@ static void add_built_layers(struct result_file *result, const struct layer_info
     json_writer_end_array(json);
 }
 
-/* What an engine's build has left, whoever has built it. */
+/* Saves the by-products of an engine build. */
 static int save_engine_result(const struct convert_settings *settings, struct result_file *result, const char *builder,
                               const struct layer_info *info, struct error *err)
 {
@@ -442,7 +441,7 @@ static int build_by_library(const struct convert_settings *settings, const struc
     return rc;
 }
 
-/* The model with what options change of it; TensorRT wants a file where there is one. */
+/* The model after the changes of options; TensorRT needs a file if there is one. */
 static int convert_by_tensorrt(const struct command_context *context, const struct convert_settings *settings,
                                const struct trt_choice *trt, struct result_file *result, struct error *err)
 {
@@ -514,7 +513,7 @@ done:
     return rc;
 }
 
-/* -o may name the model, which an ONNX model replaces; an engine cannot be turned back into it. */
+/* -o may overwrite the model with an ONNX model, but not with an engine, from which the model cannot be restored. */
 static int keep_model(const char *model_path, const char *output, struct error *err)
 {
     struct stat model, there;
@@ -522,8 +521,8 @@ static int keep_model(const char *model_path, const char *output, struct error *
     if (stat(model_path, &model) != 0 || stat(output, &there) != 0 || model.st_dev != there.st_dev ||
         model.st_ino != there.st_ino)
         return 0;
-    return error_set(err, ERR_EXISTS, "-o: '%s' is the model itself, and it would be lost: choose another path",
-                     output);
+    return error_set(err, ERR_EXISTS,
+                     "-o: '%s' is the model itself, which the engine would replace: choose another path", output);
 }
 
 static int convert_model(const struct command_context *context, const struct convert_settings *wish,
@@ -534,7 +533,7 @@ static int convert_model(const struct command_context *context, const struct con
     int rc;
 
     if (values->type != MODEL_ONNX)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: give the ONNX model",
+        return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which cannot be converted: pass the ONNX model",
                          values->path);
     if (wish->target != CONVERT_TRT)
         return convert_to_onnx(context, wish, result, err);
@@ -581,7 +580,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct convert_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o",
                                         "--convert-to",
                                         "--fp-to-fp16",
@@ -603,21 +602,18 @@ static const char *const essential[] = {"-o",
 
 const struct command cmd_convert = {
     .name = "convert",
-    .summary = "write a model in another form: in float16, or compiled as an engine",
-    .description = "Loads a model, changes it as the options say, and saves it.\n\n"
-                   "--fp-to-fp16 makes it compute in float16. "
-                   "Its inputs and outputs keep their types. "
-                   "Operators that do not take float16 stay float32, and so do those that --keep-float32 names; "
-                   "tensors between the two kinds pass a Cast. "
-                   "Weights whose values are beyond the range of float16 are named. "
-                   "ONNX Runtime loads the result once, without its weights: "
-                   "operators that it refuses in float16 stay float32, too, and are named.\n\n"
-                   "To an output that ends in .engine or .plan the model is compiled: "
-                   "see `polygraphy inspect model x.engine --show layers` and `polygraphy run x.engine --trt`.",
-    .example = "# float16, but for one operator and the nodes of one part\n"
-               "polygraphy convert model.onnx -o half.onnx --fp-to-fp16 --keep-float32 Softmax 'head/*'\n"
-               "# an engine whose layers store float16, and which tactics they got\n"
-               "polygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
+    .summary = "convert a model to float16, or compile it to an engine",
+    .description =
+        "Loads a model, changes it, and saves it.\n\n--fp-to-fp16 converts it to float16; its inputs and outputs keep "
+        "their types. Operators without float16 support and those of --keep-float32 stay float32, with Cast nodes "
+        "between the two types. Weights with values beyond the range of float16 are listed. ONNX Runtime loads the "
+        "result once, without its weights: operators that it refuses in float16 stay float32, too, and are "
+        "listed.\n\nIf the output has the extension .engine or .plan, the model is compiled to an engine: see "
+        "`polygraphy inspect model x.engine --show layers` and `polygraphy run x.engine --trt`.",
+    .example =
+        "# float16, except for one operator and the nodes of one subgraph\npolygraphy convert model.onnx -o half.onnx "
+        "--fp-to-fp16 --keep-float32 Softmax 'head/*'\n# an engine whose layers store float16, with the tactic of each "
+        "layer\npolygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

@@ -1,4 +1,4 @@
-/* cli/data_to_input.c: input data out of inputs and outputs. */
+/* cli/data_to_input.c: `data to-input`: merges inputs and outputs into input data. */
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "format/data/file.h"
@@ -20,15 +20,14 @@ struct to_input_settings {
 
 static const struct option options[] = {
     ROW(paths, .names = {"paths"}, .kind = OPTION_MANY, .value_name = "DATA", .file = OPTION_READS_DATA,
-        .help =
-            "files with inputs or results, in any format that `run --load-inputs` reads; NAME:FILE says what a single "
-            "array is called; of two arrays with one name the later counts"),
+        .help = "files with inputs or results, in any format of `run --load-inputs`. NAME:FILE names a single array; "
+                "of two arrays with the same name the later one is used"),
     ROW(output, .names = {"-o", "--output"}, .kind = OPTION_ONE, .required = true, .value_name = "PATH",
         .file = OPTION_WRITES_DATA,
-        .help = "where to write the input data, for --load-inputs. Its end chooses the format: .npz, .npy for a single "
-                "array, .safetensors, '/' for a folder of .npy, else Polygraphy's JSON"),
+        .help = "where to write the input data, for --load-inputs. The extension selects the format: .npz, .npy for a "
+                "single array, .safetensors, '/' for a folder of .npy, otherwise Polygraphy's JSON"),
     ROW(only, .names = {"--only"}, .yields = true, .kind = OPTION_ANY, .value_name = "NAME",
-        .help = "write these arrays only, which have to be there: the inputs of a part of a model, to pass it on"),
+        .help = "write only these arrays, which must exist: for example the inputs of a subgraph"),
 };
 
 static const struct option_group to_input_options = {
@@ -37,7 +36,7 @@ static const struct option_group to_input_options = {
     .count = ARRAY_LEN(options),
 };
 
-/* Moves the arrays of `from` to `to`; those that `to` has already are replaced where they stand. */
+/* Moves the arrays of `from` to `to`, and replaces those with the same name in place. */
 static void merge_tensors(struct tensor_list *to, struct tensor_list *from)
 {
     for (size_t i = 0; i < from->count; i++) {
@@ -66,7 +65,7 @@ static void check_count(struct log *log, const char *path, size_t count, bool fi
 {
     if (!first && count != before)
         log_message(log, LOG_WARNING,
-                    "'%s' has %zu iteration(s), what came before it %zu: some iterations will lack arrays", path, count,
+                    "'%s' has %zu iteration(s), the files before it %zu: some iterations will lack arrays", path, count,
                     before);
 }
 
@@ -96,7 +95,7 @@ static int keep_only(struct tensor_list *list, struct words names, struct error 
         struct named_tensor *item = tensor_list_find(list, text_of(names.items[i]));
 
         if (item == NULL) {
-            rc = error_set(err, ERR_MISSING, "--only: there is no array '%s'", names.items[i]);
+            rc = error_set(err, ERR_MISSING, "--only: no file contains an array '%s'", names.items[i]);
         } else {
             tensor_list_add(&kept, text_of(item->name), &item->tensor);
             item->tensor = (struct tensor){0};
@@ -200,15 +199,14 @@ static const struct command_group groups[] = {
 
 const struct command cmd_data_to_input = {
     .name = "to-input",
-    .summary = "make input data of inputs and outputs",
-    .description = "Merges files with input data and files with results into one file with input data. "
-                   "The first iteration of every file goes into the first iteration of the new one, and so on.\n\n"
-                   "That is how a part of a model gets the data it sees inside of the whole.",
+    .summary = "merge inputs and outputs into input data",
+    .description = "Merges files with input data and files with results into one file with input data. The first "
+                   "iteration of every file goes into the first iteration of the new one, and so on.\n\nUse it to give "
+                   "a subgraph the data that it gets in the whole model.",
     .example =
-        "# feed the second half of a model what the first half made\n"
-        "polygraphy run model.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs all.json\n"
-        "polygraphy data to-input in.json all.json -o layerwise.json\n"
-        "polygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
+        "# feed the outputs of the first half of a model to the second half\npolygraphy run model.onnx --onnxrt "
+        "--onnx-outputs mark all --save-inputs in.json --save-outputs all.json\npolygraphy data to-input in.json "
+        "all.json -o layerwise.json\npolygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     COMMAND_RUN(data_to_input_run),

@@ -19,12 +19,13 @@
 #include "engine/plan/replay.h"
 #include "engine/precision/words.h"
 
-/* Larger results of constant folding are left to be computed: they would only make the plan file large. */
+/* Larger results of constant folding, in bytes, are computed at run time, because they would only enlarge the plan
+ * file. */
 #define LARGEST_FOLDED_CONSTANT ((uint64_t)64 << 20)
 
-/* ---- Which engine ---- */
+/* ---- Selection of the engine ---- */
 
-/* One line, for those who look at the numbers. POLYGRAPHY_TRT=builtin says that it is wanted, and silences it. */
+/* One warning, so that the results are not attributed to TensorRT. POLYGRAPHY_TRT=builtin disables it. */
 static void say_which(struct log *log)
 {
     const char *pinned = getenv("POLYGRAPHY_TRT");
@@ -41,14 +42,13 @@ static void say_which(struct log *log)
                     library->no_device != NULL ? library->no_device : "");
     else if (trtexec_find(&program, NULL) == 0)
         log_message(log, LOG_WARNING,
-                    "TensorRT is installed ('%s'), but not used here: the built-in CPU engine takes its place "
-                    "(POLYGRAPHY_TRT=builtin says that this is wanted)",
+                    "TensorRT is installed ('%s'), but the built-in CPU engine is used for this command (set "
+                    "POLYGRAPHY_TRT=builtin to confirm)",
                     program->path);
     else
         log_message(
             log, LOG_WARNING,
-            "TensorRT is not installed: the built-in CPU engine takes its place (POLYGRAPHY_TRT=builtin says that "
-            "this is wanted)");
+            "TensorRT is not installed: the built-in CPU engine is used (set POLYGRAPHY_TRT=builtin to confirm)");
 }
 
 static int report_builtin_engine(const struct command_context *context, struct error *err)
@@ -57,12 +57,12 @@ static int report_builtin_engine(const struct command_context *context, struct e
 
     if (parse_given(context->parse, "--fp8"))
         return error_set(err, ERR_UNSUPPORTED,
-                         "--fp8: the built-in engine has no 8-bit floating point, and leaving it out would change "
-                         "results; use --fp16, --bf16 or --int8; see " FROM_POLYGRAPHY("parts-of-tensorrt"));
+                         "--fp8: the built-in engine does not support 8-bit floating point; use --fp16, --bf16 or "
+                         "--int8; see " FROM_POLYGRAPHY("parts-of-tensorrt"));
     say_which(context->log);
     tensorrt_options_given(context->parse, &ignored);
     if (ignored.size > 0)
-        log_message(context->log, LOG_WARNING, "Without effect on the built-in engine: %s", ignored.data);
+        log_message(context->log, LOG_WARNING, "These options have no effect on the built-in engine: %s", ignored.data);
     return 0;
 }
 
@@ -82,8 +82,8 @@ static struct sample_source sample_of(struct data_loader *loader)
                                   .generated = data_loader_generates(loader)};
 }
 
-/* Data for building have the optimal shapes of the first profile, whatever shapes the engine runs on afterwards: what
- * files hold may have others, and is only taken where values matter, for calibration. */
+/* Data for building have the optimal shapes of the first profile. Loaded data may have other shapes, so they are used
+ * only for calibration, where values matter. */
 static int open_sample(struct engine_file *file, struct error *err)
 {
     const struct builder_settings *builder = &file->request.builder;
@@ -121,7 +121,7 @@ static int load_caches(struct engine_file *file, struct error *err)
     builder->cache = file->cache = timing_cache_new();
     builder->calibration = file->calibration = calibration_new(values->calibration_method, values->quantile);
     if (values->load_timing_cache != NULL && !file_exists(values->load_timing_cache))
-        log_message(log, LOG_WARNING, "There is no timing cache '%s' yet", values->load_timing_cache);
+        log_message(log, LOG_WARNING, "The timing cache '%s' does not exist yet", values->load_timing_cache);
     else if (values->load_timing_cache != NULL && timing_cache_load(file->cache, values->load_timing_cache, err) < 0)
         return err->code;
     if (values->save_timing_cache != NULL && timing_cache_check(values->save_timing_cache, err) < 0)
@@ -140,7 +140,8 @@ static int load_caches(struct engine_file *file, struct error *err)
 
 /* ---- Precisions of replays ---- */
 
-/* The same tactics in another precision are another build. A search for precisions makes many on purpose. */
+/* Warns if a replay's tactics are from a build in another precision. A precision search builds such engines
+ * intentionally. */
 static void warn_of_other_precision(const struct engine_file *file)
 {
     struct tactic_options own = {0};
@@ -151,11 +152,11 @@ static void warn_of_other_precision(const struct engine_file *file)
     precision_words_of(&file->request.builder.precision, &own);
     if (!tactic_options_equal(&own, &file->replay->precision)) {
         string_init(&text);
-        string_add_format(&text, "The tactics of '%s' are those of a build with ", file->values->load_tactics);
+        string_add_format(&text, "The tactics in '%s' are from a build with ", file->values->load_tactics);
         tactic_options_text(&file->replay->precision, &text);
         string_add(&text, ", and this one has ");
         tactic_options_text(&own, &text);
-        log_message(file->context->log, LOG_WARNING, "%s: results will not be the same", text.data);
+        log_message(file->context->log, LOG_WARNING, "%s: results will differ", text.data);
         string_release(&text);
     }
     tactic_options_release(&own);
@@ -168,7 +169,7 @@ static bool begins_with(const char *word, const char *option)
     return strncmp(word, option, size) == 0 && (word[size] == '\0' || word[size] == ' ');
 }
 
-/* Whether both have the same words for this option, in the same order. */
+/* Whether both lists contain the same words for this option, in the same order. */
 static bool say_the_same(const struct tactic_options *a, const struct tactic_options *b, const char *option)
 {
     size_t i = 0, k = 0;
@@ -185,7 +186,7 @@ static bool say_the_same(const struct tactic_options *a, const struct tactic_opt
     }
 }
 
-/* The first option that was given and does not say what the replay says, or NULL. */
+/* The first given option that contradicts the replay, or NULL. */
 static const char *find_contradiction(const struct engine_file *file, const struct tactic_options *precision)
 {
     static const char *const options[] = {"--tf32",
@@ -224,8 +225,8 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
         string_init(&text);
         tactic_options_text(precision, &text);
         rc = error_set(err, ERR_INVALID,
-                       "%s is not how the builds of the replays were made, which had %s: leave out options for "
-                       "precision, they are taken from the replays",
+                       "%s differs from the builds of the replays, which used %s: leave out precision options, which "
+                       "come from the replays",
                        contradiction, text.data);
         string_release(&text);
         return rc;
@@ -233,7 +234,7 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
     rc = precision_words_read(precision, &file->arena, &file->request.builder.precision, err);
     if (rc < 0 || had_int8 == file->request.builder.precision.enabled[PRECISION_INT8])
         return rc;
-    data_loader_free(file->loader); /* calibration takes other data than timing */
+    data_loader_free(file->loader); /* calibration uses other data than timing */
     file->loader = NULL;
     return open_sample(file, err);
 }
@@ -265,7 +266,7 @@ static struct folding_settings folding_of(struct backend_request request, uint64
                                      .size_limit = size_limit};
 }
 
-/* What options do not say. */
+/* Settings without an option. */
 static int complete_request(struct engine_file *file, struct error *err)
 {
     struct backend_request request = model_file_request(file->context, file->model);
@@ -277,8 +278,8 @@ static int complete_request(struct engine_file *file, struct error *err)
         if (i != PRECISION_FLOAT32 && builder->precision.enabled[i]) {
             builder->precision.enabled[i] = false;
             log_message(log, LOG_WARNING,
-                        "No layer is lowered to %s, which was asked for: with --strongly-typed, types are those of the "
-                        "model",
+                        "No layer uses %s: with --strongly-typed, types are those of the model; leave out one of the "
+                        "two options",
                         precision_name((enum precision)i));
         }
     builder->explore_within = 2;
@@ -313,7 +314,7 @@ int engine_file_network(const struct command_context *context, const struct mode
     return 0;
 }
 
-/* Nobody asked for what is built here, so it is not worth a line. */
+/* Muted, because the build is an intermediate step. */
 int engine_file_golden(struct engine_settings *ret, const struct command_context *context,
                        const struct model_file_settings *file, struct data_loader *loader, struct error *err)
 {

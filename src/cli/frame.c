@@ -25,7 +25,7 @@ int exit_status_of(enum error_code code)
     case ERR_UNSUPPORTED:
     case ERR_EXISTS:
         return EXIT_STATUS_UNTESTABLE;
-    case ERR_INTERRUPTED: /* the process ends by the signal */
+    case ERR_INTERRUPTED: /* the process terminates by the signal */
         break;
     }
     return EXIT_STATUS_ERROR;

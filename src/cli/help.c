@@ -1,4 +1,4 @@
-/* cli/help.c: `polygraphy help`: what a command does and takes, told without running it, and the manuals as files. */
+/* cli/help.c: `polygraphy help`: shows the help of a command, and writes manuals. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -31,15 +31,14 @@ static const struct manual_format *const formats[] = {&manual_mdoc, &manual_mark
 
 static const struct option options[] = {
     ROW(command, .names = {"command"}, .kind = OPTION_ANY, .naming = OPTION_COMMAND_NAMES,
-        .help = "the command that is explained, with all its options: `run`, `debug reduce`; without it all commands "
-                "are listed"),
+        .help = "command to explain with all its options: `run`, `debug reduce` (default: list all commands)"),
     ROW(folder, .names = {"--write-manuals"}, .kind = OPTION_ONE, .value_name = "FOLDER", .file = OPTION_WRITES_FOLDER,
-        .help = "write the manuals of this command and of those below it to this folder, as `man` reads them: "
-                "polygraphy.1, polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH"),
+        .help = "write the manuals of this command and its subcommands to this folder, for `man`: polygraphy.1, "
+                "polygraphy-debug-reduce.1. Their date is that of the release, or SOURCE_DATE_EPOCH"),
     ROW(format, .names = {"--manual-format"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = format_names,
         .fallback = "mdoc",
-        .help =
-            "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx makes with MyST's parser"),
+        .help = "with --write-manuals: pages for `man`, or Markdown for a website that Sphinx generates with MyST's "
+                "parser"),
 };
 
 static const struct option_group help_command_options = {
@@ -48,7 +47,7 @@ static const struct option_group help_command_options = {
     .count = ARRAY_LEN(options),
 };
 
-/* Goes down to the command that the words name. */
+/* Makes the command that the words name the innermost one. */
 static int enter_command(struct parse *parse, const struct command *root, struct words words, struct error *err)
 {
     parse_init(parse, root);
@@ -56,8 +55,8 @@ static int enter_command(struct parse *parse, const struct command *root, struct
         int rc = 0;
 
         if (parse_command(parse)->subcommand_count == 0)
-            rc = error_set(err, ERR_INVALID, "there is no '%s' in `%s`, which has no commands of its own",
-                           words.items[i], parse_command_name(parse));
+            rc = error_set(err, ERR_INVALID, "'%s' is not a subcommand of `%s`, which has none", words.items[i],
+                           parse_command_name(parse));
         else
             rc = parse_enter_subcommand(parse, words.items[i], err);
         if (rc < 0)
@@ -66,7 +65,7 @@ static int enter_command(struct parse *parse, const struct command *root, struct
     return 0;
 }
 
-/* "November 23, 2026": builds that are to be repeatable say when they are thought to take place. */
+/* "November 23, 2026". Reproducible builds specify the date with SOURCE_DATE_EPOCH. */
 static int manual_date(char *ret, size_t size, struct error *err)
 {
     const char *given = getenv("SOURCE_DATE_EPOCH");
@@ -76,10 +75,11 @@ static int manual_date(char *ret, size_t size, struct error *err)
     time_t moment;
 
     if (given != NULL && (!number_parse_integer(text_of(given), &seconds) || seconds < 0))
-        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', but has to be seconds since 1970", given);
+        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', which is not a number of seconds since 1970",
+                         given);
     moment = (time_t)seconds;
     if (gmtime_r(&moment, &date) == NULL || strftime(month, sizeof(month), "%B", &date) == 0)
-        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', which is no date", given);
+        return error_set(err, ERR_INVALID, "SOURCE_DATE_EPOCH is '%s', which is out of range for a date", given);
     snprintf(ret, size, "%s %d, %lld", month, date.tm_mday, date.tm_year + 1900LL);
     return 0;
 }
@@ -100,7 +100,7 @@ static int write_manual(struct parse *parse, const struct help_settings *values,
     return rc;
 }
 
-/* Writes the page of the command that the words name, and those of all below it. */
+/* Writes the pages of the command that the words name, and of its subcommands. */
 static int write_manuals(const struct command *root, struct words words, const struct help_settings *values,
                          const char *date, struct error *err)
 {
@@ -124,7 +124,7 @@ done:
     return rc;
 }
 
-/* What --help shows of the program, and --help-all of a command. */
+/* Prints what --help shows for the program, and --help-all for a command. */
 static int show_help(const struct command *root, struct words words, struct log_sink *sink, struct error *err)
 {
     SCOPED_STRING(text);
@@ -161,11 +161,9 @@ static const struct command_group groups[] = {
 const struct command cmd_help = {
     .name = "help",
     .summary = "explain a command, or write the manuals",
-    .description = "Shows what `--help-all` of a command shows, or writes the same as manuals.",
-    .example = "polygraphy help debug reduce\n"
-               "# a manual to be read at once\n"
-               "polygraphy help run --write-manuals manuals\n"
-               "man -l manuals/polygraphy-run.1",
+    .description = "Shows the same as `--help-all` of a command, or writes it as manuals.",
+    .example = "polygraphy help debug reduce\n# write a manual and read it\npolygraphy help run --write-manuals "
+               "manuals\nman -l manuals/polygraphy-run.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     COMMAND_RUN(help_run),

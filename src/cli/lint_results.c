@@ -44,7 +44,7 @@ static void add_test(struct junit *junit, const struct lint_report *report, cons
     else
         item.outcome = was_applied(report, rule) ? JUNIT_PASSED : JUNIT_SKIPPED;
     if (item.outcome == JUNIT_SKIPPED)
-        item.message = "not applied: what comes before it has failed, or the model was not run";
+        item.message = "not applied: an earlier check has failed, or the model was not run";
     junit_add_case(junit, &item);
 }
 

@@ -1,4 +1,4 @@
-/* cli/main.c: the table of tools, and the way from the words of the command line to one of them. */
+/* cli/main.c: the table of tools, parsing of the command line, and the process's exit. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@
 #include "cli/terminal/progress_line.h"
 #include "debug/check/check.h"
 
-#define COMPATIBLE_WITH "0.49.27" /* the Polygraphy whose behaviour this program follows */
+#define COMPATIBLE_WITH "0.49.27" /* the release of Polygraphy whose behaviour this program follows */
 
 #ifdef __has_feature /* clang */
 #define SANITIZED                                                                                                      \
@@ -41,18 +41,16 @@ static const struct command *const tools[] = {
 
 static const struct command polygraphy = {
     .name = "polygraphy",
-    .summary = "run and compare neural networks, and find out why one of them fails",
-    .description = "Runs and compares neural networks, and finds out why one of them fails.",
-    .example = "# what does debug reduce do?\n"
-               "polygraphy debug reduce --help\n"
-               "# all that can be said of it\n"
-               "polygraphy help debug reduce",
+    .summary = "run and compare neural networks, and find the cause of failures",
+    .description = "Runs and compares neural networks, and finds the cause of failures.",
+    .example =
+        "# short help of a command\npolygraphy debug reduce --help\n# complete help\npolygraphy help debug reduce",
     .subcommands = tools,
     .subcommand_count = ARRAY_LEN(tools),
     .missing = missing_tools,
 };
 
-/* A model must never land in what everybody takes for standard output because that was closed when we started. */
+/* Opens closed standard streams, so that no output file gets the descriptor of standard output or error. */
 static void open_standard_streams(void)
 {
     int fd;
@@ -64,8 +62,8 @@ static void open_standard_streams(void)
         close(fd);
 }
 
-/* With a handler that does nothing, a broken pipe, or a file that the user lets grow no further (ulimit -f), becomes an
- * error of write(). Unlike SIG_IGN it is not inherited. */
+/* With an empty handler, a broken pipe or an exceeded file size limit (ulimit -f) becomes an error of write(). Unlike
+ * SIG_IGN, the handler is not inherited. */
 static void note_failed_write(int signal_number)
 {
     (void)signal_number;
@@ -99,8 +97,8 @@ static void print_refusal(struct parse *parse, const struct error *err)
     fputs(text.data, stderr);
 }
 
-/* What tells of everything else: the log, and the file of --junit. Nothing is written before it is known what would be
- * lost, the log file included. */
+/* Opens the log, and begins the file of --junit. Nothing, including the log file, is written before the output files
+ * have been checked. */
 static int configure_log(struct parse *parse, struct log_sink *sink, struct error *err)
 {
     struct log_settings settings;
@@ -119,7 +117,7 @@ static int configure_log(struct parse *parse, struct log_sink *sink, struct erro
     return rc < 0 ? rc : parse_finish_group(parse, &junit_options, err);
 }
 
-/* Everything between the parsed words and the exit status. */
+/* Runs the parsed command, and returns the exit status. */
 static int run_command(struct parse *parse, struct log_sink *sink, struct command_context *context)
 {
     const struct command *command = parse_command(parse);
@@ -174,11 +172,10 @@ static int dispatch_command(struct parse *parse, struct log_sink *sink, struct c
     return exit_status_of_refusal(EXIT_STATUS_ERROR);
 }
 
-/* Without the destructors of libraries: those of ONNX Runtime take milliseconds to free what ends with the process
- * anyway. */
+/* Exits without the destructors of libraries: those of ONNX Runtime take milliseconds to free memory of the process. */
 static int leave_program(int status)
 {
-#if !SANITIZED /* leaks are looked for by a function that exit() calls */
+#if !SANITIZED /* the leak sanitizer runs in exit() */
     interrupt_remove_registered();
     fflush(NULL);
     _exit(status);
@@ -191,10 +188,10 @@ static void pass_crash(const struct error *err)
     error_file_write(RECORD_ERROR, err);
 }
 
-/* Inside of a check exit codes say what kind of failure it was: a signal would say that it was this program's. */
+/* Inside a check the exit code shows the kind of failure; a signal would mean a crash of this program. */
 static void install_last_sentence(void)
 {
-#if !SANITIZED /* sanitizers tell of crashes themselves */
+#if !SANITIZED /* sanitizers report crashes themselves */
     crash_install();
     crash_set_error_handler(pass_crash);
     if (check_is_around_us())

@@ -33,7 +33,7 @@ static uint64_t file_size(const char *path)
     return path != NULL && stat(path, &status) == 0 ? (uint64_t)status.st_size : 0;
 }
 
-/* With the files that hold its weights, as far as they are there. */
+/* With the existing files of its weights. */
 static uint64_t size_of(const struct model *model)
 {
     struct text_list locations = {0};
@@ -72,7 +72,7 @@ int model_file_report_end(const struct error *why, const char *wanted, const str
 {
     if (!bounded_process_is_end(why))
         return 0;
-    error_set(err, ERR_BACKEND, "%s of '%s': %s. `polygraphy check lint` looks for the node at fault; %s", wanted,
+    error_set(err, ERR_BACKEND, "%s of '%s': %s. Find the node with `polygraphy check lint`, or %s", wanted,
               model->display_name, why->message, without);
     if (err != NULL)
         err->foreign_code = why->foreign_code;
@@ -100,7 +100,7 @@ int model_file_infer(const struct command_context *context, const struct model_f
     request = model_file_request_for(context, file, model);
     types_infer(model, NULL, model_file_runtime(file), &request, NULL, &why);
     rc = model_file_report_end(&why, "cannot infer the shapes", model,
-                               "--no-onnxruntime-shape-inference does without shapes", err);
+                               "pass --no-onnxruntime-shape-inference to work without shapes", err);
     if (rc == 0 && why.code != 0)
         log_message(context->log, LOG_WARNING, "Shape inference is not possible: %s", why.message);
     return rc;
@@ -115,7 +115,7 @@ static void report_skipped(const struct model *model, const struct value_list *s
     for (size_t i = 0; i < skipped->count; i++)
         string_add_format(&names, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(model->values.items[skipped->items[i]].name));
-    log_message(log, LOG_WARNING, "Not marked as outputs, because they are no tensors: [%s]", names.data);
+    log_message(log, LOG_WARNING, "Not marked as outputs, because they are not tensors: [%s]", names.data);
 }
 
 int model_file_mark_outputs(const struct command_context *context, const struct model_file_settings *file,
@@ -145,10 +145,10 @@ struct float16_inference {
     struct log *log;
     const struct backend *runtime;
     struct backend_request request;
-    struct error end; /* of ONNX Runtime, after which it is not asked any more */
+    struct error end; /* a crash or timeout of ONNX Runtime, after which it is not used again */
 };
 
-/* Types of the main graph, or of a body, for the conversion. */
+/* Infers the types of the main graph, or of a body, for the conversion. */
 static void infer_for_float16(void *data, struct model *model, const struct subgraph *graph)
 {
     struct float16_inference *inference = data;
@@ -159,8 +159,7 @@ static void infer_for_float16(void *data, struct model *model, const struct subg
     if (bounded_process_is_end(&why))
         inference->end = why;
     else
-        log_message(inference->log, LOG_WARNING,
-                    "Shape inference is not possible, so nodes whose types are not known stay float32: %s",
+        log_message(inference->log, LOG_WARNING, "Shape inference failed, so nodes with unknown types stay float32: %s",
                     why.message);
 }
 
@@ -193,8 +192,7 @@ int model_file_convert_to_float16(const struct command_context *context, const s
     inference.request = model_file_request_for(context, file, model);
     rc = float16_convert(model, &settings, &outcome, err);
     if (rc == 0)
-        rc = model_file_report_end(&inference.end, "cannot find out the types", model,
-                                   "without them nothing can be converted", err);
+        rc = model_file_report_end(&inference.end, "cannot infer the types", model, "leave out --fp-to-fp16", err);
     if (rc == 0 && ret_outcome != NULL)
         *ret_outcome = outcome;
     else

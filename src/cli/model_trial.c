@@ -8,7 +8,7 @@
 #include "backend/onnxrt/settings.h"
 #include "cli/model_file.h"
 
-/* What the runtime makes of a model, and why. */
+/* Whether ONNX Runtime accepts a model, and why not. */
 struct loading_trial {
     enum loading loading;
     struct error why;
@@ -26,13 +26,14 @@ static int try_loading(const struct command_context *context, const struct model
     return model_loading(subgraph, model_file_runtime(file), &request, &ret->loading, &ret->why, err);
 }
 
-/* The operator is known, and what is around it fits: another build of the runtime, or another runtime, may have it. */
+/* The operator and its types are valid, only the kernel is missing: another build of the runtime, or another runtime,
+ * may have it. */
 static bool lacks_kernel(const struct error *why)
 {
     return strstr(why->message, "Could not find an implementation for") != NULL;
 }
 
-/* What the runtime makes of the model as the command has read it. */
+/* Whether ONNX Runtime accepts the model that the command has read. */
 static int load_original(const struct command_context *context, const struct model_file_settings *file,
                          enum loading *ret, struct error *err)
 {
@@ -61,7 +62,7 @@ static int judge_refusal(const struct command_context *context, const struct mod
 
     if (lacks_kernel(why)) {
         log_message(log, LOG_WARNING,
-                    "ONNX Runtime has no kernel here for an operator of the model that is written: %s", why->message);
+                    "ONNX Runtime on this machine has no kernel for an operator of the output model: %s", why->message);
         return 0;
     }
     rc = load_original(context, file, &original, err);
@@ -69,16 +70,15 @@ static int judge_refusal(const struct command_context *context, const struct mod
         return rc;
     if (original == LOADING_WORKED)
         return error_set(err, ERR_BACKEND,
-                         "'%s' is not written, because ONNX Runtime takes the original model but would not take this "
-                         "one; ask for shapes, types or a part that fit: %s",
+                         "'%s' is not written: ONNX Runtime accepts the original model but not this one: %s. Choose "
+                         "other shapes, types or cuts",
                          path, why->message);
-    log_message(log, LOG_WARNING, "ONNX Runtime does not take the model that is written, nor the original: %s",
-                why->message);
+    log_message(log, LOG_WARNING, "ONNX Runtime accepts neither the output model nor the original: %s", why->message);
     return 0;
 }
 
-/* The runtime infers shapes anew when it has folded constants, and may then refuse what it takes as it is. The time for
- * that grows with the square of what goes in and comes out, and here weights go in. */
+/* The runtime repeats shape inference after folding constants, and may then refuse a model that it accepts unoptimized.
+ * That takes time quadratic in the number of inputs and outputs, and here weights are inputs. */
 static int try_optimized(const struct command_context *context, const struct model_file_settings *file,
                          const struct subgraph *subgraph, struct error *err)
 {
@@ -93,8 +93,7 @@ static int try_optimized(const struct command_context *context, const struct mod
         return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
     if (failure.code == 0 && trial.loading == LOADING_REFUSED && !lacks_kernel(&trial.why))
         log_message(context->log, LOG_WARNING,
-                    "ONNX Runtime takes the model that is written only as it is, with --onnxrt-optimization-level "
-                    "none: %s",
+                    "ONNX Runtime accepts the output model only with --onnxrt-optimization-level none: %s",
                     trial.why.message);
     return 0;
 }
@@ -105,7 +104,7 @@ int model_trial_run(const struct command_context *context, const struct model_fi
     struct loading_trial trial = {.loading = LOADING_UNKNOWN};
     struct error failure = {0};
 
-    if (bitset_count(&subgraph->nodes) == 0) /* nothing that could be wrong, and the runtime does not take it */
+    if (bitset_count(&subgraph->nodes) == 0) /* empty: nothing to test, and the runtime refuses it */
         return 0;
     if (try_loading(context, file, subgraph, 0, &trial, &failure) == ERR_INTERRUPTED)
         return error_set(err, ERR_INTERRUPTED, "%s", failure.message);
@@ -115,7 +114,7 @@ int model_trial_run(const struct command_context *context, const struct model_fi
         return try_optimized(context, file, subgraph, err);
     if (trial.loading == LOADING_UNKNOWN)
         log_message(context->log, bounded_process_is_out_of_time(&trial.why) ? LOG_WARNING : LOG_INFO,
-                    "The model was not tried with ONNX Runtime: %s",
+                    "The output model was not tested with ONNX Runtime: %s",
                     failure.code != 0 ? failure.message : trial.why.message);
     return 0;
 }

@@ -64,7 +64,7 @@ static void write_floats(struct json_writer *writer, const struct tensor *tensor
     }
 }
 
-/* Strings and complex numbers as they look in the text. */
+/* Strings and complex numbers in the form of the text output. */
 static void write_texts(struct json_writer *writer, const struct tensor *tensor)
 {
     SCOPED_STRING(text);

@@ -1,4 +1,4 @@
-/* cli/tensor_json.h: tensors in the JSON files that tools write about them. */
+/* cli/tensor_json.h: tensors in the tools' JSON files. */
 #ifndef CLI_TENSOR_JSON_H
 #define CLI_TENSOR_JSON_H
 
@@ -6,13 +6,13 @@
 #include "onnx/proto/value_info.h"
 #include "tensor/values/tensor.h"
 
-/* Adds the members "dtype" and "shape" to the object that is open. */
+/* Adds the members "dtype" and "shape" to the current object. */
 void tensor_json_type(struct json_writer *writer, const struct tensor *tensor);
 
-/* The same of what a model says of a tensor: null for what it does not. A dynamic dimension is its name, or null. */
+/* The same for a tensor's type in a model: null if unknown. A dynamic dimension is its name, or null. */
 void tensor_json_value_type(struct json_writer *writer, const struct value_type *type);
 
-/* Adds the member "values": the elements in one list, whatever the shape. */
+/* Adds the member "values": the elements as one flat list. */
 void tensor_json_values(struct json_writer *writer, const struct tensor *tensor);
 
 #endif

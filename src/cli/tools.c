@@ -1,4 +1,4 @@
-/* cli/tools.c: the tools that are only names for their subtools. */
+/* cli/tools.c: the tools that consist of subtools. */
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/options/groups.h"
@@ -11,8 +11,8 @@ static const struct command *const check_tools[] = {
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "find mistakes in a model",
-    .description = "Says what is wrong with a model, and at which node.",
+    .summary = "find errors in a model",
+    .description = "Finds errors in a model and the nodes that cause them.",
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
@@ -27,10 +27,10 @@ static const struct command *const data_tools[] = {
 
 const struct command cmd_data = {
     .name = "data",
-    .summary = "work on files with inputs and outputs",
-    .description = "Changes files that `run` has written into files that it reads.",
-    .example = "# what a layer made is what a part of the model behind it is fed\n"
-               "polygraphy data to-input inputs.json layerwise_outputs.json -o layerwise_inputs.json",
+    .summary = "convert files with inputs and outputs",
+    .description = "Converts files that `run` has written into files that it reads.",
+    .example = "# outputs of layers become inputs of a subgraph\npolygraphy data to-input inputs.json "
+               "layerwise_outputs.json -o layerwise_inputs.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .settings_size = sizeof(struct common_settings),
@@ -38,7 +38,7 @@ const struct command cmd_data = {
     .subcommand_count = ARRAY_LEN(data_tools),
 };
 
-/* In early versions of Polygraphy diff-tactics was one of these, and documents still call it so. */
+/* diff-tactics was a tool of `debug` in early versions of Polygraphy, and documents still use that name. */
 
 static const struct command *const debug_tools[] = {
     &cmd_debug_accuracy,     &cmd_debug_reduce, &cmd_debug_build,   &cmd_debug_passes,        &cmd_debug_precision,
@@ -46,20 +46,17 @@ static const struct command *const debug_tools[] = {
 
 const struct command cmd_debug = {
     .name = "debug",
-    .summary = "find out what makes a model fail",
-    .description = "Each of these tools makes candidates, and lets a command of yours, the check, "
-                   "tell good ones from bad ones. "
-                   "What the check and the tool leave behind can be sorted into good and bad.\n\n"
-                   "The check is any program: exit code 0 means that the candidate is good, "
-                   "125 that the check could not tell, anything else that it is bad. "
-                   "When the check is a command of this program, 1 means that outputs differ or are no numbers, "
-                   "3 that the runner refused the model or failed, and 125 that the question made no sense: "
-                   "a mistyped option, a file that is not there, an input without data, nothing to compare.",
-    .example = "# the smallest part of model.onnx on which a float16 engine and ONNX Runtime disagree\n"
-               "polygraphy debug reduce model.onnx -o reduced.onnx --mode minimal \\\n"
-               "    --iter-inputs in.json --iter-golden golden.json \\\n"
-               "    --check polygraphy run polygraphy_debug.onnx --trt --fp16 \\\n"
-               "    --load-inputs in.json --load-outputs golden.json --atol 0.5 --rtol 0.1",
+    .summary = "find the cause of a failing model",
+    .description = "Each of these tools generates candidates, and runs a command of yours, the check, which decides "
+                   "whether a candidate passes. Files of the check and the tool can be sorted into good and "
+                   "bad.\n\nThe check is any program: exit code 0 is a pass, 125 is inconclusive, any other code is a "
+                   "failure. If the check is a command of this program, 1 means that outputs differ or are not finite, "
+                   "3 that the runner refused the model or failed, and 125 that the check is invalid: a misspelled "
+                   "option, a missing file, an input without data, nothing to compare.",
+    .example = "# the smallest subgraph of model.onnx on which a float16 engine and ONNX Runtime disagree\npolygraphy "
+               "debug reduce model.onnx -o reduced.onnx --mode minimal \\\n    --iter-inputs in.json --iter-golden "
+               "golden.json \\\n    --check polygraphy run polygraphy_debug.onnx --trt --fp16 \\\n    --load-inputs "
+               "in.json --load-outputs golden.json --atol 0.5 --rtol 0.1",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .settings_size = sizeof(struct common_settings),
@@ -74,11 +71,11 @@ static const struct command *const inspect_tools[] = {
 
 const struct command cmd_inspect = {
     .name = "inspect",
-    .summary = "show what is in a file",
-    .description = "Shows what models, engines, data and tactic replays hold, what two engines differ in, and "
-                   "tells good tactics from bad ones.",
-    .example = "# the layers of a model and what they are connected by\n"
-               "polygraphy inspect model model.onnx --show layers attrs",
+    .summary = "show the contents of a file",
+    .description = "Shows the contents of models, engines, data and tactic replays, the differences between two "
+                   "engines, and the tactics that may cause failures.",
+    .example = "# the layers of a model, with their tensors and attributes\npolygraphy inspect model model.onnx --show "
+               "layers attrs",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .settings_size = sizeof(struct common_settings),
@@ -94,10 +91,10 @@ static const struct command *const surgeon_tools[] = {
 const struct command cmd_surgeon = {
     .name = "surgeon",
     .summary = "change an ONNX model",
-    .description = "Each of these tools reads an ONNX model and writes another one. "
-                   "What a tool does not have to touch is copied as it is, unknown fields included.",
-    .example = "# the part of model.onnx between two tensors\n"
-               "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:auto:auto --outputs y:auto",
+    .description = "Each of these tools reads an ONNX model and writes another one. Unaffected parts are copied "
+                   "unchanged, including unknown fields.",
+    .example = "# the subgraph of model.onnx between two tensors\npolygraphy surgeon extract model.onnx -o part.onnx "
+               "--inputs x:auto:auto --outputs y:auto",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .settings_size = sizeof(struct common_settings),
@@ -105,21 +102,20 @@ const struct command cmd_surgeon = {
     .subcommand_count = ARRAY_LEN(surgeon_tools),
 };
 
-/* ---- What Polygraphy has besides ---- */
+/* ---- Tools of Polygraphy that are not supported ---- */
 
 const struct missing_command missing_tools[] = {
     {"template",
-     "Python scripts are neither written nor run; what they would change of an engine is said with options of "
-     "`polygraphy convert` and `polygraphy run --trt`, for instance --layer-precisions, and ONNX models are "
-     "changed with `polygraphy surgeon`",
+     "Python scripts are neither written nor run; change engines with options of `polygraphy convert` and `polygraphy "
+     "run --trt`, for instance --layer-precisions, and ONNX models with `polygraphy surgeon`",
      "python-scripts"},
     {"plugin",
-     "`polygraphy surgeon insert --inputs NAME ... --outputs NAME ... --op OPERATOR` puts a node of the plug-in's "
-     "operator in the place of those between the inputs and the outputs",
+     "`polygraphy surgeon insert --inputs NAME ... --outputs NAME ... --op OPERATOR` replaces the nodes between the "
+     "inputs and the outputs by a node of the plug-in's operator",
      "plugin"},
     {"multi-device",
-     "models are not split over several devices; `polygraphy surgeon extract` cuts parts out of a model, "
-     "which can be run one by one",
+     "models are not split over several devices; `polygraphy surgeon extract` extracts subgraphs, which can be run one "
+     "by one",
      "multi-device"},
     {NULL, NULL, NULL},
 };

@@ -54,9 +54,9 @@ shown()
     convert "$models/reducable.onnx" -o same.onnx
     not_logged 'ONNX Runtime'
     convert "$models/reducable.onnx" -o same.onnx --onnxruntime-lib /nowhere
-    logged "^\[I\] The model was not tried with ONNX Runtime: ONNX Runtime's shared library"
+    logged "^\[I\] The output model was not tested with ONNX Runtime: ONNX Runtime's shared library"
     convert "$models/unknown_operator.onnx" -o same.onnx
-    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: .*Secret'
+    logged '^\[W\] ONNX Runtime accepts neither the output model nor the original: .*Secret'
 }
 
 @test "what an extension says may be unknown, or not supported" {
@@ -65,7 +65,7 @@ shown()
     run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.hdf5
     refused "Cannot convert to model type: keras"
     run --separate-stderr polygraphy convert "$models/reducable.onnx" -o model.onnx --convert-to onnx-like-trt-network
-    refused '--convert-to onnx-like-trt-network: the layers of an engine are shown by'
+    refused '--convert-to onnx-like-trt-network is not supported: '
     [ ! -e model.onnx ]
 }
 
@@ -169,7 +169,7 @@ EOT
     ONNXRUNTIME_REAL=${POLYGRAPHY_ONNXRUNTIME:-$POLYGRAPHY_TEST_PROGRAMS/libonnxruntime.so.1} \
         ONNXRUNTIME_CRASHES=given:$b_in_float16 convert middle.onnx -o half.onnx --fp-to-fp16 \
         --onnxruntime-lib "$POLYGRAPHY_TEST_PROGRAMS/plugins/onnxruntime_that_crashes.so"
-    logged '^\[W\] ONNX Runtime does not take the model with these in float16, so they stay float32: ScatterND$'
+    logged '^\[W\] ONNX Runtime does not support these operators in float16, so they stay float32: ScatterND$'
     logged 'Converted 2 nodes to float16; 1 others compute in float32'
     close_outputs middle.onnx half.onnx 0.01
 }

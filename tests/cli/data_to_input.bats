@@ -47,7 +47,7 @@ for i, feed in enumerate(json.load(open(sys.argv[1]))):
 1 x [4.0]' ]
     run --separate-stderr polygraphy data to-input a.json -o other.json --only w
     [ "$status" -eq 1 ]
-    [[ $stderr == *"--only: there is no array 'w'"* ]]
+    [[ $stderr == *"--only: no file contains an array 'w'"* ]]
     [ ! -e other.json ]
 }
 
@@ -56,7 +56,7 @@ for i, feed in enumerate(json.load(open(sys.argv[1]))):
     arrays feeds b.json '[{"y": f32([3])}]'
     run --separate-stderr polygraphy data to-input a.json b.json -o merged.json
     [ "$status" -eq 0 ]
-    logged "^\\[W\\] 'b.json' has 1 iteration\\(s\\), what came before it 2"
+    logged "^\\[W\\] 'b.json' has 1 iteration\\(s\\), the files before it 2"
     [ "$(show merged.json)" = '0 x [1.0]
 0 y [3.0]
 1 x [2.0]' ]

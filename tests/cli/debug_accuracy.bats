@@ -53,7 +53,7 @@ print(value)' "$1"
     [[ $stderr == *'two runners are compared'* ]]
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --onnxrt --fp16 -o folder
     [ "$status" -eq 1 ]
-    [[ $stderr == *'--fp16: nothing would come of this'* ]]
+    [[ $stderr == *'--fp16 has no effect without --'* ]]
     [ ! -e folder ]
 }
 

@@ -361,7 +361,7 @@ END
     mv seed2/good/* two.json
     local command=(model.onnx --good one.json --bad two.json "${hunt[@]}")
     tactics "${command[@]}" --bf16 --check true
-    refused '--bf16 is not how the builds of the replays were made, which had --fp16'
+    refused '--bf16 differs from the builds of the replays, which used --fp16'
     tactics "${command[@]}" --strongly-typed --check true
     refused '--strongly-typed is not how'
     tactics "${command[@]}" --fp16 --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
@@ -383,7 +383,7 @@ END
 @test "a build with the tactics of another precision says so" {
     polygraphy convert "$models/convolutions.onnx" -o x.engine --fp16 --save-tactics replay.json
     run -0 polygraphy convert "$models/convolutions.onnx" -o y.engine --load-tactics replay.json
-    logged "^\[W\] The tactics of 'replay.json' are those of a build with --fp16, and this one has no option for precision: results will not be the same$"
+    logged "^\[W\] The tactics in 'replay.json' are from a build with --fp16, and this one has no option for precision: results will differ$"
     run -0 polygraphy run "$models/convolutions.onnx" --trt --fp16 --load-tactics replay.json
     not_logged 'are those of a build with'
 }

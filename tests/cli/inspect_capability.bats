@@ -142,5 +142,5 @@ assert runtime["version"].startswith("1.") and "libonnxruntime" in runtime["path
     run --separate-stderr polygraphy inspect capability
     refused 'there is no model'
     run --separate-stderr polygraphy inspect capability "$models/identity.onnx" --providers
-    refused '--providers looks at ONNX Runtime, not at a model'
+    refused '--providers tests ONNX Runtime, not a model'
 }

@@ -58,7 +58,7 @@ untouched()
     keeps 'is external data of the model' run m.onnx --onnxrt --save-outputs w.bin
     keeps 'is the model itself' run m.onnx --onnxrt --save-onnx m.onnx
     keeps 'is the model itself' check lint m.onnx -o m.onnx
-    keeps "-o: 'm.onnx' is the model itself, and it would be lost" convert m.onnx -o m.onnx --convert-to trt
+    keeps "-o: 'm.onnx' is the model itself" convert m.onnx -o m.onnx --convert-to trt
     mkdir elsewhere
     cp plain.onnx elsewhere/plain.0
     sha256sum elsewhere/plain.0 >>sums

@@ -93,7 +93,7 @@ END
     [ -z "$output" ]
     run --separate-stderr polygraphy help run model.onnx
     [ "$status" -eq 1 ]
-    [[ $stderr == "[!] there is no 'model.onnx' in \`polygraphy run\`, "* ]]
+    [[ $stderr == "[!] 'model.onnx' is not a subcommand of \`polygraphy run\`, "* ]]
 }
 
 @test "help fits the terminal" {

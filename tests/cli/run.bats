@@ -489,7 +489,7 @@ mask()
     logged "PASSED \\| All outputs matched \\| Outputs: \\['negative'\\]$"
     run_tool "$models/sequence_output.onnx" --onnxrt --onnx-outputs mark all
     passed
-    logged "^\\[W\\] Not marked as outputs, because they are no tensors: \\['pair'\\]$"
+    logged "^\\[W\\] Not marked as outputs, because they are not tensors: \\['pair'\\]$"
     run_tool "$models/sequences.onnx" --onnxrt
     refused "input 'sequence' is no tensor but a sequence"
 }
@@ -725,7 +725,7 @@ mask()
     run_tool "$models/identity.onnx" --onnxrt --provider-options cuda:use_tf32=0
     refused "no such provider is among --providers"
     run_tool "$models/identity.onnx" --trt --provider-options cuda:use_tf32=0
-    refused "--provider-options: nothing would come of this"
+    refused "--provider-options has no effect without --"
 }
 
 @test "the session takes configuration, and a key that it does not know is told" {

@@ -3,7 +3,7 @@
 load debug_helper
 
 models=$POLYGRAPHY_ROOT/tests/models
-warning='TensorRT is not installed: the built-in CPU engine takes its place'
+warning='TensorRT is not installed: the built-in CPU engine is used'
 
 # Without the warning of the built-in engine there is nothing on standard error, and it is in the log otherwise.
 quietly()
@@ -28,7 +28,7 @@ quietly()
 
 @test "what would change results if it were ignored is refused" {
     run --separate-stderr polygraphy run "$models/identity.onnx" --trt --fp8
-    refused 'has no 8-bit floating point'
+    refused 'does not support 8-bit floating point'
     run --separate-stderr polygraphy run "$models/identity.onnx" --trt --trt-config-script x.py
     refused 'Python scripts are not run'
 }
@@ -162,7 +162,7 @@ EOF
     logged '^\[I\] Built [0-9]+ layers: 1 float16, '
     quietly run "$models/convolutions.onnx" --trt --fp16 --strongly-typed
     worked
-    logged '^\[W\] No layer is lowered to float16, which was asked for: with --strongly-typed'
+    logged '^\[W\] No layer uses float16: with --strongly-typed'
 }
 
 @test "names of layers and tensors that do not exist are refused" {
@@ -290,28 +290,28 @@ EOF
 @test "options of a runner that is not there are refused before anything runs" {
     quietly run "$models/convolutions.onnx" --onnxrt --fp16 --save-engine x.engine --layer-precisions c:float16
     [ "$status" -ne 0 ]
-    [[ $stderr == *'--fp16, --layer-precisions, --save-engine: nothing would come of this, since only --trt takes it and is not among the runners; add --trt, or leave it out'* ]]
+    [[ $stderr == *'--fp16, --layer-precisions, --save-engine has no effect without --trt, the only runner that reads it; add --trt, or leave it out'* ]]
     run ! grep -q Activating <<<"$output"
     quietly run "$models/convolutions.onnx" --onnxrt --refittable --load-tactic-replay replay.json
     [ "$status" -ne 0 ]
-    [[ $stderr == *'--load-tactic-replay, --refittable: nothing would come of this, since only --trt takes it'* ]]
+    [[ $stderr == *'--load-tactic-replay, --refittable has no effect without --trt, the only runner that reads it'* ]]
     quietly run "$models/convolutions.onnx" --trt --execution-providers cpu
     [ "$status" -ne 0 ]
-    [[ $stderr == *'--execution-providers: nothing would come of this, since only --onnxrt takes it'* ]]
+    [[ $stderr == *'--execution-providers has no effect without --onnxrt, the only runner that reads it'* ]]
     quietly run "$models/convolutions.onnx" --trt --onnxrt --fp16 --providers cpu --save-engine x.engine --atol 0.1 --rtol 0.1
     worked
     quietly run x.engine --trt --fp16 --layer-precisions c:float16 --save-engine y.engine
     worked
-    logged "^\[W\] '.*x.engine' is built already: --fp16, --layer-precisions, --save-engine without effect$"
+    logged "^\[W\] '.*x.engine' is already an engine: --fp16, --layer-precisions, --save-engine has no effect$"
 }
 
 @test "an ONNX model is not converted by options that say how an engine is built" {
     quietly convert "$models/branches.onnx" -o x.onnx --decide-branches
-    refused '--decide-branches: only engines are built like that, and '"'x.onnx'"' becomes an ONNX model; end the output in .engine, or leave it out; `polygraphy surgeon sanitize --fold-constants` decides branches that constants decide'
+    refused '--decide-branches is for engines, but the output '"'x.onnx'"' is an ONNX model; use the extension .engine, or leave out the option; `polygraphy surgeon sanitize --fold-constants`'
     [ ! -e x.onnx ]
     quietly convert "$models/convolutions.onnx" -o x --convert-to onnx --fp16 --save-timing-cache times
-    refused '--fp16, --save-timing-cache: only engines are built like that'
-    refused 'a model in float16 is made with --fp-to-fp16'
+    refused '--fp16, --save-timing-cache is for engines'
+    refused '--fp-to-fp16 converts an ONNX model to float16'
 }
 
 @test "int8 scales come from the data, and are cached" {

@@ -111,7 +111,7 @@ END
     [[ $output == *"--use-subprocess"* ]]
     run_tool "$models/identity.onnx" --onnxrt --trt --first-divergence
     [ "$status" -eq 1 ]
-    [[ $output == *"with --trt: all tensors have to come out of the engine: add '--onnx-outputs mark all'"* ]]
+    [[ $output == *"with --trt needs all tensors as outputs of the engine: add '--onnx-outputs mark all'"* ]]
     run_tool --load-outputs a.json b.json --first-divergence
     [ "$status" -eq 1 ]
     [[ $output == *"needs the ONNX model"* ]]

@@ -245,7 +245,7 @@ END
     valid_models part.onnx
     surgeon extract "$models/unknown_operator.onnx" -o same.onnx
     worked
-    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: '
+    logged '^\[W\] ONNX Runtime accepts neither the output model nor the original: '
 }
 
 @test "sequences cannot be at the cut" {

@@ -239,7 +239,7 @@ EOF
     make product model.onnx
     surgeon sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,5]
     refused_without "Node (which makes 'a') Op (MatMul) [ShapeInferenceError] Incompatible dimensions" fixed.onnx
-    [[ $stderr == "[!] 'fixed.onnx' is not written, because ONNX Runtime takes the original model"* ]]
+    [[ $stderr == "[!] 'fixed.onnx' is not written: ONNX Runtime accepts the original model"* ]]
     echo old >fixed.onnx
     surgeon sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,5]
     refused "'fixed.onnx' is not written"
@@ -252,7 +252,7 @@ EOF
 @test "what ONNX Runtime refuses only once it has folded constants is written with a warning" {
     make known_rank_behind_constants model.onnx
     sanitize model.onnx -o fixed.onnx --override-input-shapes x:[2,3]
-    logged '^\[W\] ONNX Runtime takes the model that is written only as it is, with --onnxrt-optimization-level none: .*Gemm'
+    logged '^\[W\] ONNX Runtime accepts the output model only with --onnxrt-optimization-level none: .*Gemm'
     run polygraphy run fixed.onnx --onnxrt
     [ "$status" -eq 1 ]
     sanitize model.onnx -o same.onnx
@@ -261,12 +261,12 @@ EOF
 
 @test "what ONNX Runtime refuses is written with a warning when it refuses the original as well" {
     sanitize "$models/unknown_operator.onnx" -o same.onnx --cleanup
-    logged '^\[W\] ONNX Runtime does not take the model that is written, nor the original: .*Secret'
+    logged '^\[W\] ONNX Runtime accepts neither the output model nor the original: .*Secret'
     [ -s same.onnx ]
     sanitize "$models/sparse_weights.onnx" -o same.onnx
-    logged '^\[W\] ONNX Runtime has no kernel here for an operator of the model that is written: .*MatMul'
+    logged '^\[W\] ONNX Runtime on this machine has no kernel for an operator of the output model: .*MatMul'
     sanitize "$models/empty.onnx" -o empty.onnx
-    not_logged 'that is written'
+    not_logged 'the output model'
 }
 
 @test "a model is tried without the numbers of its weights, and not without ONNX Runtime" {
@@ -278,8 +278,8 @@ EOF
     surgeon sanitize apart.onnx -o fixed.onnx --ignore-external-data --override-input-shapes x:[2,5]
     refused_without "Node (which makes 'a') Op (MatMul)" fixed.onnx
     sanitize model.onnx -o same.onnx --onnxruntime-lib /nowhere
-    [ "$(grep -c 'was not tried' <<<"$output")" -eq 1 ]
-    logged "^\[I\] The model was not tried with ONNX Runtime: ONNX Runtime's shared library"
+    [ "$(grep -c 'was not tested' <<<"$output")" -eq 1 ]
+    logged "^\[I\] The output model was not tested with ONNX Runtime: ONNX Runtime's shared library"
 }
 
 @test "real models: same outputs, not more nodes, and a second pass changes nothing" {

@@ -111,7 +111,7 @@ END
     grep -q 'layers have another tactic than the replay says' log.txt
     run --separate-stderr polygraphy run it.engine --trt --exclude-tactics pointwise:careful
     [ "$status" -eq 1 ]
-    [[ $stderr == *"/it.engine' is built already"* ]]
+    [[ $stderr == *"/it.engine', which is already an engine"* ]]
     run --separate-stderr polygraphy convert "$models/pointwise_convolutions.onnx" -o no.engine "${with[@]}" \
         --exclude-tactics 'pointwise:*' 'onnxrt'
     [ "$status" -eq 1 ]

@@ -37,7 +37,7 @@ no_fp16="\[!\] --fp16: trtexec 11\.[01]\.0 \('.*'\) has no --fp16, which was the
             continue
         fi
         succeeded
-        not_logged 'the built-in CPU engine takes its place'
+        not_logged 'the built-in CPU engine is used'
         logged '^\[I\] Finished 2 iteration\(s\) \| Passed: 2/2 \| Pass Rate: 100\.0%$'
         [ "$(kept replays/good replay.json)" -eq 2 ]
         run polygraphy debug diff-tactics --dir replays

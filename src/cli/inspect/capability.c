@@ -1,4 +1,4 @@
-/* capability.c: which nodes of a model the engine can run. */
+/* capability.c: which nodes of a model the built-in engine supports. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -31,12 +31,12 @@ struct inspect_capability_settings {
 
 static const struct option options[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER", .fallback = DEFAULT_FOLDER,
-        .file = OPTION_WRITES_FOLDER, .help = "where the report and the parts of the model go"),
+        .file = OPTION_WRITES_FOLDER, .help = "folder of the report and of the subgraphs"),
     ROW(with_partitioning, .names = {"--with-partitioning"}, .kind = OPTION_FLAG,
-        .help = "also save the longest runs of nodes that are supported, and of those that are not, as models"),
+        .help = "also save the longest sequences of supported and of unsupported nodes as models"),
     ROW(providers, .names = {"--providers"}, .kind = OPTION_FLAG,
-        .help = "show what ONNX Runtime can compute with here, rather than look at a model: each execution provider "
-                "that it was built with runs a model of one node, and the reason is shown where that fails"),
+        .help = "test ONNX Runtime's execution providers on this machine instead of a model: each one runs a model "
+                "with one node, and the reason of a failure is shown"),
 };
 
 static const struct option_group capability_options = {
@@ -45,9 +45,9 @@ static const struct option_group capability_options = {
     .count = ARRAY_LEN(options),
 };
 
-/* One node that is refused, and the calls that lead to it. */
+/* An unsupported node, and the function calls that lead to it. */
 struct report_row {
-    uint32_t node; /* of the main graph: the node itself, or the outermost call */
+    uint32_t node; /* index in the main graph: the node itself, or the outermost call */
     const char *stack, *op_type, *name, *reason;
 };
 
@@ -56,10 +56,10 @@ struct report_rows {
     size_t count, capacity;
 };
 
-/* Nodes that are refused for the same reason, of the same operator. */
+/* Unsupported nodes with the same operator and reason. */
 struct refusal {
     const char *op_type, *reason;
-    struct string_builder nodes; /* "[0, 1], [4, 5]": first node and the one behind the last */
+    struct string_builder nodes; /* "[0, 1], [4, 5]": first node, and one past the last */
     size_t count;
 };
 
@@ -104,7 +104,7 @@ static struct refusal *refusal_for(struct refusal_list *refusals, const struct r
     return refusal;
 }
 
-/* What is refused inside of a function counts for the node of the main graph that calls it. */
+/* An unsupported node of a function makes the calling node of the main graph unsupported. */
 static void group_refusals(const struct report_rows *rows, struct refusal_list *ret)
 {
     for (size_t i = 0; i < rows->count; i++) {
@@ -135,7 +135,7 @@ static void add_padded(struct string_builder *out, const char *text, size_t widt
     string_add_format(out, "%-*s | ", (int)width, text);
 }
 
-/* Every node for itself: what is shown when the model is not to be parted. */
+/* Each node separately: the report without partitioning. */
 static void add_stack_table(const struct report_rows *rows, struct string_builder *out)
 {
     static const struct report_row title = {0, "Stack trace", "Operator ", "Node ", "Reason"};
@@ -219,15 +219,15 @@ static int save_report(const struct command_context *context, const char *folder
     return rc;
 }
 
-/* ---- Parts of the model ---- */
+/* ---- Subgraphs ---- */
 
-/* The nodes from `first` to the one in front of `end`. */
+/* The nodes from `first` up to but not including `end`. */
 struct model_part {
     size_t first, end;
     bool supported;
 };
 
-/* Parts do not write over each other's external data. */
+/* Each subgraph has a separate file of external data. */
 static int save_part(const struct command_context *context, const struct inspect_capability_settings *values,
                      const struct subgraph *whole, const struct model_part *range, struct error *err)
 {
@@ -274,7 +274,7 @@ static int save_parts(const struct command_context *context, const struct inspec
 
 /* ---- The command ---- */
 
-/* With --json: every node that is refused. */
+/* With --json: every unsupported node. */
 static int save_json(const struct report_rows *rows, const char *path, struct error *err)
 {
     struct json_writer writer;
@@ -331,12 +331,11 @@ static int refuse_words(const struct model_values *model, const struct inspect_c
                         struct error *err)
 {
     if (values->providers && model->path != NULL)
-        return error_set(err, ERR_INVALID, "--providers looks at ONNX Runtime, not at a model: leave out '%s'",
-                         model->path);
+        return error_set(err, ERR_INVALID, "--providers tests ONNX Runtime, not a model: leave out '%s'", model->path);
     if (!values->providers && model->path == NULL)
         return error_set(err, ERR_INVALID,
-                         "there is no model: name one to see which of its nodes cannot be run, or give --providers to "
-                         "see what ONNX Runtime can compute with here");
+                         "no model was given: pass one to list its unsupported nodes, or --providers to test ONNX "
+                         "Runtime's execution providers");
     return 0;
 }
 
@@ -366,7 +365,8 @@ static int inspect_capability_run(const struct command_context *context,
         log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
     if (!bounded_process_is_end(&why))
         rc = node_support_find(model, runtime, &request, &support, &why);
-    if (model_file_report_end(&why, "cannot tell the capability", model, "nothing else was tried", err) < 0)
+    if (model_file_report_end(&why, "cannot determine the supported nodes", model,
+                              "raise --onnxrt-timeout or --max-memory if it exceeded a limit", err) < 0)
         rc = ERR_BACKEND;
     else if (rc < 0)
         error_set(err, (enum error_code)rc, "%s", why.message);
@@ -374,7 +374,8 @@ static int inspect_capability_run(const struct command_context *context,
         goto done;
     if (support.not_looked_into > 0)
         log_message(context->log, LOG_WARNING,
-                    "%zu refused calls of local functions are listed as they are, not looked into: there are too many",
+                    "%zu unsupported calls of local functions are listed without their unsupported nodes: there are "
+                    "too many calls",
                     support.not_looked_into);
     list_rows(model, &support, &rows);
     rc = report_support(context, values, &whole, &support, &rows, err);
@@ -402,27 +403,23 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_capability_settings, json, json_options),
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"-o", "--with-partitioning", "--providers", "--json", "-v", NULL};
 
 const struct command cmd_inspect_capability = {
     .name = "capability",
-    .summary = "show which nodes the built-in engine cannot run, or which providers ONNX Runtime has here",
-    .description =
-        "The built-in engine computes every operator that ONNX Runtime has, some of them with oneDNN as well. "
-        "This lists the nodes that are refused, with the reason, and writes the list to results.txt. "
-        "With --with-partitioning they are grouped by operator and reason, "
-        "and the longest runs of nodes become models.\n\n"
-        "Nodes are tried one by one, without being run. "
-        "A node behind a refused one may be listed because the types of what it reads are not known then. "
-        "Functions of the model are looked into: the stack trace says which calls lead to a node.\n\n"
-        "With --providers no model is looked at: each execution provider of ONNX Runtime's is tried.\n\n"
-        "With --save-external-data FILE each part has a file of its own, "
-        "which has its nodes' numbers behind FILE.",
-    .example = "# is there anything in the model that cannot be run, and what is left without it?\n"
-               "polygraphy inspect capability model.onnx --with-partitioning -o parts\n\n"
-               "# does --onnxrt --providers cuda work on this machine, and if not, why?\n"
-               "polygraphy inspect capability --providers",
+    .summary = "list the nodes that the built-in engine does not support, or test ONNX Runtime's execution providers",
+    .description = "Lists the nodes that the built-in engine does not support, with the reason, and writes the list to "
+                   "results.txt. The engine supports every operator of ONNX Runtime, some of them also with oneDNN. "
+                   "With --with-partitioning, nodes are grouped by operator and reason, and the longest sequences of "
+                   "nodes are saved as models.\n\nNodes are tested one by one, without running them. A node downstream "
+                   "of an unsupported one may be listed because its input types are unknown. Nodes of local functions "
+                   "are tested too: the stack trace shows the calls that lead to a node.\n\nWith --providers no model "
+                   "is read: each execution provider of ONNX Runtime is tested.\n\nWith --save-external-data FILE each "
+                   "subgraph has a separate file: FILE with the numbers of its nodes appended.",
+    .example = "# unsupported nodes, and the supported subgraphs\npolygraphy inspect capability model.onnx "
+               "--with-partitioning -o parts\n\n# does --onnxrt --providers cuda work on this machine, and if not, "
+               "why?\npolygraphy inspect capability --providers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

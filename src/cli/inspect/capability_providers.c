@@ -12,13 +12,13 @@
 #include "cli/options/groups.h"
 #include "format/json/writer.h"
 
-#define USUAL_SECONDS 60 /* to load a provider's library, and start its device */
+#define USUAL_SECONDS 60 /* time limit to load a provider's library and initialize its device */
 
 /* ---- Why a provider does not work ---- */
 
-/* What the runtime and its libraries write in front of a reason: our own words, the place in their source, the kind of
+/* Prefixes of the runtime's messages that are removed: this program's text, the source location, the kind of
  * failure. */
-static const char *const introductions[] = {" does not work here: ", " : FAIL : ", " was false. "};
+static const char *const introductions[] = {" does not work on this machine: ", " : FAIL : ", " was false. "};
 
 static const char *bare_reason(const char *message)
 {
@@ -34,12 +34,12 @@ static const char *bare_reason(const char *message)
 struct provider_trial {
     const char *provider;
     bool loads;
-    const char *reason; /* why it does not load, or that it does not run what it gets; NULL: it works */
+    const char *reason; /* why it does not load or run the model; NULL: it works */
     struct string_builder said, elsewhere;
 };
 
-/* Keeps the last line, which often has the reason that the failure itself has not, and the one that says where nodes
- * went (backend/onnxrt/placement.h). */
+/* Keeps the last log line, which often contains the reason of a failure, and the one with the placement of nodes
+ * (backend/onnxrt/placement.h). */
 static void keep_provider_line(void *data, enum log_level level, int depth, struct text message)
 {
     struct provider_trial *trial = data;
@@ -82,7 +82,7 @@ static void try_provider(const struct backend_request *typed, struct arena *aren
     string_release(&trial->elsewhere);
 }
 
-/* ---- What is shown ---- */
+/* ---- Output ---- */
 
 static int save_json(const struct onnxrt_description *runtime, const struct provider_trial *trials, const char *path,
                      struct error *err)

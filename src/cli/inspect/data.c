@@ -1,4 +1,4 @@
-/* cli/inspect/data.c: what a file with inputs or outputs holds. */
+/* cli/inspect/data.c: the contents of a file with inputs or outputs. */
 #include <math.h>
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@ struct inspect_data_settings {
     /* its own */
     const char *path;
     bool all;               /* iterations, not just the first */
-    bool values, histogram; /* beside statistics */
+    bool values, histogram; /* in addition to statistics */
     struct tensor_text_options layout;
 };
 
@@ -31,7 +31,7 @@ static int convert_num_items(struct parse *parse, const char *spelling, struct w
     (void)parse, (void)spelling;
     number_parse_integer(text_of(words.items[0]), &count);
     if (count < -1)
-        return error_set(err, ERR_INVALID, "--num-items: %lld is neither a number of items nor -1, for all",
+        return error_set(err, ERR_INVALID, "--num-items: %lld is not valid; give a number of items, or -1 for all",
                          (long long)count);
     layout->threshold = count < 0 ? SIZE_MAX : TENSOR_TEXT_DEFAULTS.threshold;
     layout->edge_items = count < 0 ? TENSOR_TEXT_DEFAULTS.edge_items : (size_t)count;
@@ -46,7 +46,8 @@ static int convert_line_width(struct parse *parse, const char *spelling, struct 
     (void)parse, (void)spelling;
     number_parse_integer(text_of(words.items[0]), &width);
     if (width < -1)
-        return error_set(err, ERR_INVALID, "--line-width: %lld is neither a number of characters nor -1, for no limit",
+        return error_set(err, ERR_INVALID,
+                         "--line-width: %lld is not valid; give a number of characters, or -1 for no limit",
                          (long long)width);
     *(size_t *)field = width < 0 ? SIZE_MAX : (size_t)width;
     return 0;
@@ -56,18 +57,17 @@ static int convert_line_width(struct parse *parse, const char *spelling, struct 
 
 static const struct option options[] = {
     ROW(path, .names = {"path"}, .kind = OPTION_ONE, .value_name = "DATA", .file = OPTION_READS_DATA,
-        .help = "a file with results or input data: what `run` has saved, or anything that `run --load-inputs` reads, "
-                "such as .npy, .npz, or raw data as in in.bin:float32:1x3x224x224"),
-    ROW(all, .names = {"-a", "--all"}, .kind = OPTION_FLAG, .help = "show all iterations, not just the first one"),
+        .help = "file with results or input data: saved by `run`, or in any format of `run --load-inputs`, such as "
+                ".npy, .npz, or raw data as in in.bin:float32:1x3x224x224"),
+    ROW(all, .names = {"-a", "--all"}, .kind = OPTION_FLAG, .help = "show all iterations, not only the first one"),
     ROW(values, .names = {"-s", "--show-values"}, .kind = OPTION_FLAG,
-        .help = "show the values, not just statistics of them"),
-    ROW(histogram, .names = {"--histogram"}, .kind = OPTION_FLAG, .help = "show how the values are spread"),
+        .help = "show the values in addition to statistics"),
+    ROW(histogram, .names = {"--histogram"}, .kind = OPTION_FLAG, .help = "show a histogram of the values"),
     ROW(layout, .names = {"-n", "--num-items"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "3", .convert = convert_num_items,
-        .help = "how many values of a long dimension are shown at each end; -1: all of them"),
+        .help = "number of values shown at each end of a long dimension; -1: all"),
     ROW(layout.line_width, .names = {"--line-width"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
-        .fallback = "75", .convert = convert_line_width,
-        .help = "characters of a line of values; -1: as many as a row takes"),
+        .fallback = "75", .convert = convert_line_width, .help = "characters per line of values; -1: no limit"),
 };
 
 static const struct option_group inspect_data_options = {
@@ -83,7 +83,7 @@ static void add_indent(struct string_builder *text, unsigned count)
     string_add_format(text, "%*s", (int)count, "");
 }
 
-/* Adds a line break and the block, every line of it moved to the right. */
+/* Adds a line break and the indented block. */
 static void add_block(struct string_builder *text, unsigned indent, const struct string_builder *block)
 {
     string_add_char(text, '\n');
@@ -139,7 +139,7 @@ static void add_array(const struct named_tensor *item, const struct inspect_data
     }
 }
 
-/* Four blanks stand in front of each array's line break, as Polygraphy has them. */
+/* Polygraphy writes four blanks before each array's line break. */
 static void add_iteration(const struct tensor_list *tensors, size_t iteration,
                           const struct inspect_data_settings *settings, struct string_builder *text)
 {
@@ -325,13 +325,11 @@ static const struct command_group groups[] = {
 
 const struct command cmd_inspect_data = {
     .name = "data",
-    .summary = "show what a file with inputs or outputs holds",
-    .description = "Shows names, types, shapes and statistics of the arrays in a file that `run` has saved or loads, "
-                   "and their values if you want.\n\n"
-                   "With --json, the file gets what is shown: "
-                   "for each runner and each iteration the arrays with \"name\", \"dtype\", "
-                   "\"shape\" and \"statistics\"; with --show-values their \"values\", in one list whatever the shape; "
-                   "with --histogram the bins.",
+    .summary = "show the contents of a file with inputs or outputs",
+    .description = "Shows names, types, shapes and statistics of the arrays in a file that `run` saves or loads, "
+                   "optionally with their values.\n\n--json writes the same: for each runner and each iteration the "
+                   "arrays with \"name\", \"dtype\", \"shape\" and \"statistics\"; with --show-values their \"values\" "
+                   "as one flat list; with --histogram the bins.",
     .example = "polygraphy inspect data outputs.json --show-values --histogram",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

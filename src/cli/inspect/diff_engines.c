@@ -1,4 +1,4 @@
-/* cli/inspect/diff_engines.c: two engines of one model, side by side. */
+/* cli/inspect/diff_engines.c: the differences between two engines of one model. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "format/json/writer.h"
 #include "format/trtexec/layer_diff.h"
 
-#define LEADING_DIFFERENCES 20 /* of one kind, at the most so many are shown without being asked for */
+#define LEADING_DIFFERENCES 20 /* maximum number of differences of one kind that are shown without -v */
 
 struct diff_engines_settings {
     struct common_settings common;
@@ -25,8 +25,8 @@ struct diff_engines_settings {
 
 static const struct option options[] = {
     ROW(first, .names = {"engine_a"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
-        .help = "an engine: a file of `polygraphy convert`, an engine of TensorRT's, or the layer information of one, "
-                "as trtexec --exportLayerInfo or --save-layer-info has written it"),
+        .help = "an engine: a file of `polygraphy convert`, a TensorRT engine, or its layer information, written by "
+                "trtexec --exportLayerInfo or --save-layer-info"),
     ROW(second, .names = {"engine_b"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
         .help = "another engine of the same model"),
 };
@@ -69,10 +69,10 @@ static const char *precision_of(const struct layer_info_layer *layer)
 {
     const char *precision = layer_info_precision(layer, NULL);
 
-    return precision ? precision : "not told";
+    return precision ? precision : "not in the engine";
 }
 
-/* "int8 -> float16": what the layer computes in and stores. */
+/* "int8 -> float16": the precision in which the layer computes, and the type that it stores. */
 static void add_types(struct string_builder *out, const struct layer_info_layer *layer)
 {
     string_add_format(out, "%s (", precision_of(layer));
@@ -160,7 +160,7 @@ static void log_fusions(const struct engine_comparison *comparison, struct log *
     log_rest(log, comparison->diff.fusions.count);
 }
 
-/* A change of precision, and how many layers had it. */
+/* A change of precision, and the number of layers with it. */
 struct change {
     const char *from, *to;
     size_t count;
@@ -177,7 +177,7 @@ static int compare_changes(const void *a, const void *b)
     return strcmp(left->to, right->to);
 }
 
-/* "21 tf32 -> float16, 5 float32 -> float16": a precision has few others, so that they are looked through. */
+/* "21 tf32 -> float16, 5 float32 -> float16". There are few precisions, so a linear search suffices. */
 static void log_changes(const struct engine_comparison *comparison, struct log *log)
 {
     struct {
@@ -248,16 +248,17 @@ static void log_summary(const struct engine_comparison *comparison, struct log *
     const struct layer_diff *diff = &comparison->diff;
 
     log_message(log, LOG_INFO,
-                "%zu of %zu and %zu layer(s) are made of the same nodes: of these %zu are typed, %zu stored and %zu "
+                "%zu of %zu and %zu layer(s) contain the same nodes: of these %zu are typed, %zu stored and %zu "
                 "implemented differently",
                 diff->pairs.count, comparison->a.layers.count, comparison->b.layers.count, diff->typed, diff->stored,
                 diff->implemented);
     if (diff->pairs.count == 0)
-        log_message(log, LOG_WARNING, "No layer is made of the same nodes: the engines seem to be of different models");
+        log_message(log, LOG_WARNING,
+                    "No two layers contain the same nodes: the engines are probably of different models");
     else if (diff->compared < diff->pairs.count)
         log_message(log, LOG_WARNING,
-                    "Of %zu layer(s) an engine tells nothing but the name, so that only names were compared: build it "
-                    "with --profiling-verbosity=detailed",
+                    "%zu layer(s) were compared by name only, because an engine has no other layer information: build "
+                    "it with --profiling-verbosity=detailed",
                     diff->pairs.count - diff->compared);
     else if (layer_diff_is_empty(diff))
         log_message(log, LOG_INFO, "No layer differs.");
@@ -372,18 +373,16 @@ static const struct command_group groups[] = {
 
 const struct command cmd_inspect_diff_engines = {
     .name = "diff-engines",
-    .summary = "show what two engines of one model differ in",
-    .description = "Compares two engines layer by layer: which nodes of the model were fused differently, which layers "
-                   "compute or store in other types, keep their tensors in other memory formats, or have another "
-                   "kernel. Layers are matched by the ONNX nodes that they are made of, and where they have none, as "
-                   "the copies that TensorRT puts between layers, by their names.\n\n"
-                   "An engine of TensorRT's tells more than names of layers only when it was built with "
-                   "--profiling-verbosity=detailed. Differences are no failure: the exit code is 0.\n\n"
-                   "With --json, the file gets all pairs of \"layers\" and what differs in each, what was "
-                   "\"fused_differently\", and the layers that only one of the engines has "
-                   "(\"only_in_a\", \"only_in_b\").",
-    .example = "# why is the second build slower, or wrong?\n"
-               "polygraphy inspect diff-engines good/layers.json bad/layers.json",
+    .summary = "show the differences between two engines of one model",
+    .description =
+        "Compares two engines layer by layer: which nodes of the model were fused differently, and which layers have "
+        "different computing or storage types, memory formats, or kernels. Layers are matched by their ONNX nodes, or "
+        "by name if they have none, such as copies that TensorRT inserts.\n\nA TensorRT engine contains more than the "
+        "names of layers only if it was built with --profiling-verbosity=detailed. Differences are not a failure: the "
+        "exit code is 0.\n\n--json writes all pairs of \"layers\" with their differences, \"fused_differently\", and "
+        "the layers of only one engine (\"only_in_a\", \"only_in_b\").",
+    .example = "# a fast or correct build, and one that is slower or wrong\npolygraphy inspect diff-engines "
+               "good/layers.json bad/layers.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     COMMAND_RUN(diff_engines_run),

@@ -1,4 +1,4 @@
-/* cli/inspect/diff_tactics.c: which tactics bad builds have in common. */
+/* cli/inspect/diff_tactics.c: the tactics that bad builds have in common. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,9 +26,9 @@ struct diff_tactics_settings {
 
 static const struct option options[] = {
     ROW(dir, .names = {"--dir"}, .kind = OPTION_ONE, .value_name = "FOLDER", .fallback = "",
-        .help = "where the folders `good` and `bad` with the replays are; the current folder if not given"),
+        .help = "parent folder of the folders `good` and `bad` with replays (default: the current folder)"),
     ROW(good, .names = {"--good"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
-        .help = "replays of good builds: a folder, with all folders in it, or a single file"),
+        .help = "replays of good builds: a folder, searched recursively, or a single file"),
     ROW(bad, .names = {"--bad"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
         .help = "the same for bad builds"),
 };
@@ -55,9 +55,9 @@ static int load_builds(struct tactic_builds *builds, const char *kind, const cha
     return rc;
 }
 
-#define LISTED 10 /* layers or tactics in one list, without -v */
+#define LISTED 10 /* maximum number of layers or tactics in one list without -v */
 
-/* The algorithms of a layer that only bad builds have, as a list in Python's syntax. Returns how many there are. */
+/* Appends the algorithms of a layer that only bad builds have, as a list in Python's syntax. Returns their number. */
 static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tactic_layer *layer,
                                struct string_builder *ret)
 {
@@ -80,7 +80,7 @@ static size_t list_only_in_bad(const struct tactic_diff *diff, const struct tact
     return count;
 }
 
-/* What Polygraphy shows: all that no good build has. */
+/* Polygraphy's output: all tactics that no good build has. */
 static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 {
     SCOPED_STRING(algorithms);
@@ -104,10 +104,10 @@ static void show_only_in_bad(const struct tactic_diff *diff, struct log *log)
 
 /* ---- The ranking ---- */
 
-#define LEADING_SUSPECTS 5       /* at the most so many are shown without being asked for */
-#define LEADING_PROBABILITY 0.01 /* and only with at least this probability, but for the first */
+#define LEADING_SUSPECTS 5       /* maximum number of suspects that are shown without -v */
+#define LEADING_PROBABILITY 0.01 /* minimum probability of those, except the first */
 
-/* "43 %"; "0.3 %" and "99.7 %" near the ends, and never more certain than that. */
+/* "43 %"; "0.3 %" and "99.7 %" near the ends, and never beyond. */
 static const char *format_percent(double probability, char ret[16])
 {
     if (probability < 0.0005)
@@ -132,7 +132,7 @@ static void add_tactic(struct string_builder *text, const struct tactic_diff *di
         string_add_format(text, "\n       Name: %s", tactic->algorithm->name);
 }
 
-/* A kernel, with the layers that have it. */
+/* A kernel, with the layers that use it. */
 static void add_pool(struct string_builder *text, const struct tactic_diff *diff, const struct tactic_pool *pool,
                      bool all)
 {
@@ -160,7 +160,7 @@ static void add_count(struct string_builder *text, size_t tactics, size_t pools)
         string_add_format(text, "%zu tactic%s", tactics, tactics == 1 ? "" : "s");
 }
 
-/* Kernels first, which stand behind the tactics in the table; with -v, their tactics, too. */
+/* Kernels first, which follow the tactics in the table; with -v also their tactics. */
 static void add_columns(struct string_builder *text, const struct tactic_diff *diff,
                         const struct blame_suspect *suspect, bool all)
 {
@@ -231,15 +231,15 @@ static void log_suspects(const struct tactic_diff *diff, struct log *log)
 static void log_more_builds(const struct blame *blame, struct log *log)
 {
     if (blame->more_builds > 0)
-        log_message(log, LOG_INFO, "If 1. is the culprit, about %ld more build(s) should settle it.",
+        log_message(log, LOG_INFO, "If 1. is the culprit, about %ld more build(s) should confirm it.",
                     blame->more_builds);
     else if (blame->more_builds == 0)
-        log_message(log, LOG_INFO, "That is as far as statistics go.");
+        log_message(log, LOG_INFO, "More builds cannot improve this ranking.");
     else
-        log_message(log, LOG_INFO, "Too little is known to say how many more builds would settle it.");
+        log_message(log, LOG_INFO, "There are too few builds to estimate how many more would confirm it.");
 }
 
-/* How the first suspect is proven. The model and the check are those of the builds, which replays do not know. */
+/* The command that proves the first suspect. Replays contain neither the model nor the check of the builds. */
 static void log_next(const struct tactic_diff *diff, struct log *log)
 {
     static const struct shell_quotes none;
@@ -247,7 +247,7 @@ static void log_next(const struct tactic_diff *diff, struct log *log)
     SCOPED_STRING(text);
 
     if (tactic_pair_choose_for(diff, diff->blame.items[0].columns[0], &pair, NULL) < 0)
-        return; /* builds of unlike precisions prove nothing */
+        return; /* builds in different precisions prove nothing */
     string_add(&text, "polygraphy debug tactics MODEL --good ");
     shell_add_word(&text, pair.good->path, &none);
     string_add(&text, " --bad ");
@@ -264,7 +264,7 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
                 diff->bad.count, diff->good.count, blame->varying_count);
     log_indent(log, 1);
     if (blame->fixed_layer_count > 0)
-        log_message(log, LOG_INFO, "%zu of %zu layer(s) never varied: nothing can be said about them.",
+        log_message(log, LOG_INFO, "%zu of %zu layer(s) have the same tactic in all builds and cannot be ranked.",
                     blame->fixed_layer_count, blame->layer_count);
     if (blame->count == 0) {
         log_message(log, LOG_INFO, "No tactic occurred more often in bad builds than in good ones.");
@@ -278,7 +278,7 @@ static void tactic_ranking_log(const struct tactic_diff *diff, struct log *log)
     log_indent(log, -1);
 }
 
-/* What a suspect is called by: its first kernel, which stand behind the tactics, or else its first tactic. */
+/* The name of a suspect: its first kernel, or its first tactic if it has no kernel. */
 static size_t leading_column(const struct tactic_diff *diff, const struct blame_suspect *suspect)
 {
     for (size_t i = 0; i < suspect->column_count; i++)
@@ -287,7 +287,7 @@ static size_t leading_column(const struct tactic_diff *diff, const struct blame_
     return suspect->columns[0];
 }
 
-/* The ranking as a page. */
+/* The ranking as an HTML page. */
 static int write_page(const struct tactic_diff *diff, const struct command_context *context,
                       const struct diff_tactics_settings *settings, struct error *err)
 {
@@ -355,9 +355,8 @@ static int compare_builds(struct tactic_diff *diff, const struct command_context
     if (rc < 0)
         return rc;
     if (diff->good.count + diff->bad.count == 0)
-        log_message(
-            log, LOG_WARNING,
-            "No tactic replay was found at all: --dir names the folder that holds the folders `good` and `bad`");
+        log_message(log, LOG_WARNING,
+                    "No tactic replay was found: --dir must name the parent of the folders `good` and `bad`");
     tactic_diff_compare(diff);
     if (tactic_diff_is_ranked(diff))
         tactic_ranking_log(diff, log);
@@ -391,22 +390,17 @@ static const struct command_group groups[] = {
 
 const struct command cmd_inspect_diff_tactics = {
     .name = "diff-tactics",
-    .summary = "find out which tactic makes builds fail",
-    .description = "Compares the tactic replays of good and bad builds, "
-                   "as `debug build` or `debug repeat` have sorted them. Tactics are ranked by evidence: "
-                   "how probable is it, after these builds, that a tactic is to blame, "
-                   "or a kernel in all layers that use it, "
-                   "and how probable that none is? The model behind it is in docs/diff-tactics.md. "
-                   "A high probability is no proof: the line below the ranking says how to get one.\n\n"
-                   "Then comes what Polygraphy shows: what do bad builds have that no good build has? "
-                   "That is exact as long as every verdict is, "
-                   "and misses the culprit when it fails only now and then.\n\n"
-                   "With --json, the file gets the paths of the replays (\"good\", \"bad\"), what only bad builds have "
-                   "(\"only_in_bad\") and the \"ranking\", with all suspects.",
-    .example =
-        "# builds whose outputs are wrong now and then\n"
-        "polygraphy debug repeat --until 20 --artifacts replay.json --art-dir replays --check ./build_and_test.sh\n"
-        "polygraphy inspect diff-tactics --dir replays",
+    .summary = "rank the tactics that may cause failing builds",
+    .description =
+        "Compares the tactic replays of good and bad builds that `debug build` or `debug repeat` have sorted. Tactics "
+        "are ranked by the posterior probability that the tactic, or a kernel in all layers that use it, causes the "
+        "failures, with the probability that none does; docs/diff-tactics.md describes the statistical model. A high "
+        "probability is not a proof: the line below the ranking is a command that tests it.\n\nPolygraphy's result "
+        "follows: tactics of bad builds that no good build has. It is exact if every verdict is right, and misses a "
+        "tactic that fails only sometimes.\n\n--json writes the paths of the replays (\"good\", \"bad\"), the tactics "
+        "of only bad builds (\"only_in_bad\") and the \"ranking\" with all suspects.",
+    .example = "# builds whose outputs are sometimes wrong\npolygraphy debug repeat --until 20 --artifacts replay.json "
+               "--art-dir replays --check ./build_and_test.sh\npolygraphy inspect diff-tactics --dir replays",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     COMMAND_RUN(diff_tactics_run),

@@ -1,4 +1,4 @@
-/* cli/inspect/diff_tactics_json.c: writes a comparison of tactics. */
+/* cli/inspect/diff_tactics_json.c: see diff_tactics_json.h. */
 #include "cli/inspect/diff_tactics_json.h"
 
 #include "debug/tactics/pair.h"

@@ -1,4 +1,4 @@
-/* cli/inspect/diff_tactics_json.h: a comparison of tactics for other programs to read. */
+/* cli/inspect/diff_tactics_json.h: a comparison of tactics as JSON. */
 #ifndef CLI_INSPECT_DIFF_TACTICS_JSON_H
 #define CLI_INSPECT_DIFF_TACTICS_JSON_H
 

@@ -1,4 +1,4 @@
-/* cli/inspect/engine_layers.c: layers out of engines of all kinds. */
+/* cli/inspect/engine_layers.c: see engine_layers.h. */
 #include "cli/inspect/engine_layers.h"
 
 #include <string.h>

@@ -1,17 +1,16 @@
-/* cli/inspect/engine_layers.h: what an engine's layers are, whatever kind of file tells it. */
+/* cli/inspect/engine_layers.h: the layers of an engine, from any type of file. */
 #ifndef CLI_INSPECT_ENGINE_LAYERS_H
 #define CLI_INSPECT_ENGINE_LAYERS_H
 
 #include "base/log.h"
 #include "format/trtexec/layer_info.h"
 
-/* Reads the layers of the file at `path`: a plan file of the built-in engine, an engine of TensorRT's, or layer
- * information. `ret` is made anew. An engine of TensorRT's tells nobody but TensorRT: errors are those of
- * engine_layers_ask(). */
+/* Reads the layers of the file at `path`: a plan file of the built-in engine, a TensorRT engine, or layer information.
+ * Initializes `ret`. Only TensorRT can read its engines: errors are those of engine_layers_ask(). */
 int engine_layers_load(const char *path, struct log *log, struct layer_info *ret, struct error *err);
 
-/* Has TensorRT tell the layers of its engine at `path`. ERR_MISSING where there is no trtexec, ERR_BACKEND when it does
- * not tell. */
+/* Queries TensorRT for the layers of its engine at `path`. Fails with ERR_MISSING without trtexec, ERR_BACKEND if
+ * trtexec fails. */
 int engine_layers_ask(const char *path, struct log *log, struct layer_info *ret, struct error *err);
 
 #endif

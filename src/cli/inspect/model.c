@@ -1,4 +1,4 @@
-/* cli/inspect/model.c: what a model consists of. */
+/* cli/inspect/model.c: `inspect model`: the contents of a model or an engine. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,29 +40,28 @@ static const char *const details[] = {"layers", "attrs", "weights", NULL};
 static const struct option options[] = {
     ROW(display_as, .names = {"--convert-to", "--display-as"}, .kind = OPTION_ONE,
         .choices = (const char *const[]){"trt", NULL},
-        .help = "trt: show the network that the engine of --trt is built of, before any tactic is chosen; its layers "
-                "have the names that --layer-precisions and tactic replays use"),
+        .help = "trt: show the network from which the engine of --trt is built, before tactics are chosen, with the "
+                "layer names of --layer-precisions and tactic replays"),
     ROW(show, .names = {"--show"}, .kind = OPTION_MANY, .choices = details,
-        .help = "details: every layer with its tensors, the layers' attributes (only together with layers), "
-                "the values of weights"),
+        .help =
+            "details to show: layers with their tensors, attributes of layers (only with layers), values of weights"),
     ROW(list_unbounded, .names = {"--list-unbounded-dds"}, .kind = OPTION_FLAG,
-        .help = "list the tensors that decide about shapes at run time without a bound"),
+        .help = "list the tensors that determine data-dependent sizes without an upper bound"),
     ROW(layer_info, .names = {"--layer-info"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_READS, .extensions = "json",
-        .help = "of an engine of TensorRT's: what its layers are, as trtexec --exportLayerInfo has written it; it may "
-                "also stand in place of the model"),
+        .help = "layer information of a TensorRT engine, written by trtexec --exportLayerInfo; may also be given as "
+                "the model"),
     ROW(profile, .names = {"--profile"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
         .extensions = "json",
-        .help = "of an engine of TensorRT's: the time of each layer, as trtexec --exportProfile has written it; the "
-                "slowest layers are shown first"),
+        .help =
+            "layer times of a TensorRT engine, written by trtexec --exportProfile; the slowest layers are shown first"),
     ROW(build_log, .names = {"--build-log"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
-        .help = "of an engine of TensorRT's: what trtexec --verbose has said of its build; layers are shown with the "
-                "number of kernels that were timed, and the time of the fastest other one"),
-    OPTION_WITHOUT_FIELD(
-            .names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
-            .refusal = "files with TensorRT's tensor information are not read; `polygraphy run --onnx-outputs mark all "
-                       "--json FILE` writes the ranges of all tensors",
-            .topic = "tensor-information"),
+        .help = "build log of a TensorRT engine, written by trtexec --verbose; layers are shown with the number of "
+                "timed kernels, and the time of the fastest other one"),
+    OPTION_WITHOUT_FIELD(.names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
+                         .refusal = "files with TensorRT's tensor information are not supported; `polygraphy run "
+                                    "--onnx-outputs mark all --json FILE` writes the ranges of all tensors",
+                         .topic = "tensor-information"),
 };
 
 static const struct option_group inspect_model_own_options = {
@@ -108,7 +107,7 @@ static int show_graph(const struct command_context *context, struct model *model
     return rc;
 }
 
-/* Which shapes have no bound can only be told from types, so what the model does not say is asked of ONNX Runtime. */
+/* Finding sizes without a bound needs the types of tensors; ONNX Runtime infers those that the model lacks. */
 static void list_unbounded(const struct command_context *context, const struct inspect_model_settings *settings,
                            struct model *model, struct value_list *ret)
 {
@@ -117,7 +116,7 @@ static void list_unbounded(const struct command_context *context, const struct i
     SCOPED_STRING(names);
 
     if (types_infer(model, NULL, model_file_runtime(&settings->file), &request, NULL, &why) < 0)
-        log_message(context->log, LOG_WARNING, "Only shapes that the model states are looked at: %s", why.message);
+        log_message(context->log, LOG_WARNING, "Only shapes in the model are checked: %s", why.message);
     unbounded_shapes_find(model, ret);
     for (size_t i = 0; i < ret->count; i++)
         string_add_format(&names, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
@@ -325,9 +324,9 @@ static int inspect_engine(const struct command_context *context, const struct in
     return rc;
 }
 
-/* ---- Engines of TensorRT's ---- */
+/* ---- TensorRT engines ---- */
 
-/* Shows what the files say that were given. */
+/* Shows the contents of the given files. */
 static int show_trt_engine(const struct command_context *context, const struct inspect_model_settings *settings,
                            struct trt_engine_view *view, struct error *err)
 {
@@ -342,8 +341,8 @@ static int show_trt_engine(const struct command_context *context, const struct i
     return json->path != NULL ? trt_engine_save(view, json->path, err) : 0;
 }
 
-/* Layers of the engine `plan` out of the file `layers`, or asked of TensorRT when that is NULL; where nobody can be
- * asked, those that the log of the build tells, and else the version of the builder is all there is. */
+/* Reads the layers of the engine `plan` from the file `layers`, or from TensorRT if that is NULL; without TensorRT from
+ * the build log, or only the builder's version. */
 static int load_layers(const struct command_context *context, const char *plan, const char *layers,
                        struct layer_info *info, struct trt_engine_view *view, struct error *err)
 {
@@ -367,7 +366,7 @@ static int load_layers(const struct command_context *context, const char *plan, 
     return 0;
 }
 
-/* `plan` is the engine's file, `layers` the one with what its layers are; one of them may be NULL. */
+/* `plan` is the engine's file, `layers` its layer information; one of them may be NULL. */
 static int inspect_trt_engine(const struct command_context *context, const struct inspect_model_settings *values,
                               const char *plan, const char *layers, struct error *err)
 {
@@ -400,7 +399,7 @@ done:
     return rc;
 }
 
-/* A page that would not be written is refused. */
+/* Refuses options of a page that would not be written. */
 static int refuse_report(const struct command_context *context, const struct inspect_model_settings *own,
                          struct error *err)
 {
@@ -412,10 +411,10 @@ static int refuse_report(const struct command_context *context, const struct ins
     if (option == NULL)
         return 0;
     if (values->type != MODEL_ONNX || plan_is_tensorrt(values->path))
-        return error_set(err, ERR_INVALID, "%s shows ONNX models, and '%s' is none: leave it out", option,
-                         values->path);
+        return error_set(err, ERR_INVALID, "%s is for ONNX models, and '%s' is not an ONNX model: leave out the option",
+                         option, values->path);
     if (own->display_as != NULL)
-        return error_set(err, ERR_INVALID, "%s shows the ONNX model as it is: leave out --display-as", option);
+        return error_set(err, ERR_INVALID, "%s shows the ONNX model unchanged: leave out --display-as", option);
     return 0;
 }
 
@@ -430,15 +429,16 @@ static int inspect_model_run(const struct command_context *context, const struct
     if (rc < 0)
         return rc;
     if (values->type == MODEL_LAYER_INFO && own->layer_info)
-        return error_set(err, ERR_INVALID, "'%s' is layer information itself: leave out --layer-info", values->path);
+        return error_set(err, ERR_INVALID, "'%s' is itself layer information: leave out --layer-info", values->path);
     if (values->type == MODEL_LAYER_INFO)
         return inspect_trt_engine(context, own, NULL, values->path, err);
     if (plan_is_tensorrt(values->path))
         return inspect_trt_engine(context, own, values->path, own->layer_info, err);
     if (own->layer_info || own->profile || own->build_log)
-        return error_set(err, ERR_INVALID,
-                         "--layer-info, --profile and --build-log are of engines of TensorRT's, and '%s' is none",
-                         values->path);
+        return error_set(
+            err, ERR_INVALID,
+            "--layer-info, --profile and --build-log are for TensorRT engines, and '%s' is not a TensorRT engine",
+            values->path);
     if (values->type != MODEL_ONNX)
         return inspect_engine(context, own, values->path, err);
     rc = model_file_load(context, &own->file, &model, err);
@@ -469,30 +469,27 @@ static const struct command_group groups[] = {
     {&tensorflow_inspect_options, 0},
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {
     "--show",       "--layer-info", "--profile", "--build-log", "--list-unbounded-dds",
     "--convert-to", "--json",       "--report",  "-v",          NULL};
 
 const struct command cmd_inspect_model = {
     .name = "model",
-    .summary = "show what a model consists of",
-    .description = "Shows inputs, outputs and the number of weights and layers; "
-                   "with --show the layers themselves, those inside of loops and branches included. "
-                   "What is not known about a tensor is left out: add --shape-inference.\n\n"
-                   "Of an engine it shows the layers with the ONNX nodes that they are made of, their tactics, "
-                   "precisions and times. What the layers of an engine of TensorRT's are is asked of trtexec, or read "
-                   "from what it has exported (--layer-info; such a file may stand in place of the engine); the last "
-                   "line says how many layers compute in which precision.\n\n"
-                   "With --json, the file gets everything but the values of weights, whatever --show says: "
-                   "\"inputs\", \"outputs\", \"initializers\" and \"nodes\" with their \"attributes\"; "
-                   "bodies of loops and branches have the same form. "
-                   "With --show weights, tensors have \"values\" too, in one list whatever the shape.\n\n"
-                   "With --ignore-external-data, weights in other files are shown with type, "
-                   "shape and the file's name alone.",
-    .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference\n\n"
-               "# what the engine of --trt makes of it, with the names that --layer-precisions takes\n"
-               "polygraphy inspect model model.onnx --display-as trt --show layers",
+    .summary = "show the contents of a model or an engine",
+    .description =
+        "Shows inputs, outputs and the number of weights and layers; with --show also the layers, including those in "
+        "loops and branches. Unknown types and shapes of tensors are omitted: add --shape-inference to infer "
+        "them.\n\nFor an engine, shows the layers with their ONNX nodes, tactics, precisions and times. The layers of "
+        "a TensorRT engine come from trtexec, or from its exported layer information (--layer-info, or given as the "
+        "model); the last line counts the layers of each precision.\n\n--json writes everything except the values of "
+        "weights, independent of --show: \"inputs\", \"outputs\", \"initializers\" and \"nodes\" with their "
+        "\"attributes\"; bodies of loops and branches have the same form. With --show weights, tensors also have "
+        "\"values\" as one flat list.\n\nWith --ignore-external-data, weights in other files are shown with type, "
+        "shape and file name only.",
+    .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference\n\n# layers of the engine of "
+               "--trt, with the names that --layer-precisions accepts\npolygraphy inspect model model.onnx "
+               "--display-as trt --show layers",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

@@ -32,7 +32,7 @@ static void write_values(struct description *to, const struct graph_view *view, 
     json_writer_end_array(&to->json);
 }
 
-/* Type, shape and, if wanted, values of a TensorProto or SparseTensorProto. */
+/* Writes type, shape and, if requested, values of a TensorProto or SparseTensorProto. */
 static int write_constant(struct description *to, const struct graph_view *view, const struct initializer *constant,
                           struct error *err)
 {
@@ -214,7 +214,7 @@ static int write_node(struct description *to, const struct graph_view *view, con
     return rc;
 }
 
-/* The members of a graph, into the object that is open. */
+/* Writes the members of a graph into the current object. */
 static int write_graph(struct description *to, const struct graph_view *view, struct error *err)
 {
     const struct model *model = view->graph;

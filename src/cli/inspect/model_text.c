@@ -22,7 +22,7 @@ static int add_graph(struct renderer *renderer, const struct graph_view *view, c
 
 /* ---- Lines ---- */
 
-/* Every line is indented, empty ones too. */
+/* Every line is indented, also empty ones. */
 static void new_line(struct renderer *renderer, unsigned more)
 {
     unsigned blanks = renderer->indent + more;
@@ -74,8 +74,8 @@ static int render_values(struct renderer *renderer, const struct graph_view *vie
     return 0;
 }
 
-/* "w [dtype=float32, shape=[4, 2]]": beside its values, and as an attribute, the shape of a constant is a list in
- * Polygraphy's words, not a tuple. */
+/* "w [dtype=float32, shape=[4, 2]]": with its values, and as an attribute, Polygraphy shows a constant's shape as a
+ * list, not as a tuple. */
 static void add_constant_line(struct renderer *renderer, struct text name, const struct initializer *constant)
 {
     struct value_type type;
@@ -243,7 +243,7 @@ static int add_tensor_attribute(struct renderer *renderer, const struct graph_vi
     return renderer->settings->weights ? render_values(renderer, view, &constant, 8, err) : 0;
 }
 
-/* A body begins in a line of its own and ends with an empty one. */
+/* A body begins on a new line and ends with an empty one. */
 static int add_body(struct renderer *renderer, const struct graph_view *view, struct span body, struct error *err)
 {
     enum { DEEPER = 12 };
@@ -397,7 +397,7 @@ static int render_nodes(struct renderer *renderer, const struct graph_view *view
     return rc;
 }
 
-/* Inputs, outputs and initializers, and an empty line; `kind` tells what the inputs and outputs are of. */
+/* Writes inputs, outputs and initializers, and an empty line; `kind` names the owner of the inputs and outputs. */
 static int render_tensors(struct renderer *renderer, const struct graph_view *view, const char *kind, struct error *err)
 {
     int rc;

@@ -1,4 +1,4 @@
-/* cli/inspect/model_text.h: a whole model as text, as `inspect model` shows it. */
+/* cli/inspect/model_text.h: a complete model as text, as `inspect model` shows it. */
 #ifndef CLI_INSPECT_MODEL_TEXT_H
 #define CLI_INSPECT_MODEL_TEXT_H
 
@@ -7,19 +7,19 @@
 #include "onnx/model/model.h"
 
 struct graph_text_settings {
-    bool layers;               /* nodes, and what they read and make */
-    bool attributes;           /* of the nodes, bodies included; only with `layers` */
+    bool layers;               /* nodes with their inputs and outputs */
+    bool attributes;           /* attributes of nodes, with bodies; only with `layers` */
     bool weights;              /* values of initializers and of tensors in attributes */
-    bool ignore_external_data; /* of those in other files, only the file's name */
+    bool ignore_external_data; /* show only the file name of external weights */
 };
 
-/* Appends headline, inputs, outputs, initializers, nodes and functions. Weights in external files are read for their
- * values, unless they are to be ignored. On an error `out` holds a part. */
+/* Appends title, inputs, outputs, initializers, nodes and functions. Values of weights in external files are read
+ * unless ignored. After an error `out` contains a part of the text. */
 int graph_to_text(struct model *model, const struct graph_text_settings *settings, struct string_builder *out,
                   struct error *err);
 
-/* Appends the network of an engine in the same way: its layers in place of nodes, and the nodes that each layer holds,
- * unless each is a node (`are_nodes`). */
+/* Appends the network of an engine in the same form: layers instead of nodes, with the nodes of each layer unless each
+ * layer is one node (`are_nodes`). */
 int network_to_text(const struct network *network, const struct graph_text_settings *settings, bool are_nodes,
                     struct string_builder *out, struct error *err);
 

@@ -11,7 +11,7 @@
 #include "engine/network/compile.h"
 #include "format/json/writer.h"
 
-/* ---- Which network ---- */
+/* ---- Selection of the network ---- */
 
 static void say_trtexec(struct log *log, const struct trtexec *program)
 {
@@ -19,8 +19,8 @@ static void say_trtexec(struct log *log, const struct trtexec *program)
 
     trtexec_describe(program, &text);
     log_message(log, LOG_INFO,
-                "--trt is %s: its parser calls layers after the nodes that it makes them of, which are shown. Where it "
-                "makes several of a node, or nodes have one name, it adds numbers",
+                "--trt is %s, whose parser names layers after ONNX nodes: the nodes are shown. It appends numbers "
+                "where a node gives several layers, or nodes have the same name",
                 text.data);
 }
 

@@ -9,13 +9,13 @@
 #include "engine/network/network.h"
 #include "format/json/writer.h"
 
-/* Shows the network that the engine of `--trt` is built of, and saves it as JSON where --json asks for it: inputs,
- * outputs, and layers with the nodes that they hold. Takes the model over. */
+/* Shows the network from which the engine of `--trt` is built, and saves it as JSON with --json: inputs, outputs, and
+ * layers with their nodes. Takes ownership of the model. */
 int inspect_network(const struct command_context *context, const struct model_file_settings *file,
                     const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
                     struct error *err);
 
-/* Adds a member that is a list of tensors' names, "" for those that are left out. */
+/* Adds a list of tensor names as a member, "" for omitted ones. */
 void network_write_values(struct json_writer *writer, const char *key, const struct network *network,
                           const struct value_list *values);
 

@@ -1,4 +1,4 @@
-/* cli/inspect/sparsity.c: which weights have the 2:4 pattern. */
+/* cli/inspect/sparsity.c: the weights with the 2:4 pattern. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -112,11 +112,10 @@ static const struct command_group groups[] = {
 const struct command cmd_inspect_sparsity = {
     .name = "sparsity",
     .summary = "show which weights have the 2:4 sparsity pattern",
-    .description = "Accelerators multiply faster by a weight in which two of every four values along the axis that is "
-                   "summed over are zero. "
-                   "Says which weights of MatMul, Gemm and Conv nodes are like that, "
-                   "among those whose size allows it.\n\n"
-                   "With --json, the file gets a list with \"name\", \"axis\" and \"sparse\" for each of them.",
+    .description =
+        "Lists the weights of MatMul, Gemm and Conv nodes in which two of every four values along the axis that is "
+        "summed over are zero: accelerators multiply faster by these. Weights whose size does not allow the pattern "
+        "are omitted.\n\n--json writes a list with \"name\", \"axis\" and \"sparse\" of each weight.",
     .example = "polygraphy inspect sparsity model.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -1,4 +1,4 @@
-/* cli/inspect/tactics.c: which tactics a replay holds. */
+/* cli/inspect/tactics.c: the tactics in a replay. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -18,7 +18,7 @@ struct inspect_tactics_settings {
 
 static const struct option options[] = {
     ROW(path, .names = {"tactic_replay"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "json",
-        .help = "a file that --save-tactics has written"),
+        .help = "file written by --save-tactics"),
 };
 
 static const struct option_group tactics_options = {
@@ -42,7 +42,7 @@ static void show_choices(const struct tactic_replay *replay, const char *path, s
             string_add_format(&text, "\n    Name: %s", choice->algorithm.name);
     }
     if (replay->count == 0)
-        string_add(&text, "The replay holds no layers.");
+        string_add(&text, "The replay contains no layers.");
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
     if (replay->precision.known) {
         string_clear(&text);
@@ -55,7 +55,7 @@ static void show_choices(const struct tactic_replay *replay, const char *path, s
     string_release(&text);
 }
 
-/* With --json: layers in order, with what people read and what builders compare. */
+/* With --json: layers in order, with the readable names and the numbers that builders compare. */
 static int save_choices(const struct tactic_replay *replay, const char *path, struct error *err)
 {
     struct json_writer writer;
@@ -105,11 +105,10 @@ static const struct command_group groups[] = {
 
 const struct command cmd_inspect_tactics = {
     .name = "tactics",
-    .summary = "show which tactic a builder took for each layer",
-    .description = "Shows what a tactic replay holds: for each layer the numbers of its implementation and tactic, "
-                   "the memory layouts of its inputs and outputs, and, where the builder gave one, the tactic's name; "
-                   "and the options for precision that it was built with and the timing cache that pins the build, "
-                   "where the file says so.",
+    .summary = "show the tactic of each layer in a tactic replay",
+    .description = "Shows for each layer of a tactic replay the numbers of its implementation and tactic, the memory "
+                   "layouts of its inputs and outputs, and the tactic's name if known; also the precision options of "
+                   "the build and the timing cache that pins it, if the file contains them.",
     .example = "polygraphy inspect tactics replay.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

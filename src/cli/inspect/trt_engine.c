@@ -1,4 +1,4 @@
-/* cli/inspect/trt_engine.c: engines of TensorRT's, as text and as JSON. */
+/* cli/inspect/trt_engine.c: TensorRT engines as text and as JSON. */
 #include "cli/inspect/trt_engine.h"
 
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 
 /* ---- Times ---- */
 
-/* The time of each layer in milliseconds, NaN where the profile does not say. Names that occur several times stand for
- * the layers of that name in their order. malloc'd; NULL without a profile. */
+/* The time of each layer in milliseconds, NaN if it is not in the profile. A repeated name in the profile belongs to
+ * the layers of that name in order. The caller frees it; NULL without a profile. */
 static double *times_of(const struct trt_engine_view *view)
 {
     const struct layer_info *info = view->info;
@@ -25,7 +25,7 @@ static double *times_of(const struct trt_engine_view *view)
     times = memory_resize(NULL, info->layers.count, sizeof(*times));
     for (size_t i = 0; i < info->layers.count; i++) {
         times[i] = NAN;
-        /* Both are in the order of running, so that a name is as a rule the next one. */
+        /* Both are in execution order, so a name is usually the next one. */
         for (size_t k = 0; k < view->profile->count; k++) {
             const struct layer_time *time = &view->profile->items[(next + k) % view->profile->count];
 
@@ -53,7 +53,7 @@ static int compare_times(const void *a, const void *b)
     return left->index < right->index ? -1 : left->index > right->index;
 }
 
-/* Indices of the layers: slowest first, or as they run. malloc'd. */
+/* Indices of the layers, the slowest first, or in execution order. The caller frees it. */
 static size_t *order_of(const struct layer_info *info, const double *times)
 {
     struct timed_layer *layers = memory_resize(NULL, info->layers.count, sizeof(*layers));
@@ -81,15 +81,15 @@ static double sum_of(const double *times, size_t count)
 /* ---- Precisions ---- */
 
 struct precision_share {
-    const char *precision; /* NULL: not told */
+    const char *precision; /* NULL: not known */
     size_t layers;
-    double time; /* milliseconds, as far as known */
+    double time; /* milliseconds of the layers with known times */
 };
 
 struct precision_shares {
     struct precision_share *items; /* most layers first */
     size_t count, capacity;
-    size_t computing, moving; /* layers that compute, and that only move data */
+    size_t computing, moving; /* numbers of layers that compute, and that only move data */
 };
 
 static bool same_precision(const char *a, const char *b)
@@ -137,7 +137,7 @@ static void count_precisions(const struct layer_info *info, const double *times,
 
 /* ---- Inputs and outputs ---- */
 
-/* The tensor of that name among those of the layers, and which way it goes there. */
+/* The tensor of that name among those of the layers, and whether it is an input or an output there. */
 static const struct layer_info_tensor *find_tensor(const struct layer_info_tensors *tensors, const char *name)
 {
     for (size_t i = 0; i < tensors->count; i++)
@@ -146,8 +146,8 @@ static const struct layer_info_tensor *find_tensor(const struct layer_info_tenso
     return NULL;
 }
 
-/* Up to TensorRT 10 the file names inputs and outputs, and no more: what a layer makes is an output, and what layers
- * only read an input. */
+/* Until TensorRT 10 the file lists the bindings without their direction: one that a layer produces is an output, others
+ * are inputs. */
 static struct layer_info_binding resolve_binding(const struct layer_info *info,
                                                  const struct layer_info_binding *binding)
 {
@@ -181,7 +181,7 @@ static void add_layer_tensor(struct string_builder *out, const struct layer_info
             string_add_format(out, "%s%" PRId64, i > 0 ? ", " : "", tensor->dims[i]);
         string_add(out, tensor->rank == 1 ? ",)" : ")");
     }
-    /* A single word is the type again. */
+    /* A single word repeats the type. */
     if (strchr(tensor->format, ' ') || (tensor->type == DATA_UNDEFINED && tensor->format[0] != '\0'))
         string_add_format(out, ", format=%s", tensor->format);
     string_add_char(out, ']');
@@ -238,7 +238,7 @@ static void add_tactic(struct string_builder *out, const struct layer_info_layer
     string_add_char(out, '\n');
 }
 
-/* How close the choice was. */
+/* Adds the number of timed kernels, and the time of the fastest other one. */
 static void add_candidates(struct string_builder *out, const struct build_log *build,
                            const struct layer_info_layer *layer)
 {
@@ -263,7 +263,7 @@ static void add_trt_layer(struct string_builder *out, const struct build_log *bu
 
     string_add_format(out, "Layer %-4zu | %s", index, layer->name);
     if (layer->type)
-        string_add_format(out, " [Type: %s, Precision: %s%s]", layer->type, precision ? precision : "not told",
+        string_add_format(out, " [Type: %s, Precision: %s%s]", layer->type, precision ? precision : "not known",
                           from_kernel ? ", by its kernel's name" : "");
     string_add_char(out, '\n');
     add_tactic(out, layer);
@@ -307,8 +307,8 @@ static void add_precisions(struct string_builder *out, const struct layer_info *
     if (!detailed) {
         string_add(out, info->layers.count == 0
                             ? ""
-                            : "\nPrecisions are not told: only an engine that was built with "
-                              "--profiling-verbosity=detailed says more of its layers than names.\n");
+                            : "\nPrecisions are not known: build the engine with --profiling-verbosity=detailed to get "
+                              "more than the names of layers.\n");
         return;
     }
     count_precisions(info, times, &shares);
@@ -318,7 +318,7 @@ static void add_precisions(struct string_builder *out, const struct layer_info *
         const struct precision_share *share = &shares.items[i];
 
         string_add_format(out, "%s%zu %s", i > 0 ? ", " : "", share->layers,
-                          share->precision ? share->precision : "not told");
+                          share->precision ? share->precision : "not known");
         if (sum > 0)
             string_add_format(out, " (%.1f %% of the time)", 100 * share->time / sum);
     }

@@ -1,4 +1,4 @@
-/* cli/inspect/trt_engine.h: an engine of TensorRT's as people and programs read it: what its layer information says. */
+/* cli/inspect/trt_engine.h: a TensorRT engine as text and JSON, from its layer information. */
 #ifndef CLI_INSPECT_TRT_ENGINE_H
 #define CLI_INSPECT_TRT_ENGINE_H
 
@@ -16,8 +16,8 @@ struct trt_engine_view {
     bool layers;                         /* show each of them */
 };
 
-/* Appends the engine as text: inputs and outputs, layers (those that take longest first, when times are known), and how
- * many layers compute in which precision. Ends with a line break. */
+/* Appends the engine as text: inputs and outputs, layers (the slowest first if times are known), and the number of
+ * layers of each precision. Ends with a line break. */
 void trt_engine_to_text(const struct trt_engine_view *view, struct string_builder *ret);
 
 /* Writes the same, and all layers, as a JSON file. */

@@ -5,60 +5,54 @@
 
 /* docs/exit-codes.md has the same, with examples that the tests run. */
 static const struct manual_fact exit_statuses[] = {
-    {"0", NULL, NULL, "the command has done its work"},
-    {"0", "run", NULL, "all outputs match and, with --validate, are numbers"},
-    {"0", "check lint", NULL, "no mistake was found in the model; warnings do not count"},
-    {"0", "debug accuracy", NULL, "a cause was proven, or nothing fails"},
-    {"1", NULL, NULL,
-     "an error: one line on standard error, which begins with `[!]`, says what and where. An unknown option is one, "
-     "too"},
-    {"1", "run", NULL, "outputs differ or, with --validate, are not numbers; or an error"},
-    {"1", "check lint", NULL, "a mistake was found in the model; or an error"},
-    {"1", "debug reduce", NULL, "there is no model to write with -o or --min-good; or an error"},
+    {"0", NULL, NULL, "the command completed"},
+    {"0", "run", NULL, "all outputs match and, with --validate, are finite"},
+    {"0", "check lint", NULL, "no error was found in the model; warnings do not count"},
+    {"0", "debug accuracy", NULL, "a cause was proven, or the model passes"},
+    {"1", NULL, NULL, "an error, also an unknown option: one line on standard error, which begins with `[!]`"},
+    {"1", "run", NULL, "outputs differ or, with --validate, are not finite; or an error"},
+    {"1", "check lint", NULL, "an error was found in the model; or the command failed"},
+    {"1", "debug reduce", NULL, "no model could be written to -o or --min-good; or an error"},
     {"1", "debug accuracy", NULL, "outputs differ, and no cause was proven; or an error"},
-    {"2", NULL, NULL, "the command line makes no sense; a usage line and a sentence on standard error say why"},
+    {"2", NULL, NULL, "the command line is invalid; the reason and a usage line are on standard error"},
     {"3", NULL, NULL,
-     "only inside of a check of a debug tool: the runner refused the model or failed, or an engine could not be built"},
+     "only inside a check of a debug tool: the runner refused the model or failed, or an engine could not be built"},
     {"4", NULL, "--exit-code",
      "only with --exit-code: an iteration failed (`debug build`, `debug repeat`), or nothing was found (`debug "
      "reduce`, "
      "`debug precision`, `debug tactics`, `debug passes`, `debug quantization`)"},
     {"125", NULL, NULL,
-     "only inside of a check of a debug tool: nothing was found out, because the command line, a file or the data are "
-     "at "
-     "fault"},
-    {"130", NULL, NULL, "as shells count: ended by Ctrl-C; in general 128 and the number of the signal"},
+     "only inside a check of a debug tool: inconclusive, because the command line, a file or the data are invalid"},
+    {"130", NULL, NULL, "in a shell: terminated by Ctrl-C; in general 128 plus the number of the signal"},
 };
 
 static const struct manual_fact variables[] = {
-    {"COLUMNS", NULL, NULL, "how wide --help may be; as wide as the terminal unless set"},
-    {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU's OpenMP spin before they sleep; 1000 unless set"},
-    {"HOME", NULL, "--fp16", "`.cache` in this folder stands in for XDG_CACHE_HOME"},
-    {"LD_LIBRARY_PATH", NULL, "--fp16", "trtexec is also looked for beside the folders of TensorRT's libraries"},
-    {"NO_COLOR", NULL, NULL, "with any value: no colours, as with `--log-format no-colors`"},
+    {"COLUMNS", NULL, NULL, "width of --help in columns (default: that of the terminal)"},
+    {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU OpenMP spin before they sleep (default: 1000)"},
+    {"HOME", NULL, "--fp16", "`.cache` in this folder is the default of XDG_CACHE_HOME"},
+    {"LD_LIBRARY_PATH", NULL, "--fp16", "folders of TensorRT's libraries, next to which trtexec is searched, too"},
+    {"NO_COLOR", NULL, NULL, "with any value: no colors, as with `--log-format no-colors`"},
     {"OMP_WAIT_POLICY", NULL, "--fp16",
-     "how OpenMP's threads wait, which oneDNN computes with. Unless this or GOMP_SPINCOUNT is set, they do not spin "
-     "for long"},
+     "how the OpenMP threads of oneDNN wait. Unless this or GOMP_SPINCOUNT is set, they spin only briefly"},
     {"ORT_DISABLE_TELEMETRY", NULL, "--onnxruntime-lib",
-     "ONNX Runtime is told not to report how it is used, unless this is set"},
+     "telemetry of ONNX Runtime, which is disabled unless this is set"},
     {"ORT_DYLIB_PATH", NULL, "--onnxruntime-lib",
-     "ONNX Runtime's shared library, where neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation has one"},
-    {"PATH", NULL, NULL, "where the programs of checks and of --runner, and trtexec, are looked for"},
+     "ONNX Runtime's shared library, if neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation provides one"},
+    {"PATH", NULL, NULL, "search path for trtexec and the programs of checks and of --runner"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
     {"POLYGRAPHY_DISABLED", NULL, "--onnxrt-disable-optimizers",
-     "set for checks of `debug passes`: what a runner is to do without, with `;` in between, or @ and a file with one "
-     "name a line. Commands that run a model obey it: ONNX Runtime names of optimizers, KEY=VALUE entries of the "
-     "session configuration, and `threads`; other names are other runners'"},
+     "set for checks of `debug passes`: names of disabled optimizations, separated by `;`, or @FILE with one name per "
+     "line. Commands that run a model apply it: for ONNX Runtime names of optimizers, KEY=VALUE entries of the session "
+     "configuration, and `threads`; other names are for other runners"},
     {"POLYGRAPHY_ENGINE", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {engine}"},
     {"POLYGRAPHY_FAILURE", NULL, "--check",
-     "set for checks: where commands of this program tell the debug tool why a model did not run"},
+     "set for checks: where commands of this program report to the debug tool why a model did not run"},
     {"POLYGRAPHY_INPUTS", NULL, "--runner", "set for commands of --runner: the path of {inputs}"},
     {"POLYGRAPHY_ITERATION", NULL, "--check",
-     "set for checks: the number of the iteration. A command that finds it, or POLYGRAPHY_ARTIFACT, tells by its exit "
-     "status what kind of failure there was (3 and 125)"},
+     "set for checks: the number of the iteration. With this or POLYGRAPHY_ARTIFACT, the exit status of a command "
+     "distinguishes failures (3 and 125)"},
     {"POLYGRAPHY_MODEL", NULL, "--runner", "set for commands of --runner and --runner-build: the path of {model}"},
-    {"POLYGRAPHY_ONEDNN", NULL, "--fp16",
-     "the shared library of oneDNN for the built-in engine; that of the system unless set"},
+    {"POLYGRAPHY_ONEDNN", NULL, "--fp16", "oneDNN's shared library for the built-in engine (default: the system's)"},
     {"POLYGRAPHY_ONNXRUNTIME", NULL, "--onnxruntime-lib",
      "ONNX Runtime's shared library, its folder, or the name of one of the system's libraries"},
     {"POLYGRAPHY_OUTPUTS", NULL, "--runner", "set for commands of --runner: the path of {outputs}"},
@@ -69,19 +63,21 @@ static const struct manual_fact variables[] = {
      "built-in engine, `auto` (unless set) TensorRT where it is installed"},
     {"POLYGRAPHY_TRTEXEC", NULL, "--fp16", "the path of TensorRT's trtexec"},
     {"SOURCE_DATE_EPOCH", NULL, "--write-manuals", "the date of manuals, in seconds since 1970"},
-    {"TERM", NULL, NULL, "`dumb`: neither colours nor a line of progress"},
-    {"TMPDIR", NULL, NULL, "the folder for temporary files; `/tmp` unless set"},
-    {"XDG_CACHE_HOME", NULL, "--fp16", "the folder that has `polygraphy`, the cache of what trtexec can do"},
+    {"TERM", NULL, NULL, "`dumb`: neither colors nor a progress line"},
+    {"TMPDIR", NULL, NULL, "the folder for temporary files (default: `/tmp`)"},
+    {"XDG_CACHE_HOME", NULL, "--fp16", "the parent folder of `polygraphy`, the cache of trtexec's capabilities"},
 };
 
 static const struct manual_fact files[] = {
     {"polygraphy_debug.onnx, polygraphy_debug.engine", NULL, "--intermediate-artifact",
-     "the candidate, in the working folder, unless --intermediate-artifact names another file"},
-    {"polygraphy_debug.disabled", NULL, "--decisions", "the names that a check of `debug passes` is to do without"},
+     "the candidate, in the working folder; --intermediate-artifact names another file"},
+    {"polygraphy_debug.disabled", NULL, "--decisions",
+     "the names of the optimizations that a check of `debug passes` disables"},
     {"polygraphy_debug_replay.json", NULL, "--check",
-     "all verdicts so far, for --load-debug-replay; --save-debug-replay names another file"},
-    {"polygraphy_artifacts", NULL, "--artifacts", "what --artifacts has sorted; --artifacts-dir names another folder"},
-    {"~/.cache/polygraphy/trtexec-*", NULL, "--fp16", "what the installed trtexec said that it can do"},
+     "all verdicts of the session, for --load-debug-replay; --save-debug-replay names another file"},
+    {"polygraphy_artifacts", NULL, "--artifacts",
+     "the files that --artifacts has sorted; --artifacts-dir names another folder"},
+    {"~/.cache/polygraphy/trtexec-*", NULL, "--fp16", "the capabilities of the installed trtexec"},
 };
 
 const struct manual_facts manual_exit_statuses = {"EXIT STATUS", MANUAL_STATUS, exit_statuses,

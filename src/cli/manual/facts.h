@@ -1,4 +1,4 @@
-/* cli/manual/facts.h: what a command answers to, and answers with, besides its options. */
+/* cli/manual/facts.h: exit statuses, environment variables and files of commands, for manuals. */
 #ifndef CLI_MANUAL_FACTS_H
 #define CLI_MANUAL_FACTS_H
 
@@ -6,11 +6,11 @@
 
 #include "cli/manual/format.h"
 
-/* A row concerns the command that it names, those that have the option that it names, or all of them where it names
+/* A row applies to the command that it names, to commands with the option that it names, or to all commands if it names
  * neither. */
 struct manual_fact {
     const char *name;    /* an exit status, a variable, a file */
-    const char *command; /* "check lint"; its row goes before one for all commands with the same name */
+    const char *command; /* "check lint"; its row has precedence over a general row with the same name */
     const char *option;
     const char *text;
 };

@@ -1,7 +1,7 @@
-/* cli/manual/format.h: how the parts of a manual are spelled: as mdoc(7), or in Markdown for Sphinx.
+/* cli/manual/format.h: the output format of a manual: mdoc(7), or Markdown for Sphinx.
  *
- * Texts are those of the tables: plain words, with `...` around what is to be typed. Words that look like options are
- * treated alike (manual_next_span()). Each function appends to `ret`.
+ * Texts come from the tables: plain text, with `...` around literals. Words in the form of options are treated as
+ * literals, too (manual_next_span()). Each function appends to `ret`.
  */
 #ifndef CLI_MANUAL_FORMAT_H
 #define CLI_MANUAL_FORMAT_H
@@ -17,22 +17,23 @@ struct manual_title {
     const char *date;
 };
 
-/* What the entries of a list are about. */
+/* The kind of entries in a list. */
 enum manual_term { MANUAL_STATUS, MANUAL_VARIABLE, MANUAL_FILE, MANUAL_OPTIONS };
 
 struct manual_format {
-    const char *extension;                                                       /* of a page's file, with its dot */
-    void (*title)(struct string_builder *ret, const struct manual_title *title); /* what stands before all sections */
+    const char *extension;                                                       /* file name extension of a page, with
+                                                                                  * its dot */
+    void (*title)(struct string_builder *ret, const struct manual_title *title); /* the part before the sections */
 
-    /* The command line in short: "[options]", the options and words that have to be there, then those that may. */
+    /* The synopsis: "[options]", the required options and words, then the optional ones. */
     void (*synopsis)(struct string_builder *ret, const char *command, const struct option *const *options, size_t count,
                      bool has_subcommands);
     void (*section)(struct string_builder *ret, const char *title);
     void (*subsection)(struct string_builder *ret, const char *title);
     void (*paragraph)(struct string_builder *ret, const char *text);
-    void (*example)(struct string_builder *ret, struct text lines); /* command lines, to be copied */
+    void (*example)(struct string_builder *ret, struct text lines); /* command lines, unformatted */
 
-    /* A list is begun, gets entries of one kind, and is ended. */
+    /* A list: begin, entries of one kind, end. */
     void (*begin_list)(struct string_builder *ret);
     void (*option)(struct string_builder *ret, const struct option *option, const char *text);
     void (*command)(struct string_builder *ret, const char *page, const char *command, const char *summary);
@@ -49,12 +50,10 @@ extern const struct manual_format manual_markdown;
 
 /* ---- For formats ---- */
 
-/* Takes the next piece off `text`: plain text, or what is to be typed, without the marks around it. Returns false at
- * the end. */
+/* Removes the next span from `text`: plain text, or a literal without its marks. Returns false at the end. */
 bool manual_next_span(struct text *text, struct text *ret, bool *ret_literal);
 
-/* Whether "bisect | linear" is shown in place of a name for the value: what is too long for that, the entry's text has
- * to tell. */
+/* Whether the choices, "bisect | linear", are short enough to be shown instead of a name for the value. */
 bool manual_shows_choices(const struct option *option);
 
 #endif

@@ -1,4 +1,4 @@
-/* cli/manual/manual.c: what a manual says, and in which order. */
+/* cli/manual/manual.c: contents and order of a manual page. */
 #include "cli/manual/manual.h"
 
 #include <stdlib.h>
@@ -139,7 +139,7 @@ static void add_description(struct parse *parse, const struct manual_format *for
     add_paragraphs(format, command->description, ret);
     if (command->subcommand_count == 0)
         return;
-    format->paragraph(ret, "There are these commands:");
+    format->paragraph(ret, "Commands:");
     format->begin_list(ret);
     for (size_t i = 0; i < command->subcommand_count; i++) {
         const struct command *subcommand = command->subcommands[i];
@@ -175,7 +175,7 @@ static bool has_options(const struct option_group *group)
     return false;
 }
 
-/* --help and logging, which all commands have, come last. */
+/* --help and logging, which all commands have, are last. */
 static bool is_common(const struct parse *parse, size_t visible)
 {
     const struct option_group *group = parse->visible[visible].state->group;
@@ -206,7 +206,7 @@ static void add_groups(const struct parse *parse, const struct manual_format *fo
     }
 }
 
-/* Options that are refused with the same sentence stand together. */
+/* Options that are refused with the same sentence are grouped. */
 static void add_refused(const struct parse *parse, const struct manual_format *format, struct string_builder *ret)
 {
     const char *refusal = NULL;
@@ -221,9 +221,8 @@ static void add_refused(const struct parse *parse, const struct manual_format *f
             if (option->refusal == NULL)
                 continue;
             if (refusal == NULL) {
-                format->subsection(ret, "Not here");
-                format->paragraph(ret, "These options of Polygraphy are refused, with a sentence that says why, or "
-                                       "what to do instead:");
+                format->subsection(ret, "Not supported");
+                format->paragraph(ret, "These options of Polygraphy are refused, with the reason and the alternative:");
                 format->begin_list(ret);
             } else if (strcmp(refusal, option->refusal) != 0) {
                 format->entry(ret, MANUAL_OPTIONS, names.data, refusal);
@@ -240,7 +239,7 @@ static void add_refused(const struct parse *parse, const struct manual_format *f
     }
 }
 
-/* ---- What is known besides ---- */
+/* ---- Facts other than options ---- */
 
 static bool names_command(struct parse *parse, const struct manual_fact *fact)
 {
@@ -249,8 +248,8 @@ static bool names_command(struct parse *parse, const struct manual_fact *fact)
     return fact->command != NULL && blank != NULL && strcmp(blank + 1, fact->command) == 0;
 }
 
-/* The program's own page has everything; another one what is about its command, and of exit statuses what is about all
- * commands, where nothing is said about this one. */
+/* The program's page contains all facts; a command's page the facts of that command, and general exit statuses that it
+ * does not redefine. */
 static bool is_wanted(struct parse *parse, const struct manual_facts *facts, const struct manual_fact *fact)
 {
     struct option_match ignored;
@@ -267,7 +266,7 @@ static bool is_wanted(struct parse *parse, const struct manual_facts *facts, con
     return facts == &manual_exit_statuses;
 }
 
-/* Adds a section with those facts that are wanted; false: there are none. */
+/* Adds a section with the facts for the page; returns false if there are none. */
 static bool add_facts(struct parse *parse, const struct manual_format *format, const struct manual_facts *facts,
                       struct string_builder *ret)
 {
@@ -306,7 +305,7 @@ static void add_all_facts(struct parse *parse, const struct manual_format *forma
 
 /* ---- Examples and other pages ---- */
 
-/* Comments become sentences between the command lines: "# builds that fail" is "Builds that fail:". */
+/* Comments become sentences between the command lines: "# builds that fail" becomes "Builds that fail:". */
 static void add_comment(const struct manual_format *format, struct text comment, struct string_builder *ret)
 {
     SCOPED_STRING(text);
@@ -321,7 +320,7 @@ static void add_comment(const struct manual_format *format, struct text comment,
 
 static void add_examples(const struct manual_format *format, const char *line, struct string_builder *ret)
 {
-    const char *begin = NULL; /* of the command lines since the last comment */
+    const char *begin = NULL; /* the command lines since the last comment */
 
     format->section(ret, "EXAMPLES");
     for (; *line != '\0'; line += line[strcspn(line, "\n")] == '\n') {
@@ -344,7 +343,7 @@ static int compare_pages(const void *a, const void *b)
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-/* The pages above this one, those beside it, and those below. */
+/* The parent pages, sibling pages and subpages. */
 static void add_references(struct parse *parse, const struct manual_format *format, struct string_builder *ret)
 {
     const char *self = manual_page_name(parse);

@@ -1,7 +1,7 @@
-/* cli/manual/markdown.c: manuals in Markdown, for a website that Sphinx makes with MyST's parser.
+/* cli/manual/markdown.c: manuals in Markdown, for a website that Sphinx generates with MyST's parser.
  *
- * Options are Sphinx's own objects, so that each has an address, and is found by its name. Paths of documents become
- * links, to where `make html` has them: beside the folder of the manuals.
+ * Options are Sphinx objects, so that each can be linked to and searched by name. Paths of documents become links
+ * relative to the folder of the manuals, next to which `make html` puts the documents.
  */
 #include <ctype.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static void add_escaped_markdown(struct string_builder *ret, struct text text)
     }
 }
 
-/* Adds text without marks; "docs/memory.md" in it is a link. */
+/* Adds text without marks; "docs/memory.md" becomes a link. */
 static void add_linked(struct string_builder *ret, struct text text)
 {
     const struct text folder = TEXT("docs/"), extension = TEXT(".md");

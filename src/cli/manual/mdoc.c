@@ -16,8 +16,8 @@
 
 /* ---- Escaping ---- */
 
-/* What stands for the characters that formatters take for something else, or set as others: hyphens and quotes of type
- * instead of those that can be copied to a command line. */
+/* Escapes for characters with a special meaning, and for hyphens and quotes, which formatters would replace by
+ * typographic ones that cannot be copied to a command line. */
 static const char *escape_of(char c)
 {
     switch (c) {
@@ -52,7 +52,7 @@ static void add_escaped_roff(struct string_builder *ret, struct text text)
     }
 }
 
-/* Whether an argument of a macro could be taken for a macro of its own ("Op"), or for a punctuation mark. */
+/* Whether an argument of a macro would be parsed as a macro ("Op") or as punctuation. */
 static bool is_special(const char *word)
 {
     size_t size = strlen(word);
@@ -93,7 +93,7 @@ static bool ends_sentence(const char *word, size_t length, const char *next)
     return length > 1 && strchr(".?!", word[length - 1]) != NULL && !(*next >= 'a' && *next <= 'z');
 }
 
-/* Whether a word, which is escaped already, is a name rather than plain English: those are not hyphenated. */
+/* Whether an escaped word is a name rather than plain English: names are not hyphenated. */
 static bool is_name(const char *word, size_t length)
 {
     for (size_t i = 0; i < length; i++)
@@ -103,7 +103,8 @@ static bool is_name(const char *word, size_t length)
     return false;
 }
 
-/* Breaks lines between words. A word that begins with a dot must not look like a macro where it begins a line. */
+/* Wraps lines between words. A word with a leading dot is escaped at the beginning of a line, where it would be a
+ * macro. */
 static void add_filled(struct string_builder *ret, const char *text)
 {
     size_t column = 0;
@@ -140,7 +141,7 @@ static void add_sentences(struct string_builder *ret, const char *text)
 
 /* ---- The parts of a page ---- */
 
-/* The string AD has newer groffs leave lines as they come: names that cannot be broken leave no blank to widen. */
+/* The string AD makes newer groffs align text to the left: unbreakable names would leave no blanks to widen. */
 static void write_title(struct string_builder *ret, const struct manual_title *title)
 {
     string_add_format(ret, ".Dd %s\n.Dt ", title->date);
@@ -225,7 +226,7 @@ static void write_synopsis(struct string_builder *ret, const char *command, cons
             add_option_names(&words, options[i], 1);
             add_value_names(&words, options[i]);
         }
-        string_add_format(ret, ".%s\n", words.data + 1); /* without the blank in front of the macro */
+        string_add_format(ret, ".%s\n", words.data + 1); /* without the blank before the macro */
     }
     string_add(ret, has_subcommands ? ".Ar command ...\n" : "");
 }
@@ -234,7 +235,7 @@ static void write_paragraph(struct string_builder *ret, const char *text)
 {
     size_t before = ret->size > 0 ? text_find_last((struct text){ret->data, ret->size - 1}, TEXT("\n")) : SIZE_MAX;
 
-    /* Behind a heading there is room already. */
+    /* A heading is already followed by space. */
     if (before != SIZE_MAX && strncmp(ret->data + before, "\n.S", 3) != 0)
         string_add(ret, ".Pp\n");
     add_sentences(ret, text);

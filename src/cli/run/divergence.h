@@ -1,5 +1,5 @@
-/* cli/run/divergence.h: what --first-divergence says when all tensors of a model were compared: which nodes the
- * difference begins at, what went into the first one that makes NaN, and whether the model as it is shows the same.
+/* cli/run/divergence.h: results of --first-divergence after all tensors of a model were compared: the nodes where the
+ * difference begins, the inputs of the first one that produces NaN, and whether the unchanged model shows the same.
  */
 #ifndef CLI_RUN_DIVERGENCE_H
 #define CLI_RUN_DIVERGENCE_H
@@ -7,18 +7,18 @@
 #include "comparator/compare/element_json.h"
 #include "comparator/infer/driver.h"
 
-/* An element of an input that belongs to a bad one of the output. */
+/* The element of an input from which an invalid element of the output is computed. */
 struct input_element {
     uint32_t input; /* value of the model */
     struct element_value value;
 };
 
-/* What was found, for other programs. Zeroed at first. */
+/* The results for other programs. Initially zeroed. */
 struct divergence_findings {
-    bool compared, validated; /* which of the two was asked for */
+    bool compared, validated; /* whether a difference or an invalid value was searched for */
     struct blamed_nodes differing, invalid;
 
-    /* What the first of the invalid nodes made, in the results or when it was run again. */
+    /* The outputs of the first invalid node, in the results or when it was run again. */
     bool seen_again;
     uint32_t bad_output; /* value of the model */
     struct shape bad_shape;

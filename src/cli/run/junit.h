@@ -1,5 +1,5 @@
-/* cli/run/junit.h: what `run --junit` says: a test for each comparison of two outputs, and for each output that was
- * searched for NaN and infinities, or only computed.
+/* cli/run/junit.h: test cases of `run --junit`: one for each comparison of two outputs, and for each output that was
+ * checked for NaN and infinities, or only computed.
  */
 #ifndef CLI_RUN_JUNIT_H
 #define CLI_RUN_JUNIT_H

@@ -38,16 +38,16 @@ bool run_model_has_runner(const struct runner_values *runners, const struct back
     return false;
 }
 
-/* `idle` are options that only `runner` takes, which is not among the runners. */
+/* Refuses `idle`: options that only `runner` reads, which is not among the runners. */
 static int refuse_idle(struct string_builder *idle, const struct backend *runner, struct error *err)
 {
     int rc = 0;
 
     if (idle->size > 0)
-        rc = error_set(err, ERR_INVALID,
-                       "%s: nothing would come of this, since only --%s takes it and is not among the runners; add "
-                       "--%s, or leave it out",
-                       idle->data, runner->name, runner->name);
+        rc =
+            error_set(err, ERR_INVALID,
+                      "%s has no effect without --%s, the only runner that reads it; add --%s, or leave out the option",
+                      idle->data, runner->name, runner->name);
     string_release(idle);
     return rc;
 }
@@ -69,7 +69,7 @@ int run_model_refuse_idle(const struct command_context *context, const struct ru
     return refuse_idle(&idle, &onnxrt_backend, err);
 }
 
-/* How an engine is built was decided when it was, and nothing is saved of what is not built. */
+/* Build options have no effect on a finished engine, and nothing of its build can be saved. */
 static void warn_of_building(const struct command_context *context, const char *path)
 {
     static const char *const others[] = {
@@ -80,7 +80,7 @@ static void warn_of_building(const struct command_context *context, const char *
     parse_list_given_of_group(context->parse, &engine_config_options, &idle);
     parse_list_given(context->parse, others, &idle);
     if (idle.size > 0)
-        log_message(context->log, LOG_WARNING, "'%s' is built already: %s without effect", path, idle.data);
+        log_message(context->log, LOG_WARNING, "'%s' is already an engine: %s has no effect", path, idle.data);
 }
 
 static int save_files(void *data, const struct trtexec_products *products, struct error *err)
@@ -97,7 +97,7 @@ static int save_products(void *data, const struct tensorrt_products *products, s
     return trt_save_products(request, products, request->values->save_engine, err);
 }
 
-/* What an engine is built with cannot be chosen once it is. */
+/* Refuses build options that would change results, for a finished engine. */
 static int refuse_choices(const struct run_model *model, struct error *err)
 {
     static const char *const choices[] = {"--exclude-tactics", "--disable-fusions", "--disable-foldings",
@@ -107,18 +107,19 @@ static int refuse_choices(const struct run_model *model, struct error *err)
 
     for (size_t i = 0; i < ARRAY_LEN(choices); i++)
         if (parse_given(model->context->parse, choices[i]))
-            return error_set(err, ERR_INVALID, "%s: '%s' is built already, as it is: give the ONNX model", choices[i],
-                             path);
+            return error_set(err, ERR_INVALID, "%s cannot change '%s', which is already an engine: pass the ONNX model",
+                             choices[i], path);
     if (is_builtin(model) &&
         (request->network.disabled.count + request->builder.sources_off.count > 0 || request->builder.plain_layouts))
         return error_set(err, ERR_INVALID,
                          CHECK_DISABLED_VARIABLE
-                         " names decisions of the engine, and '%s' is built already, as it is: give the ONNX model",
+                         " names optimizations of an engine build, but '%s' is already an engine: pass the ONNX model",
                          path);
     return 0;
 }
 
-/* Only a plan file may be an engine already; what is called one and is not must not be taken for a model. */
+/* Only a plan file is an engine; a file with an engine's extension and other contents is refused rather than read as a
+ * model. */
 static int prepare_engine(struct run_model *model, struct error *err)
 {
     const struct model_values *values = &model->settings->file.model;
@@ -141,7 +142,7 @@ static int prepare_engine(struct run_model *model, struct error *err)
     if (values->type == MODEL_ENGINE) {
         if (!is_builtin(model) && model->trt.request.settings.build_route.count > 0)
             log_message(model->context->log, LOG_WARNING,
-                        "'%s' is built already: knobs of TensorRT's compiler are what they were then", values->path);
+                        "'%s' is already an engine: knobs of TensorRT's compiler have no effect", values->path);
         model->engine.request.is_built = model->trt.request.is_built = true;
         warn_of_building(model->context, values->path);
     }
@@ -159,7 +160,7 @@ static bool is_changed(const struct run_model *model)
            load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL || model->barriers.count > 0;
 }
 
-/* ---- Tensors across which nothing is to be done ---- */
+/* ---- Tensors across which fusion is prevented ---- */
 
 static bool is_listed(const struct output_names *outputs, const char *name)
 {
@@ -169,7 +170,7 @@ static bool is_listed(const struct output_names *outputs, const char *name)
     return outputs->mark_all;
 }
 
-/* Those that were no outputs are not among the results, unless --trt-outputs asks for them. */
+/* Those that are not outputs of the model are not in the results, unless --trt-outputs names them. */
 static void hide_outputs(struct run_model *ret, const struct model *model, const struct value_list *added)
 {
     struct arena *arena = parse_arena((struct parse *)ret->context->parse);
@@ -186,7 +187,7 @@ static void hide_outputs(struct run_model *ret, const struct model *model, const
     ret->hidden = (struct words){.items = names, .count = count};
 }
 
-/* In groups every tensor is an output of its group: it is enough that they are there. */
+/* In groups every tensor is an output of its group: it is sufficient that the tensors exist. */
 static int add_barriers(struct run_model *ret, struct model *model, struct error *err)
 {
     struct value_list added = {0};
@@ -203,8 +204,8 @@ static int add_barriers(struct run_model *ret, struct model *model, struct error
         value_list_assign(&model->outputs, &whole.outputs);
         hide_outputs(ret, model, &added);
         log_message(ret->context->log, LOG_VERBOSE,
-                    "%zu tensor%s inside of the model made outputs, so that nothing is done across them; not among the "
-                    "results unless asked for",
+                    "%zu tensor%s inside the model marked as outputs to prevent fusion across them; not in the results "
+                    "unless requested",
                     added.count, added.count == 1 ? "" : "s");
     }
     free(added.items);
@@ -224,8 +225,8 @@ static void mark_all_outputs(struct model *model)
     subgraph_release(&whole);
 }
 
-/* Shape inference first, so that marked outputs get their types; it shows only in a saved model, since runtimes infer
- * shapes by themselves. */
+/* Shape inference first, so that marked outputs get their types. It affects only a saved model, because runtimes infer
+ * shapes themselves. */
 static int change_model(const struct command_context *context, const struct model_file_settings *file, bool in_groups,
                         struct model *model, struct error *err)
 {
@@ -286,8 +287,8 @@ int run_model_open(struct run_model *model, struct error *err)
     return rc == 0 ? model_sort_nodes(model->model, err) : rc;
 }
 
-/* Of what is built already it is not known which of the barriers were outputs anyway, nor which tensors its model had:
- * all of them have to be there, also those that may be missing elsewhere. */
+/* For a finished engine neither the model's outputs nor its tensors are known: it must contain all barriers, also those
+ * with NAME_MAY_MISS. */
 static struct words barriers_of_engine(struct arena *arena, struct words barriers)
 {
     const char **names = arena_alloc_zero(arena, barriers.count + 1, sizeof(*names));
@@ -297,7 +298,7 @@ static struct words barriers_of_engine(struct arena *arena, struct words barrier
     return (struct words){.items = names, .count = barriers.count};
 }
 
-/* What is to be run, once. */
+/* Prepares the model once, at the first request. */
 static int prepare_model(struct run_model *model, const struct command_context *context, struct error *err)
 {
     struct parse *parse = (struct parse *)context->parse;

@@ -1,8 +1,8 @@
-/* cli/run/model.h: the model that `run` runs: the file as it is, or a copy in memory with other outputs. For --trt,
- * with how an engine is made of it.
+/* cli/run/model.h: the model that `run` runs: the file, or a copy in memory with other outputs; for --trt also the
+ * settings of its engine build.
  *
- * The module cli/run/ is the command `run`: its options become settings of comparator/infer/driver.h, its model is
- * loaded and changed as they say, and --first-divergence is told. It may use all that commands may.
+ * The module cli/run/ contains the command `run`: it converts options into settings of comparator/infer/driver.h, loads
+ * and changes the model, and reports --first-divergence. It may use what all commands may use.
  */
 #ifndef CLI_RUN_MODEL_H
 #define CLI_RUN_MODEL_H
@@ -16,15 +16,15 @@
 struct run_model {
     const struct command_context *context;
     const struct run_settings *settings;
-    bool in_groups;      /* the model itself is wanted, with all outputs marked that --first-divergence needs */
-    bool loaded;         /* what follows was made */
-    struct model *model; /* in groups, or from run_model_open() */
+    bool in_groups;               /* the model is needed in memory, with all outputs marked for --first-divergence */
+    bool loaded;                  /* the members below are filled */
+    struct model *model;          /* in groups, or from run_model_open() */
     struct backend_model changed; /* the model as the options change it */
-    char *bytes;                  /* its bytes, owned; NULL: the file is run */
+    char *bytes;                  /* its bytes, owned; NULL: run the file */
     char *folder;                 /* its folder, owned */
-    struct words barriers;        /* tensors across which nothing is to be done, by POLYGRAPHY_DISABLED */
-    struct words hidden;          /* of these, the outputs that are none of the model's own */
-    bool has_engine;              /* --trt is among the runners, and one of the two is made: */
+    struct words barriers;        /* tensors across which POLYGRAPHY_DISABLED prevents fusion */
+    struct words hidden;          /* of these, the outputs that the model itself does not have */
+    bool has_engine;              /* --trt is among the runners; one of the two is initialized: */
     struct trt_choice trt_choice; /* both NULL: the built-in engine */
     struct engine_file engine;
     struct trt_request trt;
@@ -35,17 +35,17 @@ void run_model_release(struct run_model *model);
 /* Whether this backend is among the runners. */
 bool run_model_has_runner(const struct runner_values *runners, const struct backend *backend);
 
-/* ERR_INVALID when options were given that only a runner takes which is not among the runners: those of ONNX Runtime,
- * or of these groups, which are of engines. They would have no effect. */
+/* Fails with ERR_INVALID if options without effect were given, because their runner is missing: ONNX Runtime's options,
+ * or those of these groups, which are for engines. */
 int run_model_refuse_idle(const struct command_context *context, const struct runner_values *runners,
                           const struct option_group *const *of_engines, size_t count, struct error *err);
 
-/* Opens the model, as it is in groups but for its outputs, where nothing has done so yet. */
+/* Opens the model, once. In groups, the model is unchanged except for its outputs. */
 int run_model_open(struct run_model *model, struct error *err);
 
-/* Fills in a request for any backend: model and options; in groups, options and the model. The first time, a model that
- * the options change is loaded, changed, and saved if --save-onnx asks for it; `log` hears of it. `data` is a struct
- * run_model; the type is that of `load` in struct driver_settings. */
+/* Fills a request for any backend with the model and options. At the first call, a model that options change is loaded,
+ * changed, and saved with --save-onnx, with log lines to `log`. `data` is a struct run_model; the signature is that of
+ * `load` in struct driver_settings. */
 int run_model_load(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
                    struct error *err);
 

@@ -14,12 +14,12 @@
 
 static const struct option options[] = {
     ROW(node_data, .names = {"--node-data"}, .kind = OPTION_ONE, .value_name = "FILE.json", .file = OPTION_WRITES,
-        .help = "write the error of each tensor, or its largest magnitude when nothing is compared, as node data of "
-                "Model Explorer, which colors the network by it"),
+        .help = "write the error of each tensor, or its largest magnitude without a comparison, as node data of Model "
+                "Explorer, which colors the graph accordingly"),
     ROW(annotated, .names = {"--annotate"}, .yields = true, .kind = OPTION_ONE, .value_name = "FILE.onnx",
         .file = OPTION_WRITES,
-        .help = "write a copy of the model whose nodes carry errors and ranges of what they make as metadata, "
-                "which Netron shows"),
+        .help =
+            "write a copy of the model with errors and ranges of each node's outputs as metadata, which Netron shows"),
 };
 
 const struct option_group node_options = {
@@ -38,13 +38,13 @@ struct shade {
     const char *color;
 };
 
-/* Of the greatest difference as a part of the reference's largest value. */
+/* Thresholds of the largest difference relative to the reference's largest value. */
 static const struct shade error_shades[] = {
     {0, "#ffffff"},    {1e-7, "#f7fcf5"}, {1e-6, "#e5f5e0"}, {1e-5, "#c7e9c0"},  {1e-4, "#a1d99b"},
     {1e-3, "#74c476"}, {1e-2, "#fee08b"}, {1e-1, "#fdae61"}, {1e300, "#f46d43"},
 };
 
-/* Of magnitudes: what float16 holds with all its digits, flushes or rounds more coarsely, and does not hold. */
+/* Thresholds of magnitudes: normal range of float16, subnormal or coarsely rounded, overflow. */
 static const struct shade magnitude_shades[] = {
     {0, "#ffffff"},
     {6.1e-5, "#c6dbef"},

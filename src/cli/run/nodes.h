@@ -1,5 +1,5 @@
-/* cli/run/nodes.h: what was found out of each node, for programs that show networks: Model Explorer (--node-data), and
- * Netron or whatever shows the metadata of ONNX nodes (--annotate).
+/* cli/run/nodes.h: results of each node for programs that draw graphs: Model Explorer (--node-data), and programs that
+ * show the metadata of ONNX nodes, such as Netron (--annotate).
  */
 #ifndef CLI_RUN_NODES_H
 #define CLI_RUN_NODES_H
@@ -8,7 +8,7 @@
 #include "cli/run/report.h"
 #include "cli/run/settings.h"
 
-/* Writes what is wanted. `outcome->file` is known where --annotate was given. */
+/* Writes the requested files. `outcome->file` is set if --annotate was given. */
 int run_nodes_write(const struct command_context *context, const struct run_settings *settings,
                     const struct run_outcome *outcome, struct error *err);
 

@@ -1,7 +1,7 @@
-/* cli/run/report.h: what `run --report` shows: the verdict, all tensors with their ranges and errors, and of outputs
- * that fail how values and errors are spread.
+/* cli/run/report.h: the HTML report of `run --report`: the verdict, all tensors with their ranges and errors, and
+ * histograms of values and errors of failing outputs.
  *
- * In a report the second of two results is the reference, as it is for relative differences.
+ * In a report the second of two results is the reference, as for relative differences.
  */
 #ifndef CLI_RUN_REPORT_H
 #define CLI_RUN_REPORT_H
@@ -10,7 +10,8 @@
 #include "cli/run/divergence.h"
 #include "report/report.h"
 
-/* Draws an output that does not match, while its values are there; only the first few are. `report` may be NULL. */
+/* Draws an output that does not match while its values are in memory; only the first few are drawn. `report` may be
+ * NULL. */
 void run_page_add_comparison(struct report *report, size_t *drawn, const struct compared_outputs *compared);
 
 /* What a report is made of. */

@@ -1,4 +1,4 @@
-/* run.c: run a model, and compare what comes out. */
+/* run.c: run a model with several runners and compare the outputs. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static const struct backend *find_backend(const char *name)
     return NULL;
 }
 
-/* ---- What is asked for ---- */
+/* ---- Requested actions ---- */
 
 static int check_runner_options(const struct command_context *context, const struct run_settings *settings,
                                 struct error *err)
@@ -114,22 +114,23 @@ static int check_divergence_options(const struct run_settings *options, struct e
                          "--first-divergence needs the ONNX model, whose nodes it names: put it first. Results of all "
                          "its tensors come from runners, such as --onnxrt, or from files of --load-outputs");
     if (run_model_has_runner(runners, &engine_backend) && !marks_all(options))
-        return error_set(err, ERR_INVALID,
-                         "--first-divergence with --trt: all tensors have to come out of the engine: add "
-                         "'--onnx-outputs mark all'. That changes what it fuses; or save all tensors first (--trt "
-                         "--trt-outputs mark all --save-inputs IN --save-outputs OUT), then compare them with "
-                         "--onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
-    if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !comparison->validate)
         return error_set(
             err, ERR_INVALID,
-            "--first-divergence has nothing to compare: give results of all tensors with --load-outputs, or "
-            "look for NaN and infinities with --validate");
+            "--first-divergence with --trt needs all tensors as outputs of the engine: add '--onnx-outputs mark all', "
+            "which changes fusions; or save all tensors (--trt --trt-outputs mark all --save-inputs IN --save-outputs "
+            "OUT), then compare them with --onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
+    if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !comparison->validate)
+        return error_set(err, ERR_INVALID,
+                         "--first-divergence has nothing to compare: pass results of all tensors to --load-outputs, or "
+                         "search for NaN and infinities with --validate");
     if (load->outputs.names.count > 0)
-        return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave --onnx-outputs away");
+        return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave out --onnx-outputs");
     if (settings->use_subprocess && !run_model_has_runner(runners, &engine_backend))
-        return error_set(err, ERR_UNSUPPORTED, "--first-divergence does not work with --use-subprocess");
+        return error_set(err, ERR_UNSUPPORTED, "--first-divergence is not supported with --use-subprocess");
     if (load->fp_to_fp16)
-        return error_set(err, ERR_UNSUPPORTED, "--fp-to-fp16: with --first-divergence, convert the model beforehand");
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--fp-to-fp16 is not supported with --first-divergence: convert the model first, with "
+                         "`polygraphy convert`");
     if (runs_in_groups(options) && !writes_in_turns(options))
         return error_set(
             err, ERR_UNSUPPORTED,
@@ -137,7 +138,7 @@ static int check_divergence_options(const struct run_settings *options, struct e
     return 0;
 }
 
-/* Says in advance what would otherwise come out after hours of inference. */
+/* Validates options before the inference, which may take hours. */
 static int check_request(const struct command_context *context, const struct run_settings *settings, struct error *err)
 {
     const struct model_values *model = &settings->file.model;
@@ -153,12 +154,12 @@ static int check_request(const struct command_context *context, const struct run
             "that follow: put the model first");
     for (size_t i = 0; i < runners->names.count; i++)
         if (model->type != MODEL_ONNX && find_backend(runners->names.items[i]) != &engine_backend)
-            return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which --%s cannot run: give the ONNX model",
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is an engine, which --%s cannot run: pass the ONNX model",
                              model->path, runners->names.items[i]);
     if (runners->names.count == 0 && (comparison->load_outputs.count == 0 || (is_check && model->path != NULL)))
         return error_set(err, ERR_INVALID,
-                         "No runners have been selected, so nothing would be run or compared: add --onnxrt, --trt "
-                         "or --runner behind a model, or give results with --load-outputs");
+                         "No runners have been selected, so nothing would be run or compared: add --onnxrt, --trt or "
+                         "--runner after the model, or pass results to --load-outputs");
     if (load->ignore_external_data)
         log_message(context->log, LOG_WARNING,
                     "--ignore-external-data has no effect: a model does not run without its weights");
@@ -170,7 +171,8 @@ static int check_request(const struct command_context *context, const struct run
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))
-            return error_set(err, ERR_MISSING, "--load-outputs: '%s' is not there", comparison->load_outputs.items[i]);
+            return error_set(err, ERR_MISSING, "--load-outputs: '%s' does not exist",
+                             comparison->load_outputs.items[i]);
     return 0;
 }
 
@@ -545,7 +547,7 @@ static const struct command_group groups[] = {
     {&tensorflow_run_options, 0},
 };
 
-/* What a page of help has. */
+/* The options that --help shows. */
 static const char *const essential[] = {"--onnxrt",
                                         "--trt",
                                         "--runner",
@@ -569,21 +571,19 @@ static const char *const essential[] = {"--onnxrt",
 
 const struct command cmd_run = {
     .name = "run",
-    .summary = "run a model and compare its outputs with others",
+    .summary = "run a model and compare its outputs between runners and files",
     .description =
-        "Runs a model on random data or on data of yours, once for each runner, and compares the outputs: each result "
-        "with the next one, those of the runners first, then those that were loaded from files.\n\n"
-        "The exit code is 0 when all outputs match (and, with --validate, are numbers), else 1. That makes it a check "
-        "for the debug tools. Run by one of them, it tells more: 1 when outputs differ or are no numbers, 3 when the "
-        "runner refused the model or failed, 125 when the question makes no sense (a mistyped option, a file that is "
-        "not there, an input without data, nothing to compare). Data are then taken by their names only.",
-    .example =
-        "# does the model run, and are its outputs numbers?\n"
-        "polygraphy run model.onnx --onnxrt --validate\n"
-        "# do the runtime's optimizations change what comes out of any layer?\n"
-        "polygraphy run model.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs out.json\n"
-        "polygraphy run model.onnx --onnxrt --onnx-outputs mark all --load-inputs in.json --load-outputs out.json \\\n"
-        "    --onnxrt-optimization-level none --atol 1e-3",
+        "Runs a model on random data, or on data from files, with each runner, and compares the outputs: each result "
+        "with the next one, first those of the runners, then those loaded from files.\n\nThe exit code is 0 if all "
+        "outputs match (and, with --validate, are finite), otherwise 1, so the command can be the check of a debug "
+        "tool. Inside a check the exit code is more specific: 1 if outputs differ or are not finite, 3 if the runner "
+        "refused the model or failed, 125 if the check is invalid (a misspelled option, a missing file, an input "
+        "without data, nothing to compare); input data are then matched by name only.",
+    .example = "# check that the model runs and that its outputs are finite\npolygraphy run model.onnx --onnxrt "
+               "--validate\n# compare all tensors with and without the runtime's optimizations\npolygraphy run "
+               "model.onnx --onnxrt --onnx-outputs mark all --save-inputs in.json --save-outputs out.json\npolygraphy "
+               "run model.onnx --onnxrt --onnx-outputs mark all --load-inputs in.json --load-outputs out.json \\\n    "
+               "--onnxrt-optimization-level none --atol 1e-3",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
     .essential = essential,

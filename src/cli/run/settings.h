@@ -1,4 +1,4 @@
-/* cli/run/settings.h: what the command line says to `run`. */
+/* cli/run/settings.h: settings of `run` from the command line. */
 #ifndef CLI_RUN_SETTINGS_H
 #define CLI_RUN_SETTINGS_H
 

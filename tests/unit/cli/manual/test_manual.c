@@ -80,12 +80,11 @@ static void text_is_escaped_and_sentences_begin_lines(void **state)
 {
     manual_render(&parse, &manual_mdoc, "May 1, 2026", &text);
     assert_part(".Sh DESCRIPTION\n", "One.\nTwo \\%(\\fB\\-\\-mode\\fR, say).\n.Pp\n\\&\\%.npy begins this one.\n");
-    assert_part(".Ss Not here\n", "These options of Polygraphy are refused, with a sentence that says why, or\n"
-                                  "what to do instead:\n"
-                                  ".Bl -tag -width 6n\n"
-                                  ".It Cm \\-\\-gone , \\-\\-lost , \\-\\-lst\n"
-                                  "use \\%\\fB\\-\\-mode\\fR\n"
-                                  ".El\n");
+    assert_part(".Ss Not supported\n", "These options of Polygraphy are refused, with the reason and the alternative:\n"
+                                       ".Bl -tag -width 6n\n"
+                                       ".It Cm \\-\\-gone , \\-\\-lost , \\-\\-lst\n"
+                                       "use \\%\\fB\\-\\-mode\\fR\n"
+                                       ".El\n");
 }
 
 static void options_have_values_choices_and_defaults(void **state)
