@@ -18,7 +18,7 @@
 
 /* Prefixes of the runtime's messages that are removed: this program's text, the source location, the kind of
  * failure. */
-static const char *const introductions[] = {" does not work on this machine: ", " : FAIL : ", " was false. "};
+static const char *const introductions[] = {" does not work here: ", " : FAIL : ", " was false. "};
 
 static const char *bare_reason(const char *message)
 {
