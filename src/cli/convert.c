@@ -395,7 +395,7 @@ static int save_files(const struct convert_settings *settings, const struct trt_
     return rc;
 }
 
-/* Without a GPU, nobody tells what the layers are. */
+/* Without a GPU, the layers are not known. */
 static int save_products(const struct convert_settings *settings, const struct trt_request *request,
                          const struct tensorrt_products *products, struct result_file *result, struct error *err)
 {

@@ -155,7 +155,7 @@ compatible_output()
     replay good/0.json a=2 b=2 c=1
     replay good/1.json a=2 b=2 c=1
     diff_tactics
-    logged '^ *2 tactics that always occurred together and cannot be told apart:$'
+    logged '^ *2 tactics that always occurred together and cannot be distinguished:$'
     [ "$(sed -n '/1\. Prob/,/Difference/p' <<<"$output" | grep -oE 'Layer: .' | tr '\n' ' ')" = 'Layer: a Layer: b ' ]
 }
 

@@ -174,7 +174,7 @@ static void add_columns(struct string_builder *text, const struct tactic_diff *d
     if (count > 1) {
         string_add(text, "\n   ");
         add_count(text, tactics, count - tactics);
-        string_add(text, " that always occurred together and cannot be told apart:");
+        string_add(text, " that always occurred together and cannot be distinguished:");
     }
     for (size_t i = 0; i < listed; i++) {
         size_t column = suspect->columns[(tactics + i) % count];

@@ -10,9 +10,9 @@
 
 struct trt_engine_view {
     const struct plan_header *header;    /* NULL: there is no engine file */
-    const struct layer_info *info;       /* NULL: not told */
-    const struct layer_profile *profile; /* NULL: not told */
-    const struct build_log *build;       /* NULL: not told */
+    const struct layer_info *info;       /* NULL: not known */
+    const struct layer_profile *profile; /* NULL: not known */
+    const struct build_log *build;       /* NULL: not known */
     bool layers;                         /* show each of them */
 };
 

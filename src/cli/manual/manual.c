@@ -266,7 +266,7 @@ static bool is_wanted(struct parse *parse, const struct manual_facts *facts, con
     return facts == &manual_exit_statuses;
 }
 
-/* Adds a section with the facts for the page; returns false if there are none. */
+/* Adds a section with the facts for the page; returns false without facts. */
 static bool add_facts(struct parse *parse, const struct manual_format *format, const struct manual_facts *facts,
                       struct string_builder *ret)
 {

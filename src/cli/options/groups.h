@@ -213,7 +213,7 @@ struct onnx_save_values {
 OPTION_GROUP(struct onnx_save_values, onnx_save_options);          /* -o, --output, optional: debug reduce */
 OPTION_GROUP(struct onnx_save_values, onnx_save_required_options); /* -o, --output, required: surgeon */
 OPTION_GROUP(struct onnx_save_values, run_save_options);           /* --save-onnx: run */
-OPTION_GROUP(struct onnx_save_values, convert_save_options);       /* no path of its own: convert */
+OPTION_GROUP(struct onnx_save_values, convert_save_options);       /* without a path: convert */
 
 /* ---- ONNX Runtime ---- */
 
@@ -312,7 +312,7 @@ OPTION_GROUP(struct debug_values, optional_check_options); /* without --check no
 /* ---- Artifact sorting: all debug tools ---- */
 
 OPTION_GROUP(struct debug_values, artifact_options);
-OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns when there are none: debug build, repeat */
+OPTION_GROUP(struct debug_values, expected_artifact_options); /* warns without artifacts: debug build, repeat */
 
 /* ---- Iterative debugging ---- */
 
@@ -348,7 +348,7 @@ struct tensor_metadata {
     const char *name;
     bool has_shape;
     struct shape shape;         /* -1 for a dynamic dimension */
-    const char *const *symbols; /* shape.rank names of dynamic dimensions, NULL where there is none */
+    const char *const *symbols; /* shape.rank names of dynamic dimensions, NULL for others */
     enum data_type type;        /* UNDEFINED: open */
 };
 

@@ -56,7 +56,7 @@ enum option_type {
     OPTION_INTEGER, /* int64_t              struct words     */
     OPTION_FLOAT,   /* double               -                */
     OPTION_CHOICE,  /* int, or an enum      struct words     */
-    /* FLAG, OFF: bool. COUNT: int. ORDERED: struct words. With `convert`: whatever it fills. */
+    /* FLAG, OFF: bool. COUNT: int. ORDERED: struct words. With `convert`: the type that it fills. */
 };
 
 /* How the command uses the files that an option's values name (cli/files.h): */

@@ -54,7 +54,7 @@ void parse_words_so_far(struct parse *parse, size_t count, const char *const *wo
 /* Converts and validates the values of one group, once: later calls do nothing. */
 int parse_finish_group(struct parse *parse, const struct option_group *group, struct error *err);
 
-/* Converts the values of one group once more, into a zeroed struct of the kind that the group fills. */
+/* Converts the values of one group again, into a zeroed struct of the type that the group fills. */
 int parse_fill_group(struct parse *parse, const struct option_group *group, void *values, struct error *err);
 
 /* parse_finish_group() for all groups in the order of the command's table. Warnings go to `log`. */

@@ -19,7 +19,7 @@
 struct input_shape {
     const char *name;           /* may be a pattern, see text_matches_pattern() */
     struct shape shape;         /* -1 for a dynamic dimension */
-    const char *const *symbols; /* shape.rank names of dynamic dimensions (`x:[1,N]`), NULL where there is none */
+    const char *const *symbols; /* shape.rank names of dynamic dimensions (`x:[1,N]`), NULL for others */
 };
 
 struct input_shapes {

@@ -313,7 +313,7 @@ static int log_invalid(const struct divergence_report *report, struct divergence
     return rc;
 }
 
-/* ---- The model as it is, once more ---- */
+/* ---- Re-run of the unchanged model ---- */
 
 static int load_file(void *data, struct log *log, struct backend_request *ret, struct model **ret_model,
                      struct error *err)

@@ -30,7 +30,7 @@ struct divergence_findings {
     } inputs; /* of elementwise operators */
 
     bool rechecked;                          /* the model as it is was run, and: */
-    bool comparable, matched, finds_invalid; /* of its own outputs */
+    bool comparable, matched, finds_invalid; /* results for the model's own outputs */
 };
 
 /* Whether the model's own outputs differ, and no tensor does as soon as all of them are outputs. */

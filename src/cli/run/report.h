@@ -18,7 +18,7 @@ void run_page_add_comparison(struct report *report, size_t *drawn, const struct 
 struct run_outcome {
     bool passed, validated;
     struct model *file;        /* the model as its file has it; NULL: not known */
-    const struct model *model; /* that findings are about; NULL: there are none */
+    const struct model *model; /* model of the findings; NULL: no findings */
     const struct run_report *results;
     const struct divergence_findings *findings;
 };

@@ -352,7 +352,7 @@ static void log_how_to_see_more(const struct command_context *context, const str
                 "To see more: -v adds histograms, and tensors of up to 100 elements whole; -vv every mismatched value");
 }
 
-/* Everything that is told of the results, beside the log. */
+/* The outputs other than the log: report, test cases, node data. */
 struct accounts {
     struct run_report *results; /* NULL: none of it is wanted */
     struct json_writer *json;   /* NULL: not wanted */
@@ -375,7 +375,7 @@ static void write_json(const struct run_model *model, const struct accounts *acc
     json_writer_end_object(json);
 }
 
-/* Nodes are told by their numbers and names in the file. */
+/* Nodes are identified by their numbers and names in the file. */
 static int write_accounts(const struct run_model *model, struct accounts *accounts, bool passed, struct error *err)
 {
     const struct command_context *context = model->context;
@@ -421,7 +421,7 @@ static struct report *begin_page(const struct command_context *context, const st
     return page;
 }
 
-/* But for the runners, and who is told of comparisons. */
+/* The settings of the driver without the runners and the observers of comparisons. */
 static struct driver_settings driver_settings_of(const struct command_context *context,
                                                  const struct run_settings *settings)
 {
@@ -445,7 +445,7 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     return ret;
 }
 
-/* What cannot be saved is said before anything is run. */
+/* Fails before the inference if results cannot be saved. */
 static int run_command(const struct command_context *context, const struct run_settings *options, struct error *err)
 {
     const struct runner_values *runner_values = &options->runners;
@@ -473,7 +473,7 @@ static int run_command(const struct command_context *context, const struct run_s
     if (rc < 0)
         return rc;
     warn_of_equal_runners(context, runner_values);
-    crash_set_advice("--use-subprocess runs each runner in a process of its own; with --onnxrt-optimization-level none "
+    crash_set_advice("--use-subprocess runs each runner in a separate process; with --onnxrt-optimization-level none "
                      "--onnxrt takes the model as it is");
     accounts.page = watchers.page = begin_page(context, options);
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||

@@ -1,8 +1,7 @@
 /* cli/terminal/progress_text.h: the progress of a session or of an engine build, in one line of text.
  *
- *   [=========>          ] 12 of ~26 checks, 34 of 276 nodes left, about 0:42 left
- *   [      <=>           ] 12 checks                                  (nobody knows how many there will be)
- *   [=========>          ] layer 13 of 26: conv3 + relu3
+ *   [=========>          ] 12 of ~26 checks, 34 of 276 nodes left, about 0:42 left [      <=>           ] 12 checks
+ *   (total not known) [=========>          ] layer 13 of 26: conv3 + relu3
  */
 #ifndef CLI_TERMINAL_PROGRESS_TEXT_H
 #define CLI_TERMINAL_PROGRESS_TEXT_H
