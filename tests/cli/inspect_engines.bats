@@ -89,7 +89,7 @@ END
     run --separate-stderr polygraphy inspect diff-engines "$SAMPLES/layers/pytorch-resnet-A100-fp32.layers.json" \
         "$SAMPLES/layers/pytorch-resnet-A100-fp16.layers.json" --json diff.json
     [ "$status" -eq 0 ]
-    logged '^\[I\] 26 of 32 and 36 layer\(s\) are made of the same nodes: of these 26 are typed, 0 stored and 23 implemented differently$'
+    logged '^\[I\] 26 of 32 and 36 layer\(s\) contain the same nodes: of these 26 are typed, 0 stored and 23 implemented differently$'
     logged '^            A: tf32 \(float32, float32 -> float32\)$'
     logged '^            B: float16 \(float16, float16 -> float16\)$'
     logged '^\[I\]     6 more; -v shows them\.$'

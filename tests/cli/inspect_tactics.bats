@@ -36,7 +36,7 @@ load debug_helper
     echo '{"replay": {}, "polygraphy_class": "TacticReplayData"}' >replay.json
     run polygraphy inspect tactics replay.json
     [ "$status" -eq 0 ]
-    logged 'holds no layers'
+    logged 'contains no layers'
 }
 
 @test "a replay may come through a pipe" {
