@@ -314,3 +314,17 @@ END
     [ "$(result cause/proven)" = True ]
     [ -f folder/minimal.onnx ]
 }
+
+@test "names that are not UTF-8 are refused with a sentence, and stay apart in JSON" {
+    LC_ALL=C sed 's/scores/sc\xffres/g; s/logits/lo\xffits/g' "$attention" >model.onnx
+    run --separate-stderr polygraphy debug accuracy model.onnx --onnxrt --trt -o folder
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"is not UTF-8, which ONNX requires"* ]]
+    polygraphy run model.onnx --onnxrt --onnx-outputs mark all --save-outputs out.json --silent
+    /usr/bin/python3 -c 'import json, os, sys
+names = [os.fsencode(name) for name in json.load(open("out.json"))["lst"][0][1][0]["outputs"]]
+sys.exit(not (b"lo\xffits" in names and len(set(names)) == len(names)))' || {
+        head -c 600 out.json
+        false
+    }
+}

@@ -329,3 +329,13 @@ thorough()
     worked
     answer_is_minimal model.onnx
 }
+
+@test "what --output-onnx cannot write is said before the search" {
+    cd "$BATS_TEST_TMPDIR/here"
+    echo 'touch checked' | script check.sh
+    run --separate-stderr polygraphy debug precision "$POLYGRAPHY_ROOT/tests/models/constant_in_ir_version_3.onnx" --bf16 \
+        --emit engine --output-onnx mixed.onnx --check ./check.sh
+    [ "$status" -eq 1 ]
+    [[ $stderr == *"--output-onnx: layer '"*"cannot be written into the ONNX model as Cast nodes"* ]]
+    [ ! -e checked ]
+}

@@ -123,3 +123,17 @@ fails()
         mv w.copy w.bin
     done
 }
+
+@test "the folder that a killed process has left is removed by the next" {
+    require_onnxruntime
+    local pid
+    polygraphy run "$model" --runner 'touch started; exec sleep 100' --silent 3>&- &
+    pid=$!
+    until [ -e started ]; do sleep 0.01; done
+    kill -KILL $pid
+    wait $pid || :
+    [ "$(find "$TMPDIR" -mindepth 1 -maxdepth 1 -name 'polygraphy-runner.*' | wc -l)" -eq 1 ]
+    run polygraphy run "$model" --onnxrt --runner "$good"
+    [ "$status" -eq 0 ]
+    [ -z "$(ls -A "$TMPDIR")" ]
+}

@@ -17,6 +17,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 
+#define TEMPORARY_FOLDER "polygraphy-" /* the beginning of their names */
 #define SUFFIX_LENGTH 6
 #define SPACE_LENGTH 16
 #define LONGEST_BASENAME 210 /* the rest of 255 bytes is the suffix */
@@ -159,13 +160,42 @@ void file_remove_leftovers(const char *path)
         closedir(stream);
 }
 
+/* Removes the temporary folders that killed processes of this user left in `parent`. */
+static void remove_leftover_folders(const char *parent, const char *space)
+{
+    DIR *stream = opendir(parent);
+
+    for (struct dirent *entry; stream && (entry = readdir(stream));) {
+        const char *dot =
+            strncmp(entry->d_name, TEMPORARY_FOLDER, strlen(TEMPORARY_FOLDER)) == 0 ? strchr(entry->d_name, '.') : NULL;
+        char *beginning SCOPED_FREE =
+            dot != NULL ? memory_copy(entry->d_name, (size_t)(dot - entry->d_name) + 1) : NULL;
+        char *path SCOPED_FREE = NULL;
+        struct stat status;
+
+        if (beginning == NULL || strtol(dot + 1, NULL, 10) == (long)getpid() /* ours, and in use */ ||
+            !is_leftover(entry->d_name, beginning, space) ||
+            fstatat(dirfd(stream), entry->d_name, &status, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISDIR(status.st_mode) ||
+            status.st_uid != geteuid())
+            continue;
+        path = file_join(parent, entry->d_name);
+        file_remove_tree(path, NULL);
+    }
+    if (stream)
+        closedir(stream);
+}
+
 int file_make_temporary_folder(const char *purpose, char **ret, struct error *err)
 {
-    char *parent SCOPED_FREE = file_real_path(system_temporary_folder());
+    char *real SCOPED_FREE = file_real_path(system_temporary_folder());
+    const char *parent = real != NULL ? real : system_temporary_folder();
+    char space[SPACE_LENGTH + 1];
     SCOPED_STRING(path);
     int rc = 0;
 
-    string_add_format(&path, "%s/polygraphy-%s-XXXXXX", parent != NULL ? parent : system_temporary_folder(), purpose);
+    if (write_space(space))
+        remove_leftover_folders(parent, space);
+    string_add_format(&path, "%s/" TEMPORARY_FOLDER "%s.%ld.%s.XXXXXX", parent, purpose, (long)getpid(), space);
     if (mkdtemp(path.data) != NULL)
         *ret = string_take(&path);
     else

@@ -379,6 +379,8 @@ static int debug_precision_run(const struct command_context *context, const stru
     if (rc < 0)
         goto done;
     rc = open_lab(&command, err);
+    if (rc == 0 && settings->output_onnx != NULL && precision_lab_check_onnx(command.lab, err) < 0)
+        rc = error_context(err, "--output-onnx");
     if (rc < 0)
         goto done;
     rc = search_layers(&command, err);

@@ -30,6 +30,34 @@ static const char *const variables[] = {"POLYGRAPHY_TRT",
                                         "ONEDNN_MAX_CPU_ISA",
                                         "DNNL_MAX_CPU_ISA"};
 
+static bool is_utf8(struct text text)
+{
+    for (size_t i = 0, length; i < text.size; i += length) {
+        length = text_utf8_length(text.data + i, text.size - i);
+        if (length == 0)
+            return false;
+    }
+    return true;
+}
+
+/* Names pass between experiments in JSON, which has no other ones. */
+static int refuse_names(const struct model *model, struct error *err)
+{
+    struct text bad = {0};
+    SCOPED_STRING(name);
+
+    for (size_t i = 0; i < model->nodes.count; i++)
+        bad = is_utf8(model->nodes.items[i].name) ? bad : model->nodes.items[i].name;
+    for (size_t i = 0; i < model->values.count; i++)
+        bad = is_utf8(model->values.items[i].name) ? bad : model->values.items[i].name;
+    if (bad.size == 0)
+        return 0;
+    string_add_visible(&name, bad);
+    return error_set(err, ERR_UNSUPPORTED,
+                     "'%s': the name '%s' is not UTF-8, which ONNX requires: rename it, and others like it",
+                     model->display_name, name.data);
+}
+
 static int add_model(const struct accuracy_settings *settings, struct watched_files *ret, struct error *err)
 {
     struct text_list locations = {0};
@@ -39,6 +67,11 @@ static int add_model(const struct accuracy_settings *settings, struct watched_fi
 
     if (rc < 0)
         return rc;
+    rc = refuse_names(model, err);
+    if (rc < 0) {
+        model_free(model);
+        return rc;
+    }
     watched_files_add(ret, settings->model, true);
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)

@@ -451,11 +451,8 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .words = &lab->words};
 }
 
-int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)
+int precision_lab_check_onnx(const struct precision_lab *lab, struct error *err)
 {
-    struct external_settings external = {.file_name = NULL};
-    struct subgraph whole;
-
     for (size_t i = 0; i < lab->network->layers.count; i++)
         if (typed_model_lowers(&lab->typed, i) &&
             (precision_type(lab->typed.low[i].precision) != lab->typed.half ||
@@ -465,8 +462,20 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
                              " that cannot be written into the ONNX model as Cast nodes",
                              lab->network->layers.items[i].name, precision_name(lab->typed.low[i].precision),
                              model_opset(lab->network->model));
+    return 0;
+}
+
+int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)
+{
+    struct external_settings external = {.file_name = NULL};
+    struct subgraph whole;
+
+    int rc = precision_lab_check_onnx(lab, err);
+
+    if (rc < 0)
+        return rc;
     drop_candidate(lab);
-    int rc = typed_model_make(&lab->typed, chosen, false, lab->settings->log, &lab->model, err);
+    rc = typed_model_make(&lab->typed, chosen, false, lab->settings->log, &lab->model, err);
     if (rc < 0)
         return rc;
     if (lab->settings->form == PRECISION_ENGINES || lab->rounds)

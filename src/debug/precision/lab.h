@@ -49,6 +49,10 @@ void precision_lab_free(struct precision_lab *lab); /* NULL is fine */
 
 struct precision_target precision_lab_target(struct precision_lab *lab); /* not to be used after it */
 
+/* ERR_UNSUPPORTED when a layer's precision in the engine cannot be written into an ONNX model, whatever is chosen. For
+ * before a search whose answer is to be saved. */
+int precision_lab_check_onnx(const struct precision_lab *lab, struct error *err);
+
 /* Saves the model with all lowered layers but the chosen ones in float16 or bfloat16, durably. ERR_UNSUPPORTED when a
  * layer's precision in the engine has no such form. */
 int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path,

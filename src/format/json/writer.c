@@ -164,6 +164,10 @@ static void add_json_escaped(struct string_builder *text, unsigned character)
                           0xDC00 + ((character - 0x10000) & 0x3FF));
 }
 
+/* A byte that is not UTF-8 becomes what Python's "surrogateescape" makes of it (PEP 383), so that different names stay
+ * different: os.fsencode() gives the bytes back. */
+#define LONE_SURROGATE 0xDC00u
+
 static void add_quoted(struct json_writer *writer, struct text string)
 {
     size_t length;
@@ -171,7 +175,8 @@ static void add_quoted(struct json_writer *writer, struct text string)
     string_add_char(&writer->text, '"');
     for (size_t i = 0; i < string.size; i += length ? length : 1) {
         length = text_utf8_length(string.data + i, string.size - i);
-        add_json_escaped(&writer->text, length ? code_point(string.data + i, length) : 0xFFFD);
+        add_json_escaped(&writer->text,
+                         length ? code_point(string.data + i, length) : LONE_SURROGATE + (unsigned char)string.data[i]);
     }
     string_add_char(&writer->text, '"');
 }
