@@ -58,7 +58,7 @@ on_version()
     logged "^\[!\] debug tactics builds engines with tactics of two builds, .* cannot be told"
     run polygraphy debug build "$models/identity.onnx" --explore --until 2 --check false
     [ "$status" -eq 1 ]
-    logged "^\[!\] --explore: trtexec cannot be told to draw tactics"
+    logged "^\[!\] --explore: TensorRT cannot be told to draw tactics"
     run polygraphy debug build "$models/identity.onnx" --exclude-tactics some --until 2 --check false
     [ "$status" -eq 1 ]
     logged "^\[!\] --exclude-tactics: trtexec cannot be told which tactics not to take"

@@ -47,6 +47,6 @@ make_impostor()
 
 @test "a debug tool that does not call the library says so where it is asked for" {
     export POLYGRAPHY_TRT=tensorrt
-    run --separate-stderr polygraphy debug build "$models/identity.onnx" --until 1 --check true
+    run --separate-stderr polygraphy debug precision "$models/identity.onnx" --fp16 --check true
     refused "does not call TensorRT's library"
 }

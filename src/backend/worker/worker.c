@@ -7,6 +7,7 @@
 
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 
@@ -162,6 +163,7 @@ static int start_process(struct worker_process *worker, struct error *err)
                                             .note = log_line,
                                             .data = work};
     worker->generation++;
+    worker->owner = getpid();
     return bounded_process_start(&worker->bounded, &worker->process, err);
 }
 
@@ -181,6 +183,8 @@ int worker_exchange_ask(struct worker_exchange *exchange, struct error *err)
 
     question.parts = parts;
     pthread_mutex_lock(&worker->mutex);
+    if (worker->process != NULL && worker->owner != getpid())
+        worker->process = NULL; /* of the process that this one was forked off from, which still uses it */
     if (worker->process == NULL && wanted == 0)
         rc = start_process(worker, err);
     if (rc == 0 && (worker->process == NULL || (wanted != 0 && wanted != worker->generation)))

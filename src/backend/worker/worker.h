@@ -18,6 +18,7 @@
 #define BACKEND_WORKER_WORKER_H
 
 #include <pthread.h>
+#include <sys/types.h>
 
 #include "backend/worker/message.h"
 
@@ -60,6 +61,7 @@ struct worker_process {
     struct bounded_work bounded;
     pthread_mutex_t mutex;
     struct bounded_process *process; /* NULL: not started yet, or lost */
+    pid_t owner;                     /* that has started it: a process that was forked off this one gets its own */
     uint64_t generation;             /* of the process: how many there have been */
 };
 

@@ -57,11 +57,11 @@ static const struct option_group explore_options = {
 };
 
 /* Lots, and choices that take no times, are made by the built-in engine's builder alone. */
-static int refuse_for_trtexec(const struct parse *parse, struct error *err)
+static int refuse_for_tensorrt(const struct parse *parse, struct error *err)
 {
     if (parse_given(parse, "--explore"))
         return error_set(err, ERR_UNSUPPORTED,
-                         "--explore: trtexec cannot be told to draw tactics; builds of TensorRT differ by how long "
+                         "--explore: TensorRT cannot be told to draw tactics; builds of TensorRT differ by how long "
                          "kernels happen to take. Leave it out, or take the built-in engine with "
                          "POLYGRAPHY_TRT=builtin");
     if (parse_given(parse, "--deterministic"))
@@ -91,9 +91,9 @@ static int build_by_ourselves(const struct command_context *context, const struc
     return rc;
 }
 
-/* On TensorRT: one model, and a process for each engine. */
-static int build_by_trtexec(const struct command_context *context, const struct debug_build_settings *settings,
-                            const struct trtexec *program, struct debug_session *session, struct error *err)
+/* On TensorRT: one model. `program` NULL: by its library. */
+static int build_by_tensorrt(const struct command_context *context, const struct debug_build_settings *settings,
+                             const struct trtexec *program, struct debug_session *session, struct error *err)
 {
     const struct repetition *until = &settings->debug.until;
     const struct engine_values *values = &settings->engine;
@@ -101,7 +101,7 @@ static int build_by_trtexec(const struct command_context *context, const struct 
     struct build_session build = {
         .maker = trt_builds_maker(&builds), .log = context->log, .until = *until, .tactics = values->save_tactics};
     struct model *model = NULL;
-    int rc = refuse_for_trtexec(context->parse, err);
+    int rc = refuse_for_tensorrt(context->parse, err);
 
     if (rc < 0)
         return rc;
@@ -128,14 +128,14 @@ static int debug_build_run(const struct command_context *context, const struct d
                            struct error *err)
 {
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
-    const struct trtexec *program;
+    struct trt_choice trt;
     struct debug_session *session = NULL;
     struct debug_outputs outputs;
     int rc = debug_outputs_open(&outputs, context, &options->debug, "debug build", err);
 
     if (rc < 0)
         return rc;
-    rc = trt_choose_program(context->log, NULL, &program, err);
+    rc = trt_choose(context->log, NULL, TRT_BUILDS, &trt, err);
     if (rc < 0)
         goto done;
     outputs.counts = true;
@@ -144,8 +144,8 @@ static int debug_build_run(const struct command_context *context, const struct d
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
-    rc = program != NULL ? build_by_trtexec(context, options, program, session, err)
-                         : build_by_ourselves(context, options, session, err);
+    rc = trt.library != NULL || trt.program != NULL ? build_by_tensorrt(context, options, trt.program, session, err)
+                                                    : build_by_ourselves(context, options, session, err);
     debug_outputs_count_failures(&outputs, "builds", session);
     rc = debug_outputs_finish(&outputs, session, rc, true, err);
 done:

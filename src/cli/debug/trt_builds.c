@@ -46,7 +46,13 @@ int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct 
     return rc;
 }
 
-/* ---- An engine: struct trtexec_products ---- */
+/* ---- Engines ---- */
+
+/* One of them is made. */
+struct trt_engine {
+    struct trtexec_products files;     /* of trtexec */
+    struct tensorrt_products products; /* of the library */
+};
 
 static struct tensorrt_named_types take_types(const struct precision_overrides *from, struct tensorrt_named_type *items)
 {
@@ -55,12 +61,29 @@ static struct tensorrt_named_types take_types(const struct precision_overrides *
     return (struct tensorrt_named_types){items, from->count};
 }
 
+static bool uses_library(const struct trt_builds *builds)
+{
+    return builds->trt.request.settings.program == NULL;
+}
+
 static void drop_trt_engine(void *data, void *engine)
 {
+    struct trt_engine *made = engine;
+
     (void)data;
-    if (engine != NULL)
-        trtexec_products_release(engine);
-    free(engine);
+    if (made != NULL) {
+        trtexec_products_release(&made->files);
+        tensorrt_products_release(&made->products);
+    }
+    free(made);
+}
+
+static int make_trt_engine(const struct trt_builds *builds, const struct tensorrt_settings *settings,
+                           const struct backend_model *source, struct trt_engine *ret, struct error *err)
+{
+    return uses_library(builds)
+               ? tensorrt_build(settings, source, trt_request_wants_layers(&builds->trt), &ret->products, err)
+               : trtexec_build(settings, source, &ret->files, err);
 }
 
 static int build_trt_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
@@ -68,7 +91,7 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
     struct trt_builds *builds = data;
     struct tensorrt_settings settings = builds->trt.request.settings;
     struct backend_model source = builds->source;
-    struct trtexec_products *products = memory_alloc_zero(1, sizeof(*products));
+    struct trt_engine *made = memory_alloc_zero(1, sizeof(*made));
     struct tensorrt_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
     int rc = 0;
@@ -84,32 +107,35 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
     if (order->model != NULL)
         rc = model_io_write(order->model, &bytes, &source, err);
     if (rc == 0)
-        rc = trtexec_build(&settings, &source, products, err);
-    if (rc == ERR_UNSUPPORTED) /* said before trtexec was started: options and names are the same for every build */
+        rc = make_trt_engine(builds, &settings, &source, made, err);
+    if (rc == ERR_UNSUPPORTED) /* options and names are the same for every build */
         rc = err->code = ERR_INVALID;
     free(bytes);
     free(types);
     free(more);
     if (rc == 0)
-        *ret = products;
+        *ret = made;
     else
-        drop_trt_engine(builds, products);
+        drop_trt_engine(builds, made);
     return rc;
 }
 
 static int save_trt_engine(void *data, void *engine, const char *path, struct error *err)
 {
-    const struct trtexec_products *products = engine;
+    const struct trt_engine *made = engine;
 
-    (void)data;
-    return file_copy(products->engine, path, FILE_INTERMEDIATE, err);
+    return uses_library(data)
+               ? file_write(path, made->products.plan.data, made->products.plan.size, FILE_INTERMEDIATE, err)
+               : file_copy(made->files.engine, path, FILE_INTERMEDIATE, err);
 }
 
 static int save_byproducts(void *data, void *engine, struct error *err)
 {
     const struct trt_builds *builds = data;
+    const struct trt_engine *made = engine;
 
-    return trt_save_files(&builds->trt, engine, NULL, err);
+    return uses_library(builds) ? trt_save_products(&builds->trt, &made->products, NULL, err)
+                                : trt_save_files(&builds->trt, &made->files, NULL, err);
 }
 
 struct engine_maker trt_builds_maker(struct trt_builds *builds)

@@ -4,6 +4,8 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "backend/worker/worker.h"
 #include "base/memory.h"
@@ -206,6 +208,33 @@ static void bytes_of_a_question_can_be_kept(void **state)
     free(bytes);
 }
 
+/* The worker of the process that it was forked off from answers that one only. */
+static void a_forked_process_has_a_worker_of_its_own(void **state)
+{
+    struct worker_exchange exchange;
+    struct error err = {0};
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    worker_exchange_begin(&exchange, &worker, QUESTION_KEEP, &no_bounds, 0, NULL);
+    message_put_string(&exchange.question, "kept by the first");
+    assert_int_equal(worker_exchange_ask(&exchange, &err), 0);
+    worker_exchange_end(&exchange);
+    child = fork();
+    if (child == 0) {
+        worker_exchange_begin(&exchange, &worker, QUESTION_KEPT, &no_bounds, 0, NULL);
+        _exit(worker_exchange_ask(&exchange, &err) == 0 && message_take_text(&exchange.answer).size == 0 ? 0 : 1);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    worker_exchange_begin(&exchange, &worker, QUESTION_KEPT, &no_bounds, 0, NULL);
+    assert_int_equal(worker_exchange_ask(&exchange, &err), 0);
+    assert_true(text_equal_string(message_take_text(&exchange.answer), "kept by the first"));
+    worker_exchange_end(&exchange);
+    worker_stop(&worker);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -213,6 +242,7 @@ int main(void)
         cmocka_unit_test(an_error_of_the_worker_is_an_error_here),
         cmocka_unit_test(a_crash_is_an_error_and_loses_what_the_process_held),
         cmocka_unit_test(bytes_of_a_question_can_be_kept),
+        cmocka_unit_test(a_forked_process_has_a_worker_of_its_own),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
