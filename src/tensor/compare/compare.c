@@ -36,16 +36,16 @@ int compare_options_check(const struct compare_options *options, struct error *e
     char number[NUMBER_TEXT_SIZE];
 
     if (!(options->atol >= 0))
-        return error_set(err, ERR_INVALID, "the absolute tolerance has to be a number from 0 on, not %s",
+        return error_set(err, ERR_INVALID, "the absolute tolerance must be a number >= 0, not %s",
                          number_to_text(options->atol, number));
     if (!(options->rtol >= 0))
-        return error_set(err, ERR_INVALID, "the relative tolerance has to be a number from 0 on, not %s",
+        return error_set(err, ERR_INVALID, "the relative tolerance must be a number >= 0, not %s",
                          number_to_text(options->rtol, number));
     if (!(options->norm_tolerance >= 0 && isfinite(options->norm_tolerance)))
-        return error_set(err, ERR_INVALID, "the norm tolerance has to be a finite number from 0 on, not %s",
+        return error_set(err, ERR_INVALID, "the norm tolerance must be a finite number >= 0, not %s",
                          number_to_text(options->norm_tolerance, number));
     if (!(options->quantile >= 0 && options->quantile <= 1))
-        return error_set(err, ERR_INVALID, "the error quantile has to be a number from 0 to 1, not %s",
+        return error_set(err, ERR_INVALID, "the error quantile must be a number from 0 to 1, not %s",
                          number_to_text(options->quantile, number));
     return 0;
 }
@@ -60,8 +60,8 @@ static bool shapes_go_together(const struct tensor *a, const struct tensor *b, c
     return options->check_shapes ? shape_equal(&a->shape, &b->shape) : tensor_elements(a) == tensor_elements(b);
 }
 
-/* Makes `pair` of two outputs whose shapes go together, the second one in the shape of the first, for which `matched`
- * is to be released in any case. */
+/* Initializes `pair` with two outputs of compatible shapes, the second converted to the shape of the first. The caller
+ * must release `matched` in any case. */
 static int match_outputs(const struct tensor *a, const struct tensor *b, const struct compare_options *options,
                          struct tensor *matched, struct pair *pair, struct error *err)
 {
@@ -75,7 +75,7 @@ static int match_outputs(const struct tensor *a, const struct tensor *b, const s
     return rc;
 }
 
-/* The greatest difference of an element that fails by itself, and the first such element. */
+/* The greatest difference among elements outside their tolerances, and the first such element. */
 struct worst {
     double difference; /* -1: none so far */
     size_t element, first;
@@ -99,7 +99,7 @@ static void look_for_worst(const struct pair *pair, size_t first, size_t count, 
     }
 }
 
-/* Where in a run the greatest difference is. */
+/* The position of the greatest difference in a run. */
 static size_t look_for_difference(const struct pair *pair, size_t first, size_t count, double greatest)
 {
     double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
@@ -113,7 +113,7 @@ static size_t look_for_difference(const struct pair *pair, size_t first, size_t 
     return first;
 }
 
-/* One pass over both outputs. Only runs that may hold a new worst element are looked at twice. */
+/* One pass over both outputs. Only runs that may contain a new worst element are read twice. */
 static void summarize_differences(const struct pair *pair, const struct tolerance *tolerance,
                                   struct compare_result *ret)
 {
@@ -145,14 +145,14 @@ static void summarize_differences(const struct pair *pair, const struct toleranc
                                            ret->absolute.maximum);
 }
 
-/* Integers of 32 bits and more are counts, positions and classes, which no rounding makes others of. */
+/* Integers of 32 bits and more are counts, positions and classes, which rounding errors do not change. */
 static bool is_rounded(enum data_type type)
 {
     return !data_type_is_integer(type) || data_type_bits(type) < 32;
 }
 
-/* The larger one of the two absolute tolerances. However large the reference, infinity stays beyond the one that comes
- * of its norm. */
+/* The larger of `atol` and the norm tolerance. The latter stays finite for any reference, so that an infinite
+ * difference always fails. */
 static double atol_in_effect(const struct pair *pair, const struct compare_options *options, double *norm)
 {
     double most = pair->arithmetic == ARITHMETIC_FLOAT32 ? (double)FLT_MAX : DBL_MAX;
@@ -274,7 +274,7 @@ int compare_differences(const struct tensor *a, const struct tensor *b, const st
     struct pair pair;
 
     if (!shapes_go_together(a, b, options))
-        return error_set(err, ERR_INVALID, "outputs of different shapes have no differences");
+        return error_set(err, ERR_INVALID, "cannot compute differences of outputs with incompatible shapes");
     int rc = match_outputs(a, b, options, &matched, &pair, err);
     if (rc == 0)
         rc = gather_differences(&pair, kind, ret, err);

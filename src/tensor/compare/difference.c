@@ -1,8 +1,8 @@
 /* tensor/compare/difference.c: differences of runs of elements.
  *
- * Most comparisons are of float32 tensors that may be as large as memory allows, so their loops are written for
- * vectorising compilers: no branches, lengths known beforehand, floating sums in separate lanes (compilers must not
- * reorder a sum), and maxima taken of bit patterns, which sort like the magnitudes that they stand for, NaN last.
+ * Most comparisons are of large float32 tensors, so their loops are written for vectorising compilers: no branches,
+ * fixed lengths, floating sums in separate lanes (compilers must not reorder a sum), and maxima of bit patterns, which
+ * sort like the magnitudes that they represent, NaN last.
  */
 #include "tensor/compare/difference.h"
 
@@ -13,7 +13,7 @@ enum { LANES = 16 };
 
 static const double zero_replacement = 0x1p-52;
 
-/* Compiles a function for AVX2 as well and picks at load time; elsewhere the compiler's baseline has to do. */
+/* Also compiles a function for AVX2 and selects it at load time; other platforms use the compiler's baseline. */
 #if defined(__x86_64__) && defined(__GLIBC__) && defined(__has_attribute)
 #if __has_attribute(target_clones)
 #define FOR_WIDE_VECTORS __attribute__((target_clones("avx2", "default")))
@@ -72,7 +72,7 @@ static inline float float32_of_raw_bits(uint32_t bits)
 
 enum { FLOAT32_MAGNITUDE = 0x7fffffff };
 
-/* A whole run: where it lies in a float32 tensor, or a copy that is filled up with ones, which change no summary. */
+/* A whole run: a pointer into a float32 tensor, or a copy padded with ones, which do not affect the summary. */
 static const float *float32_run(const struct tensor *tensor, size_t first, size_t count, float *buffer)
 {
     if (tensor->type == DATA_FLOAT32 && count == ELEMENTS_RUN) {
@@ -86,8 +86,8 @@ static const float *float32_run(const struct tensor *tensor, size_t first, size_
     return buffer;
 }
 
-/* `equal` is all ones where equal infinities have no difference, `replacement` the bits that a zero of b gets. Returns
- * whether b has a zero. */
+/* `equal` is all ones if equal infinities have difference 0; `replacement` contains the bits that replace a zero of b.
+ * Returns whether b has a zero. */
 FOR_WIDE_VECTORS
 static bool float32_differences(const float *restrict a, const float *restrict b, uint32_t equal, uint32_t replacement,
                                 float *restrict absolute, float *restrict relative)

@@ -2,11 +2,11 @@
  *
  * With a the first and b the second tensor (the reference), absolute is |a - b| and relative is |a - b| / |b|. The
  * arithmetic depends on the two types:
- *  - integers and bool: exact magnitudes up to 2^64 - 1 (beyond, they stay there), handed out as float64; the
+ *  - integers and bool: exact magnitudes, saturated at 2^64 - 1, returned as float64; the
  *    relative difference to 0 is infinite, or NaN when both are 0
  *  - floating types that fit into float32, also against bool: float32
- *  - any other mixture of numbers: float64
- *  - strings: both differences are 0 for equal texts, else 1; also when only one of the tensors holds strings
+ *  - any other pair of numeric types: float64
+ *  - strings: both differences are 0 for equal texts, else 1; also when only one of the tensors contains strings
  * Zeros in a floating reference are replaced by 2^-52.
  */
 #ifndef TENSOR_COMPARE_DIFFERENCE_H
@@ -20,11 +20,11 @@ struct pair {
     bool infinities_equal;      /* else their difference is NaN */
 };
 
-/* The two have the same number of elements, and no complex ones. */
+/* The tensors must have the same number of elements, and no complex numbers. */
 void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal);
 
-/* Writes `count` differences, at most ELEMENTS_RUN, from element `first` on. What was computed in float32 has such
- * values. */
+/* Writes `count` (at most ELEMENTS_RUN) differences from element `first` on. Differences computed in float32 are
+ * widened to double. */
 void pair_differences(const struct pair *pair, size_t first, size_t count, double *absolute, double *relative);
 
 struct tolerance {
@@ -37,7 +37,7 @@ bool pair_mismatch(const struct pair *pair, const struct tolerance *tolerance, d
 
 struct difference_summary {
     double absolute_sum, relative_sum;
-    double absolute_maximum, relative_maximum; /* NaN when there is one */
+    double absolute_maximum, relative_maximum; /* NaN if any difference is NaN */
     size_t mismatches;
     bool zeros_replaced;
 };
@@ -45,7 +45,7 @@ struct difference_summary {
 void pair_summarize(const struct pair *pair, size_t first, size_t count, const struct tolerance *tolerance,
                     struct difference_summary *ret);
 
-/* The greater one; NaN counts as the greatest. */
+/* The greater of two differences; NaN counts as the greatest. */
 double difference_greatest(double a, double b);
 
 #endif

@@ -5,9 +5,9 @@
 
 #include "tensor/compare/difference.h"
 
-/* Squares of large float64 values overflow, those of small ones vanish. So each kind of value is scaled by a power of
- * two, which changes no digit, and a sum of squares keeps its exponent apart. With exponents up to this one the power
- * is a normal number, and what remains to be scaled has squares, too. */
+/* Squares of large float64 values overflow, those of small ones underflow. So values are scaled by a power of two,
+ * which is exact, and a sum of squares stores its exponent separately. Up to this exponent the power is a normal
+ * number, and squares of the scaled values neither overflow nor underflow. */
 #define MOST_EXPONENT 1000
 
 struct squares {
@@ -46,7 +46,7 @@ static double greatest_magnitude(const double *run, size_t count, double greates
     return greatest;
 }
 
-/* Not for infinities: they are to stay what they are. */
+/* Infinities are not scaled. */
 static int exponent_of(double greatest)
 {
     int exponent = isfinite(greatest) && greatest > 0 ? ilogb(greatest) : 0;
@@ -64,7 +64,7 @@ static double sum_products(const double *x, int x_exponent, const double *y, int
     return sum;
 }
 
-/* 10 log10 of a sum that float64 may have no room for. */
+/* 10 log10 of a sum that may exceed the range of float64. */
 static double decibels_of_sum(const struct squares *squares)
 {
     double value = scalbn(squares->scaled, 2 * squares->exponent);
@@ -84,7 +84,7 @@ static double cosine_similarity(double product, double a_square, double b_square
     return isnan(product) ? NAN : fmax(-1, fmin(1, product));
 }
 
-/* What all metrics are made of. */
+/* The sums from which all metrics are computed. */
 struct sums {
     struct squares a, b, noise;
     double product;
@@ -145,11 +145,12 @@ int metrics_compute(const struct tensor *a, const struct tensor *b, struct metri
         enum data_type type = (i == 0 ? a : b)->type;
 
         if (elements_arithmetic(type) == ARITHMETIC_NONE)
-            return error_set(err, ERR_UNSUPPORTED, "outputs of type %s have no distance", data_type_name(type));
+            return error_set(err, ERR_UNSUPPORTED, "cannot compute the distance of outputs of type %s",
+                             data_type_name(type));
     }
     if (tensor_elements(b) != runs.elements)
-        return error_set(err, ERR_INVALID, "outputs of %zu and %zu elements have no distance", runs.elements,
-                         tensor_elements(b));
+        return error_set(err, ERR_INVALID, "cannot compute the distance of outputs with %zu and %zu elements",
+                         runs.elements, tensor_elements(b));
     pair_init(&runs.pair, a, b, false);
     compute_metrics(&runs, ret);
     return 0;

@@ -10,7 +10,7 @@
 #include "tensor/statistics/order_key.h"
 #include "tensor/values/elements.h"
 
-/* ---- Positions of the largest values, found with a heap that holds the best ones so far ---- */
+/* ---- Positions of the largest values: a heap contains the best so far ---- */
 
 struct ranked_element {
     uint64_t key; /* greater for greater values */
@@ -35,7 +35,7 @@ static bool ranks_before(struct ranked_element a, struct ranked_element b)
     return a.key > b.key || (a.key == b.key && a.position < b.position);
 }
 
-/* Puts `candidate` into the heap in place of its root, the last in rank. */
+/* Replaces the root of the heap, the lowest rank, by `candidate`. */
 static void replace_last(struct ranked_element *heap, size_t count, struct ranked_element candidate)
 {
     size_t hole = 0;
@@ -57,11 +57,11 @@ struct tensor_line {
     size_t first, stride, length;
 };
 
-/* Positions in the line go to `ret`, as far apart. */
+/* Writes positions along the line to `ret`, with the same stride. */
 static void find_largest(const struct tensor *tensor, struct tensor_line line, struct ranked_element *heap, size_t k,
                          int64_t *ret)
 {
-    /* Ranks after everything, with any key: no position is as large. */
+    /* Ranks after every element: its position is larger than any other. */
     for (size_t i = 0; i < k; i++)
         heap[i] = (struct ranked_element){0, SIZE_MAX};
     for (size_t i = 0; i < line.length; i++) {
@@ -82,12 +82,11 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
     size_t outer = 1, inner = 1; /* lines before and elements within one step along the axis */
 
     if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
-        return error_set(err, ERR_UNSUPPORTED, "the largest values of type %s cannot be found",
-                         data_type_name(tensor->type));
+        return error_set(err, ERR_UNSUPPORTED, "cannot rank values of type %s", data_type_name(tensor->type));
     if (k < 1)
-        return error_set(err, ERR_INVALID, "top-%lld: the number of values to keep has to be at least 1", (long long)k);
+        return error_set(err, ERR_INVALID, "top-%lld: the number of values to keep must be at least 1", (long long)k);
     if (axis < -rank || axis >= rank)
-        return error_set(err, ERR_INVALID, "top-%lld: there is no axis %lld in an output with %lld dimensions",
+        return error_set(err, ERR_INVALID, "top-%lld: axis %lld is out of range for an output with %lld dimensions",
                          (long long)k, (long long)axis, (long long)rank);
 
     size_t along = (size_t)(axis < 0 ? axis + rank : axis);
@@ -106,7 +105,7 @@ int top_k(const struct tensor *tensor, int64_t k, int64_t axis, struct tensor *r
     struct ranked_element *heap SCOPED_FREE =
         kept < PTRDIFF_MAX / sizeof(*heap) ? malloc((kept + 1) * sizeof(*heap)) : NULL;
     if (!heap)
-        return error_set(err, ERR_MEMORY, "there is not enough memory to find the %zu largest values", kept);
+        return error_set(err, ERR_MEMORY, "not enough memory to find the %zu largest values", kept);
     int rc = tensor_allocate(DATA_INT64, &shape, ret, err);
     if (rc == 0 && ret->size > 0) {
         int64_t *positions = tensor_writable(ret);
@@ -138,7 +137,8 @@ int top_k_replace(struct tensor_list *tensors, const struct top_k_rule *rules, s
 
 /* ---- Comparing rankings ---- */
 
-/* Two integer types keep their exact values, unless only float64 has room for both; everything else is float64. */
+/* Two integer types are compared exactly, unless only float64 can represent both; everything else is compared as
+ * float64. */
 static bool compares_integers(enum data_type a, enum data_type b)
 {
     bool integers = elements_arithmetic(a) == ARITHMETIC_INTEGER && elements_arithmetic(b) == ARITHMETIC_INTEGER;
@@ -164,7 +164,7 @@ static void read_row(const struct tensor *tensor, bool integers, size_t first, s
     }
 }
 
-/* Looks for `key` in a row, from `position` outwards, up to `reach` places away. */
+/* Searches a row for `key`, from `position` outwards, up to `reach` positions away. */
 static bool find_nearest(const uint64_t *row, size_t length, uint64_t key, size_t position, size_t reach, size_t *ret)
 {
     for (size_t distance = 0; distance < length && distance <= reach; distance++) {
@@ -197,11 +197,11 @@ static void describe_value(const struct tensor *tensor, size_t element, char ret
         snprintf(ret, NUMBER_TEXT_SIZE, "%llu", (unsigned long long)integer);
 }
 
-/* Rows of both outputs that are compared, one after the other. */
+/* Buffers for the pairs of rows that are compared. */
 struct rows {
     const struct tensor *a, *b;
     size_t length, tolerance;
-    uint64_t *left, *right; /* room for a row each */
+    uint64_t *left, *right; /* one row each */
 };
 
 static void compare_row(const struct rows *rows, size_t row, struct indices_result *result)
@@ -237,7 +237,8 @@ int compare_indices(const struct tensor *a, const struct tensor *b, size_t toler
     for (int i = 0; i < 2; i++) {
         enum data_type type = (i == 0 ? a : b)->type;
         if (elements_arithmetic(type) == ARITHMETIC_NONE)
-            return error_set(err, ERR_UNSUPPORTED, "outputs of type %s hold no indices", data_type_name(type));
+            return error_set(err, ERR_UNSUPPORTED, "cannot compare outputs of type %s as indices",
+                             data_type_name(type));
     }
     if (!shape_equal(&a->shape, &b->shape)) {
         *ret = (struct indices_result){.shape_mismatch = true};
@@ -246,7 +247,7 @@ int compare_indices(const struct tensor *a, const struct tensor *b, size_t toler
     if (elements > 0) {
         memory = length <= PTRDIFF_MAX / (2 * sizeof(*memory)) ? malloc(2 * length * sizeof(*memory)) : NULL;
         if (!memory)
-            return error_set(err, ERR_MEMORY, "there is not enough memory for two rows of %zu indices", length);
+            return error_set(err, ERR_MEMORY, "not enough memory for two rows of %zu indices", length);
         for (size_t row = 0; row < elements / length; row++)
             compare_row(&(struct rows){a, b, length, tolerance, memory, memory + length}, row, &result);
         free(memory);

@@ -19,7 +19,7 @@ void tensor_validate(const struct tensor *tensor, struct validation *ret)
     size_t parts = is_complex ? 2 : 1;
     size_t values = tensor_elements(tensor) * parts;
     struct tensor view = *tensor;
-    double run[ELEMENTS_RUN]; /* holds no half element */
+    double run[ELEMENTS_RUN]; /* even size: complex elements are not split */
 
     *ret = (struct validation){0};
     if (is_complex)
@@ -42,7 +42,7 @@ void tensor_validate(const struct tensor *tensor, struct validation *ret)
     }
 }
 
-/* ---- Beside a reference ---- */
+/* ---- Compared with a reference ---- */
 
 double data_type_limit(enum data_type type)
 {
@@ -69,7 +69,7 @@ double data_type_limit(enum data_type type)
     }
 }
 
-/* Of the types that the value may have been computed in the widest that does not reach the reference. */
+/* The widest type in which the value may have been computed and whose largest number is below the reference. */
 static enum data_type find_limited_type(enum data_type type, double reference)
 {
     static const enum data_type narrower[] = {DATA_FLOAT32, DATA_BFLOAT16, DATA_FLOAT16};

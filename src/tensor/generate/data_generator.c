@@ -1,4 +1,4 @@
-/* tensor/generate/data_generator.c: random tensors, drawing from the generator exactly as NumPy's RandomState does. */
+/* tensor/generate/data_generator.c: random tensors, with the same sequence as NumPy's RandomState. */
 #include "tensor/generate/data_generator.h"
 
 #include <math.h>
@@ -22,7 +22,7 @@ static struct float_range float_range_of(double minimum, double maximum)
     return (struct float_range){maximum - minimum, minimum};
 }
 
-/* In two statements, because a compiler may round the product and the sum of one only once. */
+/* In two statements: in one, a compiler may fuse multiplication and addition with a single rounding. */
 static double next_float(struct mersenne_twister *random, struct float_range range)
 {
     double scaled = mersenne_twister_next_fraction(random) * range.scale;
@@ -40,7 +40,7 @@ static void store_floats(const double *values, size_t count, enum data_type type
         ((uint16_t *)data)[index + i] = float64_to_float16(values[i]);
 }
 
-/* The same numbers as next_float() gives, some at a time. */
+/* The same numbers as next_float(), in blocks. */
 static void fill_floats(struct mersenne_twister *random, struct float_range range, struct tensor *tensor)
 {
     double values[256];
@@ -67,11 +67,11 @@ static int generate_strings(struct mersenne_twister *random, struct float_range 
 
     texts = count <= PTRDIFF_MAX / sizeof(*texts) ? malloc((count + 1) * sizeof(*texts)) : NULL;
     if (!texts)
-        return error_set(err, ERR_MEMORY, "there is not enough memory for a string tensor of %zu elements", count);
+        return error_set(err, ERR_MEMORY, "not enough memory for a string tensor of %zu elements", count);
     for (size_t i = 0; i < count; i++) {
         char number[NUMBER_TEXT_SIZE];
         string_add(&bytes, number_to_text(next_float(random, range), number));
-        texts[i].size = bytes.size; /* where it ends, until the bytes stop moving */
+        texts[i].size = bytes.size; /* end offset; becomes a pointer when `bytes` is complete */
     }
     for (size_t i = count; i-- > 0;) {
         size_t start = i > 0 ? texts[i - 1].size : 0;
@@ -87,7 +87,7 @@ struct integer_range {
     uint64_t low, range;
 };
 
-/* Of an integer type or bool. */
+/* For an integer type or bool. */
 static int integer_range_of(enum data_type type, double minimum, double maximum, struct integer_range *ret,
                             struct error *err)
 {
@@ -100,11 +100,11 @@ static int integer_range_of(enum data_type type, double minimum, double maximum,
         *ret = (struct integer_range){minimum != 0 && maximum != 0, (minimum != 0) != (maximum != 0)};
         return 0;
     }
-    /* Near 2^64, limit - 1 is limit again: the largest integers have no double of their own. */
+    /* Near 2^64, limit - 1 rounds to limit: doubles cannot represent the largest integers. */
     if (!(low >= (has_sign ? -limit : 0) && high <= limit - 1 && low <= high))
         return error_set(err, ERR_INVALID,
-                         "the range [%s, %s] is no range of %s values: give this input one of its own with "
-                         "--val-range <input>:[<min>,<max>]",
+                         "the range [%s, %s] is not valid for %s values: specify one for this input with --val-range "
+                         "<input>:[<min>,<max>]",
                          number_to_text(minimum, text[0]), number_to_text(maximum, text[1]), data_type_name(type));
 
     uint64_t largest = has_sign ? INT64_MAX : UINT64_MAX;
@@ -113,12 +113,12 @@ static int integer_range_of(enum data_type type, double minimum, double maximum,
     return 0;
 }
 
-/* Hands out candidates of `bits` bits. Narrow ones share an output of the generator, lowest bits first. */
+/* Produces random integers of `bits` bits. Narrow ones share an output of the generator, lowest bits first. */
 struct bit_source {
     struct mersenne_twister *random;
     unsigned bits; /* 1, 8, 16, 32 or 64 */
     uint64_t buffer;
-    unsigned left; /* candidates in the buffer */
+    unsigned left; /* integers in the buffer */
 };
 
 static uint64_t next_bits(struct bit_source *source)
@@ -148,7 +148,7 @@ static void store_generated_integer(uint64_t value, size_t bits, size_t index, u
         data[index / 2] |= (uint8_t)((value & 0xF) << 4);
 }
 
-/* Those of 4 bits are drawn like those of 8: NumPy has none. */
+/* 4-bit integers are generated like 8-bit ones: NumPy has no such type. */
 static void fill_integers(struct mersenne_twister *random, struct integer_range range, struct tensor *tensor)
 {
     uint8_t *data = tensor_writable(tensor);
@@ -185,7 +185,7 @@ int tensor_generate(struct mersenne_twister *random, enum data_type type, const 
         return generate_strings(random, float_range_of(range.minimum, range.maximum), shape, ret, err);
     if (!is_float && !is_integer)
         return error_set(err, ERR_UNSUPPORTED,
-                         "random data of type %s cannot be made: supply inputs with --load-inputs",
+                         "cannot generate random data of type %s: supply inputs with --load-inputs",
                          data_type_name(type));
 
     int rc = is_integer ? integer_range_of(type, range.minimum, range.maximum, &integers, err) : 0;

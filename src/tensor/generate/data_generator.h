@@ -1,9 +1,10 @@
 /* tensor/generate/data_generator.h: random input data, the same as Polygraphy's.
  *
- * The module tensor/generate/ makes random tensors: a seed, types, shapes and ranges come in, the same data as
- * Polygraphy's go out (docs/coming-from-polygraphy.md, "Generated data"). It uses tensor/values/.
+ * The module tensor/generate/ contains the generation of random tensors: for the same seed, types, shapes and ranges it
+ * produces the same data as Polygraphy (docs/coming-from-polygraphy.md, "Generated data"). It depends on
+ * tensor/values/.
  *
- * For iteration i the caller seeds a generator with seed + i; all inputs draw from it in their order:
+ * For iteration i the caller seeds a generator with seed + i, which generates all inputs in their order:
  *
  *   mersenne_twister_seed(&random, seed + iteration);
  *   for (i = 0; i < count; i++)
@@ -19,13 +20,13 @@ struct number_range {
     double minimum, maximum;
 };
 
-/* Fills a fresh tensor with values of that range.
+/* Allocates a tensor and fills it with values of the range.
  *
- * Floating types: evenly spread, the maximum excluded; an infinite bound makes every value that infinity. Integers: the
- * bounds are truncated to integers and both included, and two of 4 bits share a byte, the first in its lower half;
- * ERR_INVALID when they are in the wrong order or do not fit the type (the double nearest the largest 64-bit integer
- * stands for that integer). Bool: both values unless the bounds are both zero or both not. Strings: the text of
- * floating values. Other types: ERR_UNSUPPORTED. */
+ * Floating types: uniformly distributed, the maximum excluded; with an infinite bound every value is that infinity.
+ * Integers: the bounds are truncated to integers and both included, and two of 4 bits share a byte, the first in its
+ * lower half; ERR_INVALID when they are in the wrong order or do not fit the type (the double nearest to the largest
+ * 64-bit integer means that integer). Bool: both values unless the bounds are both zero or both not. Strings: floating
+ * values as text. Other types: ERR_UNSUPPORTED. */
 int tensor_generate(struct mersenne_twister *random, enum data_type type, const struct shape *shape,
                     struct number_range range, struct tensor *ret, struct error *err);
 

@@ -1,4 +1,4 @@
-/* tensor/generate/mersenne_twister.c: MT19937. The letters are those of the paper. */
+/* tensor/generate/mersenne_twister.c: MT19937. Variable names follow the paper. */
 #include "tensor/generate/mersenne_twister.h"
 
 enum { N = MERSENNE_TWISTER_WORDS, M = 397 };
@@ -21,7 +21,7 @@ static uint32_t twist_words(uint32_t u, uint32_t v)
     return y >> 1 ^ (-(y & 1) & 0x9908b0df);
 }
 
-/* In three pieces, so that no index has to be taken modulo N. */
+/* In three loops, so that no index needs modulo N. */
 static void generate_block(uint32_t *x)
 {
     for (unsigned i = 0; i < N - M; i++)
@@ -50,7 +50,7 @@ uint32_t mersenne_twister_next(struct mersenne_twister *random)
 
 static double fraction_of(uint32_t first, uint32_t second)
 {
-    int32_t high = (int32_t)(first >> 5), low = (int32_t)(second >> 6); /* signed ones are converted faster */
+    int32_t high = (int32_t)(first >> 5), low = (int32_t)(second >> 6); /* signed integers convert faster */
 
     return (high * 0x1p26 + low) * 0x1p-53;
 }
@@ -76,7 +76,7 @@ void mersenne_twister_fractions(struct mersenne_twister *random, double *ret, si
             ret[done + i] = fraction_of(temper_word(x[2 * i]), temper_word(x[2 * i + 1]));
         random->next += (unsigned)(2 * pairs);
         done += pairs;
-        if (done < count) /* the first of the next state, or between two states */
+        if (done < count) /* the next state is needed, or the pair spans two states */
             ret[done++] = mersenne_twister_next_fraction(random);
     }
 }

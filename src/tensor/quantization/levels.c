@@ -3,13 +3,13 @@
 
 #include <math.h>
 
-/* A number of 8 bits or, in the low half, of 4. */
+/* Decodes a number of 8 bits, or of 4 in the low half. */
 static float small_float(enum data_type type, unsigned bits)
 {
     return type == DATA_FLOAT4E2M1 ? float4_to_float32((uint8_t)bits) : float8_to_float32(type, (uint8_t)bits);
 }
 
-/* Positive patterns ascend with their bits; the negative ones mirror them. */
+/* Positive numbers sort like their bit patterns; negative ones mirror them. */
 static void list_floats(struct levels *levels)
 {
     unsigned sign = data_type_bits(levels->type) == 4 ? 0x8 : 0x80;

@@ -1,11 +1,11 @@
-/* tensor/quantization/levels.h: the numbers that a quantized type has, and which of them a number becomes.
+/* tensor/quantization/levels.h: the representable values (levels) of a quantized type, and rounding to them.
  *
- * The module tensor/quantization/ computes what QuantizeLinear and DequantizeLinear do to values, without a runtime: a
- * tensor, scales and zero points come in, what became of the values goes out. It uses tensor/values/.
+ * The module tensor/quantization/ contains QuantizeLinear and DequantizeLinear for single values, without a runtime,
+ * and the signal-to-noise ratio of the result. It depends on tensor/values/.
  *
- * The rules are ONNX's: the quotient of value and scale is rounded to the nearest level, halves to the even one; then
- * the zero point is added, and what is out of the type's range becomes the nearest that is in it. Floating types of 8
- * and 4 bits have no zero point; beyond their last finite number they saturate.
+ * The rules are ONNX's: the quotient of value and scale is rounded to the nearest level, ties to even; then the zero
+ * point is added, and the result is clipped to the type's range. Floating types of 8 and 4 bits have no zero point and
+ * saturate at their largest finite number.
  */
 #ifndef TENSOR_QUANTIZATION_LEVELS_H
 #define TENSOR_QUANTIZATION_LEVELS_H
@@ -23,14 +23,14 @@ struct levels {
     bool even[LEVELS_SMALL];    /* the last bit of each is 0 */
 };
 
-/* False for a type that nothing is quantized to. */
+/* False if values cannot be quantized to the type. */
 bool levels_init(struct levels *levels, enum data_type type);
 
-/* The level that a value becomes whose quotient with the scale this is. Levels are numbered from 0, the lowest. NaN,
- * which no rule is for, becomes what 0 becomes. `clipped`: rounded, it lies out of range. */
+/* The level to which a value is quantized; `quotient` is the value divided by the scale. Levels are numbered from 0,
+ * the lowest. NaN, which ONNX does not define here, is treated as 0. `clipped`: the rounded value was out of range. */
 int64_t levels_find(const struct levels *levels, float quotient, int64_t zero_point, bool *clipped);
 
-/* What a level is, in units of the scale. */
+/* The value of a level, in units of the scale. */
 static inline float levels_value(const struct levels *levels, int64_t level, int64_t zero_point)
 {
     return levels->are_integers ? (float)(levels->lowest + level - zero_point) : levels->values[level];

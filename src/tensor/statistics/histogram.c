@@ -26,7 +26,7 @@ void histogram_extend_range(const struct tensor *tensor, double *minimum, double
     }
 }
 
-/* NumPy keeps the edges in the type of the elements, and an element belongs to the bin between whose edges it lies. */
+/* NumPy stores the edges in the type of the elements, and bins are determined by these rounded edges. */
 static double round_like(enum data_type type, double value)
 {
     if (type == DATA_FLOAT16)
@@ -36,11 +36,12 @@ static double round_like(enum data_type type, double value)
 
 static void place_edges(enum data_type type, double minimum, double maximum, double *ret)
 {
-    double scale = isfinite(maximum - minimum) ? 1 : 0.5; /* no range is more than twice as wide as float64 reaches */
+    /* maximum - minimum may overflow, at most by a factor of two */
+    double scale = isfinite(maximum - minimum) ? 1 : 0.5;
     double step = (maximum * scale - minimum * scale) / HISTOGRAM_BINS;
 
     for (int i = 0; i < HISTOGRAM_BINS; i++) {
-        double distance = i * step; /* in a statement of its own, or the sum may be rounded differently */
+        double distance = i * step; /* a separate statement: a fused multiply-add would round differently */
         ret[i] = round_like(type, (distance + minimum * scale) / scale);
     }
     ret[HISTOGRAM_BINS] = maximum;
@@ -56,7 +57,7 @@ static void count_in_bin(struct histogram *histogram, double value, double bins_
     }
     double place = (value - edges[0]) * bins_per_unit;
     int bin = place < HISTOGRAM_BINS ? (int)place : HISTOGRAM_BINS - 1;
-    while (bin > 0 && value < edges[bin]) /* rounding may have put it into a neighbour */
+    while (bin > 0 && value < edges[bin]) /* rounding may have given the neighbouring bin */
         bin--;
     while (bin < HISTOGRAM_BINS - 1 && value >= edges[bin + 1])
         bin++;

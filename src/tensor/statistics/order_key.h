@@ -1,7 +1,7 @@
 /* tensor/statistics/order_key.h: numbers as unsigned integers that sort the same way.
  *
  * IEEE 754 numbers of one sign sort like their bit patterns; flipping the sign bit of positive ones and all bits of
- * negative ones puts the two halves into order. NaN ends up beyond the infinity of its sign, -0 just below 0.
+ * negative ones puts the two halves into order. NaN sorts beyond the infinity of its sign, -0 just below 0.
  */
 #ifndef TENSOR_STATISTICS_ORDER_KEY_H
 #define TENSOR_STATISTICS_ORDER_KEY_H

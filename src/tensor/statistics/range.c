@@ -6,8 +6,8 @@
 
 #include "tensor/values/elements.h"
 
-/* Magnitudes of IEEE 754 sort like their bit patterns, infinity behind all numbers and NaN behind infinity, so what is
- * not finite is told without a branch. */
+/* IEEE 754 magnitudes sort like their bit patterns: numbers, infinity, NaN. So non-finite values are detected without a
+ * branch. */
 #define MAGNITUDE INT64_MAX
 #define INFINITE INT64_C(0x7ff0000000000000)
 
@@ -47,7 +47,7 @@ double range_largest_magnitude(const struct tensor *tensor)
     return value_of_order_bits(largest);
 }
 
-/* Counts one in. */
+/* Adds one finite element. */
 static void add_finite(double value, struct value_range *ret, double *sum)
 {
     double magnitude = fabs(value);

@@ -1,7 +1,7 @@
-/* tensor/statistics/range.h: what the numbers of a tensor range over, with NaN and infinities counted apart.
+/* tensor/statistics/range.h: range of a tensor's finite elements, with separate counts of NaN and infinities.
  *
- * Other than statistics.h, where a NaN makes everything NaN, this says what the finite elements are like. 64-bit
- * integers are rounded to float64 first.
+ * In contrast to statistics.h, where a NaN makes every result NaN, the results describe the finite elements only.
+ * 64-bit integers are rounded to float64 first.
  */
 #ifndef TENSOR_STATISTICS_RANGE_H
 #define TENSOR_STATISTICS_RANGE_H
@@ -10,16 +10,16 @@
 
 struct value_range {
     size_t elements, nans, infinities, zeros;
-    size_t finite;                 /* elements that are; with none, the rest is 0 */
-    double minimum, maximum, mean; /* of them */
-    double largest_magnitude;      /* of them */
-    double smallest_magnitude;     /* of those that are not 0; 0 when all are */
+    size_t finite;                 /* finite elements; if 0, the rest is 0 */
+    double minimum, maximum, mean; /* of finite elements */
+    double largest_magnitude;      /* of finite elements */
+    double smallest_magnitude;     /* of finite elements other than 0; 0 if there are none */
 };
 
-/* One pass over the elements. The type has an arithmetic (tensor/values/elements.h). */
+/* One pass over the elements. The type must have an arithmetic (tensor/values/elements.h). */
 void range_compute(const struct tensor *tensor, struct value_range *ret);
 
-/* The largest magnitude of the finite elements alone, which takes less time; 0 without such elements. */
+/* The largest magnitude of the finite elements, faster than range_compute(); 0 if there are none. */
 double range_largest_magnitude(const struct tensor *tensor);
 
 #endif

@@ -9,13 +9,13 @@
 
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
-/* The elements whose keys begin with `prefix`; ranks that fall into the same group share its counters. */
+/* Counters of the elements whose keys begin with `prefix`; ranks in the same group share them. */
 struct key_group {
     uint64_t prefix;
     size_t counts[DIGITS];
 };
 
-/* A rank that is sought: in which group it lies and how many of the group's elements come before it. */
+/* A wanted rank: its group, and the number of smaller elements in that group. */
 struct rank_place {
     struct key_group *group;
     size_t before;
@@ -107,13 +107,13 @@ static void count_digits(struct rank_search *search, unsigned shift, unsigned wi
             continue;
         }
         for (size_t i = 0; i < count; i++) {
-            if (search->wanted[keys[i] >> first_shift]) /* most are not, which is known without asking each group */
+            if (search->wanted[keys[i] >> first_shift]) /* fast path: most keys belong to no group */
                 count_key(search, keys[i], shift, width);
         }
     }
 }
 
-/* The group with this prefix, made if need be. */
+/* The group with this prefix, created if necessary. */
 static struct key_group *group_of(struct key_group *groups, size_t *count, uint64_t prefix)
 {
     for (size_t i = 0; i < *count; i++) {
@@ -124,7 +124,7 @@ static struct key_group *group_of(struct key_group *groups, size_t *count, uint6
     return &groups[(*count)++];
 }
 
-/* Lengthens the prefix of each place by the digit that its rank falls into. */
+/* Extends the prefix of each rank by its next digit. */
 static void narrow_rank_places(struct rank_search *search, struct rank_place *places, size_t count, unsigned width)
 {
     uint64_t prefixes[SELECTION_MAX_RANKS];

@@ -1,5 +1,4 @@
-/* tensor/statistics/selection.h: what would stand at given places if a tensor were sorted, without sorting or copying
- * it.
+/* tensor/statistics/selection.h: order statistics (the n-th smallest elements) without sorting or copying the tensor.
  *
  * Each pass over the data counts the elements by eleven more bits of their order keys (tensor/statistics/order_key.h),
  * beginning with the highest, among those that share the bits found so far: three passes for types of up to 32 bits,
@@ -13,7 +12,7 @@
 #define SELECTION_MAX_RANKS 8
 
 /* Writes to ret[i] the element of rank ranks[i], 0 being the smallest. At most SELECTION_MAX_RANKS ranks, each less
- * than the number of elements, of a type that has an arithmetic (tensor/values/elements.h). NaN is beyond the
+ * than the number of elements, of a type with an arithmetic (tensor/values/elements.h). NaN sorts beyond the
  * infinities. */
 void selection_find(const struct tensor *tensor, const size_t *ranks, size_t count, double *ret);
 

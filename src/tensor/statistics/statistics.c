@@ -8,7 +8,7 @@
 #include "tensor/statistics/selection.h"
 #include "tensor/values/elements.h"
 
-/* The next run of elements as float64. Returns how many; 0 at the end. */
+/* Reads the next run of elements as float64. Returns their number; 0 at the end. */
 static size_t read_run(const struct tensor *tensor, size_t elements, size_t first, double *ret)
 {
     size_t count = elements_in_run(elements, first);
@@ -17,7 +17,7 @@ static size_t read_run(const struct tensor *tensor, size_t elements, size_t firs
     return count;
 }
 
-/* Finds minimum and maximum. Returns true when there is a NaN, which then stands for both. */
+/* Finds minimum and maximum. Returns true if there is a NaN, which is then both minimum and maximum. */
 static bool find_extremes(const struct tensor *tensor, struct statistics *ret)
 {
     double run[ELEMENTS_RUN];
@@ -47,9 +47,9 @@ static bool find_extremes(const struct tensor *tensor, struct statistics *ret)
     return false;
 }
 
-/* The means need a scale: the sum, and the squares sooner, of large float64 values overflow, squares of small ones
- * vanish. A power of two near the largest magnitude changes no digit. Runs are summed first and their sums then, which
- * loses far less than one long sum. */
+/* Values are scaled by a power of two near the largest magnitude, which is exact: sums and squares of large float64
+ * values would overflow, squares of small ones underflow. Each run is summed separately (pairwise summation), which is
+ * more accurate than one long sum. */
 static void find_moments(const struct tensor *tensor, struct statistics *ret)
 {
     double largest = fmax(fabs(ret->minimum), fabs(ret->maximum));
@@ -89,7 +89,7 @@ static void find_moments(const struct tensor *tensor, struct statistics *ret)
     ret->variance = ldexp(squares / elements, 2 * exponent);
 }
 
-/* A place between two ranks. */
+/* A position between two ranks. */
 struct position {
     size_t below, above;
     double weight; /* of the rank above */
@@ -103,10 +103,10 @@ static struct position quantile_position(double fraction, size_t elements)
     return (struct position){below, below + 1 < elements ? below + 1 : below, exact - (double)below};
 }
 
-/* Begins at the nearer end, as NumPy does. */
+/* Interpolates from the nearer end, as NumPy does. */
 static double interpolate_quantile(double below, double above, double weight)
 {
-    if (weight == 0 || below == above) /* so that no infinity is subtracted from itself */
+    if (weight == 0 || below == above) /* avoids infinity - infinity */
         return below;
     if (isfinite(below) && isfinite(above) && isinf(above - below))
         return below * (1 - weight) + above * weight;
@@ -159,7 +159,7 @@ double statistics_median(const struct tensor *tensor)
     return interpolate_quantile(values[0], values[1], 0.5);
 }
 
-/* Median and percentiles share their passes over the data. */
+/* Finds median and percentiles in the same passes over the data. */
 static void find_quantiles(const struct tensor *tensor, struct statistics *ret)
 {
     const double fractions[] = {0.5, 0.9, 0.95, 0.99};
@@ -192,7 +192,7 @@ int statistics_compute(const struct tensor *tensor, struct statistics *ret, stru
     };
 
     if (elements_arithmetic(tensor->type) == ARITHMETIC_NONE)
-        return error_set(err, ERR_UNSUPPORTED, "there are no statistics of %s data", data_type_name(tensor->type));
+        return error_set(err, ERR_UNSUPPORTED, "cannot compute statistics of %s data", data_type_name(tensor->type));
     if (result.elements > 0) {
         if (find_extremes(tensor, &result)) {
             result.standard_deviation = result.variance = result.median = NAN;

@@ -39,7 +39,7 @@ static const struct type_description {
     [DATA_FLOAT4E2M1] = {"float4e2m1", 4, KIND_FLOAT},
 };
 
-/* The number may come straight from a file. */
+/* `type` may be any number read from a file. */
 static const struct type_description *find_type_description(enum data_type type)
 {
     return &descriptions[(unsigned)type < ARRAY_LEN(descriptions) ? type : DATA_UNDEFINED];
@@ -96,7 +96,7 @@ static float float32_from_raw_bits(uint32_t bits)
     return value;
 }
 
-/* Never inlined: GCC 12 takes two casts such as these away when it finds several of them to vectorise. */
+/* Never inlined: GCC 12 removes such a pair of casts when it vectorises several of them. */
 __attribute__((noinline)) double float64_round_to_float32(double value)
 {
     return (double)(float)value;
@@ -138,8 +138,8 @@ uint16_t float64_to_float16(double value)
 {
     float nearest = (float)value;
 
-    /* Rounding twice may end on the wrong side of a tie. Rounding to odd on the way prevents that: whatever bits are
-     * lost leave a trace in the last one that is kept. */
+    /* Rounding twice may break a tie wrongly. The intermediate rounding is therefore to odd: lost bits set the last
+     * remaining bit. */
     if (isfinite(nearest) && (double)nearest != value) {
         uint32_t bits = float32_to_raw_bits(nearest);
         if (fabs((double)nearest) > fabs(value))

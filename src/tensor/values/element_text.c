@@ -1,4 +1,4 @@
-/* tensor/values/element_text.c: laying out numbers, truth values and strings. */
+/* tensor/values/element_text.c: formats numbers, booleans and strings. */
 #include "tensor/values/element_text.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 enum { MAX_FRACTION = 8 }; /* digits after the point at most */
 
-/* Numbers from here on are written with an exponent, and so are all when their sizes differ much. */
+/* Limits beyond which NumPy uses exponents: the largest number, the smallest, and the ratio of both. */
 static const double fixed_limit = 1e8, fixed_smallest = 1e-4, fixed_ratio = 1000;
 
 /* d1.d2d3... * 10^exponent; no digits for 0. */
@@ -44,7 +44,7 @@ static struct element_decimal parse_decimal(const char *text)
     return ret;
 }
 
-/* The shortest digits that tell a finite, non-negative number from all others of its type. */
+/* The shortest digits that identify a finite, non-negative number of its type. */
 static struct element_decimal shortest_element_decimal(enum data_type type, double value)
 {
     char text[NUMBER_TEXT_SIZE];
@@ -69,7 +69,8 @@ static void fixed_text(enum data_type type, double value, char ret[NUMBER_TEXT_S
     int whole = decimal.count > 0 && decimal.exponent >= 0 ? decimal.exponent + 1 : 0;
     char *end = ret;
 
-    if (decimal.count - 1 - decimal.exponent > MAX_FRACTION) { /* rounded from the exact value, not from its digits */
+    /* rounded from the exact value, not from the shortest digits */
+    if (decimal.count - 1 - decimal.exponent > MAX_FRACTION) {
         number_to_text_rounded(value, 'f', MAX_FRACTION, ret);
         for (end = ret + strlen(ret); end[-1] == '0'; end--)
             end[-1] = '\0';
@@ -205,7 +206,7 @@ static void add_integer(const struct tensor *tensor, size_t element, int width, 
         string_add_format(text, "%*llu", width, (unsigned long long)integer);
 }
 
-/* The letter that stands for `c` behind a backslash, or 0. */
+/* The letter of the escape sequence for `c`, or 0. */
 static char escape_letter(char c, char quote)
 {
     switch (c) {
@@ -220,7 +221,7 @@ static char escape_letter(char c, char quote)
     }
 }
 
-/* Single quotes unless there are some in the text and no double ones, as in Python. */
+/* Uses single quotes, unless the text contains single quotes and no double quotes, as Python does. */
 static void add_python_quoted(struct text string, struct string_builder *text)
 {
     char quote = text_contains(string, TEXT("'")) && !text_contains(string, TEXT("\"")) ? '"' : '\'';

@@ -1,4 +1,4 @@
-/* tensor/values/elements.c: reading elements as float32, float64 or 64-bit integers. */
+/* tensor/values/elements.c: reads elements as float32, float64 or 64-bit integers. */
 #include "tensor/values/elements.h"
 
 #include <string.h>
@@ -12,8 +12,8 @@ enum arithmetic elements_arithmetic(enum data_type type)
     return type == DATA_FLOAT64 ? ARITHMETIC_FLOAT64 : ARITHMETIC_FLOAT32;
 }
 
-/* The loop that conversions share: `stored` is the type in memory, `value` the name under which `expression` sees one
- * element. memcpy() because of alignment; compilers turn it into a plain load and vectorise the loop. */
+/* Conversion loop: `stored` is the type in memory, `value` the name of one element in `expression`. memcpy() because of
+ * alignment; compilers turn it into a plain load and vectorise the loop. */
 #define CONVERT(stored, expression)                                                                                    \
     for (size_t i = 0; i < count; i++) {                                                                               \
         stored value;                                                                                                  \
@@ -115,7 +115,7 @@ void elements_to_float32(const struct tensor *tensor, size_t first, size_t count
     }
 }
 
-/* float32 first and float64 then, through a buffer for a part of the run. */
+/* Converts to float32 and then to float64, through a buffer for part of the run. */
 static void widen_float32(const struct tensor *tensor, size_t first, size_t count, double *ret)
 {
     float part[256];

@@ -1,7 +1,7 @@
-/* tensor/values/elements.h: reading runs of elements of any numeric type as the few types that arithmetic is done in.
+/* tensor/values/elements.h: reads elements of any numeric type as one of the few types used for arithmetic.
  *
- * Code that computes on tensors is written once for these and walks a tensor in runs of at most ELEMENTS_RUN elements,
- * which stay in the processor's first cache. Data need not be aligned: they may lie anywhere in a mapped file.
+ * Code that computes on tensors is written for these types only and processes a tensor in runs of at most ELEMENTS_RUN
+ * elements, which fit in the L1 cache. Data need not be aligned: they may be anywhere in a mapped file.
  */
 #ifndef TENSOR_VALUES_ELEMENTS_H
 #define TENSOR_VALUES_ELEMENTS_H
@@ -10,7 +10,7 @@
 
 #define ELEMENTS_RUN 1024
 
-/* The length of the run that begins with element `first` of `total`. */
+/* The length of the run that starts at element `first` of `total`. */
 static inline size_t elements_in_run(size_t total, size_t first)
 {
     return total - first < ELEMENTS_RUN ? total - first : ELEMENTS_RUN;
@@ -30,7 +30,7 @@ enum arithmetic elements_arithmetic(enum data_type type);
 /* Integers and bool, sign-extended to 64 bits in two's complement (bool: 0 or 1). */
 void elements_to_integers(const struct tensor *tensor, size_t first, size_t count, uint64_t *ret);
 
-/* Bool and what elements_arithmetic() calls float32. */
+/* Bool and types for which elements_arithmetic() returns ARITHMETIC_FLOAT32. */
 void elements_to_float32(const struct tensor *tensor, size_t first, size_t count, float *ret);
 
 /* Every type that has an arithmetic. 64-bit integers are rounded to nearest. */

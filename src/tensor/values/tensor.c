@@ -1,4 +1,4 @@
-/* tensor/values/tensor.c: making, sharing and releasing tensors. */
+/* tensor/values/tensor.c: creates, shares and releases tensors. */
 #include "tensor/values/tensor.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 
-/* Lists of at most this many tensors are searched by comparing names. */
+/* Lists of at most this many tensors are searched linearly. */
 enum { MOST_COMPARED = 16 };
 
 size_t shape_elements(const struct shape *shape)
@@ -78,8 +78,7 @@ static int too_large(enum data_type type, const struct shape *shape, struct erro
     SCOPED_STRING(text);
 
     shape_to_text(shape, &text);
-    return error_set(err, ERR_MEMORY, "there is not enough memory for a %s tensor of shape %s", data_type_name(type),
-                     text.data);
+    return error_set(err, ERR_MEMORY, "not enough memory for a %s tensor of shape %s", data_type_name(type), text.data);
 }
 
 int tensor_refuse_size(enum data_type type, const struct shape *shape, size_t size, struct error *err)
@@ -101,7 +100,7 @@ int tensor_allocate(enum data_type type, const struct shape *shape, struct tenso
         overflow |= __builtin_mul_overflow(elements, sizeof(struct text), &size);
     else
         size = tensor_bytes(type, elements);
-    /* More than half of the address space cannot be had, and pointer arithmetic would not work on it. */
+    /* An object of more than half of the address space is impossible: pointer arithmetic would overflow. */
     if (overflow || size >= PTRDIFF_MAX)
         return too_large(type, shape, err);
     if (!memory_limit_allows(size))
@@ -188,7 +187,7 @@ bool tensor_identical(const struct tensor *a, const struct tensor *b)
         return same_strings(a->data, b->data, elements);
     if (a->size != b->size)
         return false;
-    if (data_type_bits(a->type) == 4 && elements % 2 == 1) { /* the upper half of the last byte is no element */
+    if (data_type_bits(a->type) == 4 && elements % 2 == 1) { /* the upper half of the last byte is padding */
         const uint8_t *left = a->data, *right = b->data;
         size_t last = elements / 2;
         return memcmp(left, right, last) == 0 && (left[last] & 15) == (right[last] & 15);
@@ -240,7 +239,7 @@ struct named_tensor *tensor_list_find(const struct tensor_list *list, struct tex
 
 /* ---- Transposing and reshaping ---- */
 
-/* Finds the axis of `from` that each dimension of `to` takes. Returns false when they are no permutation. */
+/* Finds the axis of `from` for each dimension of `to`. Returns false if the dimensions are not a permutation. */
 static bool find_permutation(const struct shape *from, const struct shape *to, size_t *axes)
 {
     bool taken[TENSOR_MAX_RANK] = {false};
@@ -315,7 +314,7 @@ int tensor_match_shape(const struct tensor *tensor, const struct shape *wanted, 
         return 0;
     }
     shape_to_text(&tensor->shape, &text);
-    string_add(&text, " cannot be made into one of shape ");
+    string_add(&text, " cannot be reshaped to ");
     shape_to_text(wanted, &text);
     return error_set(err, ERR_INVALID, "a tensor of shape %s: they differ in their number of elements", text.data);
 }

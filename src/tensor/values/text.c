@@ -1,4 +1,4 @@
-/* tensor/values/text.c: brackets, line breaks and abbreviation of arrays. */
+/* tensor/values/text.c: prints arrays with brackets, line breaks and abbreviation. */
 #include "tensor/values/text.h"
 
 #include "tensor/values/element_text.h"
@@ -13,7 +13,7 @@ struct printer {
     struct string_builder *text;
 };
 
-/* What is shown of one dimension: `items` things, of which number `gap` is "..." (SIZE_MAX: none is). */
+/* The printed part of one dimension: `items` items, of which item `gap` is "..." (SIZE_MAX: none). */
 struct shown {
     size_t items, gap, length;
 };
@@ -28,7 +28,7 @@ static struct shown shown_of(const struct printer *printer, size_t axis)
     return (struct shown){edge + 1 + (edge > 0 ? edge : 1), edge, length}; /* the last one is always shown */
 }
 
-/* The first element of what stands at `item` in the part of `axis` that begins with element `first`. */
+/* The first element of item `item` along `axis`, in the part that starts at element `first`. */
 static size_t element_at(const struct printer *printer, const struct shown *span, size_t axis, size_t first,
                          size_t item)
 {
@@ -60,7 +60,7 @@ static size_t count_characters(const struct string_builder *text)
     size_t count = 0;
 
     for (size_t i = 0; i < text->size; i++)
-        count += ((unsigned char)text->data[i] & 0xc0) != 0x80; /* bytes that continue a character do not count */
+        count += ((unsigned char)text->data[i] & 0xc0) != 0x80; /* UTF-8 continuation bytes do not count */
     return count;
 }
 
@@ -82,10 +82,10 @@ static void begin_line(struct printer *printer, size_t breaks, size_t indent)
     printer->column = indent;
 }
 
-/* Puts the word into the current line of a row, or into a new one when it does not fit. */
+/* Appends the word to the current line of a row, or to a new line if it does not fit. */
 static void add_printed_word(struct printer *printer, bool is_first)
 {
-    size_t rank = printer->tensor->shape.rank; /* so many brackets open a row, and so many may have to close it */
+    size_t rank = printer->tensor->shape.rank; /* number of brackets that open a row, and that may close it */
     size_t width = printer->options->line_width > rank ? printer->options->line_width - rank : 0;
     size_t length = count_characters(&printer->word);
 

@@ -13,7 +13,7 @@ struct tensor_text_options {
 #define TENSOR_TEXT_DEFAULTS ((struct tensor_text_options){.threshold = 1000, .edge_items = 3, .line_width = 75})
 
 /* Appends the values to `text`, without a line break at the end. Lines after the first begin where the first would
- * begin in column 0: the caller indents. Undefined types show nothing. */
+ * begin in column 0: the caller indents. Undefined types print nothing. */
 void tensor_to_text(const struct tensor *tensor, const struct tensor_text_options *options,
                     struct string_builder *text);
 
