@@ -71,7 +71,7 @@ shown()
 
 @test "float16 within, float32 at the border, and operators that take no float16" {
     convert "$models/out_of_half_range.onnx" -o half.onnx --fp-to-fp16
-    logged "^\[W\] Weight 'huge': 1 of 2 values are beyond the range of float16 \(65504\) and become infinite"
+    logged "^\[W\] Weight 'huge': 1 of 2 values exceed the range of float16 \(65504\) and become infinite"
     logged '^\[I\] 1 values in 1 weights are too small for float16 and become 0$'
     logged '^\[I\] Converted 5 nodes to float16; 1 others compute in float32$'
     valid half.onnx
@@ -90,7 +90,7 @@ shown()
     close_outputs "$models/out_of_half_range.onnx" half.onnx 1e-2
     convert "$models/out_of_half_range.onnx" -o half.onnx --fp-to-fp16 --keep-float32 '[a-f]' nothing
     logged 'Converted 0 nodes to float16; 6 others compute in float32'
-    logged "^\[W\] --keep-float32: no node is called 'nothing' or has that operator$"
+    logged "^\[W\] --keep-float32: no node has the name or operator 'nothing'$"
     close_outputs "$models/out_of_half_range.onnx" half.onnx 0
     convert "$models/out_of_half_range.onnx" -o half.onnx --keep-float32 a
     logged '^\[W\] --keep-float32 has no effect without --fp-to-fp16$'
@@ -193,7 +193,7 @@ EOT
 @test "a model of an operator set without a Cast for float16 stays float32" {
     middle_model Identity 5
     convert middle.onnx -o half.onnx --fp-to-fp16
-    logged '^\[W\] The model is of operator set 5'
+    logged '^\[W\] The model uses operator set 5'
     valid half.onnx
     run shown half.onnx
     not_logged 'float16'

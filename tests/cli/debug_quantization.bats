@@ -96,7 +96,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
         "({'integer_kernels': 3, 'layers_in_float': ['conv_3']}, [['conv_3_weight_q', 'relu_2']])" ]
     [ "$(json_value '[q["alone"] for q in it["quantizers"]] == sorted(q["alone"] for q in it["quantizers"])')" = True ]
     quantization "$model" --json result.json
-    logged "quantizers cannot be disabled .*: its constant is stored in integers"
+    logged "quantizers cannot be disabled .*: its constant is stored as integers"
     [ "$(json_value 'any(q["alone"] is None and q["own"] is None for q in it["quantizers"])')" = True ]
     [ ! -e polygraphy_quantization ]
     quantization "$model" --emit lists
@@ -126,13 +126,13 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     quantization unusual.onnx --json result.json
     [ "$status" -eq 0 ]
     [ "$(json_value 'sorted((q["name"], str(q["why_not_switched"])) for q in it["quantizers"])')" = \
-        "[('m', 'None'), ('sparse', 'it is a sparse tensor, which is not read'), ('w', 'what is out of its range is not clipped (saturate is 0), and not simulated')]" ]
+        "[('m', 'None'), ('sparse', 'it is a sparse tensor, which is not supported'), ('w', 'values out of range are not clipped (saturate is 0), which is not simulated')]" ]
 }
 
 @test "a quantizer with which nothing can be computed says why, and none adds a line to the log" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" problems problems.onnx
     quantization problems.onnx --check "$(without lines_q)" --json result.json
-    logged "^\[W\]     The own tensor of 1 of 3 quantizers was not measured \('two\\\\nlines'\): it is dequantized with another scale than it is quantized with$"
+    logged "^\[W\]     The own tensor of 1 of 3 quantizers was not measured \('two\\\\nlines'\): it is dequantized with a different scale$"
     logged "^\[W\]     The own tensor of 2 of 3 quantizers was not measured \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
     [ "$(json_value 'sorted(str(q["elements"]) for q in it["quantizers"])')" = "['None', 'None', 'None']" ]
     logged "^\[I\] Cause: 'two\\\\nlines': 1 of 3 quantizers$"

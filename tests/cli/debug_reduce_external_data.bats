@@ -110,7 +110,7 @@ runs()
     mkdir elsewhere
     mv model/weights.data elsewhere
     reduce_to_n3
-    refused "cannot find external data '$PWD/model/weights.data' (--external-data-dir says where they are)"
+    refused "cannot find external data '$PWD/model/weights.data' (specify their folder with --external-data-dir)"
     [ "$(ls)" = $'elsewhere\nmodel' ]
     reduce_to_n3 --external-data-dir elsewhere
     worked
@@ -140,7 +140,7 @@ runs()
     for location in link folder/weights.data; do
         reduce_models make external model/model.onnx "$location"
         reduce_to_n3
-        refused 'leads out of the model'
+        refused "escapes the model"
     done
     [ "$(ls)" = $'model\nweights.data' ]
 }
@@ -309,7 +309,7 @@ runs()
     for command in 'surgeon sanitize model.onnx -o out/out.onnx' 'debug reduce model.onnx -o out/out.onnx --check true' \
         'convert model.onnx -o out/out.onnx'; do
         run --separate-stderr timeout 20 polygraphy $command
-        refused 'no ordinary file'
+        refused 'not a regular file'
     done
     run --separate-stderr timeout 20 polygraphy run model.onnx --onnxrt
     refused 'weights.data'

@@ -46,7 +46,7 @@ refuses()
 @test "tensors that are small enough one by one are refused when they are too much together" {
     refuses "it asks for 128.0 MiB where" run large_together.onnx --onnxrt --max-memory 1G
     refuses "there is not enough memory for a tensor of 134217728 bytes" run large_together.onnx --trt --max-memory 1G
-    refuses "no memory for tensor 'sum" run large_constants_together.onnx --trt --max-memory 300M
+    refuses "not enough memory for tensor 'sum" run large_constants_together.onnx --trt --max-memory 300M
 }
 
 @test "stacks of threads are not what the model asks for, however large they may become" {

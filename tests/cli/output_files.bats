@@ -199,13 +199,13 @@ untouched()
     local command
     for command in 'surgeon sanitize m.onnx -o out/new.onnx' 'convert m.onnx -o out/new.onnx' \
         'run m.onnx --onnxrt --save-onnx out/new.onnx'; do
-        keeps "--save-external-data: external data '$PWD/new.bin' would lie outside of '$PWD/out'" \
+        keeps "--save-external-data: external data '$PWD/new.bin' would be outside of '$PWD/out'" \
             $command --save-external-data "$PWD/new.bin"
         run ! grep -q Loading <<<"$output"
         keeps "a name alone, like 'new.bin'" $command --save-external-data ../new.bin
     done
-    keeps 'would lie outside of' debug reduce m.onnx -o out/new.onnx --save-external-data "$PWD/new.bin" --check false
-    keeps 'would lie outside of' debug reduce m.onnx --min-good out/new.onnx --save-external-data "$PWD/new.bin" --check false
+    keeps 'would be outside of' debug reduce m.onnx -o out/new.onnx --save-external-data "$PWD/new.bin" --check false
+    keeps 'would be outside of' debug reduce m.onnx --min-good out/new.onnx --save-external-data "$PWD/new.bin" --check false
 }
 
 @test "what is no file is named before anything is done" {

@@ -550,7 +550,7 @@ mask()
     run --separate-stderr polygraphy run external_weights.onnx --onnxrt --external-data-dir "$models"
     [ "$status" -eq 0 ]
     run --separate-stderr polygraphy check lint external_weights.onnx -o report.json
-    refused "cannot find external data '$PWD/weights.data' (--external-data-dir says where they are)"
+    refused "cannot find external data '$PWD/weights.data' (specify their folder with --external-data-dir)"
     [ ! -e report.json ]
 }
 

@@ -147,7 +147,7 @@ END
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs add_out_4 --outputs nothing --op Exp
     refused_without 'Tensor: nothing does not exist in the model.' out.onnx
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs X0 --outputs add_out_4 add_out_4 --op Split
-    refused_without "the new node cannot make 'add_out_4' twice" out.onnx
+    refused_without "the new node cannot produce 'add_out_4' twice" out.onnx
     surgeon insert "$models/reducable.onnx" -o out.onnx --inputs add_out_4 --outputs X0 --op Exp --name new
     refused_without "nodes depend on each other in a cycle: 'onnx_graphsurgeon_node_1' -> " out.onnx
 }

@@ -92,7 +92,7 @@ END
 @test "a mark that nobody here knows is an error" {
     make stripped_in_an_unknown_way stripped.onnx
     surgeon weight-reconstruct stripped.onnx -o proxy.onnx
-    refused_without "weight 'dense' has no values, and the mark 'TRT_WEIGHTLESS/SPARSE_1_8', which is not known here" \
+    refused_without "weight 'dense' has no values, and its mark 'TRT_WEIGHTLESS/SPARSE_1_8' is unknown" \
         proxy.onnx
 }
 

@@ -10,9 +10,9 @@
 #include "onnx/model/unused_names.h"
 #include "onnx/proto/value_info.h"
 
-/* ---- What is unbounded ---- */
+/* ---- Unbounded sizes ---- */
 
-/* Which input holds the sizes. */
+/* Operators and the index of their input with sizes. */
 static const struct {
     const char *op_type;
     uint32_t input;
@@ -26,7 +26,7 @@ static bool value_is_constant(const struct model *model, uint32_t value)
            (v->producer != NODE_NONE && text_equal_string(model->nodes.items[v->producer].op_type, "Constant"));
 }
 
-/* Whether a node makes nothing larger than a constant. */
+/* Whether a node's output is bounded by a constant. */
 static bool node_is_bounding(const struct model *model, const struct node *node)
 {
     if (!text_equal_string(node->op_type, "Min"))
@@ -38,7 +38,7 @@ static bool node_is_bounding(const struct model *model, const struct node *node)
     return false;
 }
 
-/* The tensor that `node` takes sizes from, when a node makes it and does not bound it; else VALUE_NONE. */
+/* The tensor from which `node` reads sizes, if it is computed and not bounded; else VALUE_NONE. */
 static uint32_t find_size_inputs(const struct model *model, const struct node *node)
 {
     for (size_t i = 0; i < ARRAY_LEN(operators); i++) {
@@ -79,7 +79,7 @@ static bool input_has_symbol(const struct model *model, const struct node *node,
     return false;
 }
 
-/* Whether the result has a dimension that is not known, or known by a name that is new. */
+/* Whether the result has an unknown dimension, or a symbolic one that no input has. */
 static bool makes_dimension(const struct model *model, const struct node *node)
 {
     uint32_t output = node_output(model, node, 0);
@@ -112,10 +112,10 @@ void unbounded_shapes_find(const struct model *model, struct value_list *ret)
 
 /* ---- Bounds ---- */
 
-/* Min takes integers since this operator set. */
+/* Min supports integers since this operator set. */
 #define INTEGER_MIN_OPSET 12
 
-/* Sizes are int64 by definition, but those of Range. */
+/* Sizes are int64 by definition, except those of Range. */
 static enum data_type size_element_type(const struct model *model, uint32_t value)
 {
     struct value_type type;
@@ -132,9 +132,9 @@ static int add_size_bound(struct model *model, const struct upper_bound *bound, 
     struct tensor tensor;
 
     if (element != DATA_INT64 && element != DATA_INT32)
-        return error_set(err, ERR_UNSUPPORTED, "%s: '" TEXT_FORMAT "' is of type %s: only integers can be bounded",
-                         model->display_name, TEXT_ARGS(model->values.items[bound->value].name),
-                         data_type_name(element));
+        return error_set(
+            err, ERR_UNSUPPORTED, "%s: cannot bound '" TEXT_FORMAT "' of type %s: only integers can be bounded",
+            model->display_name, TEXT_ARGS(model->values.items[bound->value].name), data_type_name(element));
     if (element == DATA_INT64)
         tensor_borrow(element, &scalar, &bound->bound, sizeof(bound->bound), &tensor);
     else
@@ -142,7 +142,7 @@ static int add_size_bound(struct model *model, const struct upper_bound *bound, 
     return model_set_tensor(model, model_add_value(model, name), &tensor, err);
 }
 
-/* Makes the Min, and lets the producer call what it makes otherwise. */
+/* Creates the Min and renames the producer's output. */
 static int bound_value(struct model *model, const struct upper_bound *bound, struct unused_names *names,
                        struct span *ret_min, struct rename_map *outputs, struct error *err)
 {
@@ -173,8 +173,7 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
     if (model_opset(model) < INTEGER_MIN_OPSET)
         return error_set(
             err, ERR_UNSUPPORTED,
-            "%s: sizes are bounded by a Min of integers, which the model's operator set %lld does not have "
-            "(%d does)",
+            "%s: bounding sizes requires a Min for integers: the model uses operator set %lld, at least %d is needed",
             model->display_name, (long long)model_opset(model), INTEGER_MIN_OPSET);
     mins = memory_alloc_zero(count, sizeof(*mins));
     unused_names_init(&names, model, &model->arena);

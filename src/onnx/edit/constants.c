@@ -54,10 +54,10 @@ void model_set_initializer(struct model *model, uint32_t value, struct span tens
         (struct initializer){.message = tensor, .value = value, .renamed = true};
 }
 
-/* Of the raw data, so that they can be filled in as an array of any type. */
+/* Alignment of raw data in bytes, for arrays of any type. */
 #define ALIGNMENT 16
 
-/* A TensorProto that ends with `raw_size` bytes of raw data, not filled in yet, behind `header`. */
+/* Sets a TensorProto of `header` and `raw_size` uninitialised bytes of raw data. */
 static int set_constant_message(struct model *model, uint32_t value, const struct string_builder *header,
                                 size_t raw_size, uint8_t **ret_raw, struct error *err)
 {
@@ -65,7 +65,7 @@ static int set_constant_message(struct model *model, uint32_t value, const struc
     uint8_t *buffer = raw_size < SIZE_MAX - before ? model_allocate(model, before + raw_size) : NULL;
 
     if (buffer == NULL)
-        return error_set(err, ERR_MEMORY, "%s: no memory for tensor '" TEXT_FORMAT "' of %zu bytes",
+        return error_set(err, ERR_MEMORY, "%s: not enough memory for tensor '" TEXT_FORMAT "' of %zu bytes",
                          model->display_name, TEXT_ARGS(model->values.items[value].name), raw_size);
     memcpy(buffer + padding, header->data, header->size);
     *ret_raw = buffer + before;

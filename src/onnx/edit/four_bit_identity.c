@@ -15,7 +15,7 @@ static bool type_is_four_bit(int64_t type)
     return type == DATA_INT4 || type == DATA_UINT4;
 }
 
-/* What a description or a constant says of an element type. */
+/* The element type from a type description or a constant. */
 static enum data_type read_stated_type(const struct model *model, uint32_t value)
 {
     const struct value *v = &model->values.items[value];
@@ -29,7 +29,7 @@ static enum data_type read_stated_type(const struct model *model, uint32_t value
                                                                                                     : DATA_UNDEFINED;
 }
 
-/* The type of the first output, as far as it matters: of what can make 4-bit integers. `types` has those of the
+/* The type of the first output, only for operators that can produce 4-bit integers. `types` contains the types of the
  * inputs. */
 static int64_t find_made_type(const struct model *model, const struct node *node, const uint8_t *types)
 {

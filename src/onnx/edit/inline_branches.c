@@ -13,18 +13,18 @@
 #include "onnx/proto/wire.h"
 #include "onnx/edit/node.h"
 
-/* One branch on its way into the main graph. */
+/* State of inlining one branch into the main graph. */
 struct inlining {
     struct model *model;
     struct unused_names *names;
     struct span body;
-    struct rename_map map;    /* what the branch defines */
+    struct rename_map map;    /* tensors defined in the branch */
     struct span_list nodes;   /* finished */
     struct span_list tensors; /* constants of the branch, */
     struct text_names {
         struct text *items;
         size_t count, capacity;
-    } tensor_names, outputs; /* and their new names; the branch's outputs as it calls them */
+    } tensor_names, outputs; /* and their new names; the branch's outputs under their inner names */
 };
 
 static bool read_branch_condition(const struct model *model, const struct node *node, bool *ret)
@@ -73,7 +73,7 @@ static struct text translate_inlined_name(const struct inlining *inlining, struc
     return found != NAME_MAP_NONE ? inlining->map.names.items[found] : name;
 }
 
-/* Gathers the outputs and constants of the branch. False when it holds what cannot be moved. */
+/* Collects the outputs and constants of the branch. False if it contains anything that cannot be moved. */
 static bool survey_branch(struct inlining *inlining)
 {
     struct wire_reader reader = wire_reader_of(inlining->body);
@@ -93,7 +93,7 @@ static bool survey_branch(struct inlining *inlining)
     return true;
 }
 
-/* What a node of the branch makes as one of its outputs is called like the output of the `If` that it is. */
+/* Renames outputs of the node that are outputs of the branch to the corresponding outputs of the `If`. */
 static void define_node_outputs(struct inlining *inlining, const struct node *node, struct text name)
 {
     const struct model *model = inlining->model;
@@ -147,7 +147,7 @@ static int move_branch_nodes(struct inlining *inlining, struct error *err)
     return rc;
 }
 
-/* Outputs that are constants, tensors of the main graph, or the same tensor once more. */
+/* Copies outputs that are constants, tensors of the main graph, or repeated tensors. */
 static void copy_branch_outputs(struct inlining *inlining, const struct node *node)
 {
     struct model *model = inlining->model;
@@ -174,7 +174,7 @@ static void add_branch_constants(struct inlining *inlining)
                               inlining->tensors.items[i]);
 }
 
-/* Appends the nodes that take the place of `node` to `ret`. Returns 1 when it has to stay. */
+/* Appends the nodes that replace `node` to `ret`. Returns 1 if it cannot be replaced. */
 static int inline_branch(struct model *model, struct unused_names *names, const struct node *node,
                          struct span_list *ret)
 {

@@ -16,9 +16,9 @@
 struct insertion {
     struct model *model;
     struct unused_names names;
-    struct rename_map read, made;  /* by the nodes that are there: other names for their inputs and outputs */
+    struct rename_map read, made;  /* new names of inputs and outputs of existing nodes */
     struct text *inputs, *outputs; /* of the new node */
-    struct node_recipe recipe;     /* with these */
+    struct node_recipe recipe;     /* with these inputs and outputs */
 };
 
 static int find_inserted_tensor(const struct model *model, struct text name, uint32_t *ret, struct error *err)
@@ -45,7 +45,7 @@ static int check_recipe_tensors(const struct model *model, const struct node_rec
             return rc;
         for (size_t k = 0; k < i; k++)
             if (value != VALUE_NONE && text_equal(recipe->outputs[i], recipe->outputs[k]))
-                return error_set(err, ERR_INVALID, "the new node cannot make '" TEXT_FORMAT "' twice",
+                return error_set(err, ERR_INVALID, "the new node cannot produce '" TEXT_FORMAT "' twice",
                                  TEXT_ARGS(recipe->outputs[i]));
     }
     return 0;
@@ -59,7 +59,7 @@ static bool value_is_read(const struct node_recipe *recipe, struct text name)
     return false;
 }
 
-/* A value under a new name, described like `value`. */
+/* Adds a value with a new name and the type of `value`. */
 static uint32_t add_identity_copy(struct insertion *insertion, uint32_t value, struct text name)
 {
     struct model *model = insertion->model;
@@ -70,7 +70,7 @@ static uint32_t add_identity_copy(struct insertion *insertion, uint32_t value, s
     return copy;
 }
 
-/* Whatever `value` is made by, a node, a constant or the user, makes `other` from now on. */
+/* Moves the source of `value` (a node, a constant or an input) to `other`. */
 static void hand_over_source(struct insertion *insertion, uint32_t value, uint32_t other)
 {
     struct model *model = insertion->model;
@@ -90,7 +90,7 @@ static void hand_over_source(struct insertion *insertion, uint32_t value, uint32
     }
 }
 
-/* The new node reads `value` and stands between it and its readers. Returns the name of what it makes. */
+/* Inserts the new node between `value` and its consumers. Returns the name of its output. */
 static struct text split_read_value(struct insertion *insertion, uint32_t value)
 {
     struct text name = insertion->model->values.items[value].name;
@@ -108,8 +108,7 @@ static struct text split_read_value(struct insertion *insertion, uint32_t value)
     return name;
 }
 
-/* The new node makes `value` in place of whatever did. A node keeps the place of its output, under a name that nothing
- * reads. */
+/* Makes the new node the producer of `value`. The former producer keeps its output under an unused name. */
 static void take_over_value(struct insertion *insertion, uint32_t value)
 {
     struct model *model = insertion->model;
@@ -146,7 +145,7 @@ static void connect_new_node(struct insertion *insertion, const struct node_reci
     }
 }
 
-/* The number that the new node gets: that of the first node behind all producers of its inputs. */
+/* The index of the new node: after all producers of its inputs. */
 static size_t find_node_place(const struct model *model, const struct node_recipe *recipe)
 {
     size_t place = 0;

@@ -172,7 +172,7 @@ static void set_model_field(struct model *model, uint32_t number, struct text te
 {
     SCOPED_STRING(field);
 
-    wire_write_text(&field, number, text); /* before what `text` may lie in goes */
+    wire_write_text(&field, number, text); /* before the memory that may contain `text` is dropped */
     drop_model_fields(&model->fields_before_graph, number);
     drop_model_fields(&model->fields_after_graph, number);
     if (text.size > 0)
@@ -211,11 +211,10 @@ void model_set_description(struct model *model, struct text description)
 
 /* ---- Opset imports ---- */
 
-/* The newest version of ONNX's own operators by IR version, from 3 on: before that models import nothing, and have
- * version 1. */
+/* The newest standard operator set by IR version, from 3 on: older models have no imports and use version 1. */
 static const uint8_t newest_opsets[] = {8, 9, 10, 11, 14, 18, 20, 22, 23, 24, 25};
 
-/* The version of ONNX's own operators that an opset import names; 0 when it is that of another domain. */
+/* The version in an opset import of the standard domain; 0 for another domain. */
 static int64_t read_standard_import(struct span import)
 {
     struct wire_reader reader = wire_reader_of(import);
@@ -232,7 +231,7 @@ static int64_t read_standard_import(struct span import)
     return domain_is_standard(domain) ? version : 0;
 }
 
-/* What the first function imports that has nodes of these operators; 0 when there is none. */
+/* The version that the first function with standard operators imports; 0 if there is none. */
 static int64_t find_opset_of_functions(const struct model *model)
 {
     struct span function, import;
@@ -282,7 +281,7 @@ int64_t model_import_operators(struct model *model)
 
 /* ---- Notes on nodes ---- */
 
-enum { FIRST_IR_VERSION = 10 }; /* with metadata of nodes */
+enum { FIRST_IR_VERSION = 10 }; /* with metadata_props of nodes */
 
 static bool entry_has_prefix(struct span entry, const char *prefix)
 {
@@ -305,7 +304,7 @@ static void add_node_note(struct string_builder *node, const struct node_note *n
     wire_write_bytes(node, NODE_METADATA, entry.data, entry.size);
 }
 
-/* The node without its old notes and with `count` new ones, as the field that it is in a graph. */
+/* Encodes the node without old notes and with `count` new ones, as a field of the graph. */
 static struct span rewrite_node_notes(struct arena *arena, const struct node *node, const char *prefix,
                                       const struct node_note *notes, size_t count)
 {
@@ -340,7 +339,7 @@ static void raise_version(struct model *model)
         fields->items[i] = made;
         return;
     }
-    *VECTOR_APPEND(&model->fields_after_graph) = made; /* of two the last one counts */
+    *VECTOR_APPEND(&model->fields_after_graph) = made; /* the last of several fields counts */
 }
 
 int model_set_notes(struct model *model, const char *prefix, const struct node_note *notes, size_t count,

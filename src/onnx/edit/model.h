@@ -1,8 +1,8 @@
-/* onnx/edit/model.h: the changes that are made to a model before it is cut up.
+/* onnx/edit/model.h: changes of a model before subgraphs are extracted.
  *
- * The module onnx/edit/ changes the index of a model in memory, never its file: nodes (rebuild.h, node.h, insert.h) and
- * constants (constants.h), and on these what simplifies a model without running it. A model comes in and is changed. It
- * may use onnx/model/ and what that may.
+ * The module onnx/edit/ contains changes of a model's index in memory, never of its file: nodes (rebuild.h, node.h,
+ * insert.h), constants (constants.h), and simplifications that need no runtime. It depends on onnx/model/ and its
+ * dependencies.
  */
 #ifndef ONNX_EDIT_MODEL_H
 #define ONNX_EDIT_MODEL_H
@@ -10,33 +10,33 @@
 #include "onnx/model/model.h"
 #include "onnx/proto/value_info.h"
 
-/* A model to change, beside one that stays as it is. Only the index is copied: the bytes of nodes and tensors stay
- * where they are, in the file or in the original, which has to outlive the copy. To be freed with model_free(). */
+/* Copies a model, so that the copy can be changed. Only the index is copied: the bytes of nodes and tensors stay in the
+ * file or in the original, which must outlive the copy. Free it with model_free(). */
 struct model *model_copy(const struct model *from);
 
-/* Turns `Constant` nodes that hold a tensor into initializers, without copying it. Other constants stay nodes. */
+/* Converts `Constant` nodes with a tensor to initializers, without copying it. Other Constant nodes stay. */
 int model_lower_constants(struct model *model, struct error *err);
 
-/* Gives a graph input another shape. The name of a tensor inside the graph makes that an additional input.
- * ERR_INVALID when the model has no such tensor. The element type stays. */
+/* Changes the shape of a graph input; the element type stays. A tensor inside the graph becomes an additional input.
+ * ERR_INVALID if the model has no such tensor. */
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
                          struct error *err);
 
-/* Forgets the shapes (not the types) of everything but graph inputs and constants: after an override they may be
- * wrong. */
+/* Removes the shapes (not the types) of all tensors other than graph inputs and constants: after an override they may
+ * be wrong. */
 void model_forget_shapes(struct model *model);
 
-/* Has a model that imports no version of ONNX's own operators import one: that of its functions, else the newest that
- * its IR version knows. Returns the version; 0 when there is nothing to do. */
+/* Adds an import of the standard ONNX operator set to a model without one: the version of its functions, else the
+ * newest for its IR version. Returns the version; 0 if the model has an import already. */
 int64_t model_import_operators(struct model *model);
 
-/* Has the model import this version of a domain of operators, unless it imports some version of it. */
+/* Adds an import of this version of an operator domain, unless the model imports any version of it. */
 void model_import_domain(struct model *model, struct text domain, int64_t version);
 
-/* Says what has made the model. */
+/* Sets the model's producer_name. */
 void model_set_producer(struct model *model, const char *name);
 
-/* The doc_string of the model; empty when it has none. Empty text takes it out. */
+/* The doc_string of the model; empty when it has none. Setting it to empty text removes it. */
 struct text model_description(const struct model *model);
 void model_set_description(struct model *model, struct text description);
 
@@ -48,9 +48,8 @@ struct node_note {
     const char *key, *value;
 };
 
-/* Puts notes on nodes, which are in ascending order, in place of all those that begin with `prefix`; other ones stay. A
- * model of an older IR version is called one of version 10. After an error (a node is damaged) the model can only be
- * freed. */
+/* Replaces all notes whose keys begin with `prefix` by these, in ascending order of nodes; other notes stay. Raises an
+ * older IR version to 10. After an error (a damaged node) the model can only be freed. */
 int model_set_notes(struct model *model, const char *prefix, const struct node_note *notes, size_t count,
                     struct error *err);
 

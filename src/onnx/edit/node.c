@@ -9,9 +9,9 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
 
-/* ---- From nothing ---- */
+/* ---- New nodes ---- */
 
-/* Floats in a message are little-endian, as is memory on everything that this program runs on. */
+/* Floats in a message are little-endian, like memory on all supported platforms. */
 static void write_float_field(struct string_builder *out, uint32_t number, float value)
 {
     wire_write_tag(out, number, WIRE_FIXED32);
@@ -100,7 +100,7 @@ struct span cast_node_build(struct arena *arena, struct unused_names *names, str
     return node_build(arena, &cast);
 }
 
-/* ---- Other names ---- */
+/* ---- Renaming ---- */
 
 void rename_map_init(struct rename_map *map)
 {
@@ -120,13 +120,13 @@ void rename_map_add(struct rename_map *map, struct text from, struct text to)
     *VECTOR_APPEND(&map->names) = to;
 }
 
-/* The copy that is being made of one node. */
+/* State of copying one node. */
 struct node_renaming {
     const struct rename_map *inputs, *outputs; /* may be NULL */
     bool changed;
 };
 
-/* The name that takes the place of `name`, by `map`, seen from inside `scope` (NULL: the main graph). */
+/* Translates `name`, used inside `scope` (NULL: the main graph), by `map`. */
 static int translate_name(struct node_renaming *renaming, const struct rename_map *map, const struct scope *scope,
                           struct text name, struct text *ret, struct error *err)
 {
@@ -139,8 +139,8 @@ static int translate_name(struct node_renaming *renaming, const struct rename_ma
     renaming->changed = true;
     if (scope_defines(scope, *ret))
         return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' cannot be called '" TEXT_FORMAT
-                         "': a subgraph that uses it has a tensor of that name already",
+                         "cannot rename '" TEXT_FORMAT "' to '" TEXT_FORMAT
+                         "': a subgraph that uses it defines that name already",
                          TEXT_ARGS(name), TEXT_ARGS(*ret));
     return 0;
 }
@@ -163,7 +163,7 @@ static void copy_body_field(struct string_builder *out, const struct wire_field 
 static int rename_body(struct node_renaming *renaming, struct span body, const struct scope *outer,
                        struct string_builder *out, struct error *err);
 
-/* Below, a message is copied by rename_...(), and add_...() puts it into the one around it. */
+/* Below, rename_...() copies a message, and add_...() appends it to the enclosing one. */
 typedef int rename_message(struct node_renaming *renaming, struct span message, const struct scope *scope,
                            struct string_builder *out, struct error *err);
 
@@ -193,8 +193,8 @@ static int rename_attribute(struct node_renaming *renaming, struct span attribut
     return rc;
 }
 
-/* `scope` is the body that holds the node; NULL for the node of the main graph, the only one whose outputs get other
- * names. */
+/* `scope` is the body that contains the node; NULL for the node of the main graph, the only one whose outputs are
+ * renamed. */
 static int rename_body_node(struct node_renaming *renaming, struct span node, const struct scope *scope,
                             struct string_builder *out, struct error *err)
 {
@@ -215,7 +215,7 @@ static int rename_body_node(struct node_renaming *renaming, struct span node, co
     return rc;
 }
 
-/* A body's output may be a tensor of the main graph as it is. */
+/* A body's output may be a captured tensor itself. */
 static int rename_body_output(struct node_renaming *renaming, struct span value_info, const struct scope *scope,
                               struct string_builder *out, struct error *err)
 {
@@ -273,7 +273,7 @@ struct span node_set_name(struct arena *arena, struct span whole, struct text na
     return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
-/* ---- Other bodies ---- */
+/* ---- Editing bodies ---- */
 
 int node_refuse_damage(const char *what, struct error *err)
 {

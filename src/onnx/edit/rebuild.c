@@ -9,7 +9,7 @@
 
 /* ---- Nodes ---- */
 
-/* Edges of nodes are read anew; those of annotations go into the new list as they are. */
+/* Edges of nodes are read again; those of annotations are copied to the new list. */
 static void clear_edges(struct model *model)
 {
     struct value_list old = model->edges;
@@ -57,12 +57,12 @@ int model_remove_unneeded_nodes(struct model *model, struct error *err)
     return rc;
 }
 
-/* ---- Their order ---- */
+/* ---- Sorting ---- */
 
-/* Nodes that a message about a cycle names. */
+/* Maximum number of nodes in a message about a cycle. */
 #define SHOWN_NODES 8
 
-/* A node on the path, and which of its inputs and captures comes next. */
+/* A node on the path of the depth-first search, and its next read. */
 struct step {
     uint32_t node;
     size_t next;
@@ -75,7 +75,7 @@ struct sort {
         struct step *items;
         size_t count, capacity;
     } path;
-    struct value_list order; /* of nodes */
+    struct value_list order; /* sorted nodes */
 };
 
 static void enter_sorted_node(struct sort *sort, uint32_t node)
@@ -91,7 +91,7 @@ static void add_quoted_label(struct string_builder *out, const struct model *mod
     string_add(out, "'");
 }
 
-/* The path from `node` on is the cycle, backwards: each one reads what the next one makes. */
+/* The path from `node` on is the cycle in reverse: each node reads an output of the next one. */
 static int refuse_node_cycle(struct sort *sort, uint32_t node, struct error *err)
 {
     SCOPED_STRING(text);
@@ -113,7 +113,7 @@ static int refuse_node_cycle(struct sort *sort, uint32_t node, struct error *err
                      text.data);
 }
 
-/* The producer of the next thing that the last node of the path reads; NODE_NONE when there is no more. */
+/* The producer of the next read of the last node on the path; NODE_NONE if there is none. */
 static uint32_t find_next_producer(struct sort *sort)
 {
     const struct model *model = sort->model;
@@ -150,7 +150,7 @@ static int sort_from_node(struct sort *sort, uint32_t node, struct error *err)
     return 0;
 }
 
-/* Moves the nodes into their new order, and tells their outputs. */
+/* Moves the nodes into their new order and updates the producers of values. */
 static void reorder_nodes(struct model *model, const struct value_list *order)
 {
     struct node *nodes = memory_alloc_zero(model->nodes.count + 1, sizeof(*nodes));

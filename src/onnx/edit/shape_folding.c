@@ -14,15 +14,15 @@
 #include "onnx/edit/node.h"
 #include "tensor/values/elements.h"
 
-/* How far the origin of an integer is followed back. */
+/* Maximum number of nodes between an integer and its origin. */
 #define MAX_STEPS 16
 
-/* Integers up to here are the same in float32. */
+/* float32 represents integers up to this exactly. */
 #define EXACT_INTEGER 16777216.0
 
 /* ---- Shapes ---- */
 
-/* The dimensions that a Shape node gives; -1 for those that are not known. */
+/* The dimensions that a Shape node produces; -1: unknown. */
 struct known_shape {
     size_t count;
     int64_t dims[TENSOR_MAX_RANK];
@@ -98,7 +98,7 @@ static bool pick_gathered_dimensions(const struct model *model, const struct nod
     return true;
 }
 
-/* One number that a Slice is told: an input since operator set 10, an attribute before. */
+/* A number parameter of a Slice: an input since operator set 10, an attribute before. */
 static bool read_slice_number(const struct model *model, const struct node *node, size_t input, const char *attribute,
                               int64_t fallback, int64_t *ret)
 {
@@ -173,17 +173,17 @@ int model_fold_shapes(struct model *model, size_t *count, struct error *err)
 
 /* ---- Casts ---- */
 
-/* An arithmetic node between casts, and what takes its place. */
+/* An arithmetic node between casts, and its replacement. */
 struct elision {
     uint32_t operands[2]; /* integers, or constants in floating point */
     enum data_type type;  /* of the integers */
     uint32_t cast;        /* node: the cast back */
-    bool floating[2];     /* operand is such a constant */
+    bool floating[2];     /* operand is a floating-point constant */
 };
 
 struct read_counts {
-    uint32_t *count; /* how often each value is read: by nodes, by bodies, or as an output */
-    uint32_t *node;  /* one that reads it */
+    uint32_t *count; /* number of reads of each value: by nodes, by bodies, or as an output */
+    uint32_t *node;  /* a consumer */
 };
 
 static void count_value_uses(const struct model *model, struct read_counts *uses)
@@ -204,7 +204,7 @@ static void count_value_uses(const struct model *model, struct read_counts *uses
             }
     }
     for (size_t i = 0; i < model->outputs.count; i++)
-        uses->count[model->outputs.items[i]] += 2; /* its name has to stay */
+        uses->count[model->outputs.items[i]] += 2; /* its name must stay */
 }
 
 static bool value_comes_from_shapes(const struct model *model, uint32_t value, unsigned steps)
@@ -298,7 +298,7 @@ static bool find_cast_elision(const struct model *model, const struct node *node
     return !ret->floating[0] || !ret->floating[1];
 }
 
-/* The same whole numbers as a constant of integers, of another name. */
+/* Creates an integer constant of the same numbers, with a new name. */
 static int make_integer_constant(struct model *model, struct elision *elision, size_t i, struct error *err)
 {
     struct tensor from, to;
@@ -327,7 +327,7 @@ static int make_integer_constant(struct model *model, struct elision *elision, s
     return rc;
 }
 
-/* The operation, on integers, makes what the cast back made. */
+/* Replaces the operation and the cast back by the operation on integers. */
 static int elide_node_casts(struct model *model, uint32_t node, struct elision *elision, struct span *fields,
                             struct error *err)
 {

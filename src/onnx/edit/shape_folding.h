@@ -1,21 +1,19 @@
-/* onnx/edit/shape_folding.h: arithmetic on shapes that are known, without running anything.
+/* onnx/edit/shape_folding.h: folds arithmetic on known shapes, without a runtime.
  *
- * Models ask for the shapes of their tensors, take them apart and put new ones together. Where a shape is static, what
- * asks for it is a constant; where only some dimensions are, those that a Gather or a Slice picks may be.
+ * Models read the shapes of their tensors and compute new ones. The Shape of a static shape is a constant; if only some
+ * dimensions are static, the result of a Gather or Slice of them may still be.
  */
 #ifndef ONNX_EDIT_SHAPE_FOLDING_H
 #define ONNX_EDIT_SHAPE_FOLDING_H
 
 #include "onnx/model/model.h"
 
-/* Makes the outputs of `Shape`, and of `Gather` and `Slice` behind it, constants where the dimensions are known: from
- * the descriptions of values. Nodes that are not needed any more stay. `*count` grows by one
- * for each. */
+/* Replaces the outputs of `Shape`, and of `Gather` and `Slice` after it, by constants if the dimensions are known from
+ * the types of values. Unused nodes stay. Adds the number of replaced outputs to `*count`. */
 int model_fold_shapes(struct model *model, size_t *count, struct error *err);
 
-/* Makes `Cast`, an Add, Sub or Mul in floating point, and a `Cast` back an operation on integers, where what it
- * computes on comes from shapes: the result is the same, and exact whatever its size. `*count` grows by one for
- * each. */
+/* Replaces `Cast`, a floating-point Add, Sub or Mul, and a `Cast` back by an integer operation if the operands come
+ * from shapes: the result is the same, and exact for any size. Adds the number of replacements to `*count`. */
 int model_elide_casts(struct model *model, size_t *count, struct error *err);
 
 #endif

@@ -48,11 +48,10 @@ int external_data_location(const char *path, const char *folder, char **ret, str
     if (path[0] == '/' && path_lies_inside(target, real))
         location = target + strlen(real) + (strcmp(real, "/") != 0);
     if (external_data_leads_out(location))
-        rc = error_set(
-            err, ERR_INVALID,
-            "external data '%s' would lie outside of '%s', the folder of the model, which refers to them by a "
-            "path from there: give a path in that folder, or a name alone, like '%s'",
-            path, real, base);
+        rc = error_set(err, ERR_INVALID,
+                       "external data '%s' would be outside of '%s', the folder of the model: give a path in that "
+                       "folder, or a name alone, like '%s'",
+                       path, real, base);
     else
         *ret = memory_strdup(location);
     free(place);
@@ -72,27 +71,26 @@ int external_data_path(const struct model *model, struct text location, char **r
     int rc = 0;
 
     if (strlen(name) != location.size || external_data_leads_out(name)) {
-        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s' lie outside of the model's folder: refused",
+        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s' are outside of the model's folder: refused",
                        model->display_name, name);
         goto done;
     }
     real = file_real_path(joined);
     if (real == NULL || folder == NULL) {
         rc = error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
-                             "%s: cannot find external data '%s' (--external-data-dir says where they are)",
+                             "%s: cannot find external data '%s' (specify their folder with --external-data-dir)",
                              model->display_name, joined);
         goto done;
     }
     if (!path_lies_inside(real, folder)) {
-        rc = error_set(err, ERR_CORRUPT,
-                       "%s: external data '%s' are a link that leads out of the model's folder: refused",
+        rc = error_set(err, ERR_CORRUPT, "%s: external data '%s': symlink escapes the model's folder: refused",
                        model->display_name, name);
         goto done;
     }
     if (stat(real, &status) == 0 && !S_ISREG(status.st_mode)) {
-        rc =
-            error_set(err, ERR_INVALID, "%s: external data '%s' are no ordinary file, but a folder, a pipe or a device",
-                      model->display_name, name);
+        rc = error_set(err, ERR_INVALID,
+                       "%s: external data '%s' are not a regular file, but a folder, a pipe or a device",
+                       model->display_name, name);
         goto done;
     }
     *ret = real;
@@ -102,7 +100,7 @@ done:
     return rc;
 }
 
-/* Places in the order in which they are met, each once. */
+/* Distinct locations in order of first use. */
 struct locations {
     const struct model *model;
     struct text_list *list;
@@ -123,7 +121,7 @@ static int add_data_location(struct locations *locations, struct span tensor, st
     return 0;
 }
 
-/* Which fields of a message lead to tensors; the field that is one itself stands first. */
+/* Fields of a message that contain tensors: first the field that is a tensor, then nested messages. */
 static const uint32_t node_fields[] = {0, NODE_ATTRIBUTE, 0};
 static const uint32_t attribute_fields[] = {ATTRIBUTE_TENSOR, ATTRIBUTE_GRAPH, ATTRIBUTE_GRAPHS};
 static const uint32_t graph_fields[] = {GRAPH_INITIALIZER, GRAPH_NODE, 0};
@@ -158,7 +156,7 @@ static int scan_message_locations(struct locations *locations, struct span messa
 static int add_initializer_locations(struct locations *locations, const struct subgraph *subgraph, struct error *err)
 {
     const struct model *model = subgraph->model;
-    struct bitset used = {0}; /* asked for when needed: most models have everything inside */
+    struct bitset used = {0}; /* computed on demand: most models have no external data */
     int rc = 0;
 
     for (size_t i = 0; rc == 0 && i < model->initializers.count; i++) {
@@ -194,7 +192,7 @@ static int add_node_locations(struct locations *locations, const struct subgraph
         if (rc < 0)
             return rc;
     }
-    /* all of the functions, because all of them are written with every part of the model */
+    /* all functions, because they are written with every subgraph */
     while (rc == 0 && model_next_function(model, &place, &function)) {
         rc = scan_message_locations(locations, function, function_fields, 0, err);
         if (rc == 0)
@@ -250,7 +248,7 @@ static int copy_data_file(const char *from, const char *to, struct error *err)
         return rc;
     file_remove_leftovers(to);
     if (fstat(map.fd, &status) != 0)
-        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
+        rc = error_set_errno(err, ERR_IO, "cannot access '%s'", from);
     else
         rc = file_writer_open_like(&writer, to, &status, err);
     if (rc == 0) {
@@ -263,7 +261,7 @@ static int copy_data_file(const char *from, const char *to, struct error *err)
     return rc;
 }
 
-/* The copy that an earlier run has left on another file system will do. */
+/* An identical copy from an earlier run on another file system can be reused. */
 static int files_hold_the_same(const char *from, const char *to, struct error *err)
 {
     struct stat source, destination;
@@ -271,8 +269,8 @@ static int files_hold_the_same(const char *from, const char *to, struct error *e
     int rc;
 
     if (stat(from, &source) < 0)
-        return error_set_errno(err, ERR_IO, "cannot look at '%s'", from);
-    if (stat(to, &destination) < 0) /* a link to nothing */
+        return error_set_errno(err, ERR_IO, "cannot access '%s'", from);
+    if (stat(to, &destination) < 0) /* a dangling link */
         return 0;
     if (source.st_ino == destination.st_ino && source.st_dev == destination.st_dev)
         return 1;
@@ -296,7 +294,8 @@ static void list_missing_folders(const char *path, struct path_list *ret)
     *VECTOR_APPEND(ret) = folder;
 }
 
-/* Whether both names are hard links: `from` is a real path. A symbolic link to it is somebody's wish. */
+/* Whether both names are hard links to the same file: `from` is a real path. A symbolic link is kept: the user created
+ * it. */
 static bool is_hard_link(const char *from, const char *to)
 {
     struct stat source, destination;
@@ -306,7 +305,7 @@ static bool is_hard_link(const char *from, const char *to)
            source.st_ino == destination.st_ino && source.st_dev == destination.st_dev;
 }
 
-/* Does nothing when the file is there. */
+/* Does nothing if the file exists. */
 static int provide_data_file(const char *from, const char *to, bool may_be_link, struct path_list *ret_made,
                              struct error *err)
 {
@@ -319,8 +318,8 @@ static int provide_data_file(const char *from, const char *to, bool may_be_link,
         if (rc != 0)
             return rc < 0 ? rc : 0;
         return error_set(err, ERR_EXISTS,
-                         "'%s' exists and is not the external data of this model: move it away, or write "
-                         "the model into another folder",
+                         "'%s' exists and is not the external data of this model: move it away, or write the model to "
+                         "another folder",
                          to);
     }
     list_missing_folders(to, ret_made);
@@ -332,7 +331,7 @@ static int provide_data_file(const char *from, const char *to, bool may_be_link,
     return rc;
 }
 
-/* What nodes hold is copied rather than linked. */
+/* Tensors in attributes are copied rather than linked. */
 int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
                           struct path_list *ret_made, struct error *err)
 {

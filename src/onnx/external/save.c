@@ -22,11 +22,11 @@ struct external_save {
     char *file_name; /* of the one file, relative to the model */
     const struct external_settings *settings;
     enum file_durability durability;
-    struct text_list taken; /* files that the model's external data are in already */
+    struct text_list taken; /* files with existing external data of the model */
     struct file_writer writer;
     bool open;
     size_t file_count;
-    struct path_list made; /* files in place */
+    struct path_list made; /* committed files */
     struct arena arena;
 };
 
@@ -36,7 +36,7 @@ static int check_external_file_name(const char *name, const char *model_base, st
     bool is_model;
 
     if (external_data_leads_out(name))
-        return error_set(err, ERR_INVALID, "external data '%s' have to lie in the model's folder", name);
+        return error_set(err, ERR_INVALID, "external data '%s' must be in the model's folder", name);
     base = file_basename(name);
     folder = file_folder(name);
     is_model = strcmp(base, model_base) == 0 && strcmp(folder, ".") == 0;
@@ -84,7 +84,7 @@ static int close_data_file(struct external_save *save, struct error *err)
     return rc;
 }
 
-/* Tensors that stay where they are would find other data there. */
+/* Replacing the file would corrupt tensors that stay in it. */
 static int refuse_existing_file(struct external_save *save, const char *path, struct error *err)
 {
     struct stat destination, other;
@@ -96,10 +96,9 @@ static int refuse_existing_file(struct external_save *save, const char *path, st
         bool same = stat(name, &other) == 0 && other.st_ino == destination.st_ino && other.st_dev == destination.st_dev;
 
         if (same)
-            return error_set(err, ERR_EXISTS,
-                             "'%s' holds external data that this model refers to: give another name with "
-                             "--save-external-data",
-                             path);
+            return error_set(
+                err, ERR_EXISTS,
+                "'%s' contains external data of this model: specify another name with --save-external-data", path);
     }
     return 0;
 }
@@ -131,7 +130,7 @@ static int open_next_file(struct external_save *save, const char **ret_name, str
     return rc;
 }
 
-/* `narrowed`: the type that they are converted to; UNDEFINED: none. */
+/* `narrowed`: the type to convert to; UNDEFINED: none. */
 static int append_tensor_data(struct external_save *save, struct span raw, enum data_type narrowed,
                               uint64_t *ret_offset, struct error *err)
 {
@@ -159,7 +158,7 @@ static void add_location_entry(struct string_builder *out, const char *key, cons
     wire_write_bytes(out, TENSOR_EXTERNAL_DATA, entry.data, entry.size);
 }
 
-/* The TensorProto as it is, but for its data and where they are. */
+/* Copies the TensorProto without its data and their location. */
 static void add_tensor_description(struct string_builder *out, struct span message, struct text name)
 {
     struct wire_reader reader = wire_reader_of(message);

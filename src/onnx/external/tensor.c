@@ -23,13 +23,13 @@ static int borrow_external_data(struct file_map *map, const struct tensor_header
     uint64_t offset = header->place.offset;
 
     if (header->type == DATA_UNDEFINED || header->type == DATA_STRING)
-        return error_set(err, ERR_UNSUPPORTED, "tensor '" TEXT_FORMAT "' has external data of a type that is not known",
+        return error_set(err, ERR_UNSUPPORTED, "tensor '" TEXT_FORMAT "' has external data of an unknown type",
                          TEXT_ARGS(header->name));
     if (header->place.has_length && header->place.length != size)
         return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "' has external data that do not fit its shape",
                          TEXT_ARGS(header->name));
     if (size == SIZE_MAX || offset > map->size || size > map->size - offset)
-        return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "': its data lie outside of '%s' (%zu bytes)",
+        return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "': its data are beyond the end of '%s' (%zu bytes)",
                          TEXT_ARGS(header->name), map->path, map->size);
     tensor_borrow(header->type, &header->shape, size > 0 ? (const void *)(map->data + offset) : "", (size_t)size, ret);
     ret->free_owner = free_tensor_map;
@@ -63,7 +63,7 @@ int external_tensor_read(const struct model *model, struct span message, struct 
     return rc;
 }
 
-/* The file at `location`, mapped now if it was not before. */
+/* Maps the file at `location`, unless it is mapped already. */
 static int map_for_good(struct model *model, struct text location, struct file_map **ret, struct error *err)
 {
     struct file_map map;
@@ -108,7 +108,7 @@ int external_tensor_borrow(struct model *model, struct span message, struct tens
     rc = tensor_proto_decode(message, &tensor, err);
     if (rc < 0)
         return rc;
-    if (tensor.free_owner == NULL || tensor.type == DATA_STRING) { /* text has parts of its own */
+    if (tensor.free_owner == NULL || tensor.type == DATA_STRING) { /* strings are allocated separately */
         *ret = tensor;
         return 0;
     }
@@ -118,8 +118,8 @@ int external_tensor_borrow(struct model *model, struct span message, struct tens
     if (copy != NULL)
         tensor_borrow(tensor.type, &tensor.shape, copy, tensor.size, ret);
     else
-        rc = error_set(err, ERR_MEMORY, "no memory for tensor '" TEXT_FORMAT "' of %zu bytes", TEXT_ARGS(header.name),
-                       tensor.size);
+        rc = error_set(err, ERR_MEMORY, "not enough memory for tensor '" TEXT_FORMAT "' of %zu bytes",
+                       TEXT_ARGS(header.name), tensor.size);
     tensor_release(&tensor);
     return rc;
 }

@@ -18,13 +18,13 @@
 
 struct conversion {
     const struct float16_settings *settings;
-    struct model *model; /* the whole one */
+    struct model *model; /* the whole model */
     struct unused_names names;
     bool *keep_used;
     struct float16_outcome *outcome;
 };
 
-/* ---- Which nodes ---- */
+/* ---- Selection of nodes ---- */
 
 static bool user_keeps_node(struct conversion *conversion, const struct node *node)
 {
@@ -40,7 +40,7 @@ static bool user_keeps_node(struct conversion *conversion, const struct node *no
     return keeps;
 }
 
-/* Whether a node has float32 tensors among these that no constant is, and all of them are made of integers. */
+/* Whether the range contains non-constant float32 tensors, and all of them are computed from integers. */
 static bool value_comes_from_integers(const struct model *model, const struct node *node,
                                       const struct bitset *from_integers)
 {
@@ -134,7 +134,7 @@ static void copy_opset_imports(const struct span_list *fields, struct string_bui
     }
 }
 
-/* A model whose graph is the body. Before IR version 4 weights would have to be inputs as well, which bodies do not
+/* Builds a model whose graph is the body. Before IR version 4 weights would also have to be inputs, which bodies do not
  * have. */
 static int parse_body_graph(const struct model *outer, struct span body, struct string_builder *bytes,
                             struct model **ret, struct error *err)
@@ -153,7 +153,7 @@ static int parse_body_graph(const struct model *outer, struct span body, struct 
     return rc;
 }
 
-/* Lists what the body reads from outside, with the descriptions that `outer` has. */
+/* Lists the captures of the body, with their types in `outer`. */
 static void list_captured_values(const struct model *outer, struct model *body, struct value_list *ret)
 {
     SCOPED_BITSET(inputs);
@@ -176,7 +176,7 @@ static void list_captured_values(const struct model *outer, struct model *body, 
     }
 }
 
-/* The GraphProto of the converted body, in memory of the model around it. */
+/* The GraphProto of the converted body, in memory of the outer model. */
 static int extract_body_graph(struct model *outer, struct model *body, struct span *ret, struct error *err)
 {
     struct subgraph whole SCOPED(subgraph_release) = {0};
@@ -199,12 +199,12 @@ static int extract_body_graph(struct model *outer, struct model *body, struct sp
     if (copy != NULL)
         memcpy(copy, ret->data, ret->size);
     else
-        rc = error_set(err, ERR_MEMORY, "no memory for a body of %zu bytes", ret->size);
+        rc = error_set(err, ERR_MEMORY, "not enough memory for a body of %zu bytes", ret->size);
     ret->data = copy;
     return rc;
 }
 
-/* The graph whose nodes have the bodies that are converted. */
+/* The graph whose nodes contain the bodies. */
 struct outer_graph {
     struct conversion *conversion;
     struct model *graph;
@@ -224,7 +224,7 @@ static int convert_body_graph(void *data, struct span body, struct span *ret, st
         goto done;
     list_captured_values(outer->graph, model, &captured);
     rc = convert_graph_to_half(outer->conversion, model, &captured, outer->depth + 1, err);
-    for (size_t i = 0; i < captured.count; i++) /* described outside */
+    for (size_t i = 0; i < captured.count; i++) /* types are written in the outer graph */
         model->values.items[captured.items[i]].info.size = 0;
     if (rc == 0)
         rc = extract_body_graph(outer->graph, model, ret, err);
@@ -261,7 +261,7 @@ static int convert_all_bodies(struct conversion *conversion, struct model *graph
 
 /* ---- A graph ---- */
 
-/* What is captured is an input to whoever infers types. */
+/* Captures are inputs for type inference. */
 static void infer_graph_types(const struct conversion *conversion, struct model *graph,
                               const struct value_list *captured)
 {
@@ -301,7 +301,7 @@ static void warn_of_unknown_node(const struct model *model, const char *name, st
         close_names_offer(&close, model->nodes.items[i].op_type);
     }
     close_names_add_to(&close, &text);
-    log_message(log, LOG_WARNING, "--keep-float32: no node is called '%s' or has that operator%s", name, text.data);
+    log_message(log, LOG_WARNING, "--keep-float32: no node has the name or operator '%s'%s", name, text.data);
 }
 
 static void note_converted_operators(const struct conversion *conversion)
@@ -314,11 +314,10 @@ static void note_converted_operators(const struct conversion *conversion)
     if (conversion->outcome->functions > 0)
         log_message(log, LOG_INFO, "%zu calls of local functions stay float32", conversion->outcome->functions);
     if (model_opset(conversion->model) < HALF_OPSET)
-        log_message(
-            log, LOG_WARNING,
-            "The model is of operator set %lld, and before %d there is no Cast that runtimes have: all stays float32. "
-            "Convert it to a later operator set first",
-            (long long)model_opset(conversion->model), HALF_OPSET);
+        log_message(log, LOG_WARNING,
+                    "The model uses operator set %lld, whose Cast runtimes no longer support (at least %d is needed): "
+                    "all nodes stay float32. Convert it to a later operator set first",
+                    (long long)model_opset(conversion->model), HALF_OPSET);
     log_message(log, LOG_INFO, "Converted %zu nodes to float16; %zu others compute in float32",
                 conversion->outcome->converted, conversion->outcome->kept.count);
 }

@@ -1,12 +1,12 @@
-/* onnx/half/float16.h: a float32 model becomes a float16 model, with inputs and outputs of the types that they had.
+/* onnx/half/float16.h: converts a float32 model to float16; its inputs and outputs keep their types.
  *
- * The module onnx/half/ makes nodes compute in float16, all of a model (this header) or some, these in bfloat16, too
- * (mixed_precision.h), or round as if they did (rounded_nodes.h); half_operators.h says which nodes can. A model comes
- * in and is changed. It may use onnx/write/ and what that may.
+ * The module onnx/half/ converts all nodes of a model to float16 (this header) or some to float16 or bfloat16
+ * (mixed_precision.h), or only rounds tensors as these would (rounded_nodes.h); half_operators.h determines which nodes
+ * can be converted. It depends on onnx/write/ and its dependencies.
  *
- * Bodies of If, Loop and Scan are converted, too; what goes into them and comes out of them stays float32. Local
- * functions stay as they are. What is computed from integers alone stays float32, because it often says how large
- * something is, and so do operators that do not take float16 (see onnx/half/half_operators.h).
+ * Bodies of If, Loop and Scan are converted, too; their inputs and outputs stay float32. Local functions are not
+ * converted. Nodes that compute only on integers stay float32, because they often compute sizes, and so do operators
+ * that do not support float16 (see onnx/half/half_operators.h).
  */
 #ifndef ONNX_HALF_FLOAT16_H
 #define ONNX_HALF_FLOAT16_H
@@ -16,16 +16,16 @@
 
 enum float16_reason {
     FLOAT16_LISTED,      /* among settings->keep */
-    FLOAT16_OF_INTEGERS, /* computed from integers alone */
-    FLOAT16_NOT_TAKEN,   /* its operator does not take float16, or types are not known */
+    FLOAT16_OF_INTEGERS, /* computed only from integers */
+    FLOAT16_NOT_TAKEN,   /* its operator does not support float16, or types are unknown */
 };
 
-/* What became of the nodes that read or make float32 tensors, those in bodies included. */
+/* Result for the nodes that read or produce float32 tensors, including nodes in bodies. */
 struct float16_outcome {
     size_t converted;
     struct {
         struct float16_kept {
-            const char *name; /* its name; without one, its operator and number */
+            const char *name; /* its name; if empty, its operator and index */
             enum float16_reason reason;
         } * items;
         size_t count, capacity;
@@ -41,15 +41,15 @@ struct float16_settings {
     const char *const *keep;
     size_t keep_count;
 
-    /* Describes the values of a graph, all of `model`, as far as it can; asked for the main graph and for every body,
-     * whose inputs then are all that it reads from outside. */
+    /* Infers the types of a graph, all of `model`, if possible. Called for the main graph and for every body; captured
+     * tensors are then inputs of the body. */
     void (*infer)(void *data, struct model *model, const struct subgraph *graph);
     void *data;
     struct log *log; /* may be NULL */
 };
 
-/* Nodes whose descriptions are not complete stay as they are. `ret` is made anew. After an error the model can only be
- * freed. */
+/* Converts the model. Nodes with incomplete types stay float32. `ret` is overwritten. After an error the model can only
+ * be freed. */
 int float16_convert(struct model *model, const struct float16_settings *settings, struct float16_outcome *ret,
                     struct error *err);
 

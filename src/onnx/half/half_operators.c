@@ -7,11 +7,10 @@
 
 /* ---- Tables ---- */
 
-/* Operators that have a float32 tensor somewhere and refuse float16 in one operator set or another, or whose results
- * differ altogether (random ones, and those that see bits); and those of sequences and optionals, whose type would have
- * to change with their elements'. Source: the type constraints in ONNX's operator schemas; and the functions there,
- * which a runtime puts in the place of an operator that it has no kernel for: that of MeanVarianceNormalization has
- * constants in float32. */
+/* Operators with a float32 tensor that do not support float16 in some operator set, or whose results would differ
+ * completely (random operators, and operators on bits); and operators on sequences and optionals, whose type would
+ * change with their elements. Source: the type constraints in ONNX's operator schemas, and the function bodies there,
+ * which a runtime uses for operators without a kernel: that of MeanVarianceNormalization has float32 constants. */
 static const char *const float32_operators[] = {
     "Bernoulli",
     "BitCast",
@@ -52,11 +51,11 @@ static const char *const float32_operators[] = {
     "TfIdfVectorizer",
 };
 
-/* Operators that take bfloat16 for each of their float32 tensors, and the first version of ONNX's operator set in which
- * they do, and so does what their functions consist of (Clip needs Where, SoftmaxCrossEntropyLoss
- * NegativeLogLikelihoodLoss); as far as TensorRT has it, too: DeformConv, GridSample, Mish, NonZero and RoiAlign are
- * none of them. Sources: the type constraints and functions in ONNX's operator schemas, and the list of operators of
- * TensorRT's parser. */
+/* Operators that support bfloat16 for each of their float32 tensors, and the first ONNX operator set in which they and
+ * the operators in their function bodies do (Clip needs Where, SoftmaxCrossEntropyLoss needs
+ * NegativeLogLikelihoodLoss). Operators that TensorRT does not support in bfloat16 are left out: DeformConv,
+ * GridSample, Mish, NonZero and RoiAlign. Sources: the type constraints and functions in ONNX's operator schemas, and
+ * the list of operators of TensorRT's parser. */
 static const struct {
     const char *name;
     int opset;
@@ -261,7 +260,7 @@ bool node_takes_half(const struct model *model, const struct node *node, enum da
         return false;
     if (half == DATA_BFLOAT16 ? !operator_takes_bfloat16(node, opset) : !operator_takes_float16(node))
         return false;
-    if (node_is(node, "LayerNormalization") && node->outputs.count > 1) /* the others are always float32 */
+    if (node_is(node, "LayerNormalization") && node->outputs.count > 1) /* the other outputs are always float32 */
         return false;
     return node_types_are_known(model, node->inputs) && node_types_are_known(model, node->outputs);
 }

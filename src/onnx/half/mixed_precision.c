@@ -19,7 +19,7 @@
 #include "tensor/values/elements.h"
 #include "onnx/half/half_operators.h"
 
-/* Pages of a mapped file are given back each time that so many elements were looked at. */
+/* Pages of a mapped file are released each time this many elements were read. */
 #define FORGET_STEP ((size_t)1 << 20)
 
 static uint16_t narrow_float(enum data_type half, float value)
@@ -29,9 +29,9 @@ static uint16_t narrow_float(enum data_type half, float value)
 
 /* ---- The graph, rebuilt ---- */
 
-/* A float32 tensor may exist in both types, under two names. */
+/* The names of a tensor in float32 and in the narrow type. */
 struct twin {
-    struct text float32, half; /* size 0: not there yet */
+    struct text float32, half; /* size 0: not created yet */
     bool is_float;
 };
 
@@ -43,7 +43,7 @@ struct rebuild {
     struct log *log;
     struct twin *twins; /* by value */
     struct bitset outputs;
-    struct value_list weights; /* constants of which a narrow copy is wanted */
+    struct value_list weights; /* constants that need a narrow copy */
     struct span_list fields;
     size_t vanished, vanished_tensors;
 };
@@ -58,7 +58,7 @@ static const char *half_suffix(const struct rebuild *rebuild)
     return rebuild->half == DATA_BFLOAT16 ? "_bfloat16" : "_float16";
 }
 
-/* The name of `value` in one of the types, which is made where it is wanted first. */
+/* The name of `value` in one of the types; the Cast is created at its first use. */
 static struct text rename_value_as(struct rebuild *rebuild, uint32_t value, bool narrowed)
 {
     struct twin *twin = &rebuild->twins[value];
@@ -82,7 +82,7 @@ static bool node_is_low(const struct rebuild *rebuild, uint32_t node)
     return bitset_has(rebuild->low, node);
 }
 
-/* Marks in `ret` the values that nodes read in float32, in their bodies, too. */
+/* Marks in `ret` the values that nodes or their bodies read in float32. */
 static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
 {
     const struct model *model = rebuild->model;
@@ -101,8 +101,7 @@ static void find_float32_uses(const struct rebuild *rebuild, struct bitset *ret)
     bitset_unite(ret, &rebuild->outputs);
 }
 
-/* Says for each tensor which type its own name stands for. A constant that only nodes in `low` read is converted
- * itself. */
+/* Determines the type that keeps each tensor's name. A constant that only nodes in `low` read is converted itself. */
 static void settle_value_names(struct rebuild *rebuild)
 {
     const struct model *model = rebuild->model;
@@ -168,7 +167,7 @@ static void name_low_outputs(struct rebuild *rebuild, uint32_t index, struct ren
     }
 }
 
-/* Outputs of the model that the node makes in the narrow type. */
+/* Adds Casts for outputs of the model that the node produces in the narrow type. */
 static void cast_low_outputs(struct rebuild *rebuild, uint32_t index)
 {
     const struct model *model = rebuild->model;
@@ -182,9 +181,9 @@ static void cast_low_outputs(struct rebuild *rebuild, uint32_t index)
     }
 }
 
-/* ---- Attributes that hold a type, or numbers of one ---- */
+/* ---- Attributes with a type, or with values of one ---- */
 
-/* A copy of the node with another attribute of that name. */
+/* Copies the node with another value of an attribute. */
 static struct span replace_integer_attribute(struct arena *arena, struct span node,
                                              const struct node_attribute *attribute)
 {
@@ -203,7 +202,7 @@ static struct span replace_integer_attribute(struct arena *arena, struct span no
     return wire_make_field(arena, GRAPH_NODE, &message);
 }
 
-/* A Cast to float32 becomes one to the narrow type, and so does what a ConstantOfShape repeats. */
+/* Changes a Cast to float32 to the narrow type, and converts the value of a ConstantOfShape. */
 static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, struct span *field)
 {
     const struct model *model = rebuild->model;
@@ -239,7 +238,7 @@ static int rebuild_low_node(struct rebuild *rebuild, uint32_t index, struct erro
     struct rename_map outputs SCOPED(rename_map_release) = {0};
     int rc;
 
-    name_low_inputs(rebuild, index, &inputs); /* Casts go in front of the node */
+    name_low_inputs(rebuild, index, &inputs); /* adds Casts before the node */
     name_low_outputs(rebuild, index, &outputs);
     rc = node_rename(&rebuild->model->arena, field, &inputs, &outputs, &field, err);
     if (rc == 0) {
@@ -253,7 +252,7 @@ static int rebuild_low_node(struct rebuild *rebuild, uint32_t index, struct erro
 
 /* ---- Weights ---- */
 
-/* What the conversion will do to the values, without doing it. */
+/* Counts values that the conversion will change, without converting them. */
 static void survey_narrowed_weight(const struct model *model, const struct tensor *tensor, enum data_type half,
                                    struct narrowing *ret)
 {
@@ -282,8 +281,8 @@ static void report_narrowed_weight(struct rebuild *rebuild, struct text name, co
 {
     if (narrowing->infinite > 0)
         log_message(rebuild->log, LOG_WARNING,
-                    "Weight '" TEXT_FORMAT "': %zu of %zu values are beyond the range of %s (%s) and become "
-                    "infinite; --keep-float32 keeps the nodes that use it as they are",
+                    "Weight '" TEXT_FORMAT "': %zu of %zu values exceed the range of %s (%s) and become infinite; pass "
+                    "--keep-float32 for the nodes that use it",
                     TEXT_ARGS(name), narrowing->infinite, narrowing->elements, data_type_name(rebuild->half),
                     rebuild->half == DATA_BFLOAT16 ? "3.39e38" : "65504");
     rebuild->vanished += narrowing->vanished;
@@ -327,7 +326,7 @@ static int narrow_low_weights(struct rebuild *rebuild, struct error *err)
     return rc;
 }
 
-/* Describes the tensor `name`, which has the shape of `like` and is of another type. */
+/* Adds the type of the tensor `name`: the shape of `like` with another element type. */
 static void add_typed_description(struct model *model, struct text name, const struct value_type *like,
                                   enum data_type element)
 {
@@ -340,7 +339,7 @@ static void add_typed_description(struct model *model, struct text name, const s
         model_set_type(model, value, &type);
 }
 
-/* Gives both twins of each tensor their types; those of the original are read before they change. */
+/* Sets the types of both names of each tensor; the original's types are read before they change. */
 static void describe_twins(struct rebuild *rebuild, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
@@ -388,9 +387,9 @@ done:
 /* ---- Costs ---- */
 
 #define WIDE 4   /* bytes of an element in float32 */
-#define NARROW 2 /* in float16 and bfloat16 */
+#define NARROW 2 /* bytes of an element in float16 and bfloat16 */
 
-/* In which types a value is read. */
+/* The types in which a value is read. */
 struct type_uses {
     bool wide, narrow;
 };
@@ -417,7 +416,7 @@ static bool value_is_wide(const struct model *model, uint32_t value)
     return value != VALUE_NONE && value_element(model, value) == DATA_FLOAT32;
 }
 
-/* What the node reads and writes, but for what asks for a shape, which reads no element. */
+/* Adds the bytes that the node reads and writes. Shape and Size read no elements. */
 static void add_node_costs(const struct model *model, const struct bitset *low, uint32_t index,
                            const uint64_t *elements, struct type_uses *uses, struct mixed_precision_costs *ret)
 {

@@ -1,8 +1,8 @@
-/* onnx/half/mixed_precision.h: some nodes of a float32 model compute in float16 or bfloat16.
+/* onnx/half/mixed_precision.h: converts some nodes of a float32 model to float16 or bfloat16.
  *
- * Where a tensor goes from one kind of node to the other it passes a Cast, one for each tensor and type. The model's
- * inputs and outputs keep their types. Constants are converted, not cast: when the model is written, so that they are
- * never in memory.
+ * A tensor that passes between converted and other nodes gets one Cast for each type. The model's inputs and outputs
+ * keep their types. Constants are converted without a Cast while the model is written, so that they are never in
+ * memory.
  */
 #ifndef ONNX_HALF_MIXED_PRECISION_H
 #define ONNX_HALF_MIXED_PRECISION_H
@@ -13,35 +13,34 @@
 #include "onnx/model/model.h"
 #include "onnx/half/half_operators.h"
 
-/* How a constant fared. */
+/* Values of a constant that the conversion changes. */
 struct narrowing {
     size_t elements;
     size_t infinite; /* finite values that became infinite */
-    size_t vanished; /* values other than 0 that became 0 */
+    size_t vanished; /* nonzero values that became 0 */
 };
 
-/* Lets the nodes in `low` compute in `half`, float16 or bfloat16; node_takes_half() each of them. Renumbers nodes.
- * `names` are those of this model, or of the one that it is a body of. A constant whose values become infinite is a
- * warning, one by one. */
+/* Converts the nodes in `low` to `half`, float16 or bfloat16; node_takes_half() must be true for each. Renumbers nodes.
+ * `names` are the names of this model, or of the model that contains it as a body. Logs a warning for each constant
+ * with values that become infinite. */
 int mixed_precision_apply(struct model *model, const struct bitset *low, enum data_type half,
                           struct unused_names *names, struct log *log, struct error *err);
 
-/* ---- Costs: what a choice of low nodes costs, in Casts and in bytes, without making the model. */
+/* ---- Costs: the Casts and bytes of a choice of low nodes, without building the model. */
 
-/* Of a model as mixed_precision_apply() makes it. Bytes are those of float32 tensors of the original: each node reads
- * its inputs, constants included, and writes its outputs, in the types that they have then. */
+/* Costs of the model that mixed_precision_apply() would build. Bytes count the float32 tensors of the original: each
+ * node reads its inputs, constants included, and writes its outputs, in their new types. */
 struct mixed_precision_costs {
     size_t casts;
     uint64_t cast_bytes; /* read and written by Casts */
-    uint64_t node_bytes; /* read and written by other nodes, bodies left out */
-    size_t unknown;      /* tensors whose size nobody knows: they count as empty */
+    uint64_t node_bytes; /* read and written by other nodes, without bodies */
+    size_t unknown;      /* tensors of unknown size: counted as empty */
 };
 
-/* How many elements each value of the model has, as far as its descriptions say; 0: they do not. `ret` has
- * model->values.count. */
+/* Computes the element count of each value from static shapes; 0 if unknown. `ret` has model->values.count entries. */
 void mixed_precision_elements(const struct model *model, uint64_t *ret);
 
-/* The costs with the nodes of `low` in float16 or bfloat16. `elements`: of each value; 0 where it is not known. */
+/* Computes the costs with the nodes of `low` in float16 or bfloat16. `elements`: see mixed_precision_elements(). */
 void mixed_precision_costs(const struct model *model, const struct bitset *low, const uint64_t *elements,
                            struct mixed_precision_costs *ret);
 

@@ -13,7 +13,7 @@ struct rounding {
     const struct bitset *rounded;
     enum data_type half;
     struct unused_names *names;
-    struct text *copies; /* by value: the name of its rounded form; size 0: not made yet */
+    struct text *copies; /* by value: the name of its rounded copy; size 0: none yet */
     struct span_list fields;
 };
 
@@ -38,7 +38,7 @@ static bool value_is_rounded(const struct rounding *rounding, uint32_t value)
     return producer != NODE_NONE && bitset_has(rounding->rounded, producer);
 }
 
-/* Rounds in front of the node what it reads. */
+/* Rounds the inputs of the node. */
 static void round_node_inputs(struct rounding *rounding, const struct node *node, struct rename_map *ret)
 {
     const struct model *model = rounding->model;
@@ -58,7 +58,7 @@ static void round_node_inputs(struct rounding *rounding, const struct node *node
     }
 }
 
-/* What the node makes gets another name; its own is for what is rounded behind it. */
+/* Renames the outputs of the node; the old names are used for the rounded outputs. */
 static void rename_node_outputs(struct rounding *rounding, const struct node *node, struct rename_map *ret,
                                 struct text *ret_exact)
 {

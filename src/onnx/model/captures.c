@@ -107,7 +107,7 @@ static int walk_attribute_graphs(struct capture_walk *walk, struct span attribut
     return rc;
 }
 
-/* `scope` is the body that holds the node; NULL for a node of the main graph, whose own inputs are listed anyway. */
+/* `scope` is the body that contains the node; NULL for a node of the main graph, whose inputs are not captures. */
 static int walk_node_captures(struct capture_walk *walk, struct span node, const struct scope *scope, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node);
@@ -127,7 +127,7 @@ static int walk_node_captures(struct capture_walk *walk, struct span node, const
     return rc;
 }
 
-/* A body's output may be an outer tensor: it needs no node. */
+/* A body's output may be a captured tensor, without a node. */
 static void use_graph_output(struct capture_walk *walk, const struct scope *scope, struct span value_info)
 {
     struct wire_reader reader = wire_reader_of(value_info);

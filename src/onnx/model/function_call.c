@@ -8,7 +8,7 @@
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 
-/* ---- Finding it ---- */
+/* ---- Finding the function ---- */
 
 bool function_call_find(const struct model *model, uint32_t node, struct span *ret)
 {
@@ -29,7 +29,7 @@ struct function_call {
     const struct model *model;
     const struct node *node;
     struct span function;
-    struct name_map omitted; /* inputs of the function that the caller leaves out */
+    struct name_map omitted; /* inputs of the function that the caller omits */
 };
 
 static void note_omitted_names(struct function_call *call)
@@ -48,7 +48,7 @@ static bool name_is_omitted(const struct function_call *call, struct text name)
     return name_map_find(&call->omitted, name) != NAME_MAP_NONE;
 }
 
-/* Looks for an attribute among the fields `number` of a message. */
+/* Finds an attribute in the fields `number` of a message. */
 static bool find_call_attribute(struct span message, uint32_t number, struct text name, struct attribute *ret)
 {
     struct wire_reader reader = wire_reader_of(message);
@@ -62,8 +62,8 @@ static bool find_call_attribute(struct span message, uint32_t number, struct tex
     return false;
 }
 
-/* An attribute that refers to one of the function's gets the caller's value, else the function's default, else it
- * goes. */
+/* Resolves a reference to an attribute of the function: the caller's value, else the function's default, else it is
+ * removed. */
 static void add_call_attribute(const struct function_call *call, const struct wire_field *from,
                                struct string_builder *ret_node)
 {

@@ -29,7 +29,7 @@ int graph_view_open_body(const struct graph_view *outer, struct span body, struc
     return open_view_graph(outer, body, ret, err);
 }
 
-/* An input or output of a function is a bare name; a graph wants a description. */
+/* Inputs and outputs of a function are names; a graph requires a ValueInfoProto. */
 static void add_interface_name(struct string_builder *out, uint32_t number, struct text name)
 {
     SCOPED_STRING(info);
@@ -80,7 +80,7 @@ int graph_view_open_function(const struct graph_view *main, struct span function
     rc = open_view_graph(main, copy, &view.view, err);
     if (rc < 0)
         return rc;
-    view.view.outer = NULL; /* a function sees no tensors but its own */
+    view.view.outer = NULL; /* a function cannot capture tensors */
     *ret = view;
     return 0;
 }
@@ -90,7 +90,7 @@ void graph_view_close(struct graph_view *view)
     model_free(view->graph);
 }
 
-/* The dimensions of a SparseTensorProto, which has them where a TensorProto has other things. */
+/* The dimensions of a SparseTensorProto, whose field numbers differ from a TensorProto's. */
 static void read_sparse_shape(struct span sparse, struct value_type *type)
 {
     struct wire_reader reader = wire_reader_of(sparse);
@@ -141,7 +141,7 @@ bool graph_view_describe(const struct graph_view *view, uint32_t value, struct v
         value_info_decode(known->info, ret);
         if (known->info.size > 0 || known->producer != NODE_NONE)
             return false;
-        do { /* the next graph around it that has such a name */
+        do { /* search the enclosing graphs for the name */
             view = view->outer;
             if (view == NULL)
                 return false;

@@ -56,7 +56,7 @@ static void add_missing_name(struct missing_names *missing, const char *name)
         missing->first = name;
 }
 
-/* Ends a call that looked names up: an error when any are missing, with what is close to the first. */
+/* Returns an error if any names are missing, with suggestions for the first one. */
 static int refuse_missing_names(const struct subgraph *subgraph, const struct missing_names *missing, const char *what,
                                 const char *hint, struct error *err)
 {
@@ -103,8 +103,8 @@ static int add_barrier(struct subgraph *subgraph, uint32_t value, struct value_l
         return 0;
     if (!value_is_tensor(subgraph, value))
         return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' of %s is no tensor, and cannot be given out to keep a compiler from "
-                         "working across it",
+                         "'" TEXT_FORMAT
+                         "' of %s is not a tensor and cannot become an output, so fusions across it cannot be disabled",
                          TEXT_ARGS(subgraph->model->values.items[value].name), subgraph->model->display_name);
     value_list_add(&subgraph->outputs, value);
     if (ret_added != NULL)
@@ -112,7 +112,7 @@ static int add_barrier(struct subgraph *subgraph, uint32_t value, struct value_l
     return 0;
 }
 
-/* Where that is no tensor that a node makes, there is nothing across which anything could be done. */
+/* Only outputs of nodes can be fused across; other values are skipped. */
 static int add_barrier_to_value(struct subgraph *subgraph, const char *name, struct value_list *ret_added,
                                 struct error *err)
 {
@@ -141,7 +141,7 @@ int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct v
             rc = add_barrier(subgraph, value, ret_added, err);
     }
     if (rc == 0)
-        rc = refuse_missing_names(subgraph, &missing, "tensors", "so nothing across them can be switched off", err);
+        rc = refuse_missing_names(subgraph, &missing, "tensors", "so fusions across them cannot be disabled", err);
     string_release(&missing.list);
     return rc;
 }

@@ -1,6 +1,5 @@
-/* onnx/model/mark_outputs.h: other outputs for a model than its own: --onnx-outputs and --onnx-exclude-outputs, and
- * outputs that keep a compiler from working across a tensor. All nodes stay, whether or not an output still depends on
- * them.
+/* onnx/model/mark_outputs.h: changes the outputs of a model: --onnx-outputs and --onnx-exclude-outputs, and outputs
+ * that prevent a compiler from fusing across a tensor. All nodes stay, even if no output depends on them.
  */
 #ifndef ONNX_MODEL_MARK_OUTPUTS_H
 #define ONNX_MODEL_MARK_OUTPUTS_H
@@ -13,27 +12,26 @@ struct output_names {
     struct words names; /* empty when mark_all */
 };
 
-/* Makes every output of every node the outputs, in the order of nodes, each once. Left out are constants, omitted
- * optional outputs, and what the model says is no tensor; `ret_skipped` (may be NULL) gets the latter. Outputs that no
- * node makes, inputs and initializers, stay, behind the others. */
+/* Marks every output of every node as an output, in the order of nodes, each once, except constants, omitted optional
+ * outputs, and values that are not tensors; `ret_skipped` (may be NULL) gets the latter. Existing outputs without a
+ * producer (inputs and initializers) stay, after the others. */
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped);
 
-/* Makes the named tensors the outputs, in this order. ERR_INVALID lists the names that the model does not have. */
+/* Makes the named tensors the only outputs, in this order. ERR_INVALID lists unknown names. */
 int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err);
 
-/* What barriers are called where they are decisions that are switched off: "across:TENSOR". */
+/* Name of a barrier in the list of disabled decisions: "across:TENSOR". */
 #define BARRIER_KIND "across"
 #define BARRIER_PREFIX BARRIER_KIND ":"
 
-/* Makes the named tensors outputs as well, behind the others: what has to come out cannot be hidden by a fusion, so a
- * compiler does nothing across them. `ret_added` (may be NULL) gets those that were no outputs before. ERR_INVALID
- * lists the names that the model does not have, or says which is no tensor; names with NAME_MAY_MISS in front are
- * left out then. */
+/* Adds the named tensors as outputs, after the others: an output must be materialized, so a compiler cannot fuse across
+ * it. `ret_added` (may be NULL) gets the new outputs. ERR_INVALID lists unknown names, or names a value that is not a
+ * tensor; unknown names with prefix NAME_MAY_MISS are ignored. */
 int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct value_list *ret_added,
                          struct error *err);
 
-/* Takes the named tensors off the outputs. ERR_INVALID lists the names that are no outputs; it is an error, too,
- * when none would be left. */
+/* Removes the named tensors from the outputs. ERR_INVALID lists names that are not outputs; also if no output would be
+ * left. */
 int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err);
 
 #endif

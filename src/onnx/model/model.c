@@ -1,4 +1,4 @@
-/* onnx/model/model.c: walking an ONNX file once and indexing what it holds. See model.h. */
+/* onnx/model/model.c: parses an ONNX file once and builds its index. See model.h. */
 #include "onnx/model/model.h"
 
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* Pages behind the walk are given back each time it has moved on by this many bytes. */
+/* Pages that were read are released each time the parser has advanced by this many bytes. */
 #define FORGET_STEP ((size_t)16 << 20)
 
 uint32_t model_find_value(const struct model *model, struct text name)
@@ -75,7 +75,8 @@ static void read_node_attribute(struct node *node, struct span attribute)
     }
 }
 
-/* Everything but the outputs: inputs and outputs have to be consecutive edges each, but the fields may be mixed. */
+/* Reads all fields except outputs: inputs and outputs must each be consecutive edges, but the fields may be
+ * interleaved. */
 static void read_node_field(struct model *model, struct node *node, const struct wire_field *field)
 {
     switch (field->number) {
@@ -99,7 +100,7 @@ static void read_node_field(struct model *model, struct node *node, const struct
     }
 }
 
-/* The next `count` outputs that `reader` comes to. */
+/* Reads the next `count` outputs. */
 static void read_node_outputs(struct model *model, struct node *node, struct wire_reader reader, uint32_t count)
 {
     struct wire_field field;
@@ -160,7 +161,8 @@ int model_add_node(struct model *model, struct span whole, struct error *err)
     return 0;
 }
 
-/* The name of a ValueInfoProto or another message: the last occurrence counts, as protobuf demands of single fields. */
+/* The name of a ValueInfoProto or another message: the last occurrence counts, as protobuf specifies for singular
+ * fields. */
 static int read_field_name(const struct model *model, struct span message, uint32_t number, const char *what,
                            struct text *ret, struct error *err)
 {
@@ -199,7 +201,7 @@ static int add_initializer_field(struct model *model, const struct wire_field *f
     uint32_t value;
     int rc;
 
-    if (sparse) { /* a sparse initializer is called as its values are */
+    if (sparse) { /* a sparse initializer has the name of its values tensor */
         struct wire_reader reader = wire_reader_of(from->bytes);
         struct wire_field field;
 
@@ -218,7 +220,7 @@ static int add_initializer_field(struct model *model, const struct wire_field *f
     if (model->values.items[value].initializer == INITIALIZER_NONE) {
         model->values.items[value].initializer = (uint32_t)model->initializers.count;
         *VECTOR_APPEND(&model->initializers) = initializer;
-    } else { /* of two with one name, ONNX Runtime takes the later */
+    } else { /* of duplicates ONNX Runtime uses the last */
         model->initializers.items[model->values.items[value].initializer] = initializer;
     }
     return 0;
@@ -235,7 +237,7 @@ static int add_value_info_field(struct model *model, const struct wire_field *fr
     if (name.size == 0)
         return 0;
     value = model_add_value(model, name);
-    /* An input that is an output, too, is what the input says: the other one often says less. */
+    /* For an input that is also an output, the input's type is used: it is often more complete. */
     if (model->values.items[value].info.size == 0 || from->number == GRAPH_INPUT ||
         (from->number == GRAPH_OUTPUT && !model->values.items[value].info_of_input)) {
         model->values.items[value].info = from->bytes;
@@ -304,7 +306,7 @@ static int read_graph_field(struct model *model, const struct wire_field *field,
     return 0;
 }
 
-/* Appends what is dropped to `ret_repeated`, unless that is NULL. */
+/* Drops duplicates; appends them to `ret_repeated`, unless that is NULL. */
 static void keep_inputs_once(const struct model *model, struct value_list *list, struct value_list *ret_repeated)
 {
     SCOPED_BITSET(seen);
@@ -391,7 +393,7 @@ static int read_model_fields(struct model *model, struct error *err)
     while (rc == 0 && wire_next(&reader, &field)) {
         if (field.number == MODEL_GRAPH && field.type == WIRE_BYTES) {
             if (graph.data != NULL)
-                return error_set(err, ERR_CORRUPT, "the file holds two graphs (the second at byte %zu)",
+                return error_set(err, ERR_CORRUPT, "the file contains two graphs (the second at byte %zu)",
                                  (size_t)(field.whole.data - model->file.data));
             graph = field.bytes;
             continue;
@@ -409,9 +411,9 @@ static int read_model_fields(struct model *model, struct error *err)
     if (reader.damaged)
         return wire_damage(&reader, model->file, "the model", err);
     if (graph.data == NULL)
-        return error_set(err, ERR_CORRUPT, "holds no graph: not an ONNX model");
-    if (model->file.size / 2 >= UINT32_MAX) /* every number in the index counts things of two bytes or more */
-        return error_set(err, ERR_UNSUPPORTED, "is larger than 8 GiB: keep the weights in external data");
+        return error_set(err, ERR_CORRUPT, "contains no graph: not an ONNX model");
+    if (model->file.size / 2 >= UINT32_MAX) /* every index counts items of at least two bytes */
+        return error_set(err, ERR_UNSUPPORTED, "is larger than 8 GiB: store the weights as external data");
     return read_graph_fields(model, graph, err);
 }
 
@@ -573,7 +575,7 @@ int64_t model_opset(const struct model *model)
 
 /* ---- Readers ---- */
 
-/* Counts first, then fills in: `first` of each value moves to its end, which is the beginning of the next one's. */
+/* Counts, then fills in: `first` of each value advances to its end, which is the start of the next value. */
 void value_readers_init(struct value_readers *readers, const struct model *model, const uint32_t *as)
 {
     uint32_t *first = memory_alloc_zero(model->values.count + 2, sizeof(*first));

@@ -1,12 +1,11 @@
 /* onnx/model/model.h: an ONNX file, mapped and indexed.
  *
- * The module onnx/model/ reads models and says what is in them: a file comes in; nodes, values, parts (subgraph.h), and
- * what is known of types (known_types.h) or to be shown (text.h, graph_view.h) go out. It may use onnx/proto/.
+ * The module onnx/model/ contains the index of a model: nodes, values, subgraphs (subgraph.h), known types
+ * (known_types), and printing (text.h, graph_view.h). It depends on onnx/proto/.
  *
- * The file is walked once. Nodes, initializers and type descriptions stay where they are: the index holds spans into
- * the mapping. Tensors are called values and are numbered; names are looked up through a hash map. A model is never
- * changed after loading, except for the small edits that onnx/edit/model.h documents; what is cut out of it is a
- * `struct subgraph`.
+ * The file is parsed once. Nodes, initializers and type descriptions are not copied: the index contains spans into the
+ * mapping. Tensors are called values and are numbered; a hash map finds them by name. A model is not changed after
+ * loading, except by the edits in onnx/edit/; a part of it is a `struct subgraph`.
  */
 #ifndef ONNX_MODEL_MODEL_H
 #define ONNX_MODEL_MODEL_H
@@ -26,12 +25,12 @@
 /* A tensor (or sequence, map, optional) of the main graph. */
 struct value {
     struct text name;
-    struct span info;     /* a ValueInfoProto for it; size 0 when the type is not known */
-    uint8_t info_prefix;  /* bytes of tag and length in front of `info`, when it stands among the graph's value_info */
-    bool info_of_input;   /* `info` stands among the graph's inputs */
+    struct span info;     /* its ValueInfoProto; size 0 if the type is unknown */
+    uint8_t info_prefix;  /* bytes of tag and length before `info`, if it is in the graph's value_info */
+    bool info_of_input;   /* `info` is in the graph's inputs */
     uint32_t producer;    /* node, or NODE_NONE */
     uint32_t initializer; /* or INITIALIZER_NONE */
-    uint32_t input;       /* its place among the model's inputs, if it is one and has not been moved */
+    uint32_t input;       /* its position among the model's inputs; valid if it is an input that was not moved */
 };
 
 /* Indices into model->edges. */
@@ -55,15 +54,15 @@ struct initializer {
     struct span field;   /* the same with tag and length; size 0 when `renamed` */
     uint32_t value;
     bool sparse;
-    bool inside;  /* known to have its data here, not in another file */
-    bool renamed; /* made from a Constant node: the name has to be added when it is written */
-    /* float32 data: they are written as float16 or bfloat16, which `message` says, and behind it, which has no data;
+    bool inside;  /* known to have its data in the model file */
+    bool renamed; /* from a Constant node: the name is added when it is written */
+    /* float32 data to be written as float16 or bfloat16 (the type in `message`), after `message`, which has no data;
      * size 0: none */
     struct span narrowed;
     enum data_type narrowed_type;
 };
 
-/* A quantization annotation: a tensor, and those that hold its scale and zero point. */
+/* A quantization annotation: a tensor, and the tensors with its scale and zero point. */
 struct annotation {
     struct span field; /* the TensorAnnotation with tag and length */
     uint32_t value;
@@ -86,18 +85,18 @@ struct span_list {
 };
 
 struct model {
-    struct file_map map; /* fd is -1 when the model was given in memory */
-    bool borrows_map;    /* it belongs to the model that this is a copy of */
+    struct file_map map; /* fd is -1 if the model is in memory */
+    bool borrows_map;    /* `map` belongs to the model of which this is a copy */
     struct span file;    /* all of its bytes */
-    char *folder;        /* where external data lie */
-    char *display_name;  /* path, or what stands for it in messages */
-    struct arena arena;  /* made-up bytes and names */
-    struct {             /* what is made up and too large for it: malloc'd */
+    char *folder;        /* of external data */
+    char *display_name;  /* path, or another name for messages */
+    struct arena arena;  /* new bytes and names */
+    struct {             /* new data that are too large for the arena: malloc'd */
         void **items;
         size_t count, capacity;
     } buffers;
 
-    struct { /* files of external data that were mapped: see external_tensor_borrow() */
+    struct { /* mapped files of external data: see external_tensor_borrow() */
         struct external_file {
             struct text location;
             struct file_map *map;
@@ -110,7 +109,7 @@ struct model {
         struct opset_import *items;
         size_t count, capacity;
     } opsets;
-    struct span_list fields_before_graph, fields_after_graph; /* everything of the ModelProto but its graph */
+    struct span_list fields_before_graph, fields_after_graph; /* all fields of the ModelProto except its graph */
     size_t function_count;
 
     struct text graph_name;
@@ -127,52 +126,52 @@ struct model {
         struct initializer *items;
         size_t count, capacity;
     } initializers;
-    struct value_list inputs; /* without those that are initializers too: these are defaults, not inputs to feed */
+    struct value_list inputs; /* without inputs that are also initializers (default values) */
     struct value_list outputs;
-    struct value_list repeated_inputs; /* what the file lists as an input once more, which no runtime takes */
+    struct value_list repeated_inputs; /* duplicate inputs in the file, which no runtime accepts */
     struct {
         struct annotation *items;
         size_t count, capacity;
     } annotations;
-    struct span_list other_graph_fields; /* graph name, doc string, metadata and what we do not know */
+    struct span_list other_graph_fields; /* graph name, doc string, metadata and unknown fields */
     struct name_map value_by_name;
 };
 
-/* Maps and indexes the file. `external_folder` is where external data lie; NULL: the file's own folder. */
+/* Maps and indexes the file. `external_folder` contains external data; NULL: the folder of the file. */
 int model_open(const char *path, const char *external_folder, struct model **ret, struct error *err);
 
-/* The same for bytes in memory, which have to outlive the model. `display_name` is used in messages. */
+/* Like model_open(), for bytes in memory, which must outlive the model. `display_name` is used in messages. */
 int model_parse(struct span bytes, const char *display_name, struct model **ret, struct error *err);
 
-/* Indexes a GraphProto of `outer`, such as a body of one of its nodes, as a model of its own, which `outer` has to
- * outlive. Tensors of the graphs around it have neither producer nor type in it. */
+/* Indexes a GraphProto of `outer`, such as a body of one of its nodes, as a separate model; `outer` must outlive it.
+ * Tensors of enclosing graphs have neither producer nor type in it. */
 int model_parse_graph(const struct model *outer, struct span graph, struct model **ret, struct error *err);
 void model_free(struct model *model);
 
-uint32_t model_find_value(const struct model *model, struct text name); /* VALUE_NONE when there is none */
+uint32_t model_find_value(const struct model *model, struct text name); /* VALUE_NONE if unknown */
 
-/* The value of a tensor that something makes: a node, an initializer, or the outside. A name that only a description
- * or a reader has gives VALUE_NONE, too. */
+/* The value of a tensor with a source: a node, an initializer, or an input. VALUE_NONE for names that occur only in
+ * type descriptions or as inputs of nodes. */
 uint32_t model_find_tensor(const struct model *model, struct text name);
 
-/* Adds a value that nothing produces yet (or finds it). The name has to outlive the model. */
+/* Finds or adds a value; a new one has no producer. The name must outlive the model. */
 uint32_t model_add_value(struct model *model, struct text name);
 
-/* Describes a value; replaces what was known. */
+/* Sets the type of a value; replaces an earlier type. */
 void model_set_type(struct model *model, uint32_t value, const struct value_type *type);
 
-/* Appends a node: a NodeProto with tag and length, whose bytes have to outlive the model. For many, see
+/* Appends a node: a NodeProto with tag and length, whose bytes must outlive the model. For many nodes, see
  * onnx/edit/rebuild.h. */
 int model_add_node(struct model *model, struct span field, struct error *err);
 
-/* Walks over the model's functions: sets `ret` to the FunctionProto that comes next after `*place`, 0 at first. False
+/* Iterates over the model's functions: sets `ret` to the next FunctionProto and advances `*place`, initially 0. False
  * at the end. */
 bool model_next_function(const struct model *model, size_t *place, struct span *ret);
 
-/* Adds the values in `range`, but for omitted ones. */
+/* Adds the values in `range`, except omitted ones. */
 void model_add_edges_to(const struct model *model, struct edge_range range, struct bitset *ret);
 
-/* What a diagnostic calls a node: its name, or its operator and number when it has none. Appended, or in the model's
+/* The label of a node in messages: its name, or its operator and index. Appended to `out`, or allocated in the model's
  * arena. */
 void model_add_node_label(const struct model *model, uint32_t node, struct string_builder *out);
 const char *model_node_label(struct model *model, uint32_t node);
@@ -188,7 +187,7 @@ static inline uint32_t model_edge(const struct model *model, struct edge_range r
     return model->edges.items[range.first + i];
 }
 
-/* VALUE_NONE as well where there is no such input. */
+/* VALUE_NONE also if there is no such input. */
 static inline uint32_t node_input(const struct model *model, const struct node *node, size_t i)
 {
     return i < node->inputs.count ? model_edge(model, node->inputs, i) : VALUE_NONE;
@@ -199,7 +198,7 @@ static inline uint32_t node_output(const struct model *model, const struct node 
     return i < node->outputs.count ? model_edge(model, node->outputs, i) : VALUE_NONE;
 }
 
-/* The node that makes a value; NULL when none does, and for VALUE_NONE. */
+/* The node that produces a value; NULL if none does, and for VALUE_NONE. */
 static inline const struct node *model_producer(const struct model *model, uint32_t value)
 {
     uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
@@ -207,7 +206,7 @@ static inline const struct node *model_producer(const struct model *model, uint3
     return producer != NODE_NONE ? &model->nodes.items[producer] : NULL;
 }
 
-/* The initializer that a value is; NULL when it is none or a sparse one, and for VALUE_NONE. */
+/* The dense initializer of a value; NULL if it has none, if it is sparse, and for VALUE_NONE. */
 static inline const struct initializer *model_dense_initializer(const struct model *model, uint32_t value)
 {
     uint32_t number = value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
@@ -216,7 +215,7 @@ static inline const struct initializer *model_dense_initializer(const struct mod
                                                                                    : NULL;
 }
 
-/* What a node reads: its inputs, then what its subgraphs capture. */
+/* The reads of a node: its inputs, then the captures of its bodies. */
 static inline size_t node_read_count(const struct node *node)
 {
     return (size_t)node->inputs.count + node->captures.count;
@@ -228,20 +227,20 @@ static inline uint32_t node_read(const struct model *model, const struct node *n
                                   : model_edge(model, node->captures, i - node->inputs.count);
 }
 
-/* ---- Readers: who reads each tensor of a model, which the model itself does not list. */
+/* ---- Readers: the consumers of each tensor, which the index itself does not contain. */
 
 struct value_read {
     uint32_t node;
-    uint32_t input; /* its place among what the node reads: see node_read() */
+    uint32_t input; /* its position among the node's reads: see node_read() */
 };
 
 /* Reads of value v are `reads[first[v]]` to `reads[first[v + 1] - 1]`, in the order of the nodes. */
 struct value_readers {
-    uint32_t *first; /* one more than there are values */
+    uint32_t *first; /* values.count + 1 entries */
     struct value_read *reads;
 };
 
-/* `as`, by value, says what a read of it counts as a read of; NULL: of itself. */
+/* `as` maps each value to the value whose reads its reads are counted as; NULL: itself. */
 void value_readers_init(struct value_readers *readers, const struct model *model, const uint32_t *as);
 void value_readers_release(struct value_readers *readers);
 
@@ -255,37 +254,37 @@ static inline struct value_read value_read_at(const struct value_readers *reader
     return readers->reads[readers->first[value] + i];
 }
 
-/* ---- Known types: what was found out about a model's tensors, laid over what its file says of them.
+/* ---- Known types: inferred types of a model's tensors, in addition to those in its file.
  *
- * The model stays as it is: whoever describes or writes a part of it (struct subgraph) is given this beside it. Several
- * of them can lie over one model, and one that is thrown away leaves nothing behind.
+ * The model is not changed: functions that describe or write a part of it (struct subgraph) also get this struct.
+ * Several of them can exist for one model.
  */
 
 struct known_types {
     const struct model *model;
-    struct arena *arena; /* has the descriptions, which copies share */
-    struct span *infos;  /* of each value, a ValueInfoProto; size 0: what the model says holds. NULL: none is known */
+    struct arena *arena; /* contains the descriptions, which copies share */
+    struct span *infos;  /* a ValueInfoProto for each value; size 0: use the model's. NULL: all from the model */
 };
 
-/* Nothing is known beyond the model. Both have to outlive it. */
+/* Initializes it without inferred types. `model` and `arena` must outlive it. */
 void known_types_init(struct known_types *known, const struct model *model, struct arena *arena);
 void known_types_init_copy(struct known_types *known, const struct known_types *from);
 void known_types_release(struct known_types *known);
 
-/* Describes a value; replaces what was known. The ValueInfoProto has to live as long as the arena. */
+/* Sets the type of a value; replaces an earlier type. The ValueInfoProto must live as long as the arena. */
 void known_types_set(struct known_types *known, uint32_t value, const struct value_type *type);
 void known_types_set_info(struct known_types *known, uint32_t value, struct span info);
 
-/* States all of it in `model`, the one that it is about or a copy of that, which the arena has to outlive. */
+/* Copies all known types into `model`, the same model or a copy of it; the arena must outlive it. */
 void known_types_state(const struct known_types *known, struct model *model);
 
-/* True when the description of the value is not the model's own. `known` may be NULL, here and below. */
+/* Whether `known` contains a type for the value. `known` may be NULL, here and below. */
 static inline bool known_types_has(const struct known_types *known, uint32_t value)
 {
     return known != NULL && known->infos != NULL && known->infos[value].size > 0;
 }
 
-/* What is known of a value of `model`: a ValueInfoProto, size 0 when that is nothing. */
+/* The known type of a value of `model`: a ValueInfoProto, size 0 if unknown. */
 static inline struct span known_types_info(const struct known_types *known, const struct model *model, uint32_t value)
 {
     return known_types_has(known, value) ? known->infos[value] : model->values.items[value].info;

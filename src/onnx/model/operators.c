@@ -9,7 +9,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* In the order of strcmp(). */
+/* Sorted by strcmp(). */
 static const char *const names[] = {
     "Abs",
     "Acos",
@@ -227,7 +227,7 @@ bool operator_is_standard(struct text op_type)
     return bsearch(&op_type, names, ARRAY_LEN(names), sizeof(names[0]), compare_operator_names) != NULL;
 }
 
-/* ---- What may be computed beforehand ---- */
+/* ---- Constant folding ---- */
 
 static const char *const random_operators[] = {
     "RandomNormal", "RandomNormalLike", "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli",
@@ -237,7 +237,7 @@ static const char *const other_operators[] = {
     "QuantizeLinear",
     "DequantizeLinear",
     "DynamicQuantizeLinear",
-    /* these make no tensors, and only tensors can be constants */
+    /* these do not produce tensors, and only tensors can be constants */
     "SequenceConstruct",
     "SequenceEmpty",
     "SequenceInsert",
@@ -255,7 +255,7 @@ static bool name_is_in_list(struct text name, const char *const *list, size_t co
     return false;
 }
 
-/* Dropout that was told to train throws dice. */
+/* Dropout in training mode is random. */
 static bool operator_is_random(struct text op_type, size_t input_count)
 {
     return name_is_in_list(op_type, random_operators, ARRAY_LEN(random_operators)) ||
@@ -264,7 +264,7 @@ static bool operator_is_random(struct text op_type, size_t input_count)
 
 static bool body_is_random(struct span body, unsigned depth);
 
-/* A node inside a body, or that of the main graph that has bodies. */
+/* A node inside a body, or the node of the main graph that contains it. */
 static bool node_is_random(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node), inner;

@@ -111,7 +111,7 @@ void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret)
             model_add_edges_to(model, model->annotations.items[i].parameters, ret);
 }
 
-/* Appends the values of `range` that are not among `taken`, each once. */
+/* Appends the values of `range` that are not in `taken`, each once. */
 static void append_listed_values(const struct model *model, struct edge_range range, struct bitset *taken,
                                  struct value_list *ret)
 {
@@ -135,7 +135,7 @@ void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node)
     append_listed_values(model, model->nodes.items[node].outputs, &taken, &subgraph->outputs);
 }
 
-/* The outputs of the subgraph that no producer of its inputs makes. */
+/* The outputs of the subgraph that are not produced by a producer of its inputs. */
 static void list_separate_outputs(const struct subgraph *subgraph, struct value_list *ret)
 {
     const struct model *model = subgraph->model;
@@ -194,7 +194,7 @@ struct reach {
     struct bitset sources;     /* values where the walk stops */
     struct bitset seen;        /* values met */
     struct bitset nodes;       /* nodes reached */
-    struct value_list pending; /* nodes to look at */
+    struct value_list pending; /* nodes to visit */
     struct value_list *ret_constants, *ret_missing;
 };
 
@@ -270,10 +270,10 @@ void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, s
     free(reach.pending.items);
 }
 
-/* What is known of values while folding: constants of any kind, and among them those that depend on a frozen one. */
+/* State of constant folding: known constants, and those that depend on a frozen one. */
 struct fold {
     const struct subgraph *subgraph;
-    struct bitset inputs;  /* values that are fed */
+    struct bitset inputs;  /* inputs */
     struct bitset known;   /* nodes whose outputs are constant */
     struct bitset *frozen; /* values */
 };
@@ -329,7 +329,7 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
         bitset_add(constants, subgraph->frozen.items[i].value);
     value_list_to_set(&subgraph->inputs, subgraph->model->values.count, &fold.inputs);
     bitset_init(&fold.known, subgraph->model->nodes.count);
-    while (changed) { /* once more than needed for a sorted graph */
+    while (changed) { /* one pass more than a sorted graph needs */
         changed = false;
         for (size_t i = bitset_next(&subgraph->nodes, 0); i < subgraph->nodes.size;
              i = bitset_next(&subgraph->nodes, i + 1))
@@ -339,9 +339,9 @@ void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants)
     bitset_release(&fold.known);
 }
 
-/* ---- The part that consists of given nodes ---- */
+/* ---- Subgraphs of given nodes ---- */
 
-/* What the nodes of a set read and make (`ret_made` may be NULL). */
+/* Collects the values that nodes read and produce (`ret_made` may be NULL). */
 static void collect_node_values(const struct model *model, const struct bitset *nodes, struct bitset *ret_read,
                                 struct bitset *ret_made)
 {
@@ -361,7 +361,8 @@ static bool value_is_frozen(const struct subgraph *subgraph, uint32_t value)
     return false;
 }
 
-/* Adds what stands in `range` and is neither made inside nor constant. `seen` is made inside or listed already. */
+/* Adds values of `range` that are neither produced inside nor constant. `seen` contains values produced inside or
+ * listed already. */
 static void add_cut_inputs(struct subgraph *subgraph, struct edge_range range, struct bitset *seen)
 {
     const struct model *model = subgraph->model;
@@ -387,7 +388,7 @@ void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole
     SCOPED_BITSET(made);
     SCOPED_BITSET(read_in_whole);
     SCOPED_BITSET(is_output);
-    struct value_list dead_ends = {0}; /* outputs, when there are no others */
+    struct value_list dead_ends = {0}; /* outputs if there are no others */
 
     subgraph_init_copy(subgraph, whole);
     bitset_assign(&subgraph->nodes, nodes);
@@ -434,7 +435,7 @@ static void unmark_edge_values(const struct model *model, struct edge_range rang
             bitset_remove(ret, model_edge(model, range, i));
 }
 
-/* What the node makes and somebody wants, or all of it if nobody wants any; each once. */
+/* Adds the outputs of the node that are used elsewhere, or all of them if none is; each once. */
 static void add_cut_outputs(struct node_cutter *cutter, struct edge_range range)
 {
     struct subgraph *part = &cutter->part;

@@ -1,8 +1,6 @@
-/* onnx/model/subgraph.h: a part of a model: which nodes remain, what is fed, what comes out, what is frozen to a
- * constant.
+/* onnx/model/subgraph.h: a part of a model: its nodes, inputs, outputs, and values frozen to constants.
  *
- * A value: it can be copied, compared and hashed, and refers to its model without changing it. Nodes keep the model's
- * order.
+ * It can be copied, compared and hashed, and refers to its model without changing it. Nodes keep the model's order.
  */
 #ifndef ONNX_MODEL_SUBGRAPH_H
 #define ONNX_MODEL_SUBGRAPH_H
@@ -12,7 +10,7 @@
 #include "onnx/model/model.h"
 #include "tensor/values/tensor.h"
 
-/* A value that has become a constant. The tensor belongs to whoever recorded it. */
+/* A value replaced by a constant. The tensor is borrowed. */
 struct frozen_value {
     uint32_t value;
     const struct tensor *tensor;
@@ -25,11 +23,11 @@ struct frozen_list {
 
 struct subgraph {
     const struct model *model;
-    const struct known_types *known; /* of the model's tensors, beside what it says itself; NULL: nothing */
+    const struct known_types *known; /* inferred types, in addition to the model's; NULL: none */
     struct bitset nodes;
     struct value_list inputs, outputs; /* each value once */
     struct frozen_list frozen;
-    /* tensors inside of it are described as far as the model's file does, whatever else is known of them */
+    /* write only the type descriptions of the model's file for inner tensors, not inferred ones */
     bool only_stated;
 };
 
@@ -37,56 +35,57 @@ void subgraph_init_whole(struct subgraph *subgraph, const struct model *model);
 void subgraph_init_copy(struct subgraph *subgraph, const struct subgraph *from);
 void subgraph_release(struct subgraph *subgraph);
 
-/* What is known of a value of its model. */
+/* The known type of a value of its model. */
 void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value_type *ret);
 
-/* Whether all sizes of the value are stated; what is no tensor has none. */
+/* Whether the shape of the value is static; false for values that are not tensors. */
 bool subgraph_is_static(const struct subgraph *subgraph, uint32_t value);
 
 /* Equal for equal node sets, inputs, outputs and frozen values of one model. */
 struct hash subgraph_identity(const struct subgraph *subgraph);
 
-/* Adds to `ret` (values) what the nodes read and write, what their subgraphs capture, the outputs, and what
- * quantization annotations of these name. */
+/* Adds to `ret` (values) the inputs, outputs and captures of the nodes, the subgraph's outputs, and the parameters in
+ * quantization annotations of these. */
 void subgraph_used_values(const struct subgraph *subgraph, struct bitset *ret);
 
-/* The part of `whole` that consists of these nodes: what they read of others (captures included) becomes an input, in
- * the order in which it is met; outputs of `whole` stay outputs, and what only other nodes read becomes one. */
+/* Initializes the part of `whole` that consists of these nodes. Tensors that they read from other nodes (captures
+ * included) become inputs, in order of first use; outputs of `whole` stay outputs, and tensors that other nodes read
+ * become outputs. */
 void subgraph_init_nodes(struct subgraph *subgraph, const struct subgraph *whole, const struct bitset *nodes);
 
-/* The same for one node after the other: what takes a walk through the whole is done once. */
+/* Like subgraph_init_nodes() for single nodes, one after the other: the walk through the whole graph is done once. */
 struct node_cutter {
-    struct subgraph part;  /* consists of the node that was cut out last */
-    struct bitset wanted;  /* values that other nodes of the whole may read, and its outputs */
-    struct bitset touched; /* values; empty between two cuts */
+    struct subgraph part;  /* the node that was extracted last */
+    struct bitset wanted;  /* values that other nodes may read, and outputs of the whole */
+    struct bitset touched; /* values; empty between calls */
 };
 
 void node_cutter_init(struct node_cutter *cutter, const struct subgraph *whole);
 const struct subgraph *node_cutter_cut(struct node_cutter *cutter, uint32_t node); /* valid until the next call */
 void node_cutter_release(struct node_cutter *cutter);
 
-/* Makes the outputs of `node` the only outputs. Omitted ones are no tensors. */
+/* Makes the outputs of `node` the only outputs, except omitted ones. */
 void subgraph_mark_outputs(struct subgraph *subgraph, uint32_t node);
 
-/* Makes what `node` computes with the only inputs: each tensor once, those that its subgraphs capture included;
- * constants are left as they are. Outputs made by the producers of these inputs stop being outputs (else the
- * producers would stay, cut off from what they read), unless none would be left. */
+/* Makes the inputs and captures of `node` the only inputs, each tensor once; constants stay constants. Outputs of the
+ * producers of these inputs are no longer outputs (otherwise the producers would stay without their inputs), unless no
+ * output would be left. */
 void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node);
 
-/* Drops nodes that no output depends on, and inputs that nothing uses. A walk from the outputs stops at inputs and
- * at members of `constants` (values; NULL: none). Appends to `ret_constants` (may be NULL) the constants it met, and
- * to `ret_missing` the values that are needed but that nothing in the subgraph makes. */
+/* Drops nodes that no output depends on, and unused inputs. The walk from the outputs stops at inputs and at members of
+ * `constants` (values; NULL: none). Appends to `ret_constants` (may be NULL) the constants reached, and to
+ * `ret_missing` the required values that have no source in the subgraph. */
 void subgraph_clean(struct subgraph *subgraph, const struct bitset *constants, struct value_list *ret_constants,
                     struct value_list *ret_missing);
 
-/* Adds to `constants` (values to be frozen) everything that the subgraph computes from them and from other constants
- * alone. Random operators, quantisation, and nodes that make anything but tensors are never folded. */
+/* Adds to `constants` (values to be frozen) all values that the subgraph computes only from these and other constants.
+ * Random operators, quantization, and nodes that produce values other than tensors are never folded. */
 void subgraph_fold(const struct subgraph *subgraph, struct bitset *constants);
 
 bool value_list_has(const struct value_list *list, uint32_t value);
 void value_list_add(struct value_list *list, uint32_t value);
 
-/* The same as a set, for who looks up many: values of a model with `value_count` of them. */
+/* Converts a list to a set, for many lookups; the model has `value_count` values. */
 void value_list_to_set(const struct value_list *list, size_t value_count, struct bitset *ret);
 void value_list_assign(struct value_list *list, const struct value_list *from);
 

@@ -1,4 +1,4 @@
-/* onnx/model/text.h: what the log says about models and tensors. Scripts read these lines. */
+/* onnx/model/text.h: text about models and tensors for the log. Scripts parse these lines. */
 #ifndef ONNX_MODEL_TEXT_H
 #define ONNX_MODEL_TEXT_H
 
@@ -6,15 +6,15 @@
 #include "onnx/model/subgraph.h"
 #include "onnx/proto/value_info.h"
 
-/* Appends "name [dtype=float32, shape=('batch', 3)]": dynamic dimensions are shown as -1 or by their names, what is
- * not known is left out. */
+/* Appends "name [dtype=float32, shape=('batch', 3)]": dynamic dimensions are shown as -1 or by their names; unknown
+ * parts are left out. */
 void tensor_line(struct string_builder *out, struct text name, const struct value_type *type);
 
 /* Appends "; did you mean 'a' or 'b'?" with tensors whose names are close to one that the model does not have, or
  * nothing. */
 void tensor_suggestion(struct string_builder *out, const struct model *model, struct text wanted);
 
-/* ERR_INVALID: no tensor of the model has that name; those with names close to it are named. */
+/* Sets ERR_INVALID for a name that no tensor of the model has, with suggestions of similar names. */
 int tensor_refuse_unknown(const struct model *model, struct text name, struct error *err);
 
 /* "Name: <graph> | ONNX Opset: 13 | Other Opsets: {'custom': 1}". */
@@ -26,8 +26,8 @@ void tensor_block(struct string_builder *out, const struct subgraph *subgraph, c
 /* "[Variable (add_out_4): (shape=[1], dtype=float32)]" as in `Marking model outputs: [...]`. */
 void variable_list_text(struct string_builder *out, const struct subgraph *subgraph, const struct value_list *values);
 
-/* The summary behind `Minimum Bad Model:`: name and opset, inputs, outputs, counts. The log shows an empty line
- * after it. */
+/* The summary after `Minimum Bad Model:`: name and opset, inputs, outputs, counts. The log shows an empty line after
+ * it. */
 void subgraph_summary(struct string_builder *out, const struct subgraph *subgraph);
 
 #endif

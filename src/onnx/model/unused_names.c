@@ -5,10 +5,10 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* Levels of messages: three to a body. */
+/* Nesting levels of messages: three for each body. */
 #define MAX_DEPTH (3 * BODY_MAX_DEPTH)
 
-/* The fields of each message in which the names in bodies are, and the messages inside it. */
+/* The fields of a message with names, and its nested messages. */
 struct name_source {
     uint32_t names[3];
     struct {

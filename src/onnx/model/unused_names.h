@@ -1,4 +1,4 @@
-/* onnx/model/unused_names.h: names for new tensors and nodes that nothing in a model has, not even inside a body. */
+/* onnx/model/unused_names.h: unique names for new tensors and nodes, also different from names in bodies. */
 #ifndef ONNX_MODEL_UNUSED_NAMES_H
 #define ONNX_MODEL_UNUSED_NAMES_H
 
@@ -9,11 +9,11 @@ struct unused_names {
     struct name_map taken;
 };
 
-/* Gathers the names that the model has now; those that are made are remembered, and live in `arena`. */
+/* Collects all names of the model. New names are recorded, too, and allocated in `arena`. */
 void unused_names_init(struct unused_names *names, const struct model *model, struct arena *arena);
 void unused_names_release(struct unused_names *names);
 
-/* "<base><suffix>", with "_1", "_2", ... behind it where that is taken. */
+/* "<base><suffix>", with "_1", "_2", ... appended if that is taken. */
 struct text unused_names_make(struct unused_names *names, struct text base, const char *suffix);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "onnx/proto/fields.h"
 
-/* The type that a field belongs to, and the field that holds the elements of a type. */
+/* Attribute types and the field with their elements. */
 static const struct {
     uint32_t number;
     enum attribute_type type;
@@ -95,7 +95,7 @@ struct attribute_walk attribute_walk(const struct attribute *attribute)
                                    .number = field_of_attribute_type(attribute->type)};
 }
 
-/* The next field that belongs to the list. */
+/* Finds the next field of the list. */
 static bool find_next_element(struct attribute_walk *walk, struct wire_field *ret)
 {
     while (wire_next(&walk->reader, ret))

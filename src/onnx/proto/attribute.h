@@ -31,22 +31,22 @@ enum attribute_type {
 struct attribute {
     struct text name;
     struct text reference;    /* in a function: the function's attribute that gives the value; else size 0 */
-    enum attribute_type type; /* where old models leave it out, what the fields say */
+    enum attribute_type type; /* derived from the fields if an old model omits it */
     struct span message;
     float number;
     int64_t integer;
     struct span bytes; /* of a single string, tensor, graph, sparse tensor or type */
 };
 
-/* What is damaged or missing reads as empty: the walk over the model has seen the damage before. */
+/* Decodes an AttributeProto. Damaged or missing fields read as empty: loading the model has reported damage before. */
 void attribute_read(struct span message, struct attribute *ret);
 
-/* The elements of a list. Each of the functions below is for lists of its kind, the last one for all that are no
- * numbers. */
+/* Iterator over the elements of a list. Each of the functions below is for lists of its kind, attribute_next_bytes()
+ * for all that are not numbers. */
 struct attribute_walk {
     struct wire_reader reader;
-    struct span packed; /* what is left of a packed field */
-    uint32_t number;    /* of the fields that hold the elements */
+    struct span packed; /* rest of a packed field */
+    uint32_t number;    /* field number of the elements */
 };
 
 struct attribute_walk attribute_walk(const struct attribute *attribute);

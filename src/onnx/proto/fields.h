@@ -29,7 +29,7 @@ enum {
     FUNCTION_NODE = 7,
     FUNCTION_OPSET_IMPORT = 9,
     FUNCTION_DOMAIN = 10,
-    FUNCTION_DEFAULT = 11, /* an attribute with the value that it has where the caller gives none */
+    FUNCTION_DEFAULT = 11, /* an attribute with its default value */
     FUNCTION_VALUE_INFO = 12,
 
     ANNOTATION_TENSOR_NAME = 1,

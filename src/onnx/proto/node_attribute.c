@@ -37,7 +37,7 @@ int64_t node_attribute_integer(struct span node, const char *name, int64_t fallb
     struct span attribute = {NULL, 0};
     struct wire_reader reader;
     struct wire_field field;
-    int64_t value = 0; /* what is not written is zero */
+    int64_t value = 0; /* protobuf omits zeros */
 
     if (!node_attribute_find(node, name, &attribute))
         return fallback;

@@ -6,8 +6,7 @@
 
 #include "base/text/text.h"
 
-/* The AttributeProto of this name. False when the node (a NodeProto) has none. Of two with one name the last one
- * counts. */
+/* The AttributeProto of this name. False if the node (a NodeProto) has none. Of duplicates the last one counts. */
 bool node_attribute_find(struct span node, const char *name, struct span *ret);
 
 /* The value of an integer attribute, or `fallback`. */
@@ -16,7 +15,7 @@ int64_t node_attribute_integer(struct span node, const char *name, int64_t fallb
 /* The value of a float attribute, or `fallback`. */
 float node_attribute_float(struct span node, const char *name, float fallback);
 
-/* The elements of a list of integers: at most `limit` of them are written. Returns how many there are; 0 without the
+/* The elements of a list of integers: at most `limit` of them are written. Returns their total number; 0 without the
  * attribute. */
 size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit);
 

@@ -7,13 +7,13 @@
 #include "base/memory.h"
 #include "onnx/proto/wire.h"
 
-/* Below this size a copy through the writer's buffer is cheaper than a system call of its own. */
+/* Below this size a copy through the writer's buffer is cheaper than a separate system call. */
 #define KERNEL_COPY_SIZE ((size_t)128 << 10)
 
-/* Pages of the mapping are given back each time that so much of it went through the buffer. */
+/* Pages of the mapping are released each time this many bytes of it were copied through the buffer. */
 #define FORGET_STEP ((size_t)4 << 20)
 
-/* Elements that are converted at a time. A divisor of FORGET_STEP. */
+/* Elements per conversion block. A divisor of FORGET_STEP. */
 #define NARROW_RUN 1024
 
 void pieces_init(struct piece_list *list)
@@ -79,7 +79,7 @@ void pieces_add_field(struct piece_list *list, uint32_t number, struct span cont
     pieces_add(list, content);
 }
 
-/* The data need not be aligned: they lie anywhere in a file. */
+/* The data need not be aligned: they are anywhere in a file. */
 static void narrow_float32s(const uint8_t *float32s, size_t count, enum data_type type, uint16_t *ret)
 {
     for (size_t i = 0; i < count; i++) {
@@ -115,7 +115,7 @@ int pieces_write(const struct piece_list *list, const struct file_map *map, stru
 
     for (size_t i = 0; i < list->pieces.count; i++) {
         struct span piece = list->pieces.items[i].bytes;
-        /* Whole: a piece may have been joined to one that happens to lie right behind the mapping. */
+        /* Check the whole piece: it may have been joined to one that happens to follow the mapping in memory. */
         bool mapped = map != NULL && file_map_holds(map, piece.data, piece.size);
         int rc;
 
@@ -127,7 +127,7 @@ int pieces_write(const struct piece_list *list, const struct file_map *map, stru
             rc = file_writer_add(writer, piece.data, piece.size, err);
         if (rc < 0)
             return rc;
-        if (mapped && piece.size < KERNEL_COPY_SIZE) /* the kernel touches no page of ours */
+        if (mapped && piece.size < KERNEL_COPY_SIZE) /* a kernel copy makes no pages resident */
             touched += piece.size;
         if (touched > FORGET_STEP) {
             file_map_forget(map, map->size);

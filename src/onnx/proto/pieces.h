@@ -1,7 +1,7 @@
-/* onnx/proto/pieces.h: a message put together from bytes that lie in many places.
+/* onnx/proto/pieces.h: a message assembled from bytes in many places, without copying them.
  *
- * Neighbouring pieces of one mapping are joined, so that a long run of kept nodes is one piece. Made-up bytes live in
- * the list's arena.
+ * Adjacent pieces of one mapping are joined, so that a long run of unchanged nodes is one piece. New bytes are in the
+ * list's arena.
  */
 #ifndef ONNX_PROTO_PIECES_H
 #define ONNX_PROTO_PIECES_H
@@ -13,7 +13,7 @@
 
 struct piece {
     struct span bytes;
-    /* FLOAT16 or BFLOAT16: float32 data that are written in this type, half as many bytes; UNDEFINED: as they are */
+    /* FLOAT16 or BFLOAT16: float32 data to be converted to this type, half as many bytes; UNDEFINED: unchanged */
     enum data_type narrowed;
 };
 
@@ -35,11 +35,12 @@ void pieces_add_copy(struct piece_list *list, const void *data, size_t size);
 void pieces_add_field(struct piece_list *list, uint32_t number, struct span content); /* tag, length, content */
 void pieces_add_header(struct piece_list *list, uint32_t number, uint64_t size);      /* tag and length alone */
 
-/* Writes all pieces. Those that lie in `map` (may be NULL) and are large are copied by the kernel. */
+/* Writes all pieces. Large pieces of `map` (may be NULL) are copied by the kernel. */
 int pieces_write(const struct piece_list *list, const struct file_map *map, struct file_writer *writer,
                  struct error *err);
 
-/* Writes float32 data as float16 or bfloat16, in small steps: rounded to nearest even. `map` as above. */
+/* Converts float32 data to float16 or bfloat16 (round to nearest even) in small blocks and writes them. `map` as
+ * above. */
 int pieces_write_narrowed(struct span float32s, enum data_type type, const struct file_map *map,
                           struct file_writer *writer, struct error *err);
 void pieces_copy(const struct piece_list *list, uint8_t *ret);

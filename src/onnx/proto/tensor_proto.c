@@ -9,7 +9,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/wire.h"
 
-/* The name stands behind what may be wrong, so it is looked for now. */
+/* The name may follow the damaged field, so it is searched here. */
 static int refuse_damaged_tensor(struct span message, const char *what, struct error *err)
 {
     struct text name = {"", 0};
@@ -22,7 +22,7 @@ static int refuse_damaged_tensor(struct span message, const char *what, struct e
     return error_set(err, ERR_CORRUPT, "tensor '" TEXT_FORMAT "' %s", TEXT_ARGS(name), what);
 }
 
-/* The readers below return what is wrong, to be put behind the tensor's name, or NULL. */
+/* The readers below return a problem, to be appended to the tensor's name in a message, or NULL. */
 
 static const char *add_tensor_dimension(struct tensor_header *header, uint64_t dimension)
 {
@@ -102,7 +102,7 @@ int tensor_proto_read(struct span message, struct tensor_header *ret, struct err
         else if (field.number == TENSOR_EXTERNAL_DATA && field.type == WIRE_BYTES)
             wrong = read_external_entry(field.bytes, &header);
         else if (field.number == TENSOR_SEGMENT)
-            wrong = "is split into segments, which no runtime can read";
+            wrong = "is split into segments, which no runtime supports";
     }
     if (reader.damaged)
         wrong = "is damaged";
@@ -112,7 +112,7 @@ int tensor_proto_read(struct span message, struct tensor_header *ret, struct err
     return 0;
 }
 
-/* The field that holds the data of a type when they are not raw (onnx.proto3, TensorProto). */
+/* The field with the non-raw data of a type (onnx.proto3, TensorProto). */
 static uint32_t find_typed_field(enum data_type type)
 {
     switch (type) {
@@ -132,7 +132,7 @@ static uint32_t find_typed_field(enum data_type type)
     }
 }
 
-/* Elements of a typed field, stored one after another into a tensor's buffer. */
+/* Appends elements of a typed field to a tensor's buffer. */
 struct element_sink {
     enum data_type type;
     uint8_t *data;
@@ -149,7 +149,7 @@ static bool store_element(struct element_sink *sink, const void *element, size_t
     return true;
 }
 
-/* One varint. The small types use its low bits; 4-bit elements come two in a byte, as in raw data. */
+/* Stores one varint. Small types use its low bits; 4-bit elements are packed two in a byte, as in raw data. */
 static bool store_varint(struct element_sink *sink, uint64_t value)
 {
     unsigned bits = data_type_bits(sink->type);
@@ -189,10 +189,10 @@ static int decode_typed_fields(struct span message, const struct tensor_header *
     bool fits = true;
     int rc;
 
-    /* A varint takes at least a byte, so a buffer of eight times the message is always enough: refuse before
+    /* A varint has at least one byte, so eight times the message is the largest valid size: refuse before
      * allocating. */
     if (size == SIZE_MAX || size / 8 > message.size)
-        return refuse_damaged_tensor(message, "holds less data than its shape says", err);
+        return refuse_damaged_tensor(message, "has less data than its shape requires", err);
     rc = tensor_allocate(header->type, &header->shape, &tensor, err);
     if (rc < 0)
         return rc;
@@ -224,7 +224,7 @@ static int decode_string_fields(struct span message, const struct tensor_header 
         if (field.number == TENSOR_STRING_DATA && field.type == WIRE_BYTES)
             *VECTOR_APPEND(&texts) = span_text(field.bytes);
     if (texts.count != shape_elements(&header->shape))
-        rc = refuse_damaged_tensor(message, "has more or fewer strings than its shape says", err);
+        rc = refuse_damaged_tensor(message, "has more or fewer strings than its shape requires", err);
     else
         rc = tensor_set_strings(&header->shape, texts.items, ret, err);
     free(texts.items);
@@ -239,7 +239,7 @@ int tensor_proto_decode(struct span message, struct tensor *ret, struct error *e
     if (rc < 0)
         return rc;
     if (header.type == DATA_UNDEFINED)
-        return refuse_damaged_tensor(message, "has no data type that is known here", err);
+        return refuse_damaged_tensor(message, "has an unknown data type", err);
     if (header.external)
         return error_set(err, ERR_UNSUPPORTED, "tensor '" TEXT_FORMAT "' has external data", TEXT_ARGS(header.name));
     if (header.type == DATA_STRING)

@@ -5,7 +5,7 @@
 #include "base/text/text.h"
 #include "tensor/values/tensor.h"
 
-/* Where a tensor's bytes lie when they are not in the model file. */
+/* The location of a tensor's bytes outside the model file. */
 struct external_location {
     struct text location; /* relative path */
     uint64_t offset;
@@ -13,7 +13,7 @@ struct external_location {
     bool has_length;
 };
 
-/* A TensorProto, decoded as far as possible without touching its data. */
+/* A decoded TensorProto without its data. */
 struct tensor_header {
     struct text name;
     enum data_type type;
@@ -24,19 +24,19 @@ struct tensor_header {
     bool has_raw;
 };
 
-/* Reads everything but typed data. ERR_CORRUPT names the tensor. */
+/* Decodes everything except typed data. ERR_CORRUPT names the tensor. */
 int tensor_proto_read(struct span message, struct tensor_header *ret, struct error *err);
 
-/* The tensor itself: borrowed from the message where it holds raw data, else decoded into memory of its own. External
- * data are an error here: see onnx/external/data.h. */
+/* Decodes a tensor: raw data are borrowed from the message, typed data are copied. ERR_UNSUPPORTED for external data:
+ * see onnx/external/tensor.h. */
 int tensor_proto_decode(struct span message, struct tensor *ret, struct error *err);
 
-/* The fields of a TensorProto for `tensor` but for its raw data (strings: with their data), to be followed by
- * TENSOR_RAW_DATA. `out` is appended to. */
+/* Appends the fields of a TensorProto for `tensor` without raw data (strings: with their data), to be followed by
+ * TENSOR_RAW_DATA. */
 void tensor_proto_write_header(struct string_builder *out, struct text name, const struct tensor *tensor);
 
-/* The whole TensorProto, data included. For tensors that may be large, see model_set_tensor() in
- * onnx/edit/rebuild.h. */
+/* Appends the complete TensorProto, data included. For large tensors see model_set_tensor() in
+ * onnx/edit/constants.h. */
 void tensor_proto_write(struct string_builder *out, struct text name, const struct tensor *tensor);
 
 #endif

@@ -1,4 +1,4 @@
-/* onnx/proto/value_info.h: what a model says about a tensor's type and shape: ValueInfoProto, decoded and made. */
+/* onnx/proto/value_info.h: ValueInfoProto, the type and shape of a tensor: decoding and encoding. */
 #ifndef ONNX_PROTO_VALUE_INFO_H
 #define ONNX_PROTO_VALUE_INFO_H
 
@@ -8,24 +8,23 @@
 
 struct value_type {
     const char *not_a_tensor; /* "sequence", "map", "optional", "sparse tensor", "opaque"; NULL for a tensor */
-    enum data_type element;   /* of a tensor; DATA_UNDEFINED when not said */
+    enum data_type element;   /* of a tensor; DATA_UNDEFINED if unknown */
     bool has_shape;
     struct shape shape;                   /* -1: a dynamic dimension */
-    struct text symbols[TENSOR_MAX_RANK]; /* names of dynamic dimensions; size 0 where there is none */
+    struct text symbols[TENSOR_MAX_RANK]; /* names of dynamic dimensions; size 0: unnamed */
 };
 
-/* Decodes a ValueInfoProto. Damage, and more than TENSOR_MAX_RANK dimensions, leave the shape (or type) unknown: the
- * runtime that loads the model is the judge. */
+/* Decodes a ValueInfoProto. Damage, and more than TENSOR_MAX_RANK dimensions, make the shape (or type) unknown: the
+ * runtime that loads the model reports them. */
 void value_info_decode(struct span info, struct value_type *ret);
 
-/* True when the type is known well enough for a graph input: a tensor with element type and shape, or no tensor at
- * all. */
+/* Whether the type is sufficient for a graph input: a tensor with element type and shape, or not a tensor. */
 bool value_type_is_complete(const struct value_type *type);
 
-/* The size of the tensor in bytes; 0 when that is not said, and for strings and what is no tensor. */
+/* The size of the tensor in bytes; 0 if unknown, and for strings and other types than tensors. */
 size_t value_info_bytes(struct span info);
 
-/* A ValueInfoProto for `name`, made in `arena`; the type is left out when `type` is NULL. */
+/* Encodes a ValueInfoProto for `name`, allocated in `arena`; without a type if `type` is NULL. */
 struct span value_info_make(struct arena *arena, struct text name, const struct value_type *type);
 
 /* A copy of a ValueInfoProto with another name. */

@@ -1,11 +1,11 @@
-/* onnx/proto/wire.c: see wire.h. Everything here reads bytes that a stranger may have made. */
+/* onnx/proto/wire.c: see wire.h. All input is untrusted. */
 #include "onnx/proto/wire.h"
 
 #include <string.h>
 
 struct wire_reader wire_reader_of(struct span message)
 {
-    /* An empty message may have no address at all, and to that nothing may be added, not even 0. */
+    /* An empty message may have a null pointer, to which not even 0 may be added. */
     const uint8_t *end = message.size > 0 ? message.data + message.size : message.data;
 
     return (struct wire_reader){message.data, message.data, end, false};
@@ -29,7 +29,7 @@ static bool read_long_varint(const uint8_t **next, const uint8_t *end, uint64_t 
     return false;
 }
 
-/* Nearly all of them have one byte. */
+/* Fast path: nearly all varints have one byte. */
 static inline bool read_wire_varint(const uint8_t **next, const uint8_t *end, uint64_t *ret)
 {
     if (*next == end || **next >= 0x80)

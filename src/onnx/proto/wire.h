@@ -1,11 +1,11 @@
 /* onnx/proto/wire.h: Protocol Buffers' wire format, read in place and written into a string builder.
  *
- * The module onnx/proto/ knows the bytes of ONNX's messages, and no model: fields (fields.h), attributes, tensors and
- * type descriptions are read where they lie, or written; pieces.h puts a message together from bytes in many places.
- * Spans of a mapped file come in; numbers, texts, tensors and spans go out. It may use base/ and tensor/.
+ * The module onnx/proto/ contains decoding (in place) and encoding of ONNX's messages: field numbers (fields.h),
+ * attributes, tensors, type descriptions, and messages assembled from many pieces (pieces.h). It does not depend on the
+ * index of a model, only on base/ and tensor/.
  *
- * A message is a sequence of fields; each is a tag (number and wire type) and a value. Readers skip what they do not
- * know, so a walk touches only the bytes that it asks for. Source: protobuf.dev, "Encoding".
+ * A message is a sequence of fields; each is a tag (number and wire type) and a value. Readers skip unknown fields, so
+ * a walk touches only the bytes of the fields that it needs. Source: protobuf.dev, "Encoding".
  */
 #ifndef ONNX_PROTO_WIRE_H
 #define ONNX_PROTO_WIRE_H
@@ -41,22 +41,23 @@ struct wire_field {
 
 struct wire_reader wire_reader_of(struct span message);
 
-/* Reads the next field. False at the end and on damage: look at `damaged` then. */
+/* Reads the next field. False at the end and on damage (see `damaged`). */
 bool wire_next(struct wire_reader *reader, struct wire_field *ret);
 
-/* Reads on to the next field with this number that has bytes. False at the end and on damage. */
+/* Advances to the next field of type WIRE_BYTES with this number. False at the end and on damage. */
 bool wire_next_bytes(struct wire_reader *reader, uint32_t number, struct span *ret);
 
-/* The text of the last field with this number in a message; "" when there is none. Damage ends the search. */
+/* The text of the last field with this number in a message; "" if there is none. The search stops at damage. */
 struct text wire_find_text(struct span message, uint32_t number);
 
-/* What a field with tag and length contains. */
+/* The content of a field with tag and length. */
 struct span wire_content(struct span whole);
 
-/* The error for a damaged message: `what` it is, and where in `file` (a span over the whole file). */
+/* Sets ERR_CORRUPT for a damaged message: `what` names it, `file` is the span of the whole file, for the offset. */
 int wire_damage(const struct wire_reader *reader, struct span file, const char *what, struct error *err);
 
-/* A packed array of varints is walked with a cursor over its bytes. False at the end; *damaged is set on damage. */
+/* Reads the next element of a packed array of varints; `cursor` is the rest of its bytes. False at the end; sets
+ * *damaged on damage. */
 bool wire_next_packed_varint(struct span *cursor, uint64_t *ret, bool *damaged);
 
 void wire_write_varint(struct string_builder *out, uint64_t value);
@@ -65,10 +66,10 @@ void wire_write_integer(struct string_builder *out, uint32_t number, int64_t val
 void wire_write_bytes(struct string_builder *out, uint32_t number, const void *data, size_t size);
 void wire_write_text(struct string_builder *out, uint32_t number, struct text text);
 
-/* Appends the fields of a message but those with this number. */
+/* Appends all fields of a message except those with this number. */
 void wire_copy_without(struct string_builder *out, struct span message, uint32_t number);
 
-/* A field with tag and length, made in the arena; or the finished message as it is. */
+/* Copies a finished message to the arena: as a field with tag and length, or unchanged. */
 struct span wire_make_field(struct arena *arena, uint32_t number, const struct string_builder *message);
 struct span wire_keep(struct arena *arena, const struct string_builder *message);
 size_t wire_varint_size(uint64_t value); /* bytes */

@@ -24,7 +24,7 @@ const char *quantizer_why_it_stays(const struct quantizer *quantizer, const stru
     if (quantizer->form != QUANTIZER_STORED)
         return quantizer->fixed_by;
     if (twin == NULL)
-        return "its constant is stored in integers, and only a float model has the values that they were";
+        return "its constant is stored as integers, and the original values are only in a float model";
     return twin->tensor == VALUE_NONE ? twin->why_not : NULL;
 }
 
@@ -35,9 +35,10 @@ struct bypass {
     struct unused_names names;
     struct bitset outputs;  /* values */
     struct bitset removed;  /* nodes */
-    uint32_t *read_instead; /* by value: what its readers are to read; VALUE_NONE: the value itself */
-    uint32_t *made_as;      /* by value: the output of the model whose name it gets; VALUE_NONE: it keeps its own */
-    uint32_t *behind;       /* by node: the quantizer that leaves something in its place, plus one */
+    uint32_t *read_instead; /* by value: the value that its consumers read instead; VALUE_NONE: unchanged */
+    /* by value: the output of the model whose name it gets; VALUE_NONE: its name is unchanged */
+    uint32_t *made_as;
+    uint32_t *behind; /* by node: the quantizer that it is replaced for, plus one */
     struct span_list fields;
 };
 
@@ -51,9 +52,9 @@ static uint32_t node_single_output(const struct model *model, uint32_t node)
     return model_edge(model, model->nodes.items[node].outputs, 0);
 }
 
-/* ---- What is read in place of what ---- */
+/* ---- Replacement of values ---- */
 
-/* The float tensor, where several quantizers in a row are left out the first one. */
+/* The float tensor that replaces a value; with several bypassed quantizers in a row, the first one. */
 static int resolve_float_value(const struct bypass *bypass, uint32_t value, uint32_t *ret, struct error *err)
 {
     size_t steps = 0;
@@ -66,7 +67,7 @@ static int resolve_float_value(const struct bypass *bypass, uint32_t value, uint
     return 0;
 }
 
-/* The constant of the float model: its bytes as they lie there, or a copy of what lies in a file of its own. */
+/* Sets the constant of the float model: borrowed bytes, or a copy of external data. */
 static int set_float_constant(struct bypass *bypass, uint32_t value, const struct quantizer_twin *twin,
                               struct error *err)
 {
@@ -88,8 +89,8 @@ static int set_float_constant(struct bypass *bypass, uint32_t value, const struc
     return model_set_tensor(bypass->model, value, &tensor, err);
 }
 
-/* Marks its nodes as removed, and says what is read in place of each output: the tensor in front, or the first output,
- * which a constant or another node makes from now on. */
+/* Marks the quantizer's nodes as removed and determines the replacement of each output: its input, or the first output,
+ * which a constant or another node produces from now on. */
 static int leave_out_quantizers(struct bypass *bypass, size_t number, struct error *err)
 {
     const struct quantizer *quantizer = &bypass->quantizers->items[number];
@@ -98,7 +99,7 @@ static int leave_out_quantizers(struct bypass *bypass, size_t number, struct err
     uint32_t first;
 
     if (why != NULL)
-        return error_set(err, ERR_UNSUPPORTED, "%s: the quantizer '%s' (%s, %s) cannot be left out: %s",
+        return error_set(err, ERR_UNSUPPORTED, "%s: the quantizer '%s' (%s, %s) cannot be bypassed: %s",
                          bypass->model->display_name, quantizer->name, quantizer_form_name(quantizer->form),
                          quantizer_role_name(quantizer->role), why);
     first = node_single_output(bypass->model, quantizer->dequantize.items[0]);
@@ -117,9 +118,9 @@ static int leave_out_quantizers(struct bypass *bypass, size_t number, struct err
     return 0;
 }
 
-/* ---- Nodes in its place ---- */
+/* ---- Replacing nodes ---- */
 
-/* A scalar of the tensor's own type that a Clip reads. */
+/* Adds a bound of a Clip: a scalar of the tensor's type. */
 static int add_clip_bound(struct bypass *bypass, const struct quantizer *quantizer, float bound, struct text *ret,
                           struct error *err)
 {
@@ -142,13 +143,13 @@ static int add_clip_bound(struct bypass *bypass, const struct quantizer *quantiz
     return model_set_tensor(model, value, &constant, err);
 }
 
-/* The Relu or Clip whose work the quantizer did. */
+/* Adds the Relu or Clip that the quantizer's range replaced. */
 static int add_replacing_activation(struct bypass *bypass, size_t number, struct error *err)
 {
     const struct quantizer *quantizer = &bypass->quantizers->items[number];
     const struct quantizer_twin *twin = float_twin_of(bypass, number);
     struct model *model = bypass->model;
-    bool is_relu = twin->least == 0 && twin->largest == INFINITY; /* NOLINT: -0 will do, too */
+    bool is_relu = twin->least == 0 && twin->largest == INFINITY; /* NOLINT: -0 counts, too */
     bool has_inputs = model_opset(model) >= CLIP_INPUTS_OPSET;
     struct text inputs[3], output = model->values.items[node_single_output(model, quantizer->dequantize.items[0])].name;
     struct node_attribute bounds[] = {
@@ -180,8 +181,8 @@ static int add_replacing_activation(struct bypass *bypass, size_t number, struct
     return rc;
 }
 
-/* Outputs of the model that were dequantized keep their names: what makes the float tensor makes them, if nobody
- * outside knows that by its own name. */
+/* Dequantized outputs of the model keep their names: the producer of the float tensor gets the name, unless the float
+ * tensor is an input or output itself. */
 static int name_float_outputs(struct bypass *bypass, struct error *err)
 {
     const struct model *model = bypass->model;
@@ -206,7 +207,7 @@ static int name_float_outputs(struct bypass *bypass, struct error *err)
     return 0;
 }
 
-/* What is left is a copy: of an input, a constant, or another output. */
+/* Other outputs are copies of an input, a constant, or another output. */
 static int add_copies_to_outputs(struct bypass *bypass, uint32_t node, struct error *err)
 {
     struct model *model = bypass->model;

@@ -45,7 +45,7 @@ static const struct {
     {"QLinearSigmoid", false, 2, {INPUT(0, 1, 2), OUTPUT(0, 3, 4)}},
     {"QLinearSoftmax", false, 2, {INPUT(0, 1, 2), OUTPUT(0, 3, 4)}},
     {"QLinearWhere", false, 3, {INPUT(1, 2, 3), INPUT(4, 5, 6), OUTPUT(0, 7, 8)}},
-    {"QLinearConcat", false, 1, {OUTPUT(0, 0, 1)}}, /* and an input each third place */
+    {"QLinearConcat", false, 1, {OUTPUT(0, 0, 1)}}, /* and every third input */
     {"QGemm", false, 4, {INPUT(0, 1, 2), ALONG(3, 4, 5, -1), BIAS(6), OUTPUT(0, 7, 8)}},
     {"MatMulIntegerToFloat", false, 2, {INPUT(0, 2, 4), ALONG(1, 3, 5, -1)}},
     {"DynamicQuantizeMatMul", false, 1, {ALONG(1, 2, 3, -1)}},
@@ -82,7 +82,7 @@ bool integer_operand_of(const struct node *node, size_t i, struct integer_operan
         return false;
     if (i < operators[found].count) {
         *ret = operators[found].operands[i];
-        if (ret->has_axis && node_attribute_integer(node->message, "transB", 0) != 0) /* of QGemm */
+        if (ret->has_axis && node_attribute_integer(node->message, "transB", 0) != 0) /* attribute of QGemm */
             ret->axis = 0;
         return true;
     }

@@ -9,7 +9,7 @@
 #include "onnx/proto/node_attribute.h"
 #include "onnx/quantizer/integer_operators.h"
 
-#define MOST_INTEGER_OPERANDS 64 /* of a QLinearConcat: each is looked for from the first on */
+#define MOST_INTEGER_OPERANDS 64 /* of a QLinearConcat: limits a quadratic search */
 
 struct text node_float_operator(const struct node *node)
 {
@@ -33,8 +33,8 @@ struct text node_float_operator(const struct node *node)
     return name;
 }
 
-/* Whether the first input of an operator on integers is neither integers nor about them: the left side of MatMulNBits,
- * the condition of QLinearWhere. */
+/* Whether the first input of an integer operator is neither an integer operand nor a parameter of one: the left side of
+ * MatMulNBits, the condition of QLinearWhere. */
 static bool begins_with_another_operand(const struct node *node)
 {
     struct integer_operand operand;
@@ -62,7 +62,7 @@ uint32_t node_operand(const struct model *model, const struct node *node, size_t
 
 size_t node_operand_count(const struct model *model, const struct node *node)
 {
-    size_t most = node->inputs.count; /* there are no more operands than inputs */
+    size_t most = node->inputs.count; /* at most as many operands as inputs */
     size_t count = 0;
 
     if (node_is_on_integers(node) && most > MOST_INTEGER_OPERANDS)

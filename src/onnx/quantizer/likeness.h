@@ -1,19 +1,19 @@
-/* onnx/quantizer/likeness.h: whether a node of a quantized model and one of a float model compute the same. */
+/* onnx/quantizer/likeness.h: whether a node of a quantized model and a node of a float model compute the same
+ * function. */
 #ifndef ONNX_QUANTIZER_LIKENESS_H
 #define ONNX_QUANTIZER_LIKENESS_H
 
 #include "onnx/model/model.h"
 
-/* The float operator of a node: QLinearConv is a Conv. */
+/* The float operator that corresponds to a node: Conv for QLinearConv. */
 struct text node_float_operator(const struct node *node);
 
-/* The tensors that it computes with: of an operator on integers, without scales and zero points. VALUE_NONE where
- * one is omitted. */
-size_t node_operand_count(const struct model *model, const struct node *node); /* up to the last that is not omitted */
+/* The operands of a node, for integer operators without scales and zero points. VALUE_NONE if omitted. */
+size_t node_operand_count(const struct model *model, const struct node *node); /* up to the last present operand */
 uint32_t node_operand(const struct model *model, const struct node *node, size_t i);
 
-/* Whether operators, operands and the attributes that both have are the same. An attribute that one of them leaves out
- * is taken to have the value that the other one has; graphs, tensors and lists of texts are not compared. */
+/* Whether operators, number of operands and common attributes are equal. An attribute that one node omits is assumed to
+ * be equal; graphs, tensors and lists of strings are not compared. */
 bool nodes_are_alike(const struct model *a_model, const struct node *a, const struct model *b_model,
                      const struct node *b);
 

@@ -17,7 +17,7 @@ struct parameter_reader {
     struct quantizer *quantizer;
 };
 
-/* The first problem counts. */
+/* Records a problem, unless there is one already. */
 static void __attribute__((format(printf, 2, 3)))
 note_parameter_problem(struct parameter_reader *reader, const char *format, ...)
 {
@@ -44,7 +44,7 @@ void quantizer_tensor_type(const struct model *model, const struct known_types *
         value_info_decode(known_types_info(known, model, value), ret);
 }
 
-/* Reads a constant; false when it is computed, or cannot be read. */
+/* Reads a constant; false if it is computed or cannot be read. */
 static bool read_parameter_constant(struct parameter_reader *reader, uint32_t value, const char *what,
                                     struct tensor *ret)
 {
@@ -57,7 +57,7 @@ static bool read_parameter_constant(struct parameter_reader *reader, uint32_t va
         return false;
     }
     if (model->initializers.items[v->initializer].sparse) {
-        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is a sparse tensor, which is not read", what,
+        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is a sparse tensor, which is not supported", what,
                                TEXT_ARGS(v->name));
         return false;
     }
@@ -66,7 +66,7 @@ static bool read_parameter_constant(struct parameter_reader *reader, uint32_t va
         return false;
     }
     if (ret->type == DATA_STRING) {
-        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is text", what, TEXT_ARGS(v->name));
+        note_parameter_problem(reader, "its %s '" TEXT_FORMAT "' is a string tensor", what, TEXT_ARGS(v->name));
         tensor_release(ret);
         return false;
     }
@@ -92,7 +92,7 @@ static void read_scale_values(struct parameter_reader *reader, uint32_t value)
         return;
     count = tensor_elements(&stored);
     if (stored.type != DATA_FLOAT32 && stored.type != DATA_FLOAT16 && stored.type != DATA_BFLOAT16) {
-        note_parameter_problem(reader, "its scale is %s, which no scale can be", data_type_name(stored.type));
+        note_parameter_problem(reader, "its scale has the invalid type %s", data_type_name(stored.type));
         return;
     }
     if (count == 0) {
@@ -107,7 +107,7 @@ static void read_scale_values(struct parameter_reader *reader, uint32_t value)
     tensor_borrow(DATA_FLOAT32, &stored.shape, scales, count * sizeof(*scales), &quantizer->scale);
     for (size_t i = 0; i < count; i++)
         if (!isfinite(scales[i]) || scales[i] <= 0) {
-            note_parameter_problem(reader, "scale %zu of %zu is %g: scales have to be finite and larger than 0", i + 1,
+            note_parameter_problem(reader, "scale %zu of %zu is %g: scales must be finite and larger than 0", i + 1,
                                    count, (double)scales[i]);
             return;
         }
@@ -119,7 +119,7 @@ static bool is_quantized_type(enum data_type type)
            (data_type_is_float(type) && data_type_bits(type) <= 8);
 }
 
-/* What type the zero point says, which is that of the integers. */
+/* Checks the type of the zero point, which is that of the integers. */
 static void check_zero_point_type(struct parameter_reader *reader, enum data_type zero_point)
 {
     struct quantizer *quantizer = reader->quantizer;
@@ -130,9 +130,9 @@ static void check_zero_point_type(struct parameter_reader *reader, enum data_typ
         note_parameter_problem(reader, "its zero point is %s, its integers are %s", data_type_name(zero_point),
                                data_type_name(quantizer->type));
     if (quantizer->type == DATA_UNDEFINED && !quantizer->dynamic)
-        note_parameter_problem(reader, "the type of its integers is not known");
+        note_parameter_problem(reader, "the type of its integers is unknown");
     else if (quantizer->type != DATA_UNDEFINED && !is_quantized_type(quantizer->type))
-        note_parameter_problem(reader, "nothing is quantized to %s", data_type_name(quantizer->type));
+        note_parameter_problem(reader, "%s is not a quantized type", data_type_name(quantizer->type));
 }
 
 static void read_zero_point(struct parameter_reader *reader, uint32_t value)
@@ -168,12 +168,11 @@ static void read_zero_point(struct parameter_reader *reader, uint32_t value)
         }
     }
     if (any && data_type_is_float(stored.type))
-        note_parameter_problem(reader, "its zero point is not 0, which it has to be for %s",
-                               data_type_name(stored.type));
+        note_parameter_problem(reader, "its zero point is not 0, which %s requires", data_type_name(stored.type));
     tensor_borrow(DATA_INT32, &quantizer->scale.shape, points, count * sizeof(*points), &quantizer->zero_point);
 }
 
-/* The axis counted from the front; -1 when it makes no sense. */
+/* The axis counted from the front; -1 if it is invalid. */
 static int64_t axis_from_front(struct parameter_reader *reader, int64_t axis)
 {
     const struct quantizer *quantizer = reader->quantizer;
@@ -181,12 +180,12 @@ static int64_t axis_from_front(struct parameter_reader *reader, int64_t axis)
 
     if (!quantizer->has_shape) {
         if (axis < 0)
-            note_parameter_problem(reader, "its axis %lld counts from the end of a tensor whose rank is not known",
+            note_parameter_problem(reader, "its axis %lld counts from the end of a tensor of unknown rank",
                                    (long long)axis);
         return axis < 0 ? -1 : axis;
     }
     if (axis < -rank || axis >= rank) {
-        note_parameter_problem(reader, "its axis %lld is none of a tensor of rank %lld", (long long)axis,
+        note_parameter_problem(reader, "its axis %lld is out of range for a tensor of rank %lld", (long long)axis,
                                (long long)rank);
         return -1;
     }
@@ -239,8 +238,7 @@ static void read_quantization_axis(struct parameter_reader *reader, const struct
     if (count <= 1)
         return;
     if (!parameters->has_axis || quantizer->scale.shape.rank != 1) {
-        note_parameter_problem(reader,
-                               "its %zu scales have rank %zu, and no axis or blocks that would tell which is whose",
+        note_parameter_problem(reader, "its %zu scales have rank %zu, but no axis or blocks assign them to elements",
                                count, quantizer->scale.shape.rank);
         return;
     }
@@ -261,9 +259,9 @@ void quantizer_read_parameters(struct model *model, const struct known_types *kn
 
     quantizer_tensor_type(model, known, quantizer->tensor, &type);
     if (type.not_a_tensor != NULL)
-        note_parameter_problem(&reader, "what it quantizes is no tensor but a %s", type.not_a_tensor);
+        note_parameter_problem(&reader, "its input is not a tensor but a %s", type.not_a_tensor);
     if (initializer != INITIALIZER_NONE && model->initializers.items[initializer].sparse)
-        note_parameter_problem(&reader, "it is a sparse tensor, which is not read");
+        note_parameter_problem(&reader, "it is a sparse tensor, which is not supported");
     quantizer->has_shape = type.not_a_tensor == NULL && type.has_shape;
     if (quantizer->has_shape)
         quantizer->shape = type.shape;

@@ -41,7 +41,7 @@ enum data_type quantizer_type_behind(const struct quantizer *quantizer, const st
     return stated != DATA_UNDEFINED ? stated : quantizer->scale_type;
 }
 
-/* ---- Scales over elements ---- */
+/* ---- Scale layout ---- */
 
 static size_t dimension_product(const struct shape *shape, size_t from, size_t end)
 {
@@ -52,8 +52,7 @@ static size_t dimension_product(const struct shape *shape, size_t from, size_t e
     return count;
 }
 
-/* Blocks have a scale for each element across the axis: the scales' own strides are those of a tensor of their
- * shape. */
+/* With blocks there is a scale for each element across the axis: scales have the strides of a tensor of their shape. */
 bool scale_layout_of(const struct quantizer *quantizer, const struct shape *shape, struct scale_layout *ret)
 {
     const struct shape *scale = &quantizer->scale.shape;

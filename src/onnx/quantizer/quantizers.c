@@ -14,10 +14,10 @@
 #include "onnx/quantizer/integer_operators.h"
 #include "onnx/quantizer/parameters.h"
 
-/* Nodes between a constant and what makes it a weight; real models have two. */
+/* Maximum number of nodes between a constant and the operator that uses it as a weight; real models have two. */
 #define MOST_MOVES 16
 
-/* Nodes whose output has the elements of their first input, as they were. */
+/* Whether the output of a node has the unchanged elements of its first input. */
 static bool node_moves_elements(const struct node *node)
 {
     static const char *const operators[] = {"Transpose", "Reshape", "Identity", "Cast",
@@ -43,7 +43,7 @@ static uint32_t value_constant_behind(const struct model *model, uint32_t value)
     return INITIALIZER_NONE;
 }
 
-/* ---- What is computed with the result ---- */
+/* ---- Consumers of the result ---- */
 
 static bool input_is_bias(const struct node *node, size_t input)
 {
@@ -66,13 +66,13 @@ struct finder {
     const struct known_types *known;
     struct value_readers readers;
     struct bitset outputs; /* values */
-    uint32_t *of_integers; /* by value: the last quantizer with these integers, plus one; 0: none */
+    uint32_t *of_integers; /* by value: the last quantizer of these integers, plus one; 0: none */
     struct name_map names; /* of quantizers */
     struct quantizers *ret;
 };
 
-/* Whether the value ends up as a bias of a node, if it is read at all. The first reader that no longer only moves its
- * elements is `*ret`. */
+/* Whether the value is eventually a bias of a node. `*ret` is the first consumer that does more than move its
+ * elements. */
 static bool value_is_read_as_bias(const struct finder *finder, uint32_t value, struct value_read *ret)
 {
     const struct model *model = finder->model;
@@ -91,7 +91,7 @@ static bool value_is_read_as_bias(const struct finder *finder, uint32_t value, s
     return false;
 }
 
-/* The role, from what is quantized and from the first reader of what comes out. */
+/* Determines the role from the quantized tensor and the first consumer of the result. */
 static void find_quantizer_role(const struct finder *finder, struct quantizer *quantizer)
 {
     const struct model *model = finder->model;
@@ -162,8 +162,8 @@ static struct quantizer_parameters quantizer_parameter(const struct model *model
 
 /* ---- QuantizeLinear ---- */
 
-/* What a DequantizeLinear reads otherwise than the QuantizeLinear in front of it does; NULL: nothing. Equal constants
- * under two names are equal. */
+/* How the parameters of a DequantizeLinear differ from those of its QuantizeLinear; NULL: not at all. Equal constants
+ * with different names are equal. */
 static const char *find_parameter_difference(const struct finder *finder, const struct quantizer *quantizer,
                                              uint32_t dequantize)
 {
@@ -181,18 +181,18 @@ static const char *find_parameter_difference(const struct finder *finder, const 
     if (other.problem != NULL)
         return other.problem;
     if (quantizer->dynamic || other.dynamic)
-        return "what it is dequantized with is computed apart from what it is quantized with";
+        return "its parameters for dequantization are computed separately from those for quantization";
     if (quantizer->axis != other.axis || quantizer->block_size != other.block_size ||
         quantizer->scale.size != other.scale.size ||
         memcmp(quantizer->scale.data, other.scale.data, other.scale.size) != 0)
-        return "it is dequantized with another scale than it is quantized with";
+        return "it is dequantized with a different scale";
     for (size_t i = 0; i < tensor_elements(&other.scale); i++)
         if (quantizer_zero_point(quantizer, i) != quantizer_zero_point(&other, i))
-            return "it is dequantized with another zero point than it is quantized with";
+            return "it is dequantized with a different zero point";
     return NULL;
 }
 
-/* Finds who dequantizes the integers of a QuantizeLinear, and why it has to stay, if it has to. */
+/* Finds the DequantizeLinear nodes of a QuantizeLinear. Returns why it cannot be bypassed, or NULL. */
 static const char *find_dequantizers(const struct finder *finder, struct quantizer *quantizer)
 {
     struct model *model = finder->model;
@@ -205,7 +205,7 @@ static const char *find_dequantizers(const struct finder *finder, struct quantiz
             model_edge(model, model->nodes.items[read.node].outputs, 0) != VALUE_NONE)
             *VECTOR_APPEND(&quantizer->dequantize) = read.node;
         else if (fixed_by == NULL)
-            fixed_by = arena_printf(&finder->ret->arena, "node '%s' works on its integers",
+            fixed_by = arena_printf(&finder->ret->arena, "node '%s' computes on its integers",
                                     model_node_label(model, read.node));
     }
     if (bitset_has(&finder->outputs, quantizer->integers))
@@ -215,8 +215,8 @@ static const char *find_dequantizers(const struct finder *finder, struct quantiz
     return fixed_by;
 }
 
-/* Float in front and behind may be of two types: since operator set 23 neither the scale nor what is dequantized need
- * have the tensor's. */
+/* The float types before and after may differ: since operator set 23 the types of scale and dequantized tensor are
+ * independent of the input's. */
 static const char *find_scale_cast(const struct finder *finder, const struct quantizer *quantizer)
 {
     struct value_type type;
@@ -229,7 +229,7 @@ static const char *find_scale_cast(const struct finder *finder, const struct qua
         enum data_type behind = quantizer_type_behind(quantizer, node);
 
         if (behind != DATA_UNDEFINED && behind != type.element)
-            return arena_printf(&finder->ret->arena, "it is %s in front of it and %s behind it",
+            return arena_printf(&finder->ret->arena, "its input is %s and its output is %s",
                                 data_type_name(type.element), data_type_name(behind));
     }
     return NULL;
@@ -253,7 +253,7 @@ static void add_quantizer_pair(struct finder *finder, uint32_t index)
     quantizer.overflows = data_type_is_float(quantizer.type) && data_type_bits(quantizer.type) == 8 &&
                           node_attribute_integer(node->message, "saturate", 1) == 0;
     if (quantizer.overflows && quantizer.problem == NULL)
-        quantizer.problem = "what is out of its range is not clipped (saturate is 0), and not simulated";
+        quantizer.problem = "values out of range are not clipped (saturate is 0), which is not simulated";
     quantizer.fixed_by = find_dequantizers(finder, &quantizer);
     if (quantizer.fixed_by == NULL)
         quantizer.fixed_by = find_scale_cast(finder, &quantizer);
@@ -277,8 +277,8 @@ static bool value_is_dequantized_alike(const struct finder *finder, const struct
            others.axis == parameters->axis && others.block_size == parameters->block_size;
 }
 
-/* A stored constant, which several of them may dequantize: those that do so in the same way are one quantizer. What
- * other nodes than DequantizeLinear make is FIXED; what QuantizeLinear makes is listed with that. */
+/* A stored constant may have several DequantizeLinear nodes: those with equal parameters are one quantizer. Integers
+ * produced by other nodes are FIXED; those produced by QuantizeLinear are listed with it. */
 static void add_dequantized_constant(struct finder *finder, uint32_t index)
 {
     const struct model *model = finder->model;
@@ -307,7 +307,7 @@ static void add_dequantized_constant(struct finder *finder, uint32_t index)
     else
         quantizer.quantize = producer;
     if (producer != NODE_NONE)
-        quantizer.fixed_by = arena_printf(&finder->ret->arena, "node '%s' makes its integers",
+        quantizer.fixed_by = arena_printf(&finder->ret->arena, "node '%s' produces its integers",
                                           model_node_label(finder->model, producer));
     else if (quantizer.form == QUANTIZER_FIXED)
         quantizer.fixed_by = "its integers are an input of the model";
@@ -319,14 +319,14 @@ static void add_dequantized_constant(struct finder *finder, uint32_t index)
 
 /* ---- Operators on integers ---- */
 
-/* Its type, and what cannot be told of elements that share bytes. */
+/* Sets the type, and a problem if the packing of elements is unknown. */
 static void set_packed_type(const struct node *node, const struct integer_operand *operand, struct quantizer *ret)
 {
     int64_t bits = node_attribute_integer(node->message, operand->bits, 4);
 
     ret->type = bits == 8 ? DATA_UINT8 : bits == 4 ? DATA_UINT4 : DATA_UNDEFINED;
     ret->block_size = node_attribute_integer(node->message, operand->block_size, 0);
-    ret->problem = "its integers are packed in an order of the operator's own, which is not read";
+    ret->problem = "its integers are packed in an operator-specific order, which is not supported";
 }
 
 static void read_integer_operand(struct finder *finder, const struct node *node, const struct integer_operand *operand,
@@ -353,14 +353,15 @@ static void read_integer_operand(struct finder *finder, const struct node *node,
     if (operand->scale == OPERAND_OMITTED) {
         ret->has_shape = type.not_a_tensor == NULL && type.has_shape;
         ret->shape = type.shape;
-        ret->problem = operand->is_bias ? "its scale is that of input times weight, which nothing states"
-                                        : "nothing states its scale";
+        ret->problem = operand->is_bias ? "its scale is the product of those of input and weight, which are unknown"
+                                        : "its scale is unknown";
         return;
     }
     quantizer_read_parameters(finder->model, finder->known, &parameters, &finder->ret->arena, ret);
 }
 
-/* What it makes, and what it reads that no node makes: integers between two of them are listed with their maker. */
+/* Lists the outputs of the node, and its inputs without a producer: integers between two nodes are listed with their
+ * producer. */
 static void add_integer_operands(struct finder *finder, uint32_t index)
 {
     const struct model *model = finder->model;
@@ -372,7 +373,8 @@ static void add_integer_operands(struct finder *finder, uint32_t index)
         uint32_t value = operand.place < range.count ? model_edge(model, range, operand.place) : VALUE_NONE;
         struct quantizer quantizer = new_quantizer(QUANTIZER_FIXED, value, value);
         bool is_float = operand.is_output && operand.scale != OPERAND_OMITTED &&
-                        node_input(model, node, (size_t)operand.scale) == VALUE_NONE; /* QGemm without a last scale */
+                        /* QGemm without an output scale */
+                        node_input(model, node, (size_t)operand.scale) == VALUE_NONE;
 
         if (value == VALUE_NONE || is_float || finder->of_integers[value] != 0 ||
             (!operand.is_output && model->values.items[value].producer != NODE_NONE))
@@ -383,7 +385,7 @@ static void add_integer_operands(struct finder *finder, uint32_t index)
             quantizer.tensor = model_edge(model, node->inputs, 0);
         if (quantizer.tensor == VALUE_NONE)
             continue;
-        quantizer.fixed_by = arena_printf(&finder->ret->arena, "node '%s' works on its integers",
+        quantizer.fixed_by = arena_printf(&finder->ret->arena, "node '%s' computes on its integers",
                                           model_node_label(finder->model, index));
         quantizer.reader = operand.is_output ? NODE_NONE : index;
         quantizer.reader_input = operand.place;
@@ -398,7 +400,7 @@ static void add_integer_operands(struct finder *finder, uint32_t index)
 
 static size_t count_graph_quantizers(struct span graph, uint32_t node_field, unsigned depth);
 
-/* Those in the bodies of a node, and the node itself unless it is of the main graph. */
+/* Counts those in the bodies of a node, and the node itself unless it is in the main graph. */
 static size_t count_node_quantizers(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node), inner;
@@ -432,7 +434,7 @@ static size_t count_graph_quantizers(struct span graph, uint32_t node_field, uns
     return count;
 }
 
-/* ---- All of them ---- */
+/* ---- All quantizers ---- */
 
 void quantizers_find(struct model *model, const struct known_types *known, struct quantizers *ret)
 {

@@ -19,9 +19,9 @@
 #include "onnx/model/unused_names.h"
 #include "onnx/quantizer/quantizer.h"
 
-/* ---- Nodes of a quantizer that changes ---- */
+/* ---- Replacing a quantizer's nodes ---- */
 
-/* Quantizers of a model with other scales, zero points and types in their place.
+/* Replaces quantizers of a model by ones with other scales, zero points and types.
  *
  *   quantizer_replacing_init(&replacing, model);
  *   rc = quantizer_replace(&replacing, &changed, &values, err);     for each
@@ -34,8 +34,8 @@
 struct quantizer_replacing {
     struct model *model;
     struct unused_names names;
-    struct span_list fields; /* of all nodes */
-    bool has_microsoft;      /* a node has become com.microsoft's, because the operator set has no 16 bits */
+    struct span_list fields; /* all nodes */
+    bool has_microsoft;      /* a node was moved to com.microsoft, because the operator set has no 16-bit types */
 };
 
 #define MICROSOFT TEXT("com.microsoft")
@@ -54,7 +54,7 @@ static void release_quantizer_replacing(struct quantizer_replacing *replacing)
     free(replacing->fields.items);
 }
 
-/* Puts the nodes in place; they keep their numbers. */
+/* Replaces the model's nodes; they keep their numbers. */
 static int finish_quantizer_replacing(struct quantizer_replacing *replacing, struct error *err)
 {
     int rc = model_set_nodes(replacing->model, &replacing->fields, err);
@@ -103,7 +103,7 @@ static void store_rounded_number(enum data_type type, void *data, size_t element
     }
 }
 
-/* What QuantizeLinear makes of these values. */
+/* Adds a constant with these values quantized as QuantizeLinear does. */
 static int add_integer_constant(struct quantizer_replacing *replacing, const struct quantizer *changed,
                                 const struct tensor *values, struct text *ret, struct error *err)
 {
@@ -115,7 +115,7 @@ static int add_integer_constant(struct quantizer_replacing *replacing, const str
     int rc;
 
     if (!scale_layout_of(changed, &values->shape, &layout))
-        return error_set(err, ERR_INVALID, "'%s': its scales do not fit the float values", changed->name);
+        return error_set(err, ERR_INVALID, "'%s': its scales do not fit the shape of the float values", changed->name);
     find_integer_range(changed->type, &least, &largest);
     *ret = unused_names_make(&replacing->names, text_of(changed->name), "_integers");
     rc = model_new_tensor(model, model_add_value(model, *ret), changed->type, &values->shape, &integers, err);
@@ -123,7 +123,7 @@ static int add_integer_constant(struct quantizer_replacing *replacing, const str
         return rc;
     for (size_t i = 0; i < tensor_elements(values); i++) {
         size_t scale = scale_layout_index(&layout, i);
-        float value; /* tensors in a message lie anywhere */
+        float value; /* tensors in a message are unaligned */
         double quotient, number;
 
         memcpy(&value, (const char *)values->data + i * sizeof(value), sizeof(value));
@@ -171,7 +171,7 @@ static void replace_quantizer_node(struct quantizer_replacing *replacing, const 
     replacing->fields.items[index] = node_build(&model->arena, &recipe);
 }
 
-/* Scales and zero points become constants. Those for the whole tensor have no dimension. */
+/* Adds scales and zero points as constants; scalars if they are for the whole tensor. */
 static int add_quantizer_parameters(struct quantizer_replacing *replacing, const struct quantizer *changed,
                                     struct text *ret, struct error *err)
 {
@@ -193,8 +193,8 @@ static int add_quantizer_parameters(struct quantizer_replacing *replacing, const
     return add_parameter_constant(replacing, changed, "_zero_point", &tensor, &ret[1], err);
 }
 
-/* `changed` has another type (8 or 16 bits, int32), axis, scale and zero point than the quantizer in the model. Of a
- * stored constant, the integers are made anew of `values`, float32. */
+/* `changed` has a new type (8 or 16 bits, int32), axis, scale and zero point. The integers of a stored constant are
+ * quantized from `values`, float32. */
 static int replace_quantizer(struct quantizer_replacing *replacing, const struct quantizer *changed,
                              const struct tensor *values, struct error *err)
 {
@@ -209,7 +209,7 @@ static int replace_quantizer(struct quantizer_replacing *replacing, const struct
     if (changed->quantize != NODE_NONE) {
         replace_quantizer_node(replacing, changed, changed->quantize, model->values.items[changed->tensor].name,
                                parameters);
-        model->values.items[changed->integers].info = (struct span){0}; /* of another type than it will have */
+        model->values.items[changed->integers].info = (struct span){0}; /* its type changes */
     }
     for (size_t i = 0; i < changed->dequantize.count; i++)
         replace_quantizer_node(replacing, changed, changed->dequantize.items[i], integers, parameters);
@@ -221,14 +221,14 @@ static int replace_quantizer(struct quantizer_replacing *replacing, const struct
 #define OPSET_OF_AXIS 13
 
 struct refining {
-    struct model *model; /* that is changed */
+    struct model *model; /* to be changed */
     const struct quantizer_knowledge *knowledge;
-    struct quantizer *now;  /* of each quantizer, what it has become */
-    struct bitset rescaled; /* has 8 bits, and other scales than before */
+    struct quantizer *now;  /* new state of each quantizer */
+    struct bitset rescaled; /* quantizers with 8 bits and new scales */
     struct quantizer_replacing replacing;
 };
 
-/* ---- What can be ---- */
+/* ---- Possible refinements ---- */
 
 static int quantizer_type_bits(enum data_type type)
 {
@@ -249,7 +249,7 @@ static bool quantizer_type_is_signed(enum data_type type)
     return type == DATA_INT8 || type == DATA_INT4;
 }
 
-/* The constant that has the float values of what is quantized, and the model it is of; VALUE_NONE: there is none. */
+/* The constant with the float values of the quantized tensor, and its model; VALUE_NONE: none. */
 static uint32_t find_original_values(const struct quantizer_knowledge *knowledge, size_t index,
                                      const struct model **ret)
 {
@@ -271,7 +271,7 @@ static uint32_t find_original_values(const struct quantizer_knowledge *knowledge
                : VALUE_NONE;
 }
 
-/* Whether its reader reads what is dequantized, and not that transposed or reshaped. */
+/* Whether the consumer reads the dequantized tensor directly, not transposed or reshaped. */
 static bool constant_is_read_directly(const struct model *model, const struct quantizer *quantizer)
 {
     uint32_t value = node_input(model, &model->nodes.items[quantizer->reader], quantizer->reader_input);
@@ -279,7 +279,7 @@ static bool constant_is_read_directly(const struct model *model, const struct qu
     return value != VALUE_NONE && value_list_has(&quantizer->dequantize, model->values.items[value].producer);
 }
 
-/* The axis of a weight along which each slice belongs to an output channel; -1: there is no such. */
+/* The axis of a weight with the output channels; -1: none. */
 static int64_t find_channel_axis(const struct model *model, const struct quantizer *quantizer)
 {
     const struct node *reader;
@@ -306,7 +306,7 @@ static bool node_converts_result(const struct model *model, const struct quantiz
     return false;
 }
 
-/* A scale that can be divided without losing bits. */
+/* Whether scales can be divided without losing bits. */
 static bool scales_are_normal(const struct quantizer *quantizer)
 {
     const float *scales = quantizer->scale.data;
@@ -318,20 +318,20 @@ static bool scales_are_normal(const struct quantizer *quantizer)
     return true;
 }
 
-/* Why it has to stay as it is, whatever is asked for. */
+/* Why a quantizer cannot be refined in any way; NULL if it can. */
 static const char *explain_unrefinable(const struct model *model, const struct quantizer *quantizer, bool has_values)
 {
     if (quantizer->form == QUANTIZER_FIXED)
-        return "operators that work on the integers read or make them";
+        return "integer operators read or produce its integers";
     if (quantizer->problem != NULL)
         return quantizer->problem;
     if (quantizer->dynamic || quantizer->scale.data == NULL)
         return "its scale is computed";
     if (quantizer->role == QUANTIZER_BIAS || quantizer_type_bits(quantizer->type) == 0)
-        return "it is a bias, or no integer of 4 or 8 bits";
+        return "it is a bias, or not an integer type of 4 or 8 bits";
     if (quantizer->scale_type != DATA_FLOAT32 || node_converts_result(model, quantizer))
-        return "its scale is not in float32";
-    return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are not known" : NULL;
+        return "its scale is not float32";
+    return quantizer->form == QUANTIZER_STORED && !has_values ? "its float values are unknown" : NULL;
 }
 
 static bool quantizer_range_is_known(const struct quantizer_knowledge *knowledge, size_t index)
@@ -352,17 +352,17 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
     if (why_not != NULL)
         return why_not;
     if (refinement == REFINE_16_BITS && !scales_are_normal(quantizer))
-        return "its scale is too small to be divided, or no number";
+        return "its scale is too small to be divided, or not finite";
     if (refinement == REFINE_16_BITS)
         return quantizer->block_size > 0 && opset < QUANTIZER_16_BITS_OPSET
-                   ? "there are no blocks of 16 bits in this operator set"
+                   ? "this operator set does not support 16-bit blocks"
                    : NULL;
     if (quantizer_type_bits(quantizer->type) != 8)
-        return "it has not 8 bits";
+        return "its type does not have 8 bits";
     if (refinement == REFINE_FIT && quantizer->axis < 0 && quantizer_range_is_known(knowledge, index))
         return NULL;
     if (!has_values || quantizer->block_size > 0)
-        return has_values ? "its scales are for blocks" : "its float values are not known";
+        return has_values ? "it has a scale for each block" : "its float values are unknown";
     if (refinement == REFINE_FIT)
         return NULL;
     if (quantizer->role != QUANTIZER_WEIGHT || quantizer->axis >= 0 || opset < OPSET_OF_AXIS)
@@ -370,7 +370,7 @@ const char *quantizer_why_not_refined(const struct quantizer_knowledge *knowledg
     return find_channel_axis(knowledge->model, quantizer) < 0 ? "it has no output channels" : NULL;
 }
 
-/* ---- What becomes of one ---- */
+/* ---- Refining one quantizer ---- */
 
 static int read_original_values(const struct refining *refining, size_t index, struct tensor *ret, struct error *err)
 {
@@ -378,13 +378,13 @@ static int read_original_values(const struct refining *refining, size_t index, s
     uint32_t value = find_original_values(refining->knowledge, index, &owner);
 
     if (value == VALUE_NONE)
-        return error_set(err, ERR_UNSUPPORTED, "the float values of '%s' are not known",
+        return error_set(err, ERR_UNSUPPORTED, "the float values of '%s' are unknown",
                          refining->knowledge->quantizers->items[index].name);
     return external_tensor_read_constant(owner, &owner->initializers.items[owner->values.items[value].initializer], ret,
                                          err);
 }
 
-/* Makes room for other scales in a copy of what is known of a quantizer. */
+/* Allocates new scales in a copy of a quantizer. */
 static void set_refined_scales(struct refining *refining, struct quantizer *changed, const struct shape *shape,
                                float **ret_scales, int32_t **ret_zero_points)
 {
@@ -396,7 +396,7 @@ static void set_refined_scales(struct refining *refining, struct quantizer *chan
     tensor_borrow(DATA_INT32, shape, *ret_zero_points, count * sizeof(int32_t), &changed->zero_point);
 }
 
-/* The same range in finer steps. */
+/* Keeps the range, with finer steps. */
 static void refine_to_16_bits(struct refining *refining, struct quantizer *changed)
 {
     const struct quantizer before = *changed;
@@ -412,7 +412,7 @@ static void refine_to_16_bits(struct refining *refining, struct quantizer *chang
     }
 }
 
-/* Signed integers are symmetric, unless they were not before. */
+/* Signed integers stay symmetric if they were. */
 static void fit_range_scale(enum data_type type, bool symmetric, double least, double largest, float *ret_scale,
                             int32_t *ret_zero_point)
 {
@@ -423,7 +423,7 @@ static void fit_range_scale(enum data_type type, bool symmetric, double least, d
     largest = fmax(largest, 0);
     *ret_scale = (float)(symmetric ? fmax(-least, largest) / high : (largest - least) / (high - low));
     if (!(*ret_scale >= FLT_MIN) || isinf(*ret_scale))
-        *ret_scale = 1; /* of nothing but zeros, or of what is not finite */
+        *ret_scale = 1; /* only zeros, or not finite */
     *ret_zero_point = symmetric ? 0 : (int32_t)fmin(fmax(rint(low - least / (double)*ret_scale), low), high);
 }
 
@@ -435,7 +435,7 @@ static bool range_starts_at_zero(const struct quantizer *quantizer)
     return (double)quantizer_zero_point(quantizer, 0) <= least;
 }
 
-/* `channels`: 1, or the length of the axis. `range`: of what is no constant. */
+/* `channels`: 1, or the length of the axis. `range`: for tensors that are not constant. */
 static void refine_scales(struct refining *refining, struct quantizer *changed, size_t channels, size_t inner,
                           const struct tensor *values, const struct quantizer_range *range)
 {
@@ -452,13 +452,13 @@ static void refine_scales(struct refining *refining, struct quantizer *changed, 
     }
     for (size_t i = 0; i < count; i++) {
         size_t channel = i / inner % channels;
-        float number; /* tensors in a message lie anywhere */
+        float number; /* tensors in a message are unaligned */
 
         memcpy(&number, (const char *)values->data + i * sizeof(number), sizeof(number));
         least[channel] = fmin(least[channel], (double)number);
         largest[channel] = fmax(largest[channel], (double)number);
     }
-    if (values->data == NULL && range_starts_at_zero(changed)) /* it may do the work of a Relu */
+    if (values->data == NULL && range_starts_at_zero(changed)) /* its range may replace a Relu */
         least[0] = 0;
     set_refined_scales(refining, changed, &shape, &scales, &zero_points);
     for (size_t i = 0; i < channels; i++)
@@ -500,7 +500,7 @@ static int refine_quantizer(struct refining *refining, size_t index, enum quanti
 
 /* ---- Bias ---- */
 
-/* The quantizer whose result the node reads there; SIZE_MAX: none. */
+/* The quantizer whose result this input of the node reads; SIZE_MAX: none. */
 static size_t find_feeding_quantizer(const struct refining *refining, const struct node *node, size_t input)
 {
     const struct quantizers *quantizers = refining->knowledge->quantizers;
@@ -524,7 +524,7 @@ static bool bias_can_be_rescaled(const struct refining *refining, const struct q
            bias->shape.rank == 1 && bias->block_size == 0 && model_opset(refining->model) >= OPSET_OF_AXIS;
 }
 
-/* What a bias is now is kept, in other steps: the products of these scales. */
+/* Keeps the values of a bias, with new scales: the products of these scales. */
 static int rescale_bias(struct refining *refining, struct quantizer *bias, const struct quantizer *input,
                         const struct quantizer *weight, struct error *err)
 {
@@ -545,7 +545,7 @@ static int rescale_bias(struct refining *refining, struct quantizer *bias, const
     if (rc < 0)
         return rc;
     if (!scale_layout_of(&before, &integers.shape, &layout))
-        return error_set(err, ERR_INVALID, "'%s': its scales do not fit its integers", bias->name);
+        return error_set(err, ERR_INVALID, "'%s': its scales do not fit the shape of its integers", bias->name);
     for (size_t first = 0, count = tensor_elements(&values); first < count; first += ELEMENTS_RUN)
         quantizer_restore_run(&before, &layout, &integers, first, elements_in_run(count, first),
                               (float *)tensor_writable(&values) + first);
@@ -585,7 +585,7 @@ static int rescale_biases(struct refining *refining, struct error *err)
     return rc;
 }
 
-/* ---- All of them ---- */
+/* ---- All quantizers ---- */
 
 int quantizers_refine(struct model *model, const struct quantizer_knowledge *knowledge,
                       const enum quantizer_refinement *how, bool *ret_microsoft, struct error *err)

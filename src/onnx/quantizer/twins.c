@@ -16,19 +16,19 @@
 #include "tensor/values/elements.h"
 
 enum {
-    MOST_READERS = 64, /* of a tensor that is walked forward from: each is held against each */
-    MOST_ROUNDS = 64,  /* forward and backward again */
-    SAMPLED_RUNS = 64, /* of a constant that is held against its twin */
+    MOST_READERS = 64, /* consumers of a tensor in a forward step: all pairs are compared */
+    MOST_ROUNDS = 64,  /* repetitions of forward and backward steps */
+    SAMPLED_RUNS = 64, /* runs of a constant that are compared with its twin */
 };
 
-#define HALF_A_STEP 0.501F /* how far rounding moves a value, in scales */
-#define LEAST_COSINE 0.5   /* between constants that are twins: even a scale that clips half of it leaves more */
+#define HALF_A_STEP 0.501F /* maximum rounding error, in scales */
+#define LEAST_COSINE 0.5   /* minimum cosine similarity of twin constants: clipping half of the values leaves more */
 
 /* One of the two models. */
 struct side {
     struct model *model;
-    uint32_t *as;      /* by value: the same tensor in front of all quantizers and copies */
-    uint32_t *partner; /* by value, as `as` says: the one of the other model, or VALUE_NONE */
+    uint32_t *as;      /* by value: the tensor before all quantizers and copies */
+    uint32_t *partner; /* by value after `as`: its twin in the other model, or VALUE_NONE */
     uint32_t *node_partner;
     struct value_readers readers;
 };
@@ -36,7 +36,7 @@ struct side {
 struct twin_matching {
     struct side quantized, plain;
     struct value_list pairs; /* values of the quantized model that have a partner, in the order of finding */
-    const char **why_not;    /* by value of the quantized model; NULL: nothing is known */
+    const char **why_not;    /* by value of the quantized model; NULL: none known */
     struct bound {
         float least, largest;
     } * bounds; /* by value of the quantized model: see struct quantizer_twin */
@@ -48,7 +48,7 @@ static bool node_is_passed_through(const struct node *node)
     return node_quantizes(node) || node_dequantizes(node) || (node_is(node, "Identity") && node->inputs.count == 1);
 }
 
-/* In models whose nodes are in order, one walk is enough. */
+/* One pass is enough if nodes are sorted. */
 static void init_matching_side(struct side *side, struct model *model)
 {
     *side = (struct side){.model = model};
@@ -92,7 +92,7 @@ static uint32_t side_node_number(const struct side *side, const struct node *nod
 
 /* ---- Pairs ---- */
 
-/* Shapes that both models state have to be the same; a constant has a constant for its twin. */
+/* Shapes known in both models must be equal; the twin of a constant must be a constant. */
 static const char *why_not_alike(const struct twin_matching *matching, uint32_t quantized, uint32_t plain)
 {
     const struct model *a = matching->quantized.model, *b = matching->plain.model;
@@ -124,8 +124,8 @@ static void pair_values(struct twin_matching *matching, uint32_t quantized, uint
         return;
     if (a->partner[quantized] != VALUE_NONE || b->partner[plain] != VALUE_NONE) {
         matching->why_not[quantized] = a->partner[quantized] != VALUE_NONE
-                                           ? "several tensors of the float model are in its place"
-                                           : "its twin in the float model is that of another tensor, too";
+                                           ? "several tensors of the float model correspond to it"
+                                           : "its twin in the float model is also the twin of another tensor";
         return;
     }
     matching->why_not[quantized] = why_not_alike(matching, quantized, plain);
@@ -146,7 +146,7 @@ static bool producers_are_alike(const struct twin_matching *matching, uint32_t q
     return nodes_are_alike(matching->quantized.model, a, matching->plain.model, b);
 }
 
-/* Both inputs of an Add or Mul may have changed places. */
+/* Whether the inputs of an Add or Mul are swapped. */
 static bool operands_are_swapped(const struct twin_matching *matching, const struct node *quantized,
                                  const struct node *plain)
 {
@@ -190,9 +190,9 @@ static bool nodes_are_unpaired(const struct twin_matching *matching, const struc
            matching->plain.node_partner[side_node_number(&matching->plain, plain)] == NODE_NONE;
 }
 
-/* ---- Backward: what makes a pair ---- */
+/* ---- Backward: producers of a pair ---- */
 
-/* A bound of a Clip, as attribute or constant; `fallback` when it has none. */
+/* A bound of a Clip, an attribute or a constant; `fallback` if it has none. */
 static float read_clip_bound(struct model *model, const struct node *clip, size_t input, float fallback)
 {
     uint32_t value = node_input(model, clip, input);
@@ -210,7 +210,8 @@ static float read_clip_bound(struct model *model, const struct node *clip, size_
     return bound;
 }
 
-/* The tensor in front of a Relu or Clip that makes `*plain` and alone reads it: then that, and what the bounds are. */
+/* If a Relu or Clip produces `*plain` and is the only consumer of its input, sets `*plain` to that input and `*ret` to
+ * the bounds. */
 static bool step_over_activation(struct twin_matching *matching, uint32_t *plain, struct bound *ret)
 {
     struct side *side = &matching->plain;
@@ -229,8 +230,8 @@ static bool step_over_activation(struct twin_matching *matching, uint32_t *plain
     return !isnan(ret->least) && !isnan(ret->largest);
 }
 
-/* A batch normalization whose factors went into the weights in front of it: only what is computed with these is
- * paired. */
+/* Handles a batch normalization that was folded into the preceding weights: pairs only the other operands of that
+ * node. */
 static bool pair_in_front_of_normalization(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
@@ -254,7 +255,7 @@ static bool pair_in_front_of_normalization(struct twin_matching *matching, const
     return true;
 }
 
-/* A Gemm that was made of a MatMul and an Add: its operands are theirs. */
+/* Handles a Gemm that replaced a MatMul and an Add: pairs its operands with theirs. */
 static bool pair_product_and_sum(struct twin_matching *matching, const struct node *quantized, uint32_t plain)
 {
     struct side *side = &matching->plain;
@@ -296,7 +297,7 @@ static void note_difference(struct twin_matching *matching, const struct node *q
         if (why == NULL)
             why = arena_printf(
                 matching->arena,
-                "node '%s' (" TEXT_FORMAT ") reads it, in whose place the float model has %s" TEXT_FORMAT,
+                "its consumer is node '%s' (" TEXT_FORMAT "), where the float model has %s" TEXT_FORMAT,
                 model_node_label(matching->quantized.model, side_node_number(&matching->quantized, quantized)),
                 TEXT_ARGS(quantized->op_type), plain != NULL ? "another one, " : "no node",
                 plain != NULL ? (int)plain->op_type.size : 0, plain != NULL ? plain->op_type.data : "");
@@ -337,7 +338,7 @@ static void pair_backward(struct twin_matching *matching, uint32_t quantized)
     note_difference(matching, a, b);
 }
 
-/* ---- Forward: what reads a pair ---- */
+/* ---- Forward: consumers of a pair ---- */
 
 static bool node_is_candidate(const struct twin_matching *matching, struct value_read quantized,
                               struct value_read plain)
@@ -359,8 +360,8 @@ static bool node_names_agree(const struct twin_matching *matching, struct value_
     return a->name.size > 0 && text_equal(a->name, b->name);
 }
 
-/* The only reader in the float model that fits, if the quantized model has no other one that fits it; of several, the
- * one that has the same name. NODE_NONE when there is a choice left, or none. */
+/* The only matching consumer in the float model, if it matches no other consumer in the quantized model; of several,
+ * the one with the same name. NODE_NONE if it is ambiguous or there is none. */
 static uint32_t find_matching_reader(const struct twin_matching *matching, uint32_t value, struct value_read read)
 {
     const struct side *a = &matching->quantized, *b = &matching->plain;
@@ -403,7 +404,7 @@ static void pair_forward(struct twin_matching *matching, uint32_t quantized)
     }
 }
 
-/* ---- From the models' interfaces inwards ---- */
+/* ---- Matching, from inputs and outputs inwards ---- */
 
 static void pair_graph_interface(struct twin_matching *matching, const struct value_list *quantized,
                                  const struct value_list *plain)
@@ -439,9 +440,9 @@ static void pair_all_nodes(struct twin_matching *matching)
     }
 }
 
-/* ---- What came of it ---- */
+/* ---- Results ---- */
 
-/* Whether the integers of a constant stand for the values of its twin, as far as a sample shows. */
+/* Why the values of a constant differ from its twin's in a sample; NULL: they do not. */
 static const char *why_values_differ(const struct quantizer *quantizer, const struct tensor *stored,
                                      const struct tensor *plain)
 {
@@ -471,14 +472,14 @@ static const char *why_values_differ(const struct quantizer *quantizer, const st
             other_squares += (double)values[i] * values[i];
         }
     }
-    if (near * 2 >= seen) /* a scale as coarse as that leaves little else */
+    if (near * 2 >= seen) /* coarse scales leave few distinct values */
         return NULL;
     return products * products < LEAST_COSINE * LEAST_COSINE * squares * other_squares || products < 0
-               ? "the constant in its place in the float model has other values"
+               ? "the corresponding constant of the float model has different values"
                : NULL;
 }
 
-/* Whether the constant can be in the place of what is dequantized. */
+/* Whether the constant can replace the dequantized tensor. */
 static bool quantizer_has_type_behind(const struct model *model, const struct quantizer *quantizer, enum data_type type)
 {
     for (size_t i = 0; i < quantizer->dequantize.count; i++)
@@ -503,10 +504,10 @@ static const char *check_constant_twin(struct twin_matching *matching, const str
         external_tensor_borrow(b, of_b->message, &values, NULL) < 0)
         why_not = "the values of the constant cannot be read";
     else if (stored.type == DATA_STRING || values.type == DATA_STRING)
-        why_not = "it, or its twin in the float model, is text";
+        why_not = "it, or its twin in the float model, is a string tensor";
     else if (elements_arithmetic(values.type) != ARITHMETIC_FLOAT32 ||
              !quantizer_has_type_behind(a, quantizer, values.type))
-        why_not = "its twin in the float model has another type than what it is dequantized to";
+        why_not = "its twin in the float model has a different type than its dequantized values";
     else
         why_not = why_values_differ(quantizer, &stored, &values);
     return why_not;
@@ -521,7 +522,7 @@ static struct quantizer_twin twin_of_quantizer(struct twin_matching *matching, c
     if (plain != VALUE_NONE && twin.why_not == NULL && quantizer->form == QUANTIZER_STORED)
         twin.why_not = check_constant_twin(matching, quantizer, plain);
     if (plain == VALUE_NONE && twin.why_not == NULL)
-        twin.why_not = "nothing around it was found in the float model";
+        twin.why_not = "no matching neighbour was found in the float model";
     if (twin.why_not != NULL) {
         twin.tensor = VALUE_NONE;
     } else {

@@ -8,7 +8,7 @@
 #include "onnx/proto/wire.h"
 
 /* Source: the ONNX operator reference, attributes marked "(required)", in all versions of the operators. `op_type`
- * NULL: of whatever operator. */
+ * NULL: any operator. */
 static bool attribute_is_required(const struct node *node, struct text name)
 {
     static const struct {
@@ -17,7 +17,7 @@ static bool attribute_is_required(const struct node *node, struct text name)
         {"Cast", "to"},
         {"Concat", "axis"},
         {"ConcatFromSequence", "axis"},
-        {NULL, "kernel_shape"}, /* of poolings; convolutions have it from the shape of their weights, and gain little */
+        {NULL, "kernel_shape"}, /* required for pooling; convolutions can infer it, but little is gained */
         {"LRN", "size"},
         {"DepthToSpace", "blocksize"},
         {"SpaceToDepth", "blocksize"},
@@ -77,7 +77,7 @@ void attributes_list_optional(const struct model *model, struct optional_attribu
     }
 }
 
-/* Attributes of one node, which stand side by side in a list. */
+/* The attributes of one node, consecutive in a list. */
 struct dropped_attributes {
     const struct optional_attribute_list *list;
     const uint8_t *dropped;
@@ -95,7 +95,7 @@ static bool attribute_is_dropped(const struct dropped_attributes *part, struct s
     return false;
 }
 
-/* Only the place of the node's bytes changes: what the index says of names and edges is the same. */
+/* Only the node's bytes change: names and edges in the index stay. */
 static void rewrite_without_attribute(struct model *model, struct node *node, const struct dropped_attributes *part)
 {
     struct wire_reader reader = wire_reader_of(node->message);

@@ -1,4 +1,4 @@
-/* onnx/shrink/attributes.h: nodes without attributes that they can do without, whose defaults hold then. */
+/* onnx/shrink/attributes.h: removes optional attributes of nodes, so that their defaults apply. */
 #ifndef ONNX_SHRINK_ATTRIBUTES_H
 #define ONNX_SHRINK_ATTRIBUTES_H
 
@@ -14,12 +14,12 @@ struct optional_attribute_list {
     size_t count, capacity;
 };
 
-/* Appends the attributes of the model's nodes, each name of a node once, without bodies and those that ONNX's operators
- * are known to insist on. Whether an operator of another domain can do without is for the runtime to say. */
+/* Appends the optional attributes of the model's nodes, each name of a node once, except bodies and attributes that
+ * standard ONNX operators require. For operators of other domains only the runtime knows whether an attribute is
+ * required. */
 void attributes_list_optional(const struct model *model, struct optional_attribute_list *ret);
 
-/* Drops attributes `list->items[i]` where `dropped[i]` is not 0. The list is that of this model, or of one that it is a
- * copy of. */
+/* Drops attributes `list->items[i]` where `dropped[i]` is not 0. The list is that of this model or of its original. */
 void attributes_drop(struct model *model, const struct optional_attribute_list *list, const uint8_t *dropped);
 
 #endif

@@ -13,7 +13,7 @@
 #include "onnx/proto/wire.h"
 #include "onnx/edit/node.h"
 
-/* Where a GraphProto, or a FunctionProto, has what. */
+/* Field numbers of a GraphProto or a FunctionProto. */
 struct graph_fields {
     uint32_t node, input, output, description;
     bool bare_names; /* inputs and outputs are names, not descriptions */
@@ -23,21 +23,21 @@ static const struct graph_fields graph_layout = {GRAPH_NODE, GRAPH_INPUT, GRAPH_
 static const struct graph_fields function_layout = {FUNCTION_NODE, FUNCTION_INPUT, FUNCTION_OUTPUT, FUNCTION_VALUE_INFO,
                                                     true};
 
-/* A walk over everything inside. */
+/* A walk over all bodies and functions. */
 struct body_edit {
-    struct arena *arena;          /* for what is made */
-    const uint8_t *choices;       /* NULL: nothing is changed, */
+    struct arena *arena;          /* for new messages */
+    const uint8_t *choices;       /* NULL: nodes are not changed, */
     struct inner_node_list *list; /* but listed here */
     size_t next;                  /* number of the next inner node */
     unsigned depth;
 };
 
-/* One graph or function on its way. */
+/* State of editing one graph or function. */
 struct graph_edit {
     const struct graph_fields *layout;
-    struct span_list nodes; /* what stays: NodeProtos with tag and length */
-    struct rename_map map;  /* what is bypassed */
-    struct name_map used;   /* inputs and outputs; in the end what nodes read, too */
+    struct span_list nodes; /* remaining nodes: NodeProtos with tag and length */
+    struct rename_map map;  /* outputs of bypassed nodes */
+    struct name_map used;   /* inputs and outputs; later also reads of nodes */
 };
 
 static int edit_body_graph(struct body_edit *edit, struct span graph, const struct graph_fields *layout,
@@ -85,7 +85,7 @@ static uint8_t count_bypasses(const struct node_summary *node)
     return node->output_count == 1 ? (uint8_t)inputs : 0;
 }
 
-/* An output of the graph has to be made by something. */
+/* An output of the graph needs a producer, so it is copied by an Identity. */
 static void bypass_body_node(struct body_edit *edit, struct graph_edit *graph, const struct node_summary *node,
                              unsigned choice)
 {
@@ -143,8 +143,7 @@ static void add_graph_interface(struct graph_edit *graph, struct span message)
                 graph->layout->bare_names ? span_text(field.bytes) : wire_find_text(field.bytes, VALUE_INFO_NAME), 0);
 }
 
-/* Adds every name that a node's bodies mention as something they read. Their own names are among them, which does no
- * harm. */
+/* Adds every name in a node's bodies as a read. This includes names that they define, which is harmless. */
 static void add_used_names(struct name_map *used, struct span message, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(message), inner;
@@ -329,7 +328,7 @@ done:
     return rc;
 }
 
-/* Makes the condition of `If` a constant of its own. */
+/* Replaces the condition of the `If` by a new constant. */
 static int decide_branch_condition(struct model *model, struct unused_names *names, const struct node *node,
                                    bool condition, struct span *ret, struct error *err)
 {

@@ -1,11 +1,10 @@
-/* onnx/shrink/bodies.h: taking nodes out of bodies (of If, Loop, Scan, ...) and of the model's own functions.
+/* onnx/shrink/bodies.h: removes nodes from bodies (of If, Loop, Scan, ...) and from the model's functions.
  *
- * The module onnx/shrink/ lists what can be made simpler in a model, and does it for those parts that are chosen: nodes
- * of bodies, attributes, sizes of inputs, weights and their sparsity. A model comes in and is changed. It may use
- * onnx/external/ and what that may.
+ * The module onnx/shrink/ lists possible simplifications of a model and applies a selection of them: nodes of bodies,
+ * attributes, sizes of inputs, weights and their sparsity. It depends on onnx/external/ and its dependencies.
  *
- * A node that is taken out is bypassed: whoever read its output reads one of its inputs. What nothing reads any more
- * goes, too, with the constants it used. Bodies keep their inputs and outputs, so the node around them does not notice.
+ * A removed node is bypassed: consumers of its output read one of its inputs. Nodes and constants that become unused
+ * are removed, too. Bodies keep their inputs and outputs, so the enclosing node is not affected.
  */
 #ifndef ONNX_SHRINK_BODIES_H
 #define ONNX_SHRINK_BODIES_H
@@ -16,7 +15,7 @@
 
 struct inner_node {
     struct text name, op_type;
-    uint8_t bypasses; /* inputs that can take the place of its output: 0 .. MOST_BYPASSES */
+    uint8_t bypasses; /* number of inputs that can replace its output: 0 .. MOST_BYPASSES */
 };
 
 struct inner_node_list {
@@ -28,13 +27,13 @@ struct inner_node_list {
  * ERR_CORRUPT when they are damaged or nested too deep. */
 int inner_nodes_list(const struct model *model, struct inner_node_list *ret, struct error *err);
 
-/* Takes out nodes: by a choice for each node of the list, in its order. 0 leaves it, n puts its n-th input (omitted
- * ones do not count) in its place. Types inside are forgotten. ERR_INVALID when names get in each other's way. After an
- * error the model can only be freed. */
+/* Removes nodes by a choice for each node of the list: 0 keeps it, n replaces it by its n-th input (omitted ones do
+ * not count). Types inside bodies are dropped. ERR_INVALID on a name conflict. After an error the model can only be
+ * freed. */
 int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err);
 
-/* Replaces `If` nodes by one of their branches, by a choice for each node of the model: 0 leaves it, 1 takes the first
- * branch (`then`), 2 the other. Nodes are numbered anew. As above after an error. */
+/* Replaces `If` nodes by a choice for each node of the model: 0 keeps it, 1 selects `then_branch`, 2 `else_branch`.
+ * Renumbers nodes. After an error the model can only be freed. */
 int branches_take(struct model *model, const uint8_t *choices, struct error *err);
 
 #endif

@@ -72,7 +72,7 @@ int64_t input_size_after(int64_t size, unsigned choice)
     return choice == 1 ? 1 : size >> (choice < choices ? choices - choice + 1 : 1);
 }
 
-/* The size of one dimension by these choices. */
+/* The size of one dimension after these choices. */
 static int64_t find_resulting_size(const struct input_size_list *list, const uint8_t *choices, size_t input,
                                    size_t axis, int64_t size)
 {

@@ -12,14 +12,14 @@
 enum {
     GROUP = 4,
     ZEROS = 2,
-    LONGEST_CHAIN = 16, /* nodes between a weight and what uses it; real ones have three */
+    LONGEST_CHAIN = 16, /* nodes between a weight and its consumer; real models have three */
 };
 
 /* ---- Finding weights ---- */
 
-/* What leads from a node's input back to a weight. */
+/* The nodes between a node's input and a weight. */
 struct weight_chain {
-    const struct node *nodes[LONGEST_CHAIN]; /* the one next to the user first */
+    const struct node *nodes[LONGEST_CHAIN]; /* starting at the consumer */
     size_t count;
 };
 
@@ -44,7 +44,7 @@ static uint32_t find_weight_tensor(const struct model *model, uint32_t value, st
     return value != VALUE_NONE ? model->values.items[value].initializer : INITIALIZER_NONE;
 }
 
-/* The axis in front of a Transpose that becomes `axis` behind it. False when the permutation makes no sense. */
+/* Maps an axis of a Transpose's output to its input. False if the permutation is invalid. */
 static bool axis_before_reshape(const struct node *transpose, size_t rank, size_t *axis)
 {
     int64_t permutation[TENSOR_MAX_RANK];
@@ -84,8 +84,7 @@ static void add_sparsity_candidate(struct sparsity_search *search, uint32_t weig
     *VECTOR_APPEND(&search->found) = candidate;
 }
 
-/* Adds the weight behind an input of a node, if it is one that counts. `axis` counts from the end when it is
- * negative. */
+/* Adds the weight of an input of a node, if it is a candidate. A negative `axis` counts from the end. */
 static int add_sparse_weight(struct sparsity_search *search, const struct node *node, size_t input, int axis,
                              struct error *err)
 {
@@ -150,7 +149,7 @@ int sparsity_find(const struct model *model, struct sparsity_candidates *ret, st
     return rc;
 }
 
-/* ---- The pattern ---- */
+/* ---- The 2:4 pattern ---- */
 
 /* A tensor seen as [outer][length][inner], with `length` along the axis. Steps are in elements. */
 struct view {
@@ -168,7 +167,7 @@ static struct view view_of_candidate(const struct shape *shape, size_t axis)
     return view;
 }
 
-/* The bits of an element without its sign: as integers they are in the order of the magnitudes, NaN above all. */
+/* The bits of an element without its sign: as integers they sort like the magnitudes, NaN last. */
 static uint32_t element_magnitude(const uint8_t *data, size_t element, size_t size)
 {
     uint32_t wide;

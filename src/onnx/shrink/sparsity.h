@@ -1,8 +1,8 @@
-/* onnx/shrink/sparsity.h: the 2:4 pattern, with which accelerators multiply at twice the speed: of every four values of
- * a weight along the axis that is summed over, two are zero.
+/* onnx/shrink/sparsity.h: 2:4 structured sparsity, with which accelerators multiply at twice the speed: of every four
+ * values of a weight along the reduction axis, two are zero.
  *
- * Weights that count are those of MatMul, Gemm and Conv, also behind Cast, Transpose, QuantizeLinear and
- * DequantizeLinear, of type float32, float16 or bfloat16, whose axis is a multiple of four long.
+ * Candidates are weights of MatMul, Gemm and Conv, also through Cast, Transpose, QuantizeLinear and DequantizeLinear,
+ * of type float32, float16 or bfloat16, with an axis length that is a multiple of four.
  */
 #ifndef ONNX_SHRINK_SPARSITY_H
 #define ONNX_SHRINK_SPARSITY_H
@@ -20,14 +20,14 @@ struct sparsity_candidates {
     size_t count, capacity;
 };
 
-/* Lists the weights that count, in the order of the nodes that use them, each axis of a weight once. */
+/* Lists the candidates in the order of the nodes that use them, each axis of a weight once. */
 int sparsity_find(const struct model *model, struct sparsity_candidates *ret, struct error *err);
 
-/* Whether the tensor has the pattern along `axis`: a type and an axis as sparsity_find() takes them. */
+/* Whether the tensor has the pattern along `axis`. Type and axis must satisfy the conditions above. */
 bool sparsity_holds(const struct tensor *tensor, size_t axis);
 
-/* Makes it so: of every four values along `axis` the two with the smallest magnitudes become zero, the first ones among
- * equals. `data` are those of a tensor of this type and shape. */
+/* Applies the pattern: of every four values along `axis` the two with the smallest magnitudes become zero, the first
+ * ones among equals. `data` belong to a tensor of this type and shape. */
 void sparsity_prune(enum data_type type, const struct shape *shape, size_t axis, void *data);
 
 #endif

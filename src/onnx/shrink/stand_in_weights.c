@@ -17,9 +17,9 @@
 #include "tensor/statistics/statistics.h"
 #include "tensor/values/elements.h"
 
-/* ---- Which ---- */
+/* ---- Selection ---- */
 
-/* Operators some of whose floating inputs are no numbers to compute with but say how to. */
+/* Operators with floating inputs that are parameters rather than data. */
 static bool takes_parameters(struct text op_type)
 {
     static const char *const names[] = {
@@ -38,7 +38,7 @@ static bool noise_type_is_supported(enum data_type type)
     return type == DATA_FLOAT32 || type == DATA_FLOAT64 || type == DATA_FLOAT16 || type == DATA_BFLOAT16;
 }
 
-/* Appends the weight that `initializer` is, if it is one. */
+/* Appends `initializer` if it is a weight. */
 static int add_replaceable_weight(struct model *model, const struct initializer *initializer, struct weight_list *ret,
                                   struct error *err)
 {
@@ -89,7 +89,7 @@ int weights_list(struct model *model, struct weight_list *ret, struct error *err
     return rc;
 }
 
-/* ---- What is elsewhere ---- */
+/* ---- Tensors in attributes, bodies and functions ---- */
 
 static size_t count_node_tensors(struct span node, unsigned depth);
 
@@ -160,11 +160,11 @@ size_t weights_count_inside(const struct model *model)
     return count;
 }
 
-/* ---- With what ---- */
+/* ---- Replacement values ---- */
 
-/* Evenly spread numbers of a mean and a standard deviation lie within sqrt(3) deviations. Those beyond the extremes are
- * put there: what is never negative, such as a variance, must not become so. Without finite statistics: as if they were
- * 0 and 1. */
+/* A uniform distribution spans sqrt(3) standard deviations on each side of its mean. Values are clipped to the weight's
+ * range: weights that are never negative, such as variances, must stay so. Statistics that are not finite are replaced
+ * by mean 0 and deviation 1. */
 static void fill_weight_with_noise(const struct weight *weight, struct text name, enum data_type type, size_t elements,
                                    void *data)
 {

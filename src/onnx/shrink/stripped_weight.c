@@ -16,14 +16,14 @@
 #include "tensor/generate/mersenne_twister.h"
 #include "tensor/values/elements.h"
 
-enum { LONGEST_CHAIN = 16 }; /* nodes between a weight and what multiplies by it; real ones have three */
+enum { LONGEST_CHAIN = 16 }; /* nodes between a weight and the operator that multiplies by it; real models have three */
 
 static const char mark[] = "TRT_WEIGHTLESS";
 static const char sparse_kind[] = "SPARSE_2_4";
 static const char older_mark[] = "polygraphy:stripped";
 static const char older_sparse_kind[] = " 2:4:";
 
-/* ---- Which ---- */
+/* ---- Selection ---- */
 
 static bool operator_is_one_of(struct text op_type, const char *const *names, size_t count)
 {
@@ -33,7 +33,7 @@ static bool operator_is_one_of(struct text op_type, const char *const *names, si
     return false;
 }
 
-/* What can be left out, and be made up again. */
+/* Whether an initializer can be stripped and replaced by a proxy. */
 static bool initializer_is_strippable(const struct tensor_header *header)
 {
     size_t size = tensor_bytes(header->type, shape_elements(&header->shape));
@@ -57,7 +57,7 @@ static int add_strippable_weight(const struct model *model, uint32_t value, size
     return 0;
 }
 
-/* Back through what a weight goes through on its way to the node that multiplies by it. */
+/* Walks back from an operator's input through the allowed nodes to the weight. */
 static uint32_t find_weight_origin(const struct model *model, uint32_t value)
 {
     static const char *const carriers[] = {"QuantizeLinear", "DequantizeLinear", "Transpose"};
@@ -99,7 +99,7 @@ int stripped_weight_find(const struct model *model, struct bitset *ret, struct e
     return 0;
 }
 
-/* ---- What stands in the model ---- */
+/* ---- The marks in the model ---- */
 
 struct span stripped_weight_make(struct arena *arena, struct text name, const struct stripped_weight *weight)
 {
@@ -113,13 +113,13 @@ struct span stripped_weight_make(struct arena *arena, struct text name, const st
     return wire_keep(arena, &message);
 }
 
-/* What of a TensorProto says whether it is a stripped weight. */
+/* The parts of a TensorProto that show whether it is a stripped weight. */
 struct traces {
     struct text description;
     bool has_raw, has_values;
 };
 
-/* Polygraphy empties raw_data and leaves data in typed fields where they are; readers then go by raw_data. */
+/* Polygraphy empties raw_data but keeps data in typed fields; readers then use raw_data. */
 static struct traces read_strip_traces(struct span message)
 {
     struct wire_reader reader = wire_reader_of(message);
@@ -153,7 +153,7 @@ static struct traces read_strip_traces(struct span message)
     return traces;
 }
 
-/* Takes `prefix` off the front of `text`. */
+/* Removes `prefix` from the start of `text`. */
 static bool skip_text_prefix(struct text *text, const char *prefix)
 {
     size_t size = strlen(prefix);
@@ -164,7 +164,7 @@ static bool skip_text_prefix(struct text *text, const char *prefix)
     return true;
 }
 
-/* A model is untrusted: the pattern has to be one that the shape allows. */
+/* A model is untrusted: the shape must allow the pattern. */
 static bool tensor_may_be_sparse(const struct stripped_weight *weight, int64_t axis)
 {
     bool type_fits = weight->type == DATA_FLOAT32 || weight->type == DATA_FLOAT16 || weight->type == DATA_BFLOAT16;
@@ -172,7 +172,7 @@ static bool tensor_may_be_sparse(const struct stripped_weight *weight, int64_t a
     return type_fits && axis >= 0 && axis < (int64_t)weight->shape.rank && weight->shape.dims[axis] % 4 == 0;
 }
 
-/* What follows on the mark of older versions. */
+/* Reads the axes after the mark of older versions. */
 static bool read_strip_axes(struct text rest, struct stripped_weight *weight)
 {
     while (skip_text_prefix(&rest, older_sparse_kind)) {
@@ -189,7 +189,7 @@ static bool read_strip_axes(struct text rest, struct stripped_weight *weight)
     return rest.size == 0;
 }
 
-/* What follows on Polygraphy's mark. */
+/* Reads the kind after Polygraphy's mark. */
 static bool read_strip_kind(struct text rest, struct stripped_weight *weight)
 {
     skip_text_prefix(&rest, "/");
@@ -214,12 +214,12 @@ int stripped_weight_read(struct span message, struct stripped_weight *ret, struc
     weight = (struct stripped_weight){.type = header.type, .shape = header.shape};
     if (!(older ? read_strip_axes(rest, &weight) : read_strip_kind(rest, &weight)))
         return error_set(err, ERR_INVALID,
-                         "weight '" TEXT_FORMAT "' has no values, and the mark '" TEXT_FORMAT
-                         "', which is not known here for %s of its shape: nothing can be put in its place",
+                         "weight '" TEXT_FORMAT "' has no values, and its mark '" TEXT_FORMAT
+                         "' is unknown for %s of its shape: it cannot be replaced by a proxy",
                          TEXT_ARGS(header.name), TEXT_ARGS(traces.description), data_type_name(header.type));
     if (!initializer_is_strippable(&header))
         return error_set(err, ERR_INVALID,
-                         "weight '" TEXT_FORMAT "' is marked as stripped, but values of type %s cannot be made up",
+                         "weight '" TEXT_FORMAT "' is marked as stripped, but values of type %s cannot be generated",
                          TEXT_ARGS(header.name), data_type_name(header.type));
     *ret = weight;
     return 1;
@@ -258,7 +258,7 @@ void stripped_model_unmark(struct model *model)
 
 /* ---- Proxies ---- */
 
-/* The numbers of a floating type are `low` + fraction * `width`. */
+/* Numbers of a floating type are `low` + fraction * `width`. */
 struct spread {
     double low, width;
 };
@@ -271,11 +271,11 @@ static struct spread find_weight_spread(const struct shape *shape)
         return (struct spread){0.5, 1};
     for (size_t i = 1; i < shape->rank; i++)
         inputs *= (double)shape->dims[i];
-    limit = sqrt(3 / inputs); /* numbers evenly spread over [-a, a] have the variance a * a / 3 */
+    limit = sqrt(3 / inputs); /* the uniform distribution over [-a, a] has the variance a * a / 3 */
     return (struct spread){-limit, 2 * limit};
 }
 
-/* The first or the last element of an axis, should it be an index. */
+/* Stores the first or the last index of an axis. */
 static void store_index_number(enum data_type type, bool last, size_t element, void *data)
 {
     int64_t value = data_type_is_signed(type) ? -(int64_t)last : (int64_t)last;
@@ -284,8 +284,8 @@ static void store_index_number(enum data_type type, bool last, size_t element, v
     memcpy((char *)data + element * size, &value, size);
 }
 
-/* Random bits, for types of a byte and less. Without the highest bit of the exponent an 8-bit float is finite; 0x80 is
- * the NaN of some. */
+/* Fills with random bits, for types of at most a byte. An 8-bit float is finite if the highest exponent bit is 0; 0x80
+ * is NaN in some types. */
 static void fill_weight_with_bytes(struct mersenne_twister *random, enum data_type type, size_t size, uint8_t *data)
 {
     bool is_float8 = data_type_is_float(type) && data_type_bits(type) == 8;

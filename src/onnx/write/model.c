@@ -13,18 +13,18 @@
 #include "onnx/proto/wire.h"
 #include "onnx/proto/pieces.h"
 
-/* protobuf's own limit is 2^31 - 1; room is left for what readers add. */
+/* The limit of protobuf is 2^31 - 1; this leaves room for data that readers add. */
 #define LARGEST_FILE ((uint64_t)2000000000)
 
-/* What is needed while the graph is put together. */
+/* State of encoding the graph. */
 struct graph_writer {
     const struct subgraph *subgraph;
     const struct model *model;
-    const struct initializer_writer *initializers; /* NULL: they are written as they stand */
+    const struct initializer_writer *initializers; /* NULL: written unchanged */
     struct piece_list *out;
-    struct bitset written;            /* values that are described already or need no description */
+    struct bitset written;            /* values that need no (further) type description */
     struct bitset used;               /* see subgraph_used_values() */
-    struct bitset replaced;           /* values that are fed or frozen: what made them before does so no longer */
+    struct bitset replaced;           /* inputs and frozen values: their producers no longer count */
     struct bitset replaced_producers; /* nodes */
     struct bitset constants;          /* initializers that are used and not replaced */
 };
@@ -38,8 +38,8 @@ static void find_replaced_value(struct graph_writer *writer, uint32_t value)
         bitset_add(&writer->replaced_producers, producer);
 }
 
-/* A node of several outputs stays for one of them while another is fed or frozen. That one comes from elsewhere now,
- * and no two may make the same tensor: what the node makes gets another name. */
+/* A node with several outputs may stay although one of them is now an input or frozen. A tensor must have one source,
+ * so that output of the node is renamed. */
 static void write_replaced_node(struct graph_writer *writer, const struct node *node)
 {
     struct wire_reader reader = wire_reader_of(node->message);
@@ -75,7 +75,7 @@ static void write_graph_nodes(struct graph_writer *writer)
     }
 }
 
-/* The data are converted when they are written. */
+/* The data are converted during writing. */
 static void write_narrowed_tensor(struct graph_writer *writer, const struct initializer *initializer)
 {
     SCOPED_STRING(header);
@@ -102,7 +102,7 @@ static void write_one_initializer(struct graph_writer *writer, const struct init
         pieces_add(writer->out, initializer->field);
         return;
     }
-    /* Of a single field that occurs twice the last one counts: the name behind the tensor is the one that holds. */
+    /* The last occurrence of a singular field counts: a name after the tensor overrides its name. */
     wire_write_text(&name, TENSOR_NAME, writer->model->values.items[initializer->value].name);
     pieces_add_header(writer->out, GRAPH_INITIALIZER, initializer->message.size + name.size);
     pieces_add(writer->out, initializer->message);
@@ -125,7 +125,7 @@ static void write_frozen_constants(struct graph_writer *writer, const struct fro
         pieces_add(writer->out, (struct span){tensor->data, tensor->size});
 }
 
-/* A small part of a model with many constants looks at its own only. */
+/* For a small part of a model with many constants, visits only the constants that it uses. */
 static void find_constants(struct graph_writer *writer)
 {
     for (size_t i = bitset_next(&writer->used, 0); i < writer->used.size; i = bitset_next(&writer->used, i + 1))
@@ -153,7 +153,7 @@ static int write_graph_initializers(struct graph_writer *writer, struct error *e
     return 0;
 }
 
-/* A ValueInfoProto for `value`, without a type when none is known. */
+/* A ValueInfoProto for `value`, without a type if it is unknown. */
 static struct span describe_written_value(struct graph_writer *writer, uint32_t value)
 {
     struct span info = known_types_info(writer->subgraph->known, writer->model, value);
@@ -169,7 +169,7 @@ static void write_graph_interface(struct graph_writer *writer, uint32_t field, c
     }
 }
 
-/* IR versions below 4 want every initializer among the graph's inputs. */
+/* IR versions below 4 require every initializer to be a graph input. */
 static void write_initializer_input(struct graph_writer *writer, uint32_t value, enum data_type element,
                                     const struct shape *shape)
 {
@@ -177,7 +177,7 @@ static void write_initializer_input(struct graph_writer *writer, uint32_t value,
     struct span info = known_types_info(writer->subgraph->known, writer->model, value);
 
     value_info_decode(info, &known);
-    if (known.element != element) /* not described, or replaced by a constant of another type */
+    if (known.element != element) /* unknown type, or replaced by a constant of another type */
         info = value_info_make(&writer->out->arena, writer->model->values.items[value].name, &type);
     pieces_add_field(writer->out, GRAPH_INPUT, info);
     bitset_add(&writer->written, value);
@@ -219,7 +219,7 @@ static void write_value_infos(struct graph_writer *writer)
         uint8_t prefix = known_types_has(known, (uint32_t)i) ? 0 : v->info_prefix;
         bool is_constant = v->initializer != INITIALIZER_NONE || bitset_has(&writer->replaced, i);
 
-        /* What a constant is, it says itself; an entry that the file has is kept all the same. */
+        /* Constants need no type description; an entry in the file is kept anyway. */
         if (info.size == 0 || bitset_has(&writer->written, i) ||
             ((is_constant || writer->subgraph->only_stated) && prefix == 0))
             continue;
@@ -230,7 +230,7 @@ static void write_value_infos(struct graph_writer *writer)
     }
 }
 
-/* Quantization annotations are kept for tensors that are. */
+/* Quantization annotations are kept for tensors that are kept. */
 static void write_graph_annotations(struct graph_writer *writer)
 {
     for (size_t i = 0; i < writer->model->annotations.count; i++)
@@ -281,7 +281,7 @@ static void add_span_pieces(struct piece_list *out, const struct span_list *span
         pieces_add(out, spans->items[i]);
 }
 
-/* The whole file: what stands before the graph, the graph, what stands behind it. */
+/* The whole file: fields before the graph, the graph, fields after it. */
 int model_write_pieces(const struct subgraph *subgraph, const struct initializer_writer *initializers,
                        struct piece_list *graph, struct piece_list *ret, struct error *err)
 {
@@ -304,7 +304,7 @@ static int write_outer_fields(void *data, const struct initializer *initializer,
     return external_save_initializer(data, initializer, graph, err);
 }
 
-/* Returns 1 when the file would be too large without external data. */
+/* Returns 1 if the file would be too large without external data. */
 static int write_model_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
                             enum file_durability durability, struct error *err)
 {
@@ -326,7 +326,7 @@ static int write_model_once(const struct subgraph *subgraph, const char *path, c
     if (file.size > LARGEST_FILE) {
         rc = external == NULL
                  ? 1
-                 : error_set(err, ERR_UNSUPPORTED, "%s: even without its weights the model is over 2 GB", path);
+                 : error_set(err, ERR_UNSUPPORTED, "%s: the model is larger than 2 GB even without its weights", path);
         goto done;
     }
     rc = file_writer_open(&writer, path, err);
@@ -335,7 +335,7 @@ static int write_model_once(const struct subgraph *subgraph, const char *path, c
     rc = pieces_write(&file, &subgraph->model->map, &writer, err);
     if (rc < 0)
         goto done;
-    if (external != NULL) /* its data and the model's own file are put in place one right after the other */
+    if (external != NULL) /* commit data and model file one right after the other */
         rc = external_save_finish(external, err);
     if (rc < 0)
         goto done;
@@ -365,7 +365,8 @@ int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_
     if (rc == 0) {
         *ret = malloc(file.size + 1);
         if (*ret == NULL)
-            rc = error_set(err, ERR_MEMORY, "no memory for a model of %llu bytes", (unsigned long long)file.size);
+            rc = error_set(err, ERR_MEMORY, "not enough memory for a model of %llu bytes",
+                           (unsigned long long)file.size);
     }
     if (rc == 0) {
         pieces_copy(&file, (uint8_t *)*ret);

@@ -223,7 +223,7 @@ static void impossible_nodes_are_refused(void **state)
 {
     assert_refused("q", "b", ERR_INVALID, "Tensor: q does not exist in the model.");
     assert_refused("b", "b q", ERR_INVALID, "Tensor: q does not exist in the model.");
-    assert_refused("b", "d d", ERR_INVALID, "the new node cannot make 'd' twice");
+    assert_refused("b", "d d", ERR_INVALID, "the new node cannot produce 'd' twice");
     assert_refused("g", "a", ERR_CORRUPT, "in a cycle: 'join' -> 'mul' -> 'new' -> 'join'");
 }
 

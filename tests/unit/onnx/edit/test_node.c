@@ -272,7 +272,7 @@ static void new_name_that_a_body_has_already_is_refused(void **state)
         node_rename(&model->arena, model->nodes.items[fixture_node(model, "loop")].field, &map, NULL, &field, &err),
         ERR_INVALID);
     assert_string_equal(err.message,
-                        "'scale' cannot be called 'scaled': a subgraph that uses it has a tensor of that name already");
+                        "cannot rename 'scale' to 'scaled': a subgraph that uses it defines that name already");
     rename_map_release(&map);
     model_free(model);
 }

@@ -70,7 +70,7 @@ static void paths_that_lead_out_of_the_folder_are_refused(void **state)
     make_folder("model/a");
     scratch_file("weights.data", "");
     for (size_t i = 0; i < ARRAY_LEN(locations); i++)
-        assert_refused(locations[i], "lie outside of the model's folder: refused");
+        assert_refused(locations[i], "are outside of the model's folder: refused");
 }
 
 static void name_with_a_zero_byte_is_refused(void **state)
@@ -135,7 +135,7 @@ static void path_outside_of_the_folder_of_the_model_is_refused_with_one_that_wil
         char *path = file_join(here, *name);
 
         assert_int_equal(external_data_location(path, "model", &location, &err), ERR_INVALID);
-        assert_non_null(strstr(err.message, "would lie outside of '"));
+        assert_non_null(strstr(err.message, "would be outside of '"));
         free(path);
     }
     assert_int_equal(external_data_location("../weights.bin", "model", &location, &err), ERR_INVALID);
@@ -171,10 +171,10 @@ static void links_that_lead_out_of_the_folder_are_refused(void **state)
     assert_int_equal(symlink("..", "model/up"), 0);
     assert_int_equal(symlink("../model-too", "model/beside"), 0); /* a folder whose name begins with the model's */
     assert_int_equal(symlink(".", "model/self"), 0);
-    assert_refused("link", "a link that leads out of the model's folder: refused");
-    assert_refused("up/outside", "a link that leads out");
-    assert_refused("beside/weights", "a link that leads out");
-    assert_refused("self", "a link that leads out"); /* the folder itself is no file in it */
+    assert_refused("link", "symlink escapes the model's folder: refused");
+    assert_refused("up/outside", "symlink escapes");
+    assert_refused("beside/weights", "symlink escapes");
+    assert_refused("self", "symlink escapes"); /* the folder itself is no file in it */
 }
 
 static void links_within_the_folder_are_followed(void **state)
@@ -195,8 +195,8 @@ static void missing_file_is_named_with_the_option_that_helps(void **state)
 
     make_folder("model");
     assert_int_equal(path_of("weights", &err), ERR_MISSING);
-    assert_string_equal(err.message, "model.onnx: cannot find external data 'model/weights' (--external-data-dir says "
-                                     "where they are): No such file or directory");
+    assert_string_equal(err.message, "model.onnx: cannot find external data 'model/weights' (specify "
+                                     "their folder with --external-data-dir): No such file or directory");
 }
 
 /* Joins the locations with blanks. */

@@ -203,10 +203,10 @@ static void assert_refused(const char *name, int code, const char *part)
 
 static void names_outside_of_the_models_folder_are_refused(void **state)
 {
-    assert_refused("/tmp/weights", ERR_INVALID, "have to lie in the model's folder");
-    assert_refused("../weights", ERR_INVALID, "have to lie in the model's folder");
-    assert_refused("a/../../weights", ERR_INVALID, "have to lie in the model's folder");
-    assert_refused("", ERR_INVALID, "have to lie in the model's folder");
+    assert_refused("/tmp/weights", ERR_INVALID, "must be in the model's folder");
+    assert_refused("../weights", ERR_INVALID, "must be in the model's folder");
+    assert_refused("a/../../weights", ERR_INVALID, "must be in the model's folder");
+    assert_refused("", ERR_INVALID, "must be in the model's folder");
 }
 
 static void name_with_dots_in_it_is_fine(void **state)
@@ -235,7 +235,7 @@ static void data_that_the_model_refers_to_are_not_replaced(void **state)
     assert_int_equal(model_open(fixture_path("external_weights_and_others.onnx"), ".", &model, &err), 0);
     subgraph_init_whole(&whole, model);
     assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, &err), ERR_EXISTS);
-    assert_non_null(strstr(err.message, "'./weights.data' holds external data that this model refers to"));
+    assert_non_null(strstr(err.message, "'./weights.data' contains external data of this model"));
     assert_true(scratch_file_is("weights.data", "what the model refers to"));
     assert_int_equal(scratch_count("."), 1);
     settings.file_name = "others.data";

@@ -175,8 +175,8 @@ static void assert_refused(const char *bytes, size_t size, const char *part)
 
 static void files_that_are_no_models_are_refused(void **state)
 {
-    assert_refused("", 0, "holds no graph");
-    assert_refused("\x08\x08", 2, "holds no graph");
+    assert_refused("", 0, "contains no graph");
+    assert_refused("\x08\x08", 2, "contains no graph");
     assert_refused("\x3a\x00\x3a\x00", 4, "two graphs (the second at byte 2)");
     assert_refused("hello world", 11, "the model is damaged at byte");
     assert_refused("\x3a\x03\x0a\x05x", 5, "the graph is damaged at byte 2 of 5");
@@ -202,7 +202,7 @@ static void empty_file_holds_no_graph(void **state)
 
     scratch_file("empty.onnx", "");
     assert_int_equal(model_open("empty.onnx", NULL, &model, &err), ERR_CORRUPT);
-    assert_string_equal(err.message, "empty.onnx: holds no graph: not an ONNX model");
+    assert_string_equal(err.message, "empty.onnx: contains no graph: not an ONNX model");
 }
 
 /* Cut off anywhere, a file is either refused or, where a field ends, a smaller model. */

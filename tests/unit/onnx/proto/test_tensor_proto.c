@@ -157,11 +157,10 @@ static void tensors_that_lie_are_refused_by_name(void **state)
     assert_refused(MESSAGE("\x08\x01\x10\x07\x3a\x02\x05\x06\x42\x01w"), ERR_CORRUPT,
                    "tensor 'w' has data that do not fit its shape");
     assert_refused(MESSAGE("\x08\x01\x10\x08\x42\x01w"), ERR_CORRUPT,
-                   "tensor 'w' has more or fewer strings than its shape says");
-    assert_refused(MESSAGE("\x08\x01\x10\x63\x42\x01w\x4a\x01\1"), ERR_CORRUPT,
-                   "tensor 'w' has no data type that is known here");
+                   "tensor 'w' has more or fewer strings than its shape requires");
+    assert_refused(MESSAGE("\x08\x01\x10\x63\x42\x01w\x4a\x01\1"), ERR_CORRUPT, "tensor 'w' has an unknown data type");
     assert_refused(MESSAGE("\x08\x01\x10\x01\x1a\x00\x42\x01w"), ERR_CORRUPT,
-                   "tensor 'w' is split into segments, which no runtime can read");
+                   "tensor 'w' is split into segments, which no runtime supports");
     assert_refused(MESSAGE("\x08\x01\x10\x01\x42\x01w\x4a\x05\1"), ERR_CORRUPT, "tensor 'w' is damaged");
 }
 
@@ -169,9 +168,9 @@ static void tensors_that_lie_are_refused_by_name(void **state)
 static void shapes_of_more_data_than_the_file_has_are_refused_before_memory_is_asked_for(void **state)
 {
     assert_refused(MESSAGE("\x0a\x05\x80\x80\x80\x80\x08\x10\x07\x42\x01w"), ERR_CORRUPT,
-                   "tensor 'w' holds less data than its shape says");
+                   "tensor 'w' has less data than its shape requires");
     assert_refused(MESSAGE("\x0a\x0a\x80\x80\x80\x80\x08\x80\x80\x80\x80\x08\x10\x01\x42\x01w"), ERR_CORRUPT,
-                   "tensor 'w' holds less data than its shape says");
+                   "tensor 'w' has less data than its shape requires");
     assert_refused(MESSAGE("\x0a\x0a\x80\x80\x80\x80\x08\x80\x80\x80\x80\x08\x10\x03\x42\x01w\x4a\x00"), ERR_CORRUPT,
                    "tensor 'w' has data that do not fit its shape");
     /* 3 * 0x2aaaaaaaaaaaaaab = 2^63 + 1; times 4 bytes, that is 4 in 64 bits */

@@ -234,21 +234,21 @@ static void what_makes_no_sense_is_told(void **state)
         const char *zero_point;
         const char *problem;
     } cases[] = {
-        {nan_scale, 2, 0, 0, "-", "scale 2 of 2 is nan: scales have to be finite and larger than 0"},
-        {negative, 1, 0, 0, "-", "scale 1 of 1 is -1: scales have to be finite and larger than 0"},
-        {zero, 1, 0, 0, "-", "scale 1 of 1 is 0: scales have to be finite and larger than 0"},
+        {nan_scale, 2, 0, 0, "-", "scale 2 of 2 is nan: scales must be finite and larger than 0"},
+        {negative, 1, 0, 0, "-", "scale 1 of 1 is -1: scales must be finite and larger than 0"},
+        {zero, 1, 0, 0, "-", "scale 1 of 1 is 0: scales must be finite and larger than 0"},
         {two, 2, 1, 0, "-", "it has 2 scales for 3 slices along axis 1"},
-        {two, 2, 2, 0, "-", "its axis 2 is none of a tensor of rank 2"},
-        {two, 2, 7, 0, "-", "its axis 7 is none of a tensor of rank 2"},
-        {two, 2, -3, 0, "-", "its axis -3 is none of a tensor of rank 2"},
+        {two, 2, 2, 0, "-", "its axis 2 is out of range for a tensor of rank 2"},
+        {two, 2, 7, 0, "-", "its axis 7 is out of range for a tensor of rank 2"},
+        {two, 2, -3, 0, "-", "its axis -3 is out of range for a tensor of rank 2"},
         {two, 2, 0, 0, "three", "it has 3 zero points for 2 scales"},
         {two, 2, 0, -1, "-", "its blocks have -1 elements"},
         {two, 2, 0, 2, "-", "its scale has rank 1, which does not fit blocks along axis 0"},
-        {two, 1, 0, 0, "words", "its zero point 'words' is text"},
-        {two, 1, 0, 0, "wide", "nothing is quantized to int64"},
-        {two, 1, 0, 0, "one", "its zero point is not 0, which it has to be for float8e4m3fn"},
+        {two, 1, 0, 0, "words", "its zero point 'words' is a string tensor"},
+        {two, 1, 0, 0, "wide", "int64 is not a quantized type"},
+        {two, 1, 0, 0, "one", "its zero point is not 0, which float8e4m3fn requires"},
         {two, 0, 0, 0, "-", "its scale has no elements"},
-        {NULL, 0, 0, 0, "-", "its scale is int8, which no scale can be"},
+        {NULL, 0, 0, 0, "-", "its scale has the invalid type int8"},
     };
     static const struct text words[] = {{"a", 1}};
     static const int64_t wide[] = {0};
@@ -309,8 +309,7 @@ static void a_pair_that_does_not_agree_is_told(void **state)
                               "a pair activation uint8 -> q3:0 (problem)\n"
                               "b pair activation uint8 -> size:0 (problem)\n"
                               "c pair activation uint8 dynamic\n");
-    assert_string_equal(found.quantizers.items[1].problem,
-                        "it is dequantized with another scale than it is quantized with");
+    assert_string_equal(found.quantizers.items[1].problem, "it is dequantized with a different scale");
     assert_string_equal(found.quantizers.items[2].problem, "its zero point is int8, its integers are uint8");
     release(&found);
 }
@@ -327,8 +326,7 @@ static void a_pair_with_two_axes_does_not_agree(void **state)
     made_node(&found.made, "d", "DequantizeLinear", "i s", "y", &INTEGER("axis", 1), 1);
     made_output(&found.made, "y");
     find(&found);
-    assert_string_equal(found.quantizers.items[0].problem,
-                        "it is dequantized with another scale than it is quantized with");
+    assert_string_equal(found.quantizers.items[0].problem, "it is dequantized with a different scale");
     release(&found);
 }
 
@@ -394,7 +392,7 @@ static void a_pair_that_changes_the_type_has_to_stay(void **state)
     find(&found);
     assert_quantizers(&found, "x fixed activation uint8\n"
                               "x -> q3 pair activation uint8\n");
-    assert_string_equal(found.quantizers.items[0].fixed_by, "it is float32 in front of it and float16 behind it");
+    assert_string_equal(found.quantizers.items[0].fixed_by, "its input is float32 and its output is float16");
     assert_int_equal(quantizer_type_behind(&found.quantizers.items[1], &found.model->nodes.items[4]), DATA_FLOAT32);
     release(&found);
 }

@@ -262,11 +262,11 @@ static void what_cannot_be_refined_is_told(void **state)
     assert_why_not(&refined, WEIGHT, REFINE_PER_CHANNEL,
                    "only a weight with one scale gets one for each channel, from operator set 13 on");
     refined.ranges[INPUT].least = NAN;
-    assert_why_not(&refined, INPUT, REFINE_FIT, "its float values are not known");
-    assert_why_not(&refined, INPUT, REFINE_PER_CHANNEL, "its float values are not known");
-    assert_why_not(&refined, BIAS, REFINE_16_BITS, "it is a bias, or no integer of 4 or 8 bits");
+    assert_why_not(&refined, INPUT, REFINE_FIT, "its float values are unknown");
+    assert_why_not(&refined, INPUT, REFINE_PER_CHANNEL, "its float values are unknown");
+    assert_why_not(&refined, BIAS, REFINE_16_BITS, "it is a bias, or not an integer type of 4 or 8 bits");
     refined.knowledge.twins = NULL;
-    assert_why_not(&refined, WEIGHT, REFINE_16_BITS, "its float values are not known");
+    assert_why_not(&refined, WEIGHT, REFINE_16_BITS, "its float values are unknown");
     release(&refined);
 }
 
@@ -278,7 +278,7 @@ static void a_scale_that_cannot_be_divided_is_made_anew(void **state)
 
     init(&refined, 13);
     refined.quantizers.items[INPUT].scale.data = &denormal;
-    assert_why_not(&refined, INPUT, REFINE_16_BITS, "its scale is too small to be divided, or no number");
+    assert_why_not(&refined, INPUT, REFINE_16_BITS, "its scale is too small to be divided, or not finite");
     refine(&refined, REFINE_FIT, REFINE_NOT);
     assert_float_equal((float)scale_of(&refined, INPUT, 0), (float)(51.0 / 255), 1e-6F);
     release(&refined);

@@ -269,13 +269,13 @@ static void constants_have_to_have_the_values(void **state)
     made_node(&matched.plain_made, "mm", "MatMul", "image kernel", "y", NULL, 0);
     made_output(&matched.plain_made, "y");
     match(&matched);
-    assert_twins(&matched, "w_q: the constant in its place in the float model has other values\n");
+    assert_twins(&matched, "w_q: the corresponding constant of the float model has different values\n");
     bitset_init(&off, 1);
     bitset_add(&off, 0);
     assert_int_equal(quantizers_bypass(matched.quantized, &matched.quantizers, &off, &matched.twins, &err),
                      ERR_UNSUPPORTED);
-    assert_string_equal(err.message, "made: the quantizer 'w_q' (stored, weight) cannot be left out: "
-                                     "the constant in its place in the float model has other values");
+    assert_string_equal(err.message, "made: the quantizer 'w_q' (stored, weight) cannot be bypassed: "
+                                     "the corresponding constant of the float model has different values");
     bitset_release(&off);
     release(&matched);
 }
@@ -354,7 +354,7 @@ static void an_activation_is_not_stepped_over_when_others_read_what_it_reads(voi
     made_node(&matched.plain_made, "4", "Neg", "product", "other", NULL, 0);
     made_output(&matched.plain_made, "y");
     match(&matched);
-    assert_twins(&matched, "w_q = kernel\na: several tensors of the float model are in its place\n");
+    assert_twins(&matched, "w_q = kernel\na: several tensors of the float model correspond to it\n");
     release(&matched);
 }
 
@@ -505,7 +505,7 @@ static void two_constants_are_no_twins_of_one(void **state)
     made_node(&matched.plain_made, "2", "Sub", "a kernel", "y", NULL, 0);
     made_output(&matched.plain_made, "y");
     match(&matched);
-    assert_twins(&matched, "v_q = kernel\nw_q: its twin in the float model is that of another tensor, too\n");
+    assert_twins(&matched, "v_q = kernel\nw_q: its twin in the float model is also the twin of another tensor\n");
     release(&matched);
 }
 
