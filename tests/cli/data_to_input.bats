@@ -92,7 +92,7 @@ assert a.zip.testzip() is None
 assert (np.load("folder/x.npy") == b["x"]).all() and (np.load("folder/y.npy") == b["y"]).all()'
     run polygraphy data to-input merged.npz -o folder/
     [ "$status" -eq 1 ]
-    [[ $output == *'something is in it'* ]]
+    [[ $output == *'is not empty'* ]]
     run polygraphy data to-input folder/ -o folder/x.npy
     [ "$status" -eq 1 ]
     [[ $output == *'it would be lost'* ]]

@@ -68,5 +68,5 @@ END
     (cat pipe.safetensors >/dev/null &)
     run polygraphy run "$models/identity.onnx" --onnxrt --save-outputs pipe.safetensors
     [ "$status" -eq 1 ]
-    [[ $output == *"no regular file"* ]]
+    [[ $output == *"not a regular file"* ]]
 }

@@ -44,7 +44,7 @@ fails()
     fails "it ended with exit code 7; its last line: oh dear" 'echo oh dear >&2; exit 7'
     fails "signal 11" 'kill -SEGV $$'
     fails "left nothing at {outputs}" true
-    fails "header is missing or cut off" 'head -c 6 {inputs} >{outputs}'
+    fails "header is missing or truncated" 'head -c 6 {inputs} >{outputs}'
     fails "what it left cannot be read" 'head -c 90 {inputs} >{outputs}'
     fails "it left no output 'y'; came: 'x'; expected: 'y'" 'cp {inputs} {outputs}'
     fails "with shape (2, 2, 1, 1); the model says (1, 1, 2, 2)" "$good; sed -i s/1,1,2,2/2,2,1,1/ {outputs}"

@@ -14,7 +14,7 @@ struct junit {
     char *name, *group;
     struct string_builder properties, cases; /* elements */
     struct string_builder lines;
-    struct name_map names;            /* of cases, and how many were called so */
+    struct name_map names;            /* names of cases and their numbers of uses */
     struct arena arena;               /* owns these names */
     size_t counts[JUNIT_SKIPPED + 1]; /* by outcome */
 };
@@ -47,7 +47,7 @@ void junit_free(struct junit *junit)
     free(junit);
 }
 
-/* ---- What is added ---- */
+/* ---- Adding ---- */
 
 void junit_add_property(struct junit *junit, const char *name, const char *value)
 {
@@ -68,8 +68,8 @@ static void add_element(struct string_builder *out, const char *indent, const ch
     string_add_format(out, "</%s>\n", name);
 }
 
-/* Of two cases with one name, which results with the same runners' names have, readers keep the last one: so the others
- * are numbered. */
+/* Makes a name unique by a number. Results with equal runner names give equal case names, of which readers would keep
+ * only the last. */
 static const char *unlike_others(struct junit *junit, const char *name)
 {
     const char *first = arena_text(&junit->arena, text_of(name)), *ret;

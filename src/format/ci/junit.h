@@ -1,17 +1,17 @@
-/* format/ci/junit.h: results as test cases, in the XML that began with JUnit and that CI systems read.
+/* format/ci/junit.h: test results as JUnit XML, which CI systems read.
  *
- * The module format/ci/ writes for systems of continuous integration: test results (JUnit's XML) and findings about a
- * file (SARIF). Results come in one by one; out goes a file, whole or not at all. It knows nothing of commands.
+ * The module format/ci/ contains output formats for continuous integration: test results (JUnit XML) and findings about
+ * a file (SARIF). Results are added one by one; files are written atomically. It does not depend on commands.
  *
  *   struct junit *junit = junit_new("polygraphy run", "polygraphy.model");
  *   junit_add_case(junit, &(struct junit_case){.name = "y", .outcome = JUNIT_PASSED, .seconds = NAN});
  *   rc = junit_save(junit, "results.xml", seconds, err);
  *   junit_free(junit);
  *
- * Nobody has ever written down the format; what is written here is what the schemas of Jenkins (junit-10.xsd) and
- * Maven's Surefire have in common, and GitLab reads. There is no host name and no date in it: two runs of the same
- * command differ in times alone. All text may be any bytes; what XML cannot hold becomes U+FFFD. All functions do
- * nothing when `junit` is NULL.
+ * The format has no official specification; this is the common subset of the schemas of Jenkins (junit-10.xsd) and
+ * Maven Surefire that GitLab also reads. Host name and date are omitted: two runs of the same command differ only in
+ * durations. Texts may be any bytes; characters that XML does not allow become U+FFFD. All functions do nothing when
+ * `junit` is NULL.
  */
 #ifndef FORMAT_CI_JUNIT_H
 #define FORMAT_CI_JUNIT_H
@@ -21,39 +21,39 @@
 
 struct junit;
 
-/* One test suite. `group` is what its cases are sorted by, their class name; a reader splits it at dots. */
+/* Creates a test suite. `group` is the class name of its cases; readers split it at dots. */
 struct junit *junit_new(const char *name, const char *group);
 void junit_free(struct junit *junit);
 
-/* Something about all of it: "command". */
+/* Adds a property of the suite, for example "command". */
 void junit_add_property(struct junit *junit, const char *name, const char *value);
 
 enum junit_outcome {
     JUNIT_PASSED,
-    JUNIT_FAILED, /* it was looked at, and is wrong */
-    JUNIT_ERROR,  /* it could not be looked at: something else went wrong */
-    JUNIT_SKIPPED /* nobody looked */
+    JUNIT_FAILED, /* tested, and failed */
+    JUNIT_ERROR,  /* could not be tested because of another error */
+    JUNIT_SKIPPED /* not tested */
 };
 
-/* One test; a reader knows it again, in another run, by its name. A second one with it is called "name (2)". */
+/* One test; readers identify it across runs by its name. A second case with the same name becomes "name (2)". */
 struct junit_case {
     const char *name;
     enum junit_outcome outcome;
-    const char *message; /* one sentence, unless it passed; else NULL */
+    const char *message; /* one sentence; NULL if it passed */
     struct text details; /* lines; size 0: none */
-    double seconds;      /* NAN: not known */
+    double seconds;      /* NAN: unknown */
 };
 
 void junit_add_case(struct junit *junit, const struct junit_case *item);
 
-/* A line of what the whole suite has to say. */
+/* Adds a line to the system-out of the suite. */
 void junit_add_line(struct junit *junit, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* How many cases there are, and how many of them failed or ended in an error. */
+/* The number of cases, and of those that failed or had an error. */
 size_t junit_count(const struct junit *junit);
 size_t junit_count_bad(const struct junit *junit);
 
-/* Writes the file. `seconds`: what all of it took. ERR_IO. */
+/* Writes the file. `seconds`: total duration. ERR_IO. */
 int junit_save(const struct junit *junit, const char *path, double seconds, struct error *err);
 
 #endif

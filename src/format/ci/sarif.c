@@ -23,14 +23,14 @@ static const char *level_name(const struct lint_rule *rule)
     return rule->level == LINT_EXCEPTION ? "error" : "warning";
 }
 
-/* ---- Where ---- */
+/* ---- Locations ---- */
 
 static bool is_plain(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || (c && strchr("-._~/", c));
 }
 
-/* A path in a URI: all else but these letters as %XX, so that any bytes are one. */
+/* Percent-encodes a path for a URI: all bytes except unreserved characters and '/'. */
 static void add_path(struct string_builder *uri, const char *path)
 {
     for (; *path != '\0'; path++)
@@ -40,7 +40,7 @@ static void add_path(struct string_builder *uri, const char *path)
             string_add_format(uri, "%%%02X", (unsigned char)*path);
 }
 
-/* A file of the repository is named from its root; another one is an absolute URI, which code scanning cannot show. */
+/* A file in the repository gets a URI relative to its root; others an absolute URI, which code scanning cannot show. */
 static void add_artifact_location(struct json_writer *json, const struct sarif_run *run)
 {
     size_t length = strlen(run->folder);
@@ -85,7 +85,7 @@ static void add_locations(struct json_writer *json, const struct sarif_run *run,
     json_writer_end_array(json);
 }
 
-/* ---- What ---- */
+/* ---- Rules and results ---- */
 
 static void add_rule(struct json_writer *json, const struct lint_rule *rule)
 {
@@ -103,7 +103,7 @@ static void add_rule(struct json_writer *json, const struct lint_rule *rule)
     json_writer_end_object(json);
 }
 
-/* How many findings had a fingerprint: two that say the same of one node are told apart by their number. */
+/* Counts uses of each fingerprint: equal findings about one node are distinguished by a number. */
 struct fingerprints {
     struct name_map counts;
     struct arena arena; /* owns its names */
@@ -133,7 +133,7 @@ static void add_result(struct json_writer *json, const struct sarif_run *run, co
 {
     SCOPED_STRING(message);
 
-    if (entry->node != NULL) /* readers that show no logical locations */
+    if (entry->node != NULL) /* for readers that show no logical locations */
         string_add_format(&message, "Node '%s': ", entry->node);
     string_add(&message, entry->message + strspn(entry->message, " "));
     json_writer_begin_object(json);
@@ -160,7 +160,7 @@ static void add_tool(struct json_writer *json, const struct sarif_run *run)
     json_writer_end_object(json);
 }
 
-/* That it came to an end, whatever it found. */
+/* Records that the run completed, whatever it found. */
 static void add_invocation(struct json_writer *json, const struct sarif_run *run)
 {
     json_writer_begin_array_member(json, "invocations");

@@ -63,7 +63,7 @@ static enum format format_of(const char *path)
         return FORMAT_NPZ;
     if (safetensors_is_name(path))
         return FORMAT_SAFETENSORS;
-    /* What cannot be looked at twice, such as a pipe, can only be JSON; it says why it cannot be read. */
+    /* A file that cannot be read twice, such as a pipe, is assumed to be JSON, whose reader reports errors. */
     return size == 0 || has_extension(path, ".json") ? FORMAT_JSON : FORMAT_UNKNOWN;
 }
 
@@ -117,7 +117,7 @@ static int load_npy(struct data_file *ret, const char *path, struct error *err)
     return rc;
 }
 
-/* Several iterations are told by their numbers, "0/x" and "1/x", with which all names begin then. */
+/* Several iterations are numbered: all names begin with "0/", "1/", ... */
 static int load_npz(struct data_file *ret, const char *path, struct error *err)
 {
     struct tensor_list all = {0};
@@ -198,11 +198,11 @@ done:
 
 static int refuse_format(const char *path, struct error *err)
 {
-    return error_set(err, ERR_INVALID,
-                     "'%s' holds no data in a format that is read: JSON (Polygraphy's, or lists of numbers), "
-                     ".safetensors, .npz, .npy, ONNX's .pb, or a folder of the last two. Raw data are given with "
-                     "their type and shape, as in %s:float32:1x3x224x224",
-                     path, path);
+    return error_set(
+        err, ERR_INVALID,
+        "'%s' is in none of the supported formats: JSON (Polygraphy's, or lists of numbers), .safetensors, .npz, .npy, "
+        "ONNX's .pb, or a folder of the last two. Specify raw data with type and shape, as in %s:float32:1x3x224x224",
+        path, path);
 }
 
 /* `protos`: see folder.h. */
@@ -231,16 +231,15 @@ static int load_path(struct data_file *ret, const struct data_word *word, const 
     return refuse_format(path, err);
 }
 
-/* Gives the one array of the file the name that the word gives it. */
+/* Renames the file's single array to the name in the word. */
 static int rename_array(struct data_file *file, struct text name, const char *path, struct error *err)
 {
     struct tensor_list named = {0};
 
     if (file->holds_results || file->feeds.count != 1 || file->feeds.items[0].count != 1)
         return error_set(err, ERR_INVALID,
-                         "'%s' is not a single array, so it is not for input '" TEXT_FORMAT "' alone: leave out "
-                         "'" TEXT_FORMAT ":'",
-                         path, TEXT_ARGS(name), TEXT_ARGS(name));
+                         "'%s' is not a single array for input '" TEXT_FORMAT "': omit '" TEXT_FORMAT ":'", path,
+                         TEXT_ARGS(name), TEXT_ARGS(name));
     tensor_list_add(&named, name, &file->feeds.items[0].items[0].tensor);
     named.items[0].is_untyped = file->feeds.items[0].items[0].is_untyped;
     tensor_list_release(&file->feeds.items[0]);
@@ -281,7 +280,7 @@ void data_file_release(struct data_file *file)
 
 /* ---- Input data ---- */
 
-/* Whether an array that a word has named belongs to the last iteration. */
+/* Whether an array with a name in its word belongs to the last iteration. */
 static bool name_joins_feeds(const struct feed_dicts *feeds, struct text name)
 {
     return feeds->takes_more && name.size > 0 && feeds->count > 0 &&
@@ -299,7 +298,7 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
     rc = load_word(&file, &parts, "input", err);
     if (rc == 0 && file.holds_results)
         rc = error_set(err, ERR_INVALID,
-                       "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", word,
+                       "'%s' contains results, not inputs: convert it with `data to-input %s -o inputs.json`", word,
                        word);
     if (rc < 0)
         goto done;
@@ -324,7 +323,7 @@ done:
 
 /* ---- Results ---- */
 
-/* Takes the arrays of `feeds` as what a runner gave. */
+/* Moves the arrays of `feeds` to a runner's outputs. */
 static void add_runner(struct feed_dicts *feeds, const char *path, struct run_results *ret)
 {
     char *name = file_basename(path);
@@ -364,28 +363,28 @@ done:
 
 static int refuse_count(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
-    return error_set(
-        err, ERR_INVALID,
-        "'%s' would hold one array, but there are %zu iteration(s), the first with %zu: choose a name that "
-        "ends in .npz, .safetensors, .json, or '/' for a folder",
-        path, feeds->count, feeds->count > 0 ? feeds->items[0].count : 0);
+    return error_set(err, ERR_INVALID,
+                     "'%s' can contain one array only, but there are %zu iteration(s), the first with %zu: choose a "
+                     "name that ends in .npz, .safetensors, .json, or '/' for a folder",
+                     path, feeds->count, feeds->count > 0 ? feeds->items[0].count : 0);
 }
 
-/* An iteration without arrays leaves no trace where arrays are all that there is. */
+/* Formats that store only arrays cannot represent an iteration without arrays. */
 static int check_iterations(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
     if (feeds->count == 0)
-        return error_set(err, ERR_INVALID, "'%s' cannot hold no iterations at all: choose a name that ends in .json",
-                         path);
+        return error_set(err, ERR_INVALID,
+                         "'%s' cannot represent an empty list of iterations: choose a name that ends in .json", path);
     for (size_t i = 0; i < feeds->count; i++)
         if (feeds->items[i].count == 0)
-            return error_set(err, ERR_INVALID,
-                             "'%s' cannot hold iteration %zu, which has no arrays: choose a name that ends in .json",
-                             path, i);
+            return error_set(
+                err, ERR_INVALID,
+                "'%s' cannot represent iteration %zu, which has no arrays: choose a name that ends in .json", path, i);
     return 0;
 }
 
-/* Whether names have to begin with the number of their iteration: so that the only one is not read as several, too. */
+/* Whether names need their iteration's number as a prefix; also for a single iteration that would be read as
+ * several. */
 static bool needs_numbers(const struct feed_dicts *feeds)
 {
     if (feeds->count > 1)

@@ -1,8 +1,8 @@
-/* format/data/file.h: a file with arrays, whatever its format: one story for all that reads or writes data.
+/* format/data/file.h: a file with arrays, in any supported format, for all commands that read or write data.
  *
- * The module format/data/ opens and writes such files: words of a command line come in (word.h), lists of tensors go
- * out. It knows which format a file has; the formats themselves are modules of their own: format/polygraphy/,
- * format/safetensors/, format/numpy/, and ONNX's TensorProto.
+ * The module format/data/ reads and writes such files: it parses arguments of the command line (word.h), detects the
+ * format, and loads lists of tensors. The formats are in separate modules: format/polygraphy/, format/safetensors/,
+ * format/numpy/, and ONNX's TensorProto.
  *
  *   content                      iterations            names
  *   Polygraphy's JSON            those of the file     those of the file
@@ -16,8 +16,8 @@
  *   folder of input_0.pb, ...    one                   the tensors'; without, the inputs in their order
  *   folder of folders 0, 1, ...  one each              as above; ONNX's test_data_set_0, ... are such folders, too
  *
- * An array without a name is called what its file is, and marked (struct named_tensor). What a file is, is told from
- * its content, and from its name only for ".pb" and for files that are damaged.
+ * An array without a name is named after its file and marked (struct named_tensor). The format is detected from the
+ * content; the file name is used only for ".pb" and for damaged files.
  */
 #ifndef FORMAT_DATA_FILE_H
 #define FORMAT_DATA_FILE_H
@@ -27,31 +27,32 @@
 
 struct data_file {
     bool holds_results;
-    struct run_results results; /* with holds_results */
+    struct run_results results; /* if holds_results */
     struct feed_dicts feeds;    /* otherwise */
 };
 
-/* Loads what `word` names, see word.h. ERR_INVALID for a file that holds no data in one of these formats, which the
- * message names. */
+/* Loads the data specified by `word`, see word.h. ERR_INVALID for a file in none of these formats; the message lists
+ * them. */
 int data_file_load(struct data_file *ret, const char *word, struct error *err);
 void data_file_release(struct data_file *file);
 
-/* Appends the iterations of what `word` names to `feeds`. Arrays with a name of the word's own ("x:a.npy") go into one
- * iteration as long as they follow each other and their names differ. Results are refused, with a hint at `data
- * to-input`. On an error `feeds` is as before. */
+/* Appends the iterations specified by `word` to `feeds`. Consecutive arrays with names in the word ("x:a.npy") form one
+ * iteration while their names differ. ERR_INVALID for results, with a hint to `data to-input`. On an error `feeds` is
+ * unchanged. */
 int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct error *err);
 
-/* Appends the results in what `word` names to `results`, for comparing with them: those of a file of results; or
- * arrays, as those of one runner, which is called like the file. Of ONNX's test data these are output_0.pb and so on.
- * JSON holds results only. On an error `results` is as before. */
+/* Appends the results specified by `word` to `results`, for comparison: those in a results file; or arrays, as outputs
+ * of one runner with the file's name. For ONNX's test data these are output_0.pb and so on. JSON files must contain
+ * results. On an error `results` is unchanged. */
 int data_file_add_results(struct run_results *results, const char *word, struct error *err);
 
-/* Writes input data in the format that the path's end chooses: ".npy" for a single array, ".npz", ".safetensors", a
- * folder for "/", and Polygraphy's JSON for any other. A file that is there is replaced; a folder goes only where there
- * is none, or an empty one: else ERR_EXISTS. ERR_INVALID for what the format cannot hold. */
+/* Writes input data in the format that the end of the path selects: ".npy" for a single array, ".npz", ".safetensors",
+ * a folder for "/", else Polygraphy's JSON. An existing file is replaced; ERR_EXISTS for an existing folder that is not
+ * empty. ERR_INVALID for data that the format cannot represent. */
 int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err);
 
-/* Whether data_file_save() would write arrays and nothing else to this path: ".npy", ".npz" or a folder. */
+/* Whether the format that data_file_save() selects for this path stores only arrays, without metadata: ".npy", ".npz"
+ * or a folder. */
 bool data_file_holds_arrays_only(const char *path);
 
 #endif

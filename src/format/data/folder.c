@@ -39,7 +39,7 @@ int data_tensor_proto_load(const char *path, struct tensor_list *ret, struct err
     if (rc == 0)
         rc = tensor_proto_decode(shared_map_content(map), &tensor, err);
     if (rc < 0) {
-        error_context(err, "'%s', read as a TensorProto", path);
+        error_context(err, "'%s' (read as a TensorProto)", path);
         goto done;
     }
     if (tensor.free_owner == NULL) {
@@ -55,7 +55,7 @@ done:
     return rc;
 }
 
-/* A file or folder whose name is a known word and a number. */
+/* A file or folder named by a known prefix and a number. */
 struct numbered {
     int64_t number;
     char *path; /* owned */
@@ -92,7 +92,7 @@ static bool take_number(const char *name, const char *prefix, const char *suffix
            number_parse_integer((struct text){name + before, digits}, ret);
 }
 
-/* Lists what is called so in the folder, in the order of the numbers, which have to be 0, 1, 2 and so on. */
+/* Lists such entries of the folder, sorted by number; the numbers must be 0, 1, 2 and so on. */
 static int list_numbered(const char *folder, const char *prefix, const char *suffix, struct numbered_list *ret,
                          struct error *err)
 {
@@ -112,12 +112,12 @@ static int list_numbered(const char *folder, const char *prefix, const char *suf
         qsort(ret->items, ret->count, sizeof(*ret->items), by_number);
     for (size_t i = 0; i < ret->count; i++)
         if (ret->items[i].number != (int64_t)i)
-            return error_set(err, ERR_INVALID, "'%s' holds '%s', where %s%zu%s is expected: numbers count from 0 on",
-                             folder, ret->items[i].path, prefix, i, suffix);
+            return error_set(err, ERR_INVALID, "'%s' contains '%s', expected %s%zu%s: numbers start at 0", folder,
+                             ret->items[i].path, prefix, i, suffix);
     return 0;
 }
 
-/* The arrays that lie in the folder itself. */
+/* Loads the arrays that are directly in the folder. */
 static int load_arrays(const char *folder, const char *protos, struct tensor_list *ret, struct error *err)
 {
     struct numbered_list found = {0};
@@ -140,11 +140,11 @@ static int load_iteration(const char *folder, const char *protos, struct feed_di
     *feed = (struct tensor_list){0};
     rc = load_arrays(folder, protos, feed, err);
     if (rc == 0 && feed->count == 0)
-        rc = error_set(err, ERR_INVALID, "the folder '%s' holds neither .npy files nor %s_0.pb", folder, protos);
+        rc = error_set(err, ERR_INVALID, "the folder '%s' contains neither .npy files nor %s_0.pb", folder, protos);
     return rc;
 }
 
-/* The folders of iterations in the folder. */
+/* Lists the subfolders with iterations. */
 static int list_iterations(const char *path, struct numbered_list *ret, struct error *err)
 {
     static const char *const prefixes[] = {"", "test_data_set_"};
@@ -175,8 +175,8 @@ int data_folder_load(const char *path, const char *protos, struct feed_dicts *re
         rc = load_iteration(iterations.items[i].path, protos, ret, err);
     if (rc == 0 && iterations.count == 0)
         rc = error_set(err, ERR_INVALID,
-                       "the folder '%s' holds no data: .npy files, %s_0.pb and so on, or folders 0, 1, ... or "
-                       "test_data_set_0, ... of these",
+                       "the folder '%s' contains no data: expected .npy files, %s_0.pb and so on, or folders 0, 1, ... "
+                       "or test_data_set_0, ... of these",
                        path, protos);
 done:
     numbered_release(&iterations);
@@ -217,13 +217,10 @@ int data_folder_save(const struct feed_dicts *feeds, const char *path, struct er
     if (file_exists(place) && rmdir(place) != 0) {
         if (errno == ENOTEMPTY || errno == EEXIST)
             rc = error_set(err, ERR_EXISTS,
-                           "the folder '%s' is there and something is in it, which would be taken for data, too: "
-                           "choose another one",
+                           "the folder '%s' is not empty, and its files would be read as data, too: choose another one",
                            path);
         else
-            rc = error_set_errno(err, ERR_EXISTS,
-                                 "'%s' is there, and is no empty folder that could be replaced: choose another name",
-                                 path);
+            rc = error_set_errno(err, ERR_EXISTS, "'%s' exists and is not an empty folder: choose another name", path);
         goto done;
     }
     rc = save_iterations(feeds, temporary, err);

@@ -4,16 +4,17 @@
 
 #include "format/polygraphy/feed_dicts.h"
 
-/* Of ONNX's test data, `protos` are taken: "input" or "output". On an error `ret` may hold a part. */
+/* Loads a folder. `protos` selects files of ONNX's test data: "input" or "output". On an error `ret` may contain a
+ * part. */
 int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err);
 
-/* Writes a folder that is not there, or empty. Several iterations go into folders 0, 1, ... in it. It appears whole. */
+/* Writes a new folder, or replaces an empty one, atomically. Several iterations are written to subfolders 0, 1, ... */
 int data_folder_save(const struct feed_dicts *feeds, const char *path, struct error *err);
 
-/* A TensorProto in a file of its own. */
+/* Loads a file that contains one TensorProto. */
 int data_tensor_proto_load(const char *path, struct tensor_list *ret, struct error *err);
 
-/* Appends a tensor that nobody has given a name, called after its file. */
+/* Appends an unnamed tensor, named after its file. */
 void data_add_unnamed(struct tensor_list *list, const char *path, struct tensor *tensor);
 
 #endif

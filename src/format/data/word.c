@@ -41,7 +41,7 @@ static bool is_plainly_a_path(const char *text)
     return text[0] == '/' || strncmp(text, "./", 2) == 0 || strncmp(text, "../", 3) == 0;
 }
 
-/* How many colons have a path behind them that exists, of those that begin like paths if there are any. */
+/* Counts colons followed by an existing path; only those that begin like paths, if there are any. */
 static size_t count_paths(const char *rest, const char **ret_colon)
 {
     size_t count = 0;
@@ -59,7 +59,7 @@ static size_t count_paths(const char *rest, const char **ret_colon)
     return count;
 }
 
-/* Whether a file is called so, or what stands behind a colon. */
+/* Whether the text, or its part after a colon, is an existing file. */
 static bool names_file(struct text text)
 {
     char *path = memory_copy(text.data, text.size);
@@ -70,7 +70,7 @@ static bool names_file(struct text text)
     return ret;
 }
 
-/* Takes ":TYPE:SHAPE" off the end of *rest, if it ends so behind a file. */
+/* Removes ":TYPE:SHAPE" from the end of *rest, if it follows a file. */
 static int take_raw(struct text *rest, struct data_word *word, struct error *err)
 {
     size_t colon = text_find_last(*rest, TEXT(":"));
@@ -91,16 +91,15 @@ static int take_raw(struct text *rest, struct data_word *word, struct error *err
     }
     if (word->type == DATA_UNDEFINED)
         return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' is no type of raw data: types are called like float32, bfloat16, int64, "
-                         "bool",
+                         "'" TEXT_FORMAT "' is not a type of raw data: use a name like float32, bfloat16, int64, bool",
                          TEXT_ARGS(type));
     if (!has_shape)
         return error_set(err, ERR_INVALID,
-                         "'" TEXT_FORMAT "' behind the type %s is no shape: write it like 1x3x224x224, or [] for a "
-                         "single number",
+                         "'" TEXT_FORMAT
+                         "' after the type %s is not a shape: write it like 1x3x224x224, or [] for a single number",
                          TEXT_ARGS(shape), data_type_name(word->type));
     if (word->type == DATA_STRING)
-        return error_set(err, ERR_UNSUPPORTED, "raw data of strings have no form that is known here: use a .npy file");
+        return error_set(err, ERR_UNSUPPORTED, "raw data cannot contain strings: use a .npy file");
     *rest = file;
     return 0;
 }
@@ -121,15 +120,13 @@ static int split_data_word(const char *word, const char *rest, struct data_word 
         return 0;
     }
     if (count > 1)
-        return error_set(err, ERR_INVALID,
-                         "'%s' can be parted at several colons into the name of an input and a file that exists: "
-                         "write ./ in front of the file",
-                         word);
+        return error_set(
+            err, ERR_INVALID,
+            "'%s' is ambiguous: several colons separate a name from an existing file. Write ./ before the file", word);
     if (strchr(word, ':') != NULL)
         return error_set(err, ERR_MISSING,
-                         "no file is called '%s', nor what stands behind a colon of it: data are given as FILE, "
-                         "NAME:FILE, or FILE:TYPE:SHAPE and NAME:FILE:TYPE:SHAPE for raw data, as in "
-                         "x:in.bin:float32:1x3x224x224",
+                         "no file '%s', nor any part of it after a colon, exists: specify data as FILE, NAME:FILE, or "
+                         "FILE:TYPE:SHAPE and NAME:FILE:TYPE:SHAPE for raw data, as in x:in.bin:float32:1x3x224x224",
                          word);
     ret->path = memory_strdup(rest);
     return 0;

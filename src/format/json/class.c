@@ -1,4 +1,4 @@
-/* format/json/class.c: reads class members, present and past. */
+/* format/json/class.c: reads class members, current and legacy ones. */
 #include "format/json/class.h"
 
 #include <string.h>
@@ -34,7 +34,7 @@ static enum json_class class_named(struct text name)
     return JSON_CLASS_UNKNOWN;
 }
 
-/* The class that a legacy marker names; a marker with an unknown name is an ordinary member. */
+/* The class of a legacy marker; a marker with an unknown name is an ordinary member. */
 static enum json_class legacy_class_of(json_t *object)
 {
     const char *key;
@@ -54,7 +54,7 @@ static enum json_class legacy_class_of(json_t *object)
 enum json_class json_class_of(struct json_reader *reader, json_t *value)
 {
     enum json_class legacy = json_is_object(value) ? legacy_class_of(value) : JSON_CLASS_NONE;
-    json_t *member = json_object_get(value, "polygraphy_class"); /* NULL when `value` is no object */
+    json_t *member = json_object_get(value, "polygraphy_class"); /* NULL if `value` is not an object */
     struct text name;
 
     if (legacy != JSON_CLASS_NONE || !member)

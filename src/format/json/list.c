@@ -10,11 +10,11 @@ enum kind { KIND_INTEGER, KIND_FLOAT, KIND_BOOLEAN, KIND_STRING, KIND_COUNT };
 struct list_walk {
     struct json_reader *reader;
     struct shape shape;
-    size_t at[TENSOR_MAX_RANK]; /* where the walk is */
-    size_t element;             /* the number of elements before it */
+    size_t at[TENSOR_MAX_RANK]; /* current position */
+    size_t element;             /* index of the current element */
     size_t counts[KIND_COUNT];
 
-    /* The second time: what is filled. */
+    /* Second pass: the destination. */
     enum data_type type;
     union {
         int64_t *integers;
@@ -24,7 +24,7 @@ struct list_walk {
     } to;
 };
 
-/* "[1][0]" for the first `depth` dimensions of where the walk is. */
+/* The current position in the first `depth` dimensions, for example "[1][0]". */
 static const char *describe_place(const struct list_walk *walk, size_t depth, struct string_builder *text)
 {
     string_clear(text);
@@ -45,8 +45,8 @@ static int refuse_length(const struct list_walk *walk, size_t depth, size_t leng
     SCOPED_STRING(text);
 
     return error_set(err, ERR_CORRUPT,
-                     "the list at %s has %zu item(s), but the first one beside it %lld: an array needs lists of one "
-                     "length",
+                     "the list at %s has %zu item(s), but the first list of its dimension has %lld: an array needs "
+                     "lists of equal length",
                      describe_place(walk, depth, &text), length, (long long)walk->shape.dims[depth]);
 }
 
@@ -55,14 +55,14 @@ bool json_list_is(const json_t *value)
     return json_is_array(value) || json_is_number(value) || json_is_boolean(value) || json_is_string(value);
 }
 
-/* Follows the first items down. */
+/* Finds the shape from the first item of each list. */
 static int find_shape(json_t *value, struct shape *ret, struct error *err)
 {
     *ret = (struct shape){0};
     while (json_is_array(value)) {
         if (ret->rank == TENSOR_MAX_RANK)
-            return error_set(err, ERR_UNSUPPORTED, "lists lie in each other more than %d deep, the most dimensions",
-                             TENSOR_MAX_RANK);
+            return error_set(err, ERR_UNSUPPORTED,
+                             "lists are nested more than %d deep, the maximum number of dimensions", TENSOR_MAX_RANK);
         ret->dims[ret->rank++] = (int64_t)json_array_size(value);
         value = json_array_get(value, 0);
     }
@@ -83,8 +83,7 @@ static int kind_of(struct list_walk *walk, const json_t *value, struct error *er
         return KIND_STRING;
     return refuse_list(walk, walk->shape.rank,
                        json_is_array(value)
-                           ? "is a list, where the items before it are values: an array needs lists of "
-                             "one depth"
+                           ? "is a list, but the items before it are values: an array needs lists of equal depth"
                            : "is neither a number, a boolean nor a string",
                        err);
 }
@@ -111,12 +110,12 @@ static int store_element(struct list_walk *walk, json_t *value, struct error *er
         walk->to.floats[walk->element] = number;
         if (json_is_integer(value) && (number >= 0x1p63 || (json_int_t)number != json_integer_value(value)))
             return refuse_list(walk, walk->shape.rank,
-                               "is an integer that float64 does not hold, in a list with fractions", err);
+                               "is an integer that float64 cannot represent, in a list with fractions", err);
         return 0;
     }
 }
 
-/* Goes through all values: counts their kinds first, then stores them. Its depth is that of the shape. */
+/* Visits all values: the first pass counts their kinds, the second stores them. Recursion is limited by the rank. */
 static int walk_values(struct list_walk *walk, json_t *value, size_t depth, struct error *err)
 {
     int rc = 0;
@@ -134,7 +133,7 @@ static int walk_values(struct list_walk *walk, json_t *value, size_t depth, stru
     }
     if (!json_is_array(value))
         return refuse_list(walk, depth,
-                           "is a value, where the items before it are lists: an array needs lists of one depth", err);
+                           "is a value, but the items before it are lists: an array needs lists of equal depth", err);
     if (json_array_size(value) != (size_t)walk->shape.dims[depth])
         return refuse_length(walk, depth, json_array_size(value), err);
     for (size_t i = 0; i < json_array_size(value); i++) {
@@ -155,7 +154,7 @@ static int choose_type(const struct list_walk *walk, enum data_type *ret, struct
 
         *ret = kind == KIND_STRING ? DATA_STRING : DATA_BOOL;
         if (counts[kind] != walk->element)
-            return error_set(err, ERR_CORRUPT, "%zu of %zu items are %s, the others not: an array has one type",
+            return error_set(err, ERR_CORRUPT, "%zu of %zu items are %s: all items of an array must have one type",
                              counts[kind], walk->element, kind == KIND_STRING ? "strings" : "booleans");
         return 0;
     }

@@ -1,4 +1,4 @@
-/* format/json/reader.c: shortens a file for jansson and finds again what it left out. */
+/* format/json/reader.c: shortens a file for jansson and resolves references. */
 #include "format/json/reader.h"
 
 #include <limits.h>
@@ -11,7 +11,7 @@
 #include "base/memory_limit.h"
 #include "base/text/string_builder.h"
 
-#define LONGEST_INLINE_STRING 256 /* bytes; a longer one goes by reference */
+#define LONGEST_INLINE_STRING 256 /* bytes; longer ones become references */
 #define LONGEST_JSON INT_MAX      /* bytes of shortened text; jansson counts positions with an int */
 #define REFERENCE_MARK '@'
 
@@ -32,7 +32,7 @@ static void add_reference(struct json_reader *reader, const char *token, size_t 
     *added = (struct json_token){(size_t)(token - reader->text.data), size, shortened->size};
 }
 
-/* The length of the bare word at `at`, or 0. */
+/* The length of NaN, Infinity or -Infinity at `at`, or 0. */
 static size_t bare_word_length(const char *at, const char *end)
 {
     for (size_t i = 0; i < ARRAY_LEN(bare_words); i++) {
@@ -44,7 +44,7 @@ static size_t bare_word_length(const char *at, const char *end)
     return 0;
 }
 
-/* Adds what lies between two strings. A word that is glued to something else is no valid JSON afterwards either. */
+/* Adds the text between two strings, with words replaced. An invalid token that contains such a word stays invalid. */
 static void shorten_between(struct json_reader *reader, const char *at, const char *end,
                             struct string_builder *shortened)
 {
@@ -63,7 +63,7 @@ static void shorten_between(struct json_reader *reader, const char *at, const ch
     string_add_bytes(shortened, copied, (size_t)(end - copied));
 }
 
-/* The quote that ends the string whose text begins at `start`, or NULL. A quote behind an odd number of backslashes is
+/* The closing quote of the string whose text begins at `start`, or NULL. A quote after an odd number of backslashes is
  * part of the text. */
 static const char *closing_quote(const char *start, const char *end)
 {
@@ -88,7 +88,7 @@ static bool is_member_name(const char *behind, const char *end)
     return behind < end && *behind == ':';
 }
 
-/* Adds a string; `quote` is where it begins and `close` where it ends. */
+/* Adds a string, or a reference to it; `quote` and `close` are its quotes. */
 static void shorten_string(struct json_reader *reader, const char *quote, const char *close, const char *end,
                            struct string_builder *shortened)
 {
@@ -116,17 +116,17 @@ static int shorten_strings(struct json_reader *reader, struct string_builder *sh
             break;
         close = closing_quote(quote + 1, end);
         if (!close)
-            return error_set(err, ERR_CORRUPT, "'%s': the string that begins at byte %zu has no end", reader->name,
+            return error_set(err, ERR_CORRUPT, "'%s': the string at byte %zu is not terminated", reader->name,
                              (size_t)(quote - reader->text.data));
         shorten_string(reader, quote, close, end, shortened);
         at = close + 1;
     }
     if (shortened->size > LONGEST_JSON)
-        return error_set(err, ERR_UNSUPPORTED, "'%s' holds more than 2 GB of JSON besides its arrays", reader->name);
+        return error_set(err, ERR_UNSUPPORTED, "'%s' contains more than 2 GB of JSON besides its arrays", reader->name);
     return 0;
 }
 
-/* Where a position in the shortened text lies in the file. */
+/* Converts a position in the shortened text to an offset in the file. */
 static size_t position_in_file(const struct json_reader *reader, size_t shortened)
 {
     size_t position = shortened;
@@ -139,7 +139,7 @@ static size_t position_in_file(const struct json_reader *reader, size_t shortene
     return position;
 }
 
-/* Refuses at its first byte what is no JSON: an engine of gigabytes need not be searched for strings. */
+/* Refuses files that are not JSON by their first byte, so that an engine of gigabytes is not searched for strings. */
 static int check_beginning(const struct json_reader *reader, struct error *err)
 {
     size_t at = 0;
@@ -177,7 +177,7 @@ static bool can_be_mapped(const char *path)
 {
     struct stat info;
 
-    /* What does not exist or is a folder is left to file_map_open(), for its message. */
+    /* Missing files and folders are passed to file_map_open(), which reports them. */
     return stat(path, &info) < 0 || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode);
 }
 
@@ -228,7 +228,7 @@ void json_reader_release(struct json_reader *reader)
     *reader = (struct json_reader){.map = {.fd = -1}};
 }
 
-/* What `value` refers to, or NULL when it stands for itself. */
+/* The token that `value` refers to, or NULL if it is not a reference. */
 static const struct json_token *referred_token(const struct json_reader *reader, const json_t *value)
 {
     const char *string = json_string_value(value);
@@ -265,13 +265,12 @@ int json_reader_long_text(struct json_reader *reader, const json_t *value, struc
     string = json_loadb(raw.data - 1, raw.size + 2, JSON_DECODE_ANY | JSON_ALLOW_NUL, &failure);
     if (!string)
         return error_set(err, json_error_code(&failure) == json_error_out_of_memory ? ERR_MEMORY : ERR_CORRUPT,
-                         "the string that begins at byte %zu: %s", (size_t)(raw.data - 1 - reader->text.data),
-                         failure.text);
+                         "the string at byte %zu: %s", (size_t)(raw.data - 1 - reader->text.data), failure.text);
     if (!reader->unescaped)
         reader->unescaped = json_array();
     *ret = (struct text){json_string_value(string), json_string_length(string)};
     if (json_array_append_new(reader->unescaped, string) < 0)
-        return error_set(err, ERR_MEMORY, "no memory for a string of %zu bytes", raw.size);
+        return error_set(err, ERR_MEMORY, "not enough memory for a string of %zu bytes", raw.size);
     return 0;
 }
 
@@ -281,7 +280,7 @@ int json_reader_text(struct json_reader *reader, const json_t *value, struct tex
     int rc = json_reader_long_text(reader, value, &text, err);
 
     if (rc == 0 && memchr(text.data, '\0', text.size))
-        rc = error_set(err, ERR_CORRUPT, "the string '%s...' holds a NUL character", text.data);
+        rc = error_set(err, ERR_CORRUPT, "the string '%s...' contains a NUL character", text.data);
     if (rc == 0)
         *ret = text;
     return rc;

@@ -8,10 +8,10 @@
 #include "base/text/base64.h"
 #include "base/text/number.h"
 
-/* Bytes of text that are gathered: enough for a file writer to take them without a copy of its own. */
+/* Bytes of buffered text: enough that the file writer does not copy them to its own buffer. */
 #define FLUSH_SIZE ((size_t)1 << 17)
 
-/* Bytes that are encoded at once, to FLUSH_SIZE characters; both together fit into a processor's second cache. */
+/* Bytes per encoding step, which give FLUSH_SIZE characters; both together fit in an L2 cache. */
 #define BASE64_PIECE (FLUSH_SIZE / 4 * 3)
 
 void json_writer_init(struct json_writer *writer)
@@ -83,7 +83,7 @@ static void add_line_break(struct json_writer *writer)
         string_add(&writer->text, "    ");
 }
 
-/* What stands between the value or member that comes now and what was written before it. */
+/* Writes the separator before the next value or member. */
 static void begin_item(struct json_writer *writer)
 {
     flush_when_full(writer);
@@ -159,7 +159,7 @@ static void add_json_escaped(struct string_builder *text, unsigned character)
         string_add_char(text, (char)character);
     else if (character < 0x10000)
         string_add_format(text, "\\u%04x", character);
-    else /* a surrogate pair: RFC 8259, section 7 */
+    else /* surrogate pair: RFC 8259, section 7 */
         string_add_format(text, "\\u%04x\\u%04x", 0xD800 + ((character - 0x10000) >> 10),
                           0xDC00 + ((character - 0x10000) & 0x3FF));
 }

@@ -1,4 +1,4 @@
-/* format/json/writer.h: writes JSON piece by piece, byte for byte as Python's json.dumps(value, indent=4) lays it out.
+/* format/json/writer.h: writes JSON piece by piece, with the exact layout of Python's json.dumps(value, indent=4).
  *
  *   json_writer_open(&writer, "iteration.json", err);
  *   json_writer_begin_object(&writer);
@@ -7,8 +7,8 @@
  *   rc = json_writer_commit(&writer, FILE_DURABLE, err);
  *   json_writer_release(&writer);
  *
- * The functions that add something cannot be used wrongly at run time, so they return nothing: when the file cannot be
- * written, the first failure is kept, the rest is skipped, and commit reports it.
+ * Functions that add values return nothing: if the file cannot be written, the first error is stored, later output is
+ * skipped, and commit reports the error.
  */
 #ifndef FORMAT_JSON_WRITER_H
 #define FORMAT_JSON_WRITER_H
@@ -18,14 +18,14 @@
 #include "format/json/reader.h"
 
 struct json_writer {
-    struct string_builder text; /* what is not yet in the file; all of it when there is none */
+    struct string_builder text; /* not yet written to the file; everything when writing to memory */
     struct file_writer file;
     bool has_file;
-    bool compact;     /* all in one line, for machines: may be set at the start */
+    bool compact;     /* all in one line; set before the first value */
     unsigned depth;   /* open objects and arrays */
     bool empty;       /* the innermost of them has no members yet */
     bool after_key;   /* the next value belongs to a member's name */
-    uint8_t carry[3]; /* bytes that do not fill a group of base64 yet */
+    uint8_t carry[3]; /* incomplete base64 group */
     size_t carried;
     int rc; /* of the first failure, which `error` describes */
     struct error error;
@@ -37,10 +37,10 @@ void json_writer_init(struct json_writer *writer);
 /* Writes to the file at `path`, which is replaced by json_writer_commit(). */
 int json_writer_open(struct json_writer *writer, const char *path, struct error *err);
 int json_writer_commit(struct json_writer *writer, enum file_durability durability, struct error *err);
-int json_writer_finish(struct json_writer *writer, struct error *err); /* commits to the disk, and releases */
+int json_writer_finish(struct json_writer *writer, struct error *err); /* commits durably, and releases */
 void json_writer_release(struct json_writer *writer);                  /* without commit no file is left */
 
-/* The first failure so far, or 0: for those who can stop early. */
+/* The first failure so far, or 0: for callers that can stop early. */
 int json_writer_status(const struct json_writer *writer, struct error *err);
 
 void json_writer_begin_object(struct json_writer *writer);
@@ -50,8 +50,8 @@ void json_writer_end_array(struct json_writer *writer);
 void json_writer_key(struct json_writer *writer, const char *name);
 void json_writer_key_text(struct json_writer *writer, struct text name);
 
-/* A value by itself: an element of an array, or what json_writer_key() has named. Bytes that are not UTF-8 are written
- * as U+FFFD. */
+/* Write a value: an element of an array, or the value after json_writer_key(). Bytes that are not UTF-8 are written as
+ * U+FFFD. */
 void json_writer_string(struct json_writer *writer, const char *string);
 void json_writer_text(struct json_writer *writer, struct text text);
 void json_writer_integer(struct json_writer *writer, int64_t value);
@@ -60,10 +60,10 @@ void json_writer_number(struct json_writer *writer, double value); /* also NaN, 
 void json_writer_boolean(struct json_writer *writer, bool value);
 void json_writer_null(struct json_writer *writer);
 
-/* The name of a member that is null where `is_known` is false. True: the value comes next. */
+/* Writes the name of a member, and null if `is_known` is false. True: the caller writes the value next. */
 bool json_writer_key_or_null(struct json_writer *writer, const char *name, bool is_known);
 
-/* A member of the object that is open: its name and its value. */
+/* Write a member of the open object: its name and its value. */
 bool json_writer_begin_object_or_null(struct json_writer *writer, const char *name, bool is_known); /* true: begun */
 void json_writer_begin_object_member(struct json_writer *writer, const char *name);
 void json_writer_begin_array_member(struct json_writer *writer, const char *name);
@@ -75,19 +75,19 @@ void json_writer_add_number(struct json_writer *writer, const char *name, double
 void json_writer_add_boolean(struct json_writer *writer, const char *name, bool value);
 void json_writer_add_strings(struct json_writer *writer, const char *name, const char *const *items, size_t count);
 
-/* A string that is the base64 form of bytes handed over in any number of pieces. */
+/* Write a base64 string of bytes that are added in any number of pieces. */
 void json_writer_begin_base64(struct json_writer *writer);
 int json_writer_add_base64(struct json_writer *writer, const void *data, size_t size, struct error *err);
 void json_writer_end_base64(struct json_writer *writer);
 
-/* A value that another writer has made in memory, as it stands. */
+/* Writes a value that another writer has written to memory. */
 void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment);
 
-/* The members of an outermost object that another writer has begun in memory, and not ended, become members of the
- * outermost object that is open here. */
+/* Appends the members of an object that another writer has begun in memory, and not ended, to the outermost object,
+ * which must be open. */
 void json_writer_members(struct json_writer *writer, const struct json_writer *object);
 
-/* A value that was read from another file, with all it holds. ERR_CORRUPT when a string in it is damaged. */
+/* Copies a value from another file, including nested values. ERR_CORRUPT if a string in it is damaged. */
 int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err);
 
 #endif

@@ -11,14 +11,14 @@
 
 #define EXTENSION ".npy"
 
-/* The array's name out of that of a file, without its extension. */
+/* Decodes the array's name from a file name without its extension. */
 static void add_array_name(struct text file, struct string_builder *ret)
 {
     for (size_t i = 0; i < file.size; i++) {
         int high = i + 2 < file.size && file.data[i] == '%' ? number_hexadecimal_digit(file.data[i + 1]) : -1;
         int low = high >= 0 ? number_hexadecimal_digit(file.data[i + 2]) : -1;
 
-        if (low >= 0 && (high > 0 || low > 0)) { /* a NUL would end the name */
+        if (low >= 0 && (high > 0 || low > 0)) { /* a NUL would truncate the name */
             string_add_char(ret, (char)(high << 4 | low));
             i += 2;
         } else {
@@ -99,8 +99,7 @@ int npy_folder_save(const struct tensor_list *tensors, const char *path, enum fi
         char *file;
 
         if (item->name[0] == '\0') {
-            rc =
-                error_set(err, ERR_UNSUPPORTED, "a tensor without a name cannot be written into the folder '%s'", path);
+            rc = error_set(err, ERR_UNSUPPORTED, "cannot write a tensor without a name to the folder '%s'", path);
             break;
         }
         string_clear(&name);

@@ -12,7 +12,7 @@
 
 #define ZIP_MAGIC "PK"
 
-/* Takes `data`, which is malloc'd, over. */
+/* Reads a file in `data`, which is malloc'd and owned by this function. */
 static int read_file(uint8_t *data, size_t size, struct tensor *ret, struct error *err)
 {
     int rc;
@@ -26,10 +26,10 @@ static int read_file(uint8_t *data, size_t size, struct tensor *ret, struct erro
 
 static int no_memory(size_t size, struct error *err)
 {
-    return error_set(err, ERR_MEMORY, "no memory for an array of %zu bytes", size);
+    return error_set(err, ERR_MEMORY, "not enough memory for an array of %zu bytes", size);
 }
 
-/* Decodes base64 right to where the tensor will have it. When the text is no base64, *ret_data is NULL. */
+/* Decodes base64 to the final buffer of the tensor. If the text is not base64, *ret_data is NULL. */
 static int decode_base64(struct text text, uint8_t **ret_data, size_t *ret_size, struct error *err)
 {
     uint8_t *data;
@@ -51,7 +51,7 @@ static int decode_base64(struct text text, uint8_t **ret_data, size_t *ret_size,
     return 0;
 }
 
-/* The characters of UTF-8 text, all below 256, as bytes. Two bytes of UTF-8 stand for those from 128 on. */
+/* Converts UTF-8 text with characters below 256 to bytes (Latin-1). */
 static int decode_latin1(struct text text, uint8_t **ret_data, size_t *ret_size, struct error *err)
 {
     const uint8_t *at = (const uint8_t *)text.data, *end = at + text.size;
@@ -111,7 +111,7 @@ int ndarray_read(struct json_reader *reader, json_t *value, struct tensor *ret, 
     if (found == JSON_CLASS_FORMATTED_ARRAY)
         return error_set(err, ERR_UNSUPPORTED,
                          "it is a FormattedArray in one of TensorRT's vectorized layouts: save plain arrays");
-    return error_set(err, ERR_CORRUPT, "an array is expected, but it is %s", json_class_describe(reader, value));
+    return error_set(err, ERR_CORRUPT, "expected an array, found %s", json_class_describe(reader, value));
 }
 
 int ndarray_read_members(struct json_reader *reader, json_t *object, const char *what, struct tensor_list *ret,
@@ -121,7 +121,7 @@ int ndarray_read_members(struct json_reader *reader, json_t *object, const char 
     json_t *value;
 
     if (!json_is_object(object) || json_class_of(reader, object) != JSON_CLASS_NONE)
-        return error_set(err, ERR_CORRUPT, "a map of %ss by name is expected, but it is %s", what,
+        return error_set(err, ERR_CORRUPT, "expected a map of %ss by name, found %s", what,
                          json_class_describe(reader, object));
     json_object_foreach (object, name, value) {
         struct tensor tensor;

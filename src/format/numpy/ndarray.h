@@ -10,16 +10,16 @@
 int ndarray_read(struct json_reader *reader, json_t *value, struct tensor *ret, struct error *err);
 
 /* Appends the arrays that are the members of an object to `ret`, under the members' names; each owns its data. A member
- * is an ndarray, or a LazyArray that holds one. Also understood are .npz files in base64, and either kind of file with
- * its bytes as the characters of the text, as very old files have them. Torch tensors and TensorRT's formatted arrays
- * are refused by name. `what` is how an error calls the members: "output". On an error `ret` may hold some of them. */
+ * is an ndarray, or a LazyArray with one. Also accepted are .npz files in base64, and in very old files either kind as
+ * Latin-1 text. ERR_UNSUPPORTED for torch tensors and TensorRT's formatted arrays. `what` is the word for members in
+ * errors: "output". On an error `ret` may contain some arrays. */
 int ndarray_read_members(struct json_reader *reader, json_t *object, const char *what, struct tensor_list *ret,
                          struct error *err);
 
-/* Writes an ndarray. Fails only when the file cannot be written or the tensor has no type. */
+/* Writes an ndarray. Fails only if the file cannot be written or the tensor has no type. */
 int ndarray_write(struct json_writer *writer, const struct tensor *tensor, struct error *err);
 
-/* The same within a LazyArray, as results have it. */
+/* Writes an ndarray inside a LazyArray, as in results. */
 int ndarray_write_lazy(struct json_writer *writer, const struct tensor *tensor, struct error *err);
 
 #endif

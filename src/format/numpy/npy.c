@@ -1,4 +1,4 @@
-/* format/numpy/npy.c: arrays between .npy files and tensors. */
+/* format/numpy/npy.c: converts between .npy files and tensors. */
 #include "format/numpy/npy.h"
 
 #include <stdlib.h>
@@ -11,12 +11,12 @@
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* Goes through the elements in C order and knows where each lies in the file. */
+/* Iterates over the elements in C order and computes their positions in the file. */
 struct element_walk {
     const struct shape *shape;
     size_t strides[TENSOR_MAX_RANK]; /* in elements */
     int64_t index[TENSOR_MAX_RANK];
-    size_t element; /* the current one's place in the file, in elements */
+    size_t element; /* position of the current element in the file, in elements */
 };
 
 static void walk_start(const struct npy_header *header, struct element_walk *ret)
@@ -44,7 +44,7 @@ static void walk_step(struct element_walk *walk)
     }
 }
 
-/* In Fortran layout, too, an array with a single long dimension has its elements in C order. */
+/* Also in Fortran layout, an array with a single dimension longer than 1 has its elements in C order. */
 static bool is_in_order(const struct npy_header *header)
 {
     size_t long_dimensions = 0;
@@ -54,7 +54,7 @@ static bool is_in_order(const struct npy_header *header)
     return !header->fortran_order || long_dimensions <= 1 || header->elements == 0;
 }
 
-/* The bytes that one number takes: complex numbers are two. */
+/* The bytes of one number: complex elements consist of two. */
 static size_t number_size(const struct npy_header *header)
 {
     bool is_complex = header->type == DATA_COMPLEX64 || header->type == DATA_COMPLEX128;
@@ -95,7 +95,7 @@ static int convert_numbers(const struct npy_header *header, const uint8_t *data,
     return 0;
 }
 
-/* A byte that is neither 0 nor 1 would be undefined behaviour wherever it is read as a bool. */
+/* Reading a byte other than 0 and 1 as a bool would be undefined behaviour. */
 static int check_booleans(const struct npy_header *header, const uint8_t *data, struct error *err)
 {
     for (size_t i = 0; i < header->elements; i++)
@@ -104,7 +104,7 @@ static int check_booleans(const struct npy_header *header, const uint8_t *data, 
     return 0;
 }
 
-/* Appends a code point as UTF-8; false for what UTF-8 has no form for. */
+/* Appends a code point as UTF-8; false if it is invalid. */
 static bool add_utf8(uint32_t character, struct string_builder *text)
 {
     char *to = string_reserve(text, 4);
@@ -131,7 +131,7 @@ static bool add_utf8(uint32_t character, struct string_builder *text)
     return character <= 0x10FFFF && (character < 0xD800 || character > 0xDFFF);
 }
 
-/* Appends one text, without the NUL characters that fill it up. */
+/* Appends one text, without its NUL padding. */
 static bool add_item_text(const struct npy_header *header, const uint8_t *item, struct string_builder *text)
 {
     size_t unit = header->text == NPY_UTF32 ? 4 : 1;
@@ -164,7 +164,7 @@ static int convert_texts(const struct npy_header *header, const uint8_t *data, s
     int rc = 0;
 
     if (!texts) {
-        rc = error_set(err, ERR_MEMORY, "no memory for %zu texts", header->elements);
+        rc = error_set(err, ERR_MEMORY, "not enough memory for %zu texts", header->elements);
         goto done;
     }
     walk_start(header, &walk);
@@ -172,7 +172,7 @@ static int convert_texts(const struct npy_header *header, const uint8_t *data, s
         size_t before = bytes.size;
 
         if (!add_item_text(header, data + walk.element * header->item_size, &bytes)) {
-            rc = error_set(err, ERR_CORRUPT, "text %zu holds a character that Unicode does not have", i);
+            rc = error_set(err, ERR_CORRUPT, "text %zu contains a character that is not valid Unicode", i);
             goto done;
         }
         texts[i].size = bytes.size - before;
@@ -230,7 +230,7 @@ int npy_read_owned(uint8_t *data, size_t size, struct tensor *ret, struct error 
 {
     int rc = npy_read((struct span){data, size}, ret, err);
 
-    if (rc == 0 && !ret->free_owner) { /* it refers to the file */
+    if (rc == 0 && !ret->free_owner) { /* the tensor refers to the file */
         ret->free_owner = free;
         ret->owner = data;
     } else {
@@ -241,7 +241,7 @@ int npy_read_owned(uint8_t *data, size_t size, struct tensor *ret, struct error 
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/* The type that NumPy has for the values of `type`. */
+/* The NumPy type for values of `type`. */
 static enum data_type written_type(enum data_type type)
 {
     switch (type) {
@@ -299,7 +299,7 @@ static size_t count_characters(struct text text)
     return count;
 }
 
-/* How texts are written: as UTF-32 when all are UTF-8. `ret_item_size` is never 0, as in NumPy. */
+/* Chooses the encoding of texts: UTF-32 if all are UTF-8. `ret_item_size` is never 0, as in NumPy. */
 static enum npy_text choose_text(const struct text *texts, size_t count, size_t *ret_item_size)
 {
     size_t longest_size = 1, longest_count = 1;
@@ -318,7 +318,7 @@ static enum npy_text choose_text(const struct text *texts, size_t count, size_t 
     return is_utf8 ? NPY_UTF32 : NPY_BYTES;
 }
 
-/* The code points of valid UTF-8 as little-endian UTF-32. */
+/* Appends valid UTF-8 as little-endian UTF-32. */
 static void add_utf32(struct text text, struct string_builder *ret)
 {
     const uint8_t *bytes = (const uint8_t *)text.data;
@@ -379,7 +379,7 @@ int npy_write(const struct tensor *tensor, const struct npy_sink *sink, struct e
     int rc;
 
     if (type == DATA_UNDEFINED || type >= DATA_TYPE_COUNT)
-        return error_set(err, ERR_UNSUPPORTED, "a tensor without an element type cannot be written");
+        return error_set(err, ERR_UNSUPPORTED, "cannot write a tensor without an element type");
     if (type == DATA_STRING)
         text = choose_text(tensor->data, tensor_elements(tensor), &item_size);
 

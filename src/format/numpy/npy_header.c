@@ -1,4 +1,4 @@
-/* format/numpy/npy_header.c: reads and writes the one Python dict of a .npy file. */
+/* format/numpy/npy_header.c: reads and writes the header dict of a .npy file. */
 #include "format/numpy/npy_header.h"
 
 #include <stdio.h>
@@ -10,8 +10,8 @@
 #define MAGIC "\x93NUMPY"
 #define MAGIC_SIZE 6
 #define PREAMBLE_SIZE 10 /* magic number, version, and the 16-bit length of version 1.0 */
-#define ALIGNMENT 64     /* NumPy lets the data begin at a multiple of this */
-#define GROWTH_DIGITS 21 /* and leaves room for the first dimension to be overwritten with this many digits */
+#define ALIGNMENT 64     /* of the data, as in NumPy */
+#define GROWTH_DIGITS 21 /* NumPy reserves this many digits for the first dimension */
 
 static const struct {
     char kind;
@@ -26,7 +26,7 @@ static const struct {
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
 
-/* A place in the dict. The functions below take what they name, with the blanks in front of it, or say no. */
+/* A position in the dict. Each function below consumes the named token and preceding blanks, or returns false. */
 struct header_cursor {
     const char *at, *end;
 };
@@ -69,7 +69,7 @@ static bool take_string(struct header_cursor *cursor, struct text *ret)
     return true;
 }
 
-/* A decimal number; Python 2 wrote an 'L' behind long ones. */
+/* A decimal number; Python 2 appended an 'L' to long ones. */
 static bool take_dimension(struct header_cursor *cursor, int64_t *ret)
 {
     const char *start;
@@ -85,7 +85,7 @@ static bool take_dimension(struct header_cursor *cursor, int64_t *ret)
     return true;
 }
 
-/* "()", "(3,)", "(2, 3)", "(2, 3,)"; "(3)" is no tuple. */
+/* "()", "(3,)", "(2, 3)", "(2, 3,)"; "(3)" is not a tuple. */
 static bool take_shape(struct header_cursor *cursor, struct shape *ret)
 {
     bool comma = true;
@@ -102,7 +102,7 @@ static bool take_shape(struct header_cursor *cursor, struct shape *ret)
     return comma || ret->rank > 1;
 }
 
-/* What the dict says, as text. */
+/* The values of the dict, as text. */
 struct fields {
     struct text descr;
     bool has_descr, has_order, has_shape;
@@ -124,7 +124,7 @@ static bool take_field(struct header_cursor *cursor, struct fields *fields, stru
     return fields->has_order = header->fortran_order || take_word(cursor, "False");
 }
 
-/* Members in any order; behind the dict there are only blanks. */
+/* Members in any order; only blanks may follow the dict. */
 static bool take_dict(struct header_cursor *cursor, struct fields *fields, struct npy_header *header)
 {
     bool comma = true;
@@ -175,16 +175,16 @@ static int find_dict(struct span file, struct header_cursor *ret, struct error *
     size_t length, start;
 
     if (file.size < PREAMBLE_SIZE || memcmp(data, MAGIC, MAGIC_SIZE) != 0)
-        return error_set(err, ERR_CORRUPT, "it is no .npy file: it does not begin with '\\x93NUMPY'");
+        return error_set(err, ERR_CORRUPT, "not a .npy file: it does not begin with '\\x93NUMPY'");
     if (data[MAGIC_SIZE] < 1 || data[MAGIC_SIZE] > 3)
-        return error_set(err, ERR_UNSUPPORTED, "it is a .npy file of version %d; 1, 2 and 3 are known",
+        return error_set(err, ERR_UNSUPPORTED, ".npy version %d is not supported: expected 1, 2 or 3",
                          data[MAGIC_SIZE]);
     start = data[MAGIC_SIZE] == 1 ? PREAMBLE_SIZE : PREAMBLE_SIZE + 2;
     length = (size_t)(data[8] | data[9] << 8);
     if (data[MAGIC_SIZE] > 1 && file.size >= start)
         length |= (size_t)data[10] << 16 | (size_t)data[11] << 24;
     if (start > file.size || length > file.size - start)
-        return error_set(err, ERR_CORRUPT, "the .npy header of %zu bytes is cut off after %zu", length,
+        return error_set(err, ERR_CORRUPT, "the .npy header is truncated (expected %zu bytes, got %zu)", length,
                          start > file.size ? 0 : file.size - start);
     *ret = (struct header_cursor){(const char *)data + start, (const char *)data + start + length};
     return 0;
@@ -202,8 +202,8 @@ int npy_header_read(struct span file, struct npy_header *ret, struct error *err)
     header.data_offset = (size_t)(cursor.end - (const char *)file.data);
     if (!take_dict(&cursor, &fields, &header))
         return error_set(err, ERR_UNSUPPORTED,
-                         "the .npy header is not understood at its byte %zu: it should be a "
-                         "dict of 'descr' (no record), 'fortran_order' and 'shape' (at most %d dimensions)",
+                         "the .npy header is not valid at byte %zu: expected a dict of 'descr' (no record), "
+                         "'fortran_order' and 'shape' (at most %d dimensions)",
                          header.data_offset - (size_t)(cursor.end - cursor.at), TENSOR_MAX_RANK);
     rc = read_descr(fields.descr, &header, err);
     if (rc < 0)
@@ -211,7 +211,7 @@ int npy_header_read(struct span file, struct npy_header *ret, struct error *err)
     header.elements = shape_elements(&header.shape);
     if (header.elements > (file.size - header.data_offset) / header.item_size)
         return error_set(err, ERR_CORRUPT,
-                         "the .npy file ends before its array does: %zu bytes for %zu elements of %zu",
+                         "the .npy file is truncated: %zu bytes of data for %zu elements of %zu bytes",
                          file.size - header.data_offset, header.elements, header.item_size);
     *ret = header;
     return 0;
@@ -230,7 +230,7 @@ static void add_descr(enum data_type type, enum npy_text text, size_t item_size,
             string_add_format(dict, "%c%c%zu", types[i].size == 1 ? '|' : '<', types[i].kind, types[i].size);
 }
 
-/* Blanks for GROWTH_DIGITS digits where the first dimension has fewer. */
+/* Pads the first dimension with blanks to GROWTH_DIGITS digits. */
 static void add_room_to_grow(const struct shape *shape, struct string_builder *dict)
 {
     char digits[32];
@@ -253,12 +253,13 @@ void npy_header_write(enum data_type type, enum npy_text text, size_t item_size,
     shape_to_text(shape, &dict);
     string_add(&dict, ", }");
     add_room_to_grow(shape, &dict);
-    padding = ALIGNMENT - (PREAMBLE_SIZE + dict.size + 1) % ALIGNMENT; /* 64, not 0, when it fits already: as NumPy */
+    /* 64 rather than 0 if it is aligned already, as NumPy */
+    padding = ALIGNMENT - (PREAMBLE_SIZE + dict.size + 1) % ALIGNMENT;
     while (padding-- > 0)
         string_add_char(&dict, ' ');
     string_add_char(&dict, '\n');
 
-    length[0] = (uint8_t)(dict.size & 0xFF); /* at most 32 dimensions of 19 digits: 16 bits are enough */
+    length[0] = (uint8_t)(dict.size & 0xFF); /* at most 32 dimensions of 19 digits: 16 bits suffice */
     length[1] = (uint8_t)(dict.size >> 8);
     string_add_bytes(ret, MAGIC "\x01\x00", MAGIC_SIZE + 2);
     string_add_bytes(ret, length, sizeof(length));

@@ -1,4 +1,4 @@
-/* format/numpy/npy_header.h: the header of a .npy file, a Python dict that says what the bytes behind it are. */
+/* format/numpy/npy_header.h: the header of a .npy file, a Python dict that describes the data. */
 #ifndef FORMAT_NUMPY_NPY_HEADER_H
 #define FORMAT_NUMPY_NPY_HEADER_H
 
@@ -15,13 +15,13 @@ struct npy_header {
     bool fortran_order; /* the first dimension varies fastest */
     struct shape shape;
     size_t elements;
-    size_t data_offset; /* elements * item_size bytes lie there, which was checked */
+    size_t data_offset; /* verified: elements * item_size bytes follow */
 };
 
 int npy_header_read(struct span file, struct npy_header *ret, struct error *err);
 
-/* Appends the header (magic number, version, length, dict) of a little-endian array in C layout. For text `item_size`
- * is that of an element, for other types it is ignored. `type` is one that NumPy has. */
+/* Appends the header (magic number, version, length, dict) of a little-endian array in C layout. `item_size` is used
+ * for text only. `type` must be a type that NumPy has. */
 void npy_header_write(enum data_type type, enum npy_text text, size_t item_size, const struct shape *shape,
                       struct string_builder *ret);
 

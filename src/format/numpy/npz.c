@@ -11,7 +11,7 @@
 #include "format/numpy/npy.h"
 #include "format/numpy/zip.h"
 
-/* Deflate's best case: a match of 258 bytes takes two bits (RFC 1951, 3.2.5). A little more for the first block. */
+/* Deflate's maximum ratio: a match of 258 bytes needs two bits (RFC 1951, 3.2.5). */
 #define DEFLATE_MAX_RATIO 1032
 #define DEFLATE_SLACK 1024
 
@@ -22,7 +22,7 @@ struct member {
     unsigned method, flags;
     uint32_t checksum;
     uint64_t packed_size, size; /* bytes */
-    uint64_t header;            /* where its local header begins */
+    uint64_t header;            /* offset of its local header */
     struct span packed;         /* found by locate_member() */
 };
 
@@ -47,15 +47,15 @@ static uint64_t number_at(const uint8_t *at, size_t size)
 
 static int refuse_damaged_member(const char *what, struct error *err)
 {
-    return error_set(err, ERR_CORRUPT, "it is a .npz file that cannot be opened: %s", what);
+    return error_set(err, ERR_CORRUPT, "not a valid .npz file: %s", what);
 }
 
-/* Where the directory begins and how many members it has. */
+/* The offset of the central directory and its number of members. */
 struct directory {
     uint64_t offset, size, count;
 };
 
-/* The record at the very end of the file, in front of a comment. */
+/* Finds the end-of-directory record, which may be followed by a comment. */
 static bool find_end(struct span file, size_t *ret)
 {
     for (size_t comment = 0; comment <= UINT16_MAX && comment + ZIP_END_SIZE <= file.size; comment++) {
@@ -76,23 +76,23 @@ static int find_directory(struct span file, struct directory *ret, struct error 
     uint64_t offset;
 
     if (!find_end(file, &end))
-        return refuse_damaged_member("its end is missing", err);
+        return refuse_damaged_member("the end-of-directory record is missing", err);
     at = file.data + end;
     *ret = (struct directory){number_at(at + 16, 4), number_at(at + 12, 4), number_at(at + 10, 2)};
     if (end >= ZIP_LOCATOR64_SIZE && number_at(at - ZIP_LOCATOR64_SIZE, 4) == ZIP_LOCATOR64_MAGIC) {
         offset = number_at(at - ZIP_LOCATOR64_SIZE + 8, 8);
         if (end < ZIP_END64_SIZE || offset > end - ZIP_END64_SIZE ||
             number_at(file.data + offset, 4) != ZIP_END64_MAGIC)
-            return refuse_damaged_member("its 64-bit end is missing", err);
+            return refuse_damaged_member("the 64-bit end-of-directory record is missing", err);
         at = file.data + offset;
         *ret = (struct directory){number_at(at + 48, 8), number_at(at + 40, 8), number_at(at + 32, 8)};
     }
     if (ret->offset > end || ret->size > end - ret->offset || ret->count > ret->size / ZIP_ENTRY_SIZE)
-        return refuse_damaged_member("its directory does not lie in it", err);
+        return refuse_damaged_member("the directory is outside of the file", err);
     return 0;
 }
 
-/* Replaces what stands in the 64-bit extra field. */
+/* Replaces sizes and offset by those in the 64-bit extra field. */
 static bool take_large_numbers(struct span extra, struct member *member)
 {
     uint64_t *numbers[] = {&member->size, &member->packed_size, &member->header};
@@ -128,7 +128,7 @@ static bool is_npy_name(struct text name)
     return name.size >= length && memcmp(name.data + name.size - length, NPY_EXTENSION, length) == 0;
 }
 
-/* Reads the entry at `at`, in front of `end`, and moves on behind it. */
+/* Reads the entry at `at` (before `end`) and advances. */
 static bool take_entry(const uint8_t **at, const uint8_t *end, struct member *ret)
 {
     const uint8_t *entry = *at;
@@ -154,7 +154,8 @@ static bool take_entry(const uint8_t **at, const uint8_t *end, struct member *re
     return take_large_numbers((struct span){entry + ZIP_ENTRY_SIZE + name, extra}, ret);
 }
 
-/* Finds the member's bytes: its local header has a name and extra fields of its own. */
+/* Finds the member's bytes after its local header, whose name and extra fields may differ in length from the
+ * directory's. */
 static bool locate_member(struct span file, struct member *member)
 {
     uint64_t begin;
@@ -170,7 +171,7 @@ static bool locate_member(struct span file, struct member *member)
     return true;
 }
 
-/* What is wrong with a member is said before anything is made of it. */
+/* Checks a member before it is unpacked. */
 static int check_member(struct span file, struct member *member, struct error *err)
 {
     uint64_t most = member->packed_size;
@@ -179,7 +180,7 @@ static int check_member(struct span file, struct member *member, struct error *e
         return error_set(err, ERR_UNSUPPORTED, "'" TEXT_FORMAT "' in the .npz file is neither stored nor deflated",
                          TEXT_ARGS(member->name));
     if (!locate_member(file, member))
-        return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' does not lie in the .npz file", TEXT_ARGS(member->name));
+        return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' is outside of the .npz file", TEXT_ARGS(member->name));
     if (member->method == ZIP_DEFLATED)
         most = member->packed_size * DEFLATE_MAX_RATIO + DEFLATE_SLACK;
     if (member->size > most || (member->method == ZIP_STORED && member->size != member->packed_size))
@@ -204,7 +205,7 @@ static int list_members(struct archive *archive, struct error *err)
         struct member member;
 
         if (!take_entry(&at, end, &member))
-            return refuse_damaged_member("its directory is not understood", err);
+            return refuse_damaged_member("its directory is damaged", err);
         if (!is_npy_name(member.name))
             continue;
         rc = check_member(archive->file, &member, err);
@@ -215,7 +216,7 @@ static int list_members(struct archive *archive, struct error *err)
             return refuse_damaged_member("its members overlap", err);
         *VECTOR_APPEND(&archive->members) = member;
     }
-    return archive->members.count > 0 ? 0 : error_set(err, ERR_CORRUPT, "it is a .npz file without an array");
+    return archive->members.count > 0 ? 0 : error_set(err, ERR_CORRUPT, "the .npz file contains no array");
 }
 
 static int archive_open(struct span file, struct archive *ret, struct error *err)
@@ -235,11 +236,11 @@ static int check_sum(const struct member *member, const uint8_t *data, struct er
 {
     if (crc32_z(0, data, (size_t)member->size) == member->checksum)
         return 0;
-    return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: CRC error",
+    return error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: CRC mismatch",
                      TEXT_ARGS(member->name));
 }
 
-/* Unpacks to `data`, which holds exactly the member's bytes. zlib counts in 32 bits, so this goes in turns. */
+/* Unpacks to `data`, which has exactly the member's size. zlib's sizes have 32 bits, so this works in several steps. */
 static bool inflate_to(const struct member *member, uint8_t *data)
 {
     const uInt turn = 1u << 30;
@@ -255,7 +256,7 @@ static bool inflate_to(const struct member *member, uint8_t *data)
 
         stream.next_in = (Bytef *)(member->packed.data + read);
         stream.avail_in = in < turn ? (uInt)in : turn;
-        stream.next_out = out > 0 ? data + written : &none; /* the end of the data may be all that is left */
+        stream.next_out = out > 0 ? data + written : &none; /* only the end-of-stream mark may be left */
         stream.avail_out = out < turn ? (uInt)out : turn;
         status = inflate(&stream, Z_NO_FLUSH);
         read = (size_t)(stream.next_in - member->packed.data);
@@ -272,12 +273,12 @@ static int unpack_member(const struct member *member, uint8_t **ret, struct erro
     int rc = 0;
 
     if (!data)
-        return error_set(err, ERR_MEMORY, "no memory for the %zu bytes of '" TEXT_FORMAT "' in the .npz file", size,
-                         TEXT_ARGS(member->name));
+        return error_set(err, ERR_MEMORY, "not enough memory for the %zu bytes of '" TEXT_FORMAT "' in the .npz file",
+                         size, TEXT_ARGS(member->name));
     if (member->method == ZIP_STORED)
         memcpy(data, member->packed.data, size);
     else if (!inflate_to(member, data))
-        rc = error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: it does not unpack",
+        rc = error_set(err, ERR_CORRUPT, "'" TEXT_FORMAT "' in the .npz file is damaged: it cannot be decompressed",
                        TEXT_ARGS(member->name));
     if (rc == 0)
         rc = check_sum(member, data, err);
@@ -296,7 +297,7 @@ static int read_unpacked(const struct member *member, struct tensor *ret, struct
     return rc < 0 ? rc : npy_read_owned(data, (size_t)member->size, ret, err);
 }
 
-/* `map` is what the archive lies in; NULL: somebody else's memory. */
+/* `map` contains the archive; NULL: it is in borrowed memory. */
 static int read_member(const struct member *member, struct shared_map *map, struct tensor *ret, struct error *err)
 {
     int rc;

@@ -7,7 +7,7 @@
 #include "format/numpy/zip.h"
 
 enum {
-    ALIGNMENT = 64,     /* of members: their header fills such a multiple, so that their data are aligned, too */
+    ALIGNMENT = 64,     /* of members, and of the data after their headers */
     VERSION = 45,       /* 4.5 has 64-bit sizes (APPNOTE.TXT, 4.4.3) */
     DATE = 0x21,        /* 1 January 1980: files do not depend on when they are written */
     LARGE_SIZES = 20,   /* the extra field with two 64-bit sizes */
@@ -20,7 +20,8 @@ static void add_little_endian(struct string_builder *to, uint64_t number, unsign
         string_add_char(to, (char)(number >> 8 * i & 0xFF));
 }
 
-/* What both headers of a member say: from the version that is needed to the lengths of name and extra fields. */
+/* Adds the common part of both headers of a member: from the required version to the lengths of name and extra
+ * fields. */
 static void add_common(struct string_builder *to, uint32_t checksum, uint32_t size, size_t name, size_t extra)
 {
     add_little_endian(to, VERSION, 2);
@@ -75,7 +76,7 @@ static void add_entry(struct string_builder *to, struct text name, uint64_t offs
     add_little_endian(to, offset, 8);
 }
 
-/* The bytes of a member on their way to the file. */
+/* Writes bytes of a member to the file. */
 struct member_sink {
     struct file_writer *file;
     uLong checksum;
@@ -96,7 +97,7 @@ int npz_writer_open(struct npz_writer *writer, const char *path, struct error *e
     return file_writer_open(&writer->file, path, err);
 }
 
-/* Checksum and size are known when the data are written: the header in front of them is written twice. */
+/* Checksum and size are known after the data are written: the header before them is written twice. */
 int npz_writer_add(struct npz_writer *writer, const char *name, const struct tensor *tensor, struct error *err)
 {
     struct member_sink sink = {.file = &writer->file};

@@ -1,18 +1,18 @@
-/* format/numpy/zip.h: the records of a zip archive, as far as .npz files have them (PKWARE, APPNOTE.TXT, 4.3).
- * Internal to format/numpy.
+/* format/numpy/zip.h: the records of a zip archive that .npz files use (PKWARE, APPNOTE.TXT, 4.3). Internal to
+ * format/numpy.
  *
  *   local header, name, extra fields, data     for each member
  *   central directory                          an entry for each member
  *   end of the directory                       64-bit: a record and its locator, then the old record
  *
- * A size or offset of 0xFFFFFFFF stands, as 64 bits, in the extra field ZIP_EXTRA_64.
+ * A size or offset of 0xFFFFFFFF is stored with 64 bits in the extra field ZIP_EXTRA_64.
  */
 #ifndef FORMAT_NUMPY_ZIP_H
 #define FORMAT_NUMPY_ZIP_H
 
 enum {
     ZIP_LOCAL_MAGIC = 0x04034b50,
-    ZIP_LOCAL_SIZE = 30, /* bytes, without what has a length of its own */
+    ZIP_LOCAL_SIZE = 30, /* bytes, without variable-length parts */
     ZIP_ENTRY_MAGIC = 0x02014b50,
     ZIP_ENTRY_SIZE = 46,
     ZIP_END_MAGIC = 0x06054b50,
@@ -23,7 +23,7 @@ enum {
     ZIP_LOCATOR64_SIZE = 20,
 
     ZIP_EXTRA_64 = 0x0001,
-    ZIP_EXTRA_ALIGNMENT = 0xd935, /* its data are there to move what follows */
+    ZIP_EXTRA_ALIGNMENT = 0xd935, /* padding that aligns the data */
 
     ZIP_FLAG_ENCRYPTED = 0x0001,
     ZIP_FLAG_UTF8 = 0x0800,

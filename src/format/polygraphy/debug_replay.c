@@ -1,4 +1,4 @@
-/* format/polygraphy/debug_replay.c: verdicts that outlive their process. */
+/* format/polygraphy/debug_replay.c: reads and writes debug replays. */
 #include "format/polygraphy/debug_replay.h"
 
 #include <stdio.h>
@@ -29,7 +29,7 @@ void debug_replay_release(struct debug_replay *replay)
     debug_replay_init(replay);
 }
 
-/* From the back: what is looked for is mostly what came last. */
+/* Searches backwards: usually a recent entry is wanted. */
 static struct replay_entry *find_replay_entry(const struct debug_replay *replay, const char *key)
 {
     for (size_t i = replay->count; i-- > 0;)
@@ -45,8 +45,8 @@ const struct replay_entry *debug_replay_find(const struct debug_replay *replay, 
 
 /* --- the text of entries ------------------------------------------------------------------------------------------ */
 
-/* A member of the file's only object is written as an object with this one member. These take it out: without the "{"
- * in front and the line break and "}" behind. */
+/* A member of the file's object is written as an object with a single member; these functions remove the surrounding
+ * "{", line break and "}". */
 static void begin_member(struct json_writer *writer, const char *key)
 {
     json_writer_init(writer);
@@ -89,7 +89,7 @@ static size_t append_text(struct debug_replay *replay, struct text text)
     return replay->text.size - text.size;
 }
 
-/* Exchanges the text of `entry`. What lies behind it moves; mostly that is nothing. */
+/* Replaces the text of `entry`. Later entries are moved; usually there are none. */
 static void replace_text(struct debug_replay *replay, struct replay_entry *entry, struct text text)
 {
     size_t end = entry->text_offset + entry->text_size;
@@ -138,7 +138,7 @@ static int read_hash(struct json_reader *reader, json_t *value, char ret[HASH_TE
     int rc = json_reader_text(reader, value, &text, err);
 
     if (rc == 0 && text.size != HASH_TEXT_SIZE - 1)
-        rc = error_set(err, ERR_CORRUPT, "a hash has %d digits, not %zu", HASH_TEXT_SIZE - 1, text.size);
+        rc = error_set(err, ERR_CORRUPT, "expected a hash of %d digits, got %zu", HASH_TEXT_SIZE - 1, text.size);
     if (rc == 0)
         memcpy(ret, text.data, HASH_TEXT_SIZE);
     return rc;
@@ -174,7 +174,7 @@ static int read_runs(json_t *object, struct replay_entry *entry, struct error *e
         return 0;
     if (!json_is_integer(runs) || !json_is_integer(fails) || json_integer_value(fails) < 0 ||
         json_integer_value(fails) > json_integer_value(runs))
-        return error_set(err, ERR_CORRUPT, "'runs' and 'fails' are not numbers of runs of the check");
+        return error_set(err, ERR_CORRUPT, "'runs' and 'fails' are not valid numbers of runs of the check");
     entry->runs = json_integer_value(runs);
     entry->fails = json_integer_value(fails);
     return 0;
@@ -199,8 +199,8 @@ static int read_context(json_t *object, struct replay_entry *entry, struct error
     return read_runs(object, entry, err);
 }
 
-/* Takes one member of the file over. What is neither the session nor a verdict is only kept as text; its name must not
- * be one that a verdict may get later, and those begin with '_'. */
+/* Reads one member of the file. Members other than the session and verdicts are only kept as text; their names must not
+ * begin with '_', like those of verdicts. */
 static int read_member(struct json_reader *reader, const char *key, json_t *value, struct debug_replay *replay,
                        struct error *err)
 {
@@ -214,7 +214,7 @@ static int read_member(struct json_reader *reader, const char *key, json_t *valu
         return read_session(reader, value, replay, err);
     if (json_class_of(reader, value) != JSON_CLASS_ITERATION_CONTEXT) {
         if (key[0] == '_')
-            return error_set(err, ERR_CORRUPT, "an IterationContext is expected, but it is %s",
+            return error_set(err, ERR_CORRUPT, "expected an IterationContext, found %s",
                              json_class_describe(reader, value));
     } else {
         entry = VECTOR_APPEND(replay);
@@ -246,7 +246,7 @@ static int read_members(struct json_reader *reader, struct debug_replay *ret, st
     if (rc < 0)
         return rc;
     if (!json_is_object(reader->root) || json_class_of(reader, reader->root) != JSON_CLASS_NONE)
-        return error_set(err, ERR_INVALID, "'%s' holds %s, not a debug replay", reader->name,
+        return error_set(err, ERR_INVALID, "'%s' contains %s, not a debug replay", reader->name,
                          json_class_describe(reader, reader->root));
     json_object_foreach (reader->root, key, value) {
         if (read_member(reader, key, value, ret, err) < 0)
@@ -255,7 +255,7 @@ static int read_members(struct json_reader *reader, struct debug_replay *ret, st
     return 0;
 }
 
-/* Closes the reader and puts what it holds in place of `replay` when all is well. `rc` is what opening it gave. */
+/* Reads the open file, closes the reader, and replaces `replay` on success. `rc` is the result of opening it. */
 static int read_debug_replay(struct debug_replay *replay, struct json_reader *reader, int rc, struct error *err)
 {
     struct debug_replay loaded;
@@ -292,7 +292,7 @@ int debug_replay_parse(struct debug_replay *replay, const void *data, size_t siz
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-/* The session comes first, where a reader of the file sees it. */
+/* The session is written first, so that it is visible at the top of the file. */
 static void add_session(const struct debug_replay *replay, struct string_builder *head)
 {
     struct json_writer writer;
@@ -340,7 +340,7 @@ done:
     return rc;
 }
 
-/* As Python's os.path.splitext(): dots at the start of the file's name begin no extension. */
+/* As Python's os.path.splitext(): leading dots of the file name do not start an extension. */
 char *debug_replay_skip_current_path(const char *path)
 {
     const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;

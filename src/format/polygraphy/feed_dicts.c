@@ -20,7 +20,7 @@ void feed_dicts_release(struct feed_dicts *feeds)
     *feeds = (struct feed_dicts){0};
 }
 
-/* A member is an array as Polygraphy writes it, or a list as people do. */
+/* A member is an array written by Polygraphy, or a list written by hand. */
 static int read_input(struct json_reader *reader, json_t *value, struct named_tensor *ret, struct error *err)
 {
     ret->is_untyped = json_list_is(value);
@@ -36,7 +36,7 @@ static int read_feed(struct json_reader *reader, json_t *object, struct feed_dic
 
     *feed = (struct tensor_list){0};
     if (!json_is_object(object) || json_class_of(reader, object) != JSON_CLASS_NONE)
-        return error_set(err, ERR_CORRUPT, "a map of inputs by name is expected, but it is %s",
+        return error_set(err, ERR_CORRUPT, "expected a map of inputs by name, found %s",
                          json_class_describe(reader, object));
     json_object_foreach (object, name, value) {
         struct named_tensor item = {0};
@@ -49,7 +49,7 @@ static int read_feed(struct json_reader *reader, json_t *object, struct feed_dic
     return 0;
 }
 
-/* Lists in lists, and no objects: one array, of which nobody says what it is called. */
+/* Reads nested lists without objects: one unnamed array. */
 static int read_feed_list(struct json_reader *reader, struct feed_dicts *ret, struct error *err)
 {
     char *name = file_basename(reader->name);
@@ -67,7 +67,7 @@ static int read_feed_list(struct json_reader *reader, struct feed_dicts *ret, st
     return rc < 0 ? error_context(err, "'%s'", reader->name) : 0;
 }
 
-/* Says why a file is no list of feed dicts. */
+/* Reports why a file is not a list of feed dicts. */
 static int refuse_feed_dicts(struct json_reader *reader, struct error *err)
 {
     const char *name = reader->name;
@@ -76,7 +76,7 @@ static int refuse_feed_dicts(struct json_reader *reader, struct error *err)
         return error_set(err, ERR_INVALID,
                          "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
                          name);
-    return error_set(err, ERR_INVALID, "'%s' holds %s, not a list of feed dicts", name,
+    return error_set(err, ERR_INVALID, "'%s' contains %s, not a list of feed dicts", name,
                      json_class_describe(reader, reader->root));
 }
 
@@ -105,7 +105,7 @@ int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct e
 
 /* ---- Safetensors ---- */
 
-/* No more iterations than a header can name: an empty one takes no room in it. */
+/* Limits the number of iterations: empty ones need no space in the file. */
 enum { MOST_ITERATIONS = 10000000 };
 
 /* Whether all names begin with a number and a slash, as those of several iterations do. */
@@ -150,7 +150,7 @@ static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct e
         size_t iteration;
 
         if (!safetensors_take_number(&name, (size_t)iterations, &iteration))
-            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no iteration of the metadata", item->name);
+            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no iteration in the metadata", item->name);
         tensor_list_add(&ret->items[before + iteration], text_of(name), &item->tensor);
     }
     return 0;
@@ -171,7 +171,7 @@ int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file
     return 0;
 }
 
-/* A single iteration needs no numbers, so that the file can be handed to whoever wants these tensors. */
+/* A single iteration needs no numbers, so that other programs find the tensors by name. */
 static int save_safetensors(const struct feed_dicts *feeds, const char *path, struct error *err)
 {
     bool numbered = feeds->count != 1 || is_numbered(&feeds->items[0]);
@@ -209,7 +209,7 @@ done:
 
 /* ---- Files ---- */
 
-/* Appends what was loaded to `feeds` when all is well. */
+/* Appends the loaded data to `feeds` on success. */
 static int hand_over(struct feed_dicts *loaded, struct feed_dicts *feeds, int rc)
 {
     if (rc < 0) {

@@ -67,7 +67,7 @@ static bool has_name(const struct lint_names *sorted, const char *name)
            bsearch(&name, sorted->items, sorted->count, sizeof(*sorted->items), compare_names) != NULL;
 }
 
-/* Sorts; drops what comes twice, and what is among `others`. */
+/* Sorts names; drops duplicates and names in `others`. */
 static void sort_names(struct lint_names *names, const struct lint_names *others)
 {
     size_t kept = 0;

@@ -1,4 +1,4 @@
-/* format/polygraphy/lint_report.h: what `check lint` finds, and its file. */
+/* format/polygraphy/lint_report.h: the findings of `check lint`, and their file. */
 #ifndef FORMAT_POLYGRAPHY_LINT_REPORT_H
 #define FORMAT_POLYGRAPHY_LINT_REPORT_H
 
@@ -7,22 +7,22 @@
 
 enum lint_level { LINT_EXCEPTION, LINT_WARNING };
 
-/* Who found it. The names in the file are Polygraphy's. */
+/* The source of a finding. Names in the file are Polygraphy's. */
 enum lint_source { LINT_LOADER, LINT_CHECKER, LINT_GRAPH, LINT_RUNTIME, LINT_SOURCE_COUNT };
 
-/* One kind of finding. Polygraphy's file has its level and source. */
+/* One kind of finding. Polygraphy's file contains level and source. */
 struct lint_rule {
-    const char *id; /* a name for programs, "unused-node" */
+    const char *id; /* identifier, for example "unused-node" */
     enum lint_level level;
     enum lint_source source;
-    const char *summary; /* what is wrong, in one sentence */
-    const char *help;    /* what that means and what to do, in some */
+    const char *summary; /* the problem, one sentence */
+    const char *help;    /* meaning and remedy, some sentences */
 };
 
 struct lint_entry {
     const struct lint_rule *rule;
     char *message; /* owned */
-    char *node;    /* owned; NULL when it is about the whole model */
+    char *node;    /* owned; NULL: the whole model */
 };
 
 struct lint_names {
@@ -36,7 +36,7 @@ struct lint_report {
         size_t count, capacity;
     } entries;
     struct lint_names passing, failing;
-    bool looked[LINT_SOURCE_COUNT]; /* all rules of this source were applied; else nothing found means nothing */
+    bool looked[LINT_SOURCE_COUNT]; /* all rules of this source were applied; else a missing finding proves nothing */
 };
 
 void lint_report_release(struct lint_report *report);
@@ -48,7 +48,7 @@ void lint_report_add_passing(struct lint_report *report, const char *node);
 
 bool lint_report_has_exceptions(const struct lint_report *report);
 
-/* Sorts both lists of names; each name stays once, and one that fails is not said to pass. */
+/* Sorts both lists of names and removes duplicates; failing nodes are removed from `passing`. */
 void lint_report_finish(struct lint_report *report);
 
 int lint_report_save(const struct lint_report *report, const char *path, struct error *err);

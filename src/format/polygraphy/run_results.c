@@ -56,7 +56,7 @@ static int read_iteration(struct json_reader *reader, json_t *object, struct run
     int rc;
 
     if (json_class_of(reader, object) != JSON_CLASS_ITERATION_RESULT)
-        return error_set(err, ERR_CORRUPT, "an IterationResult is expected, but it is %s",
+        return error_set(err, ERR_CORRUPT, "expected an IterationResult, found %s",
                          json_class_describe(reader, object));
     if (runtime && !json_is_null(runtime) && !json_reader_number(reader, runtime, &seconds))
         return error_set(err, ERR_CORRUPT, "the runtime is not a number");
@@ -82,7 +82,7 @@ static int read_runner(struct json_reader *reader, json_t *pair, struct run_resu
     size_t index;
 
     if (json_array_size(pair) != 2 || !json_is_array(iterations))
-        return error_set(err, ERR_CORRUPT, "a list of two, a name and a list of iterations, is expected");
+        return error_set(err, ERR_CORRUPT, "expected a list of two elements: a name and a list of iterations");
     if (json_reader_text(reader, json_array_get(pair, 0), &name, err) < 0)
         return error_context(err, "name");
 
@@ -178,7 +178,7 @@ static int take_tensors(struct safetensors *file, struct run_results *ret, struc
 
         if (!safetensors_take_number(&name, ret->count - before, &runner) ||
             !safetensors_take_number(&name, ret->items[before + runner].count, &iteration))
-            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no runner and iteration of the metadata",
+            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no runner and iteration in the metadata",
                              item->name);
         tensor_list_add(&ret->items[before + runner].items[iteration].outputs, text_of(name), &item->tensor);
     }
@@ -191,7 +191,7 @@ int run_results_take_safetensors(struct run_results *ret, struct safetensors *fi
     char *runner;
 
     if (safetensors_is_kind(file, SAFETENSORS_INPUTS))
-        return error_set(err, ERR_INVALID, "'%s' holds inputs, not results", name);
+        return error_set(err, ERR_INVALID, "'%s' contains inputs, not results", name);
     if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
         int rc = take_tensors(file, ret, err);
 
@@ -207,7 +207,7 @@ int run_results_take_safetensors(struct run_results *ret, struct safetensors *fi
 
 /* ---- Files ---- */
 
-/* Appends what was loaded to `results` when all is well. */
+/* Appends the loaded data to `results` on success. */
 static int hand_over(struct run_results *loaded, struct run_results *results, int rc)
 {
     if (rc < 0) {
@@ -220,7 +220,7 @@ static int hand_over(struct run_results *loaded, struct run_results *results, in
     return rc;
 }
 
-/* `rc` is what opening the reader gave. */
+/* `rc` is the result of opening the reader. */
 static int read_results_and_close(struct run_results *results, struct json_reader *reader, int rc, struct error *err)
 {
     struct run_results loaded = {0};

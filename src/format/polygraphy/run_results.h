@@ -1,10 +1,9 @@
-/* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner, for
- * each iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors (format/safetensors/safetensors.h):
- * reading looks at the content, writing at the name.
+/* format/polygraphy/run_results.h: inference results as `run --save-outputs` writes them: for each runner, for each
+ * iteration, the outputs by name. Files are Polygraphy's JSON, or safetensors (format/safetensors/safetensors.h):
+ * reading detects the format from the content, writing selects it by the name.
  *
- * The module format/polygraphy/ holds Polygraphy's own files, one subject each, as structs that can be read and
- * written: results, input data, replays, reports. It stands on the other modules of format/ and on tensors; what the
- * data mean is for others to say.
+ * The module format/polygraphy/ contains Polygraphy's files as structs that can be read and written: results, input
+ * data, replays, reports. It depends on the other modules of format/ and on tensor/.
  */
 #ifndef FORMAT_POLYGRAPHY_RUN_RESULTS_H
 #define FORMAT_POLYGRAPHY_RUN_RESULTS_H
@@ -15,7 +14,7 @@
 
 struct iteration_result {
     struct tensor_list outputs; /* in the runner's order */
-    double runtime;             /* seconds; NaN when the file has null */
+    double runtime;             /* seconds; NaN if the file has null */
     char *runner_name;          /* owned */
 };
 
@@ -34,18 +33,18 @@ void run_results_release(struct run_results *results);
 struct runner_results *run_results_add_runner(struct run_results *results, struct text name);
 struct iteration_result *runner_results_add_iteration(struct runner_results *runner, double runtime);
 
-/* Appends what the file holds to `results`: any layout that Polygraphy wrote, old ones included. Arrays are decoded
- * once, from the mapped file into their tensors; those of a safetensors file refer to its mapping. On an error
- * `results` is as before; ERR_INVALID means that the file holds something else than results. */
+/* Appends the results in a file: any layout of Polygraphy, old ones included. Arrays are decoded from the mapped file
+ * into their tensors; those of a safetensors file refer to its mapping. On an error `results` is unchanged; ERR_INVALID
+ * if the file contains no results. */
 int run_results_load(struct run_results *results, const char *path, struct error *err);
 
-/* The same for a JSON file that is open. On an error `results` may hold a part. */
+/* Like run_results_load(), for an open JSON file. On an error `results` may contain a part. */
 int run_results_read(struct run_results *results, struct json_reader *reader, struct error *err);
 
-/* The same for a JSON file of `size` bytes in memory, called `name` in messages. */
+/* Like run_results_load(), for a JSON file of `size` bytes in memory; `name` is for messages. */
 int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err);
 
-/* Appends what a safetensors file holds, taking its tensors; `name` is for messages. On an error `results` may hold a
+/* Moves the tensors of a safetensors file to `results`; `name` is for messages. On an error `results` may contain a
  * part. */
 int run_results_take_safetensors(struct run_results *results, struct safetensors *file, const char *name,
                                  struct error *err);
@@ -53,18 +52,19 @@ int run_results_take_safetensors(struct run_results *results, struct safetensors
 /* Writes the whole file at once, durably. */
 int run_results_save(const struct run_results *results, const char *path, struct error *err);
 
-/* The same file written piece by piece, so that outputs can be released as soon as they are written. */
+/* Writes the file incrementally, so that outputs can be released as soon as they are written. */
 struct run_results_writer {
     bool is_safetensors;
     struct json_writer json;
     struct safetensors_writer tensors;
     struct run_results runners; /* safetensors: names and runtimes so far, no outputs */
-    size_t current;             /* of them */
+    size_t current;             /* index of the current runner */
 };
 
 int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err);
 
-/* How much will come, as far as it is known before the first output; only makes writing faster. */
+/* Announces the number of outputs and bytes of names, if known before the first output; it only makes writing
+ * faster. */
 void run_results_writer_expect(struct run_results_writer *writer, size_t outputs, size_t name_bytes);
 
 int run_results_writer_begin_runner(struct run_results_writer *writer, const char *name, struct error *err);
@@ -75,8 +75,7 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
                                      struct error *err);
 int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err);
 
-/* Goes on with the runner that was begun as number `runner`, so that several can be written in turns. Safetensors
- * only. */
+/* Selects the runner with index `runner`, so that several can be written alternately. Safetensors only. */
 void run_results_writer_select(struct run_results_writer *writer, size_t runner);
 
 /* A whole runner. */

@@ -1,4 +1,4 @@
-/* format/polygraphy/run_results_writer.c: results of runs, written while they come. */
+/* format/polygraphy/run_results_writer.c: writes results of runs incrementally. */
 #include "format/polygraphy/run_results.h"
 
 #include <math.h>

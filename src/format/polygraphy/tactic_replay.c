@@ -187,7 +187,7 @@ bool tactic_algorithm_equal(const struct tactic_algorithm *a, const struct tacti
            tensors_equal(&a->outputs, &b->outputs);
 }
 
-/* What Python writes between the elements of a tuple and behind the last: a single element has a comma, too. */
+/* The separator after an element of a Python tuple: a single element is followed by a comma, too. */
 static const char *tuple_separator(size_t index, size_t count)
 {
     if (index + 1 < count)
@@ -285,8 +285,7 @@ static int read_tensor(struct json_reader *reader, json_t *object, struct tactic
     struct text dtype;
 
     if (json_class_of(reader, object) != JSON_CLASS_TENSOR_INFO)
-        return error_set(err, ERR_CORRUPT, "a TensorInfo is expected, but it is %s",
-                         json_class_describe(reader, object));
+        return error_set(err, ERR_CORRUPT, "expected a TensorInfo, found %s", json_class_describe(reader, object));
     if (json_reader_text(reader, json_object_get(object, "dtype"), &dtype, err) < 0)
         return error_context(err, "dtype");
     tensor = VECTOR_APPEND(tensors);
@@ -315,7 +314,7 @@ static int read_tensors(struct json_reader *reader, json_t *object, const char *
     return 0;
 }
 
-/* What is no text is somebody else's member of the same name. malloc'd, or NULL. */
+/* Reads an optional text member; other types are ignored as foreign members. malloc'd, or NULL. */
 static char *read_own_text(struct json_reader *reader, json_t *object, const char *key)
 {
     struct text text;
@@ -331,8 +330,7 @@ static int read_algorithm(struct json_reader *reader, json_t *object, struct tac
     int rc;
 
     if (json_class_of(reader, object) != JSON_CLASS_ALGORITHM)
-        return error_set(err, ERR_CORRUPT, "an Algorithm is expected, but it is %s",
-                         json_class_describe(reader, object));
+        return error_set(err, ERR_CORRUPT, "expected an Algorithm, found %s", json_class_describe(reader, object));
     rc = read_integer(object, "implementation", &algorithm->implementation, err);
     if (rc < 0)
         return rc;
@@ -349,7 +347,7 @@ static int read_algorithm(struct json_reader *reader, json_t *object, struct tac
     return 0;
 }
 
-/* A member of that name that is no list of texts is somebody else's. */
+/* Members of other types are ignored as foreign. */
 static void read_options(struct json_reader *reader, json_t *list, struct tactic_options *ret)
 {
     json_t *word;

@@ -1,4 +1,4 @@
-/* format/safetensors/read.c: reading, without a copy of the data. */
+/* format/safetensors/read.c: reads files without copying the data. */
 #include "format/safetensors/safetensors.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "format/json/reader.h"
 #include "format/safetensors/types.h"
 
-enum { LENGTH_SIZE = 8 }; /* in front of the header */
+enum { LENGTH_SIZE = 8 }; /* before the header */
 
 static uint64_t read_length(const uint8_t bytes[LENGTH_SIZE])
 {
@@ -22,7 +22,7 @@ static uint64_t read_length(const uint8_t bytes[LENGTH_SIZE])
     return length;
 }
 
-/* Not even text can begin like this: as a number, eight characters are a very long header. */
+/* Text cannot be mistaken for this: eight characters as a number would be a huge header. */
 static bool has_signature(const uint8_t *data, size_t available, uint64_t file_size)
 {
     return available > LENGTH_SIZE && read_length(data) <= SAFETENSORS_LONGEST_HEADER &&
@@ -105,7 +105,7 @@ static int read_metadata(struct json_reader *reader, json_t *object, struct safe
 
 /* A tensor of the header. */
 struct entry {
-    const char *name; /* belongs to the reader */
+    const char *name; /* owned by the reader */
     enum data_type type;
     struct shape shape;
     uint64_t begin, end; /* in the data */
@@ -131,7 +131,7 @@ static int read_type(struct json_reader *reader, json_t *member, enum data_type 
             return 0;
         }
     }
-    return error_set(err, ERR_UNSUPPORTED, "dtype '" TEXT_FORMAT "' is not known", TEXT_ARGS(name));
+    return error_set(err, ERR_UNSUPPORTED, "unknown dtype '" TEXT_FORMAT "'", TEXT_ARGS(name));
 }
 
 static int read_member_shape(json_t *member, struct shape *ret, struct error *err)
@@ -141,13 +141,13 @@ static int read_member_shape(json_t *member, struct shape *ret, struct error *er
     if (!json_is_array(member))
         return error_set(err, ERR_CORRUPT, "the shape is not a list");
     if (rank > TENSOR_MAX_RANK)
-        return error_set(err, ERR_UNSUPPORTED, "%zu dimensions are more than %d", rank, TENSOR_MAX_RANK);
+        return error_set(err, ERR_UNSUPPORTED, "%zu dimensions exceed the maximum of %d", rank, TENSOR_MAX_RANK);
     *ret = (struct shape){.rank = rank};
     for (size_t i = 0; i < rank; i++) {
         json_t *dimension = json_array_get(member, i);
 
         if (!json_is_integer(dimension) || json_integer_value(dimension) < 0)
-            return error_set(err, ERR_CORRUPT, "dimension %zu of the shape is not a number from 0 on", i);
+            return error_set(err, ERR_CORRUPT, "dimension %zu of the shape is not an integer >= 0", i);
         ret->dims[i] = json_integer_value(dimension);
     }
     return 0;
@@ -161,7 +161,7 @@ static int read_offsets(json_t *member, uint64_t data_size, struct entry *ret, s
         return error_set(err, ERR_CORRUPT, "data_offsets are not two numbers");
     if (json_integer_value(begin) < 0 || json_integer_value(end) < json_integer_value(begin) ||
         (uint64_t)json_integer_value(end) > data_size)
-        return error_set(err, ERR_CORRUPT, "data_offsets [%lld, %lld] do not lie in the %llu bytes of data",
+        return error_set(err, ERR_CORRUPT, "data_offsets [%lld, %lld] are outside of the %llu bytes of data",
                          (long long)json_integer_value(begin), (long long)json_integer_value(end),
                          (unsigned long long)data_size);
     ret->begin = (uint64_t)json_integer_value(begin);
@@ -176,7 +176,7 @@ static int read_entry(struct json_reader *reader, json_t *object, uint64_t data_
     int rc;
 
     if (!json_is_object(object))
-        return error_set(err, ERR_CORRUPT, "an object with dtype, shape and data_offsets is expected");
+        return error_set(err, ERR_CORRUPT, "expected an object with dtype, shape and data_offsets");
     rc = read_type(reader, json_object_get(object, "dtype"), &ret->type, err);
     if (rc == 0)
         rc = read_member_shape(json_object_get(object, "shape"), &ret->shape, err);
@@ -187,7 +187,7 @@ static int read_entry(struct json_reader *reader, json_t *object, uint64_t data_
     elements = shape_elements(&ret->shape);
     needed = elements == SIZE_MAX ? SIZE_MAX : tensor_bytes(ret->type, elements);
     if (needed == SIZE_MAX || needed != ret->end - ret->begin)
-        return error_set(err, ERR_CORRUPT, "its type and shape need another size than the %llu bytes that it has",
+        return error_set(err, ERR_CORRUPT, "its type and shape do not match its %llu bytes of data",
                          (unsigned long long)(ret->end - ret->begin));
     return 0;
 }
@@ -203,7 +203,7 @@ static int by_place(const void *left, const void *right)
     return a->position < b->position ? -1 : 1;
 }
 
-/* Every byte of the data belongs to exactly one tensor. A name that occurs twice shows as a gap here. */
+/* Checks that every byte of the data belongs to exactly one tensor. A duplicate name appears as a gap. */
 static int check_places(const struct entry_list *entries, uint64_t data_size, struct error *err)
 {
     uint64_t end = 0;
@@ -213,7 +213,7 @@ static int check_places(const struct entry_list *entries, uint64_t data_size, st
 
         if (entry->begin != end)
             return error_set(err, ERR_CORRUPT,
-                             "tensor '%s': its data begin at byte %llu, but those in front of it end at byte %llu",
+                             "tensor '%s': its data begin at byte %llu, but the preceding data end at byte %llu",
                              entry->name, (unsigned long long)entry->begin, (unsigned long long)end);
         end = entry->end;
     }
@@ -282,7 +282,7 @@ static int read_file(struct span file, const char *name, struct shared_map *shar
     int rc;
 
     if (!has_signature(file.data, file.size, file.size))
-        return error_set(err, ERR_CORRUPT, "'%s' is no safetensors file: its header is missing or cut off", name);
+        return error_set(err, ERR_CORRUPT, "'%s' is not a safetensors file: its header is missing or truncated", name);
     length = (size_t)read_length(file.data);
     rc = json_reader_open_memory(&reader, file.data + LENGTH_SIZE, length, name, err);
     if (rc < 0)

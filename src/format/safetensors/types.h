@@ -1,13 +1,13 @@
-/* format/safetensors/types.h: what safetensors calls element types. Internal to format/safetensors. */
+/* format/safetensors/types.h: safetensors' names of element types. Internal to format/safetensors. */
 #ifndef FORMAT_SAFETENSORS_TYPES_H
 #define FORMAT_SAFETENSORS_TYPES_H
 
 #include "tensor/values/data_type.h"
 
-/* A reader of the format refuses a longer header. */
+/* Maximum header size in bytes; readers of the format refuse a longer one. */
 #define SAFETENSORS_LONGEST_HEADER 100000000u
 
-/* Its name, or NULL when it has none. */
+/* The name of a type, or NULL if the format lacks it. */
 static inline const char *safetensors_type_name(enum data_type type)
 {
     static const char *const names[DATA_TYPE_COUNT] = {

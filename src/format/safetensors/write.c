@@ -1,4 +1,4 @@
-/* format/safetensors/write.c: writing while the tensors come. */
+/* format/safetensors/write.c: writes files incrementally. */
 #include "format/safetensors/safetensors.h"
 
 #include <string.h>
@@ -9,9 +9,9 @@
 #include "format/safetensors/types.h"
 
 enum {
-    LENGTH_SIZE = 8,      /* in front of the header */
-    SMALLEST_ROOM = 4088, /* with the length one page */
-    ENTRY_ROOM = 160,     /* of a tensor but for its name: four dimensions and offsets of some terabytes */
+    LENGTH_SIZE = 8,      /* before the header */
+    SMALLEST_ROOM = 4088, /* one page, with the length */
+    ENTRY_ROOM = 160,     /* bytes for a tensor without its name: four dimensions and offsets of terabytes */
 };
 
 bool safetensors_is_name(const char *path)
@@ -31,7 +31,8 @@ int safetensors_writer_open(struct safetensors_writer *writer, const char *path,
     rc = file_writer_open(&writer->file, path, err);
     if (rc == 0 && writer->file.temporary == NULL) {
         file_writer_release(&writer->file);
-        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is no regular file: safetensors cannot be written to a pipe", path);
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s' is not a regular file: safetensors cannot be written to a pipe",
+                       path);
     }
     return rc;
 }
@@ -94,7 +95,7 @@ int safetensors_writer_add(struct safetensors_writer *writer, const char *name, 
 
     if (type == NULL)
         return error_set(err, ERR_UNSUPPORTED,
-                         "'%s' holds %s, for which safetensors has no type: leave it out, or save to a .json file",
+                         "'%s' has type %s, which safetensors does not support: leave it out, or save to a .json file",
                          name, data_type_name(tensor->type));
     rc = begin_data(writer, err);
     if (rc < 0)
@@ -111,7 +112,7 @@ int safetensors_writer_add(struct safetensors_writer *writer, const char *name, 
     return file_writer_add(&writer->file, tensor->data, tensor->size, err);
 }
 
-/* Appends what is left of the header: metadata, the closing brace, and blanks, so that the data are aligned. */
+/* Completes the header: metadata, the closing brace, and blanks that align the data. */
 static void finish_header(struct safetensors_writer *writer, const struct safetensors_metadata *metadata, size_t count,
                           struct string_builder *ret)
 {
@@ -138,7 +139,7 @@ static void make_length(uint64_t length, uint8_t ret[LENGTH_SIZE])
         ret[i] = (uint8_t)(length >> 8 * i);
 }
 
-/* The header in a new file, with the data behind it. */
+/* Writes the header to a new file and copies the data after it. */
 static int move_data(struct safetensors_writer *writer, const struct string_builder *header, struct error *err)
 {
     uint8_t length[LENGTH_SIZE];

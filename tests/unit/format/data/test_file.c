@@ -230,13 +230,13 @@ static void file_of_no_format_is_refused_with_the_formats(void **state)
     write_text("cut.pb", "\x0a\xff");
     assert_refused("notes.txt", ERR_INVALID, ".safetensors, .npz, .npy, ONNX's .pb");
     assert_refused("cut.npy", ERR_CORRUPT, "cut.npy");
-    assert_refused("cut.npz", ERR_CORRUPT, "its end is missing");
+    assert_refused("cut.npz", ERR_CORRUPT, "the end-of-directory record is missing");
     assert_refused("cut.pb", ERR_CORRUPT, "read as a TensorProto");
     assert_int_equal(mkdir("empty", 0777), 0);
-    assert_refused("empty", ERR_INVALID, "holds no data");
+    assert_refused("empty", ERR_INVALID, "contains no data");
     assert_int_equal(file_make_folders("gap/0", NULL), 0);
     assert_int_equal(file_make_folders("gap/2", NULL), 0);
-    assert_refused("gap", ERR_INVALID, "where 1 is expected");
+    assert_refused("gap", ERR_INVALID, "expected 1: numbers start at 0");
     assert_int_equal(symlink("circle.npy", "circle.npy"), 0);
     assert_refused("circle.npy", ERR_IO, "circle.npy");
 }
@@ -259,9 +259,9 @@ static void raw_data_need_their_exact_size(void **state)
     assert_refused("raw.bin:float32:2x4", ERR_INVALID, "has 24 bytes, but float32 of shape (2, 4) takes 32");
     assert_refused("raw.bin:float32:5", ERR_INVALID, "has 24 bytes, but float32 of shape (5,) takes 20");
     assert_refused("raw.bin:float32:4294967296x4294967296", ERR_INVALID, "more than");
-    assert_refused("raw.bin:float32:2xx3", ERR_INVALID, "'2xx3' behind the type float32 is no shape");
-    assert_refused("raw.bin:float32:99999999999999999999", ERR_INVALID, "is no shape");
-    assert_refused("x:raw.bin:float33:2", ERR_INVALID, "'float33' is no type of raw data");
+    assert_refused("raw.bin:float32:2xx3", ERR_INVALID, "'2xx3' after the type float32 is not a shape");
+    assert_refused("raw.bin:float32:99999999999999999999", ERR_INVALID, "is not a shape");
+    assert_refused("x:raw.bin:float33:2", ERR_INVALID, "'float33' is not a type of raw data");
     assert_refused("raw.bin:string:2", ERR_UNSUPPORTED, "strings");
     assert_refused("bits.bin:bool:2", ERR_CORRUPT, "byte 1 is 2");
     assert_refused("x:y:missing.bin:float32:2", ERR_MISSING, "x:in.bin:float32:1x3x224x224");
@@ -316,14 +316,14 @@ static void what_a_format_cannot_hold_is_refused(void **state)
     assert_int_equal(data_file_save(&feeds, "none.npz", &error), ERR_INVALID);
     add_feed(&feeds, (const char *const[]){"x", "y", NULL});
     assert_int_equal(data_file_save(&feeds, "two.npy", &error), ERR_INVALID);
-    assert_message_contains(&error, "would hold one array");
+    assert_message_contains(&error, "can contain one array");
     write_text("full/file", "mine");
     assert_int_equal(data_file_save(&feeds, "full/", &error), ERR_EXISTS);
     assert_true(file_exists("full/file"));
     assert_int_equal(mkdir("emptied", 0777), 0);
     assert_int_equal(symlink("emptied", "link"), 0);
     assert_int_equal(data_file_save(&feeds, "link/", &error), ERR_EXISTS);
-    assert_message_contains(&error, "no empty folder");
+    assert_message_contains(&error, "not an empty folder");
     add_feed(&feeds, (const char *const[]){NULL});
     assert_int_equal(data_file_save(&feeds, "new/", &error), ERR_INVALID);
     assert_message_contains(&error, "iteration 1");

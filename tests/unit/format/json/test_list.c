@@ -83,7 +83,8 @@ static void empty_lists_have_a_shape(void **state)
 
 static void ragged_lists_are_refused_with_their_place(void **state)
 {
-    assert_refused("[[1, 2], [3]]", ERR_CORRUPT, "the list at [1] has 1 item(s), but the first one beside it 2");
+    assert_refused("[[1, 2], [3]]", ERR_CORRUPT,
+                   "the list at [1] has 1 item(s), but the first list of its dimension has 2");
     assert_refused("[[[1], [2]], [[3], [4, 5]]]", ERR_CORRUPT, "at [1][1] has 2 item(s)");
     assert_refused("[[1], 2]", ERR_CORRUPT, "at [1] is a value");
     assert_refused("[1, [2]]", ERR_CORRUPT, "at [1] is a list");
@@ -95,8 +96,8 @@ static void what_is_no_array_of_one_type_is_refused(void **state)
     assert_refused("[\"a\", 1]", ERR_CORRUPT, "1 of 2 items are strings");
     assert_refused("[1, null]", ERR_CORRUPT, "at [1] is neither a number");
     assert_refused("[[1, {}]]", ERR_CORRUPT, "at [0][1] is neither a number");
-    assert_refused("[9007199254740993, 0.5]", ERR_CORRUPT, "at [0] is an integer that float64 does not hold");
-    assert_refused("[9223372036854775807, 0.5]", ERR_CORRUPT, "at [0] is an integer that float64 does not hold");
+    assert_refused("[9007199254740993, 0.5]", ERR_CORRUPT, "at [0] is an integer that float64 cannot represent");
+    assert_refused("[9223372036854775807, 0.5]", ERR_CORRUPT, "at [0] is an integer that float64 cannot represent");
     assert_refused("[9223372036854775808]", ERR_CORRUPT, "too big integer");
 }
 

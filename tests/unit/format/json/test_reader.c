@@ -147,7 +147,7 @@ static void errors_tell_byte_and_line_of_the_file(void **state)
 
 static void string_without_an_end_is_refused_with_its_start(void **state)
 {
-    refused("[\"abc\", \"de\\\"", 12, "begins at byte 8");
+    refused("[\"abc\", \"de\\\"", 12, "string at byte 8 is not terminated");
 }
 
 static void what_is_no_json_is_refused(void **state)

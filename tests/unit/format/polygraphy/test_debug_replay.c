@@ -267,7 +267,7 @@ static void damaged_replay_is_refused_with_the_entry(void **state)
     assert_refused("{\"_session\": {\"model\": \"" MODEL "\"}}", ERR_CORRUPT, "'_session': check");
     assert_refused("{\"_session\": {\"model\": \"abc\"}}", ERR_CORRUPT, "32 digits");
     assert_refused("{\"_session\": 1}", ERR_CORRUPT, "_session");
-    assert_refused("{\"_N0\": {\"success\": true}}", ERR_CORRUPT, "entry '_N0': an IterationContext is expected");
+    assert_refused("{\"_N0\": {\"success\": true}}", ERR_CORRUPT, "entry '_N0': expected an IterationContext");
     assert_refused("{\"x\": \"\\ud800\"}", ERR_CORRUPT, "entry 'x'");
 }
 

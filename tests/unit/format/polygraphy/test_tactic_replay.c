@@ -340,13 +340,13 @@ static void damaged_replay_is_refused_with_the_layer(void **state)
 #define ONE(algorithm) REPLAY("\"a\": " algorithm)
 #define INPUT(tensor) ONE(ALGORITHM("1", "2", tensor, "", ""))
     assert_refused("{\"polygraphy_class\": \"TacticReplayData\"}", ERR_CORRUPT, "'replay'");
-    assert_refused(ONE("{}"), ERR_CORRUPT, "layer 'a': an Algorithm is expected");
+    assert_refused(ONE("{}"), ERR_CORRUPT, "layer 'a': expected an Algorithm");
     assert_refused(ONE(ALGORITHM("1.5", "2", "", "", "")), ERR_CORRUPT, "layer 'a': the integer 'implementation'");
     assert_refused(ONE(ALGORITHM("1", "null", "", "", "")), ERR_CORRUPT, "'tactic'");
     assert_refused(ONE(ALGORITHM("1", "9223372036854775808", "", "", "")), ERR_CORRUPT, "too big");
     assert_refused(ONE("{\"implementation\": 1, \"tactic\": 1, \"polygraphy_class\": \"Algorithm\"}"), ERR_CORRUPT,
                    "'inputs'");
-    assert_refused(INPUT("1"), ERR_CORRUPT, "inputs: tensor 0: a TensorInfo is expected, but it is a plain value");
+    assert_refused(INPUT("1"), ERR_CORRUPT, "inputs: tensor 0: expected a TensorInfo, found a plain value");
     assert_refused(INPUT(TENSOR("DataType.FLOAT", "null", VECTOR("1", "1"))), ERR_CORRUPT, "stride 0");
     assert_refused(INPUT("{\"dtype\": 1, \"polygraphy_class\": \"TensorInfo\"}"), ERR_CORRUPT, "dtype");
     assert_refused(INPUT("{\"dtype\": \"DataType.FLOAT\", \"polygraphy_class\": \"TensorInfo\"}"), ERR_CORRUPT,
