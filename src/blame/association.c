@@ -1,9 +1,9 @@
-/* blame/association.c: two-by-two tables. */
+/* blame/association.c: statistics of two-by-two tables. */
 #include "blame/association.h"
 
 #include <math.h>
 
-/* 97.5 % of a normal distribution lie below this. */
+/* The 97.5 % quantile of the normal distribution. */
 #define NORMAL_QUANTILE 1.959963984540054
 
 bool association_is_positive(const struct association *association)
@@ -70,11 +70,11 @@ struct estimate failure_rate(size_t failed, size_t total)
     double center = (rate + square / (2 * n)) / (1 + square / n);
     double half = NORMAL_QUANTILE * sqrt(rate * (1 - rate) / n + square / (4 * n * n)) / (1 + square / n);
 
-    /* In exact arithmetic the interval of a rate of 0 begins at 0, and that of a rate of 1 ends at 1. */
+    /* Exact bounds despite rounding: the interval of rate 0 begins at 0, that of rate 1 ends at 1. */
     return (struct estimate){rate, failed == 0 ? 0 : center - half, failed == total ? 1 : center + half};
 }
 
-/* Not hypot(): a program that was built with glibc 2.35 or later and uses it does not start with an older one. */
+/* Not hypot(): programs linked with glibc 2.35 or later that use it do not start with an older glibc. */
 static double euclidean_distance(double x, double y)
 {
     return sqrt(x * x + y * y);
@@ -94,13 +94,13 @@ struct estimate association_difference(const struct association *association)
     };
 }
 
-/* The mean of a rate's posterior distribution. */
+/* The posterior mean of a rate. */
 static double mean_rate(size_t failed, size_t passed)
 {
     return ((double)failed + 0.5) / ((double)(failed + passed) + 1);
 }
 
-/* How much a build that fails at the rate `x`, 0 < x < 1, tells against the rate `y`; nats. */
+/* The Kullback-Leibler divergence of failure rates `x` (0 < x < 1) and `y`, in nats. */
 static double rate_divergence(double x, double y)
 {
     return x * log(x / y) + (1 - x) * log((1 - x) / (1 - y));

@@ -1,4 +1,4 @@
-/* blame/blame.c: from a table of builds to a ranking of suspects. */
+/* blame/blame.c: computes the ranking of suspects from a table of builds. */
 #include "blame/blame.h"
 
 #include <math.h>
@@ -7,8 +7,8 @@
 
 #include "base/memory.h"
 
-#define SETTLED 0.95         /* a probability above this settles the question */
-#define LONGEST_ESTIMATE 1e6 /* builds; nobody wants to hear of more */
+#define SETTLED 0.95         /* a probability above this counts as certain */
+#define LONGEST_ESTIMATE 1e6 /* builds; larger estimates are reported as unknown */
 
 void blame_table_init(struct blame_table *table, size_t build_count)
 {
@@ -132,7 +132,7 @@ static void group_columns(struct blame *blame, const struct blame_table *table)
     blame->distinct_count = blame->count;
 }
 
-/* --- what the data say about them --------------------------------------------------------------------------------- */
+/* --- posterior probabilities --------------------------------------------------------------------------------- */
 
 static int compare_fisher(const void *a, const void *b)
 {
@@ -164,7 +164,7 @@ static void drop_those_that_do_no_harm(struct blame *blame)
     blame->count = kept;
 }
 
-/* The probability beforehand that one of the suspect's columns is the culprit. */
+/* The prior probability that one of the suspect's columns is the culprit. */
 static double prior_of(const struct blame *blame, const struct blame_table *table, const struct blame_suspect *suspect)
 {
     double share = blame->pool_count > 0 ? 0.25 : 0.5, prior = 0;
@@ -175,8 +175,7 @@ static double prior_of(const struct blame *blame, const struct blame_table *tabl
     return prior;
 }
 
-/* Turns evidence into probabilities, which are logarithms at first. The largest one is taken off before exp(), which
- * could overflow. */
+/* Converts log evidence to probabilities. The largest logarithm is subtracted first, so that exp() cannot overflow. */
 static void weigh_evidence(struct blame *blame, const struct blame_table *table)
 {
     const struct bitset *failed = &table->failed;
@@ -200,7 +199,7 @@ static void weigh_evidence(struct blame *blame, const struct blame_table *table)
         blame->items[i].probability /= sum;
 }
 
-/* By probability; what is equal stays in the order of the table. */
+/* By probability; ties keep the order of the table. */
 static int compare_suspects(const void *a, const void *b)
 {
     const struct blame_suspect *one = a, *other = b;

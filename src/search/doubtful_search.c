@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* A second look confirms the first one with this probability: a guess. */
+/* Assumed probability that a re-verification confirms the failure. */
 #define FAILS_AGAIN 0.95
 
 bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *dag, const struct bitset *all,
@@ -49,7 +49,7 @@ const struct bitset *doubtful_search_candidate(const struct doubtful_search *dou
     return doubtful->looks_again ? &doubtful->search.current : &doubtful->search.candidate;
 }
 
-/* Takes the last acceptance back: that candidate has got another verdict now. */
+/* Reverts the last acceptance: that candidate has a new verdict. */
 static void go_back(struct doubtful_search *doubtful, enum verdict verdict)
 {
     minimal_search_ops.release(&doubtful->search);
@@ -63,7 +63,7 @@ static void take_second_look(struct doubtful_search *doubtful, enum verdict verd
         forget_accepted(doubtful);
     else
         go_back(doubtful, verdict);
-    /* At the bottom is what was confirmed before, or what the search started from. */
+    /* The bottom of the stack was confirmed before, or is the starting point. */
     doubtful->looks_again = doubtful->accepted.count > 0;
 }
 

@@ -1,8 +1,8 @@
-/* search/doubtful_search.h: a minimal search whose verdicts may be wrong, because the check is unreliable.
+/* search/doubtful_search.h: a minimal search with an unreliable check, whose verdicts may be wrong.
  *
- * What was wrongly found to fail would lead all of the rest astray. So what the search has come to is looked at again
- * after every few acceptances, and in the end. When it does not fail after all, the search goes back to where it was
- * before, and looks at that again, until it comes to something that fails.
+ * A wrongly accepted candidate would make all later results wrong. So the current set is re-verified after a number of
+ * acceptances and at the end. If it does not fail, the search backtracks to the state before the last acceptance and
+ * re-verifies that, until a set fails.
  */
 #ifndef SEARCH_DOUBTFUL_SEARCH_H
 #define SEARCH_DOUBTFUL_SEARCH_H
@@ -11,22 +11,22 @@
 
 struct doubtful_search {
     struct minimal_search search;
-    size_t trusted;   /* so many acceptances go without a second look; 0: any number */
-    bool looks_again; /* the next verdict is to be about search.current */
+    size_t trusted;   /* acceptances between two re-verifications; 0: never re-verify */
+    bool looks_again; /* the next verdict is a re-verification of search.current */
     struct search_stack {
         struct minimal_search *items;
         size_t count, capacity;
-    } accepted; /* as the search was before each acceptance since the last second look */
+    } accepted; /* states before each acceptance since the last re-verification */
 };
 
-/* As minimal_search_start(). */
+/* Like minimal_search_start(). */
 bool doubtful_search_start(struct doubtful_search *doubtful, const struct dag *dag, const struct bitset *all,
                            size_t trusted);
 
-/* What is to be checked next. */
+/* The candidate to be checked next. */
 const struct bitset *doubtful_search_candidate(const struct doubtful_search *doubtful);
 
-/* As minimal_search_ops. A second look that is skipped has not confirmed anything. */
+/* Like minimal_search_ops. A skipped re-verification confirms nothing. */
 extern const struct search_ops doubtful_search_ops;
 
 #endif

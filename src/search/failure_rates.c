@@ -3,34 +3,33 @@
 
 #include <math.h>
 
-/* Calibration: the original is run until it has failed so often, or so many times in all. */
+/* Calibration: the original is run until it has this many failures, or this many runs. */
 #define ENOUGH_FAILURES 3
 #define MOST_CALIBRATION_RUNS 20
 
-/* So many runs in a row that all end in the same way are taken to mean that all do. */
+/* This many equal results in a row are treated as a reliable check. */
 #define RELIABLE_RUNS 5
 
-/* Nothing is known of an original that was not run: then the bug is presumed to show in half of the runs. */
+/* Assumed failure rate with the bug if the original was not run. */
 #define PRESUMED_RATE 0.5
 
-/* The rate is presumed to be so low that it is higher with a probability of 75 %: the quantile of the normal
- * distribution. */
+/* The one-sided 75 % quantile of the normal distribution, for the lower bound of the rate. */
 #define ONE_SIDED_75_PERCENT 0.6744897501960817
 
-/* What "always" is taken to mean. */
+/* Upper limit of the rate ("always"). */
 #define HIGHEST_RATE 0.99
 
-/* Of all runs with the bug together, so many count: the rate may change as the model does. */
+/* Total weight of runs with the bug: older runs are discounted, as the rate may change with the model. */
 #define REMEMBERED_RUNS 60
 
-/* Before anything was run without the bug, this many runs of it are made up, and so large a part of them failed. With
- * these numbers reductions keep the bug at rates of 0.9 and 0.1, too: see the tests. */
+/* Prior for the rate without the bug: this many fictitious runs with this failure rate. With these values reductions
+ * keep the bug even at rates of 0.9 and 0.1: see the tests. */
 #define PRESUMED_RUNS 25
 #define PRESUMED_FALSE_RATE 0.09
 #define LOWEST_FALSE_RATE 0.01
 
-/* How often verdicts may be wrong. At the second look it was found to fail once, and goes back for good if it does not
- * now. */
+/* Error probabilities of verdicts. A re-verification concerns a candidate that failed once, and a pass reverts it for
+ * good. */
 static const struct {
     double false_presence, false_absence;
 } errors[] = {
@@ -42,7 +41,7 @@ static const struct {
 
 /* ---- One candidate ---- */
 
-/* The logarithm of how much likelier these runs are with the bug than without. */
+/* The log likelihood ratio of these runs with and without the bug. */
 static double log_ratio(const struct sequential_plan *plan, struct run_counts counts)
 {
     double passes = (double)(counts.runs - counts.fails) * log((1 - plan->present) / (1 - plan->absent));
@@ -74,7 +73,7 @@ struct rate_interval rate_interval(struct run_counts counts, double quantile)
     double center = (rate + square / (2 * runs)) / (1 + square / runs);
     double half = quantile * sqrt(rate * (1 - rate) / runs + square / (4 * runs * runs)) / (1 + square / runs);
 
-    /* In exact arithmetic the interval of a rate of 0 begins at 0, and that of a rate of 1 ends at 1. */
+    /* Exact bounds despite rounding: the interval of rate 0 begins at 0, that of rate 1 ends at 1. */
     return (struct rate_interval){counts.fails == 0 ? 0 : center - half,
                                   counts.fails == counts.runs ? 1 : center + half};
 }
@@ -96,7 +95,7 @@ double failure_rate_with_bug(const struct failure_rates *rates)
         return PRESUMED_RATE;
     if (rates->always_fails)
         return HIGHEST_RATE;
-    /* As rate_interval(), but of counts that are no whole numbers. */
+    /* Like rate_interval(), for fractional counts. */
     double rate = rates->fails / rates->runs;
     double center = rate + square / (2 * rates->runs);
     double half =
@@ -153,7 +152,8 @@ enum sequential_state failure_rates_judge(struct failure_rates *rates, struct ru
     double present = failure_rate_with_bug(rates);
     struct sequential_plan plan = {
         .present = present,
-        .absent = fmin(failure_rate_without_bug(rates), present / 2), /* beyond that nothing is judged: see above */
+        /* larger rates are not judged: see failure_rates_differ() */
+        .absent = fmin(failure_rate_without_bug(rates), present / 2),
         .false_presence = errors[weighty].false_presence,
         .false_absence = errors[weighty].false_absence,
         .most_runs = SEQUENTIAL_MOST_RUNS,
@@ -200,7 +200,7 @@ void failure_rates_learn(struct failure_rates *rates, struct run_counts counts, 
     case VERDICT_PASS:
         failure_rates_learn_good(rates, counts);
         break;
-    case VERDICT_SKIP: /* it may have the bug or not */
+    case VERDICT_SKIP: /* inconclusive */
         break;
     }
 }

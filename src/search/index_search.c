@@ -74,7 +74,7 @@ static int64_t next_of_bisection(struct index_search *search, enum verdict verdi
     distance = search->good > search->bad ? search->good - search->bad : search->bad - search->good;
     if (distance > 1)
         return verdict == VERDICT_PASS ? (sum + 1) / 2 : sum / 2;
-    /* The lower bound was presumed to pass: see whether it does. */
+    /* The lower bound was assumed to pass: verify it. */
     if (search->direction == INDEX_FOR_OUTPUTS && !search->seen_pass && search->bad == 1)
         return 0;
     return -1;

@@ -5,21 +5,21 @@
 
 #include "base/memory.h"
 
-/* So many states are looked at for each check that is asked for. Most are a check themselves; others have a verdict
- * already, or come on several branches. */
+/* States expanded for each requested check. Most are checks themselves; others have a verdict already, or occur on
+ * several branches. */
 #define STATES_PER_ITEM 16
 
-/* The search after some verdicts, real or supposed ones. */
+/* The state of the search after some actual or assumed verdicts. */
 struct lookahead_state {
     struct lookahead_state *parent;      /* NULL: the root */
     struct lookahead_state *branches[3]; /* by enum verdict */
-    enum verdict verdict;                /* the one that leads here from the parent */
+    enum verdict verdict;                /* of the branch from the parent */
     int64_t index;
-    void *search; /* NULL: not made yet */
-    bool over;    /* it asks for nothing any more */
+    void *search; /* NULL: not created yet */
+    bool over;    /* the search is over */
     bool described;
     struct foreseen foreseen;
-    size_t list; /* the last one that it was looked at for */
+    size_t list; /* the last list for which it was visited */
 };
 
 struct learned_verdict {
@@ -31,23 +31,23 @@ struct learned_verdict {
 struct waiting_decision {
     struct lookahead_state *decision;
     double probability;
-    size_t order; /* in which they were found */
+    size_t order; /* of discovery */
 };
 
 struct lookahead {
     const struct search_ops *ops;
     lookahead_describe *describe;
-    void *data; /* its */
+    void *data; /* of describe() */
     struct lookahead_state *root;
     size_t decisions; /* in the tree */
     size_t verdicts, failures;
-    size_t list;  /* counts them */
-    size_t limit; /* of decisions, before those that the last list has not looked at are dropped */
+    size_t list;  /* number of the current list */
+    size_t limit; /* of decisions, above which those not visited for the last list are dropped */
     struct learned_list {
         struct learned_verdict *items;
         size_t count, capacity;
     } learned;
-    struct waiting_list { /* a heap: the most probable one is the first */
+    struct waiting_list { /* a heap: the most probable first */
         struct waiting_decision *items;
         size_t count, capacity;
     } waiting;
@@ -76,7 +76,7 @@ static struct lookahead_state *first_branch(const struct lookahead_state *decisi
     return NULL;
 }
 
-/* Removes a decision with all behind it. Trees can be deep: no recursion. */
+/* Removes a decision and its subtree, without recursion, because trees can be deep. */
 static void drop_state_tree(struct lookahead *lookahead, struct lookahead_state *top)
 {
     struct lookahead_state *at = top;
@@ -100,7 +100,7 @@ static void drop_state_tree(struct lookahead *lookahead, struct lookahead_state 
     }
 }
 
-/* The decision that follows in a walk over the tree: the first branch, or else the next one of whatever is above. */
+/* The next decision in a preorder walk: the first branch, else the next branch of an ancestor. */
 static struct lookahead_state *next_decision(const struct lookahead_state *at)
 {
     struct lookahead_state *branch = first_branch(at);
@@ -111,7 +111,7 @@ static struct lookahead_state *next_decision(const struct lookahead_state *at)
     return branch;
 }
 
-/* Keeps the tree small: what is not likely any more is made again should it be needed after all. */
+/* Keeps the tree small: dropped states are created again if needed. */
 static void drop_unlikely(struct lookahead *lookahead)
 {
     if (lookahead->decisions <= lookahead->limit)
@@ -130,10 +130,9 @@ static void *copy_search(const struct search_ops *ops, const void *search)
     return ret;
 }
 
-/* ---- What is known of a candidate ---- */
+/* ---- Verdicts of candidates ---- */
 
-/* The program checks a candidate once: the verdict it has got on this way, or is supposed to have, is the one that it
- * has again. */
+/* A candidate is checked once: if it occurs earlier on this path, it has the same (actual or assumed) verdict. */
 static void take_verdict_from_above(struct lookahead_state *decision)
 {
     const struct hash identity = decision->foreseen.identity;
@@ -158,8 +157,7 @@ static void take_learned_verdict(const struct lookahead *lookahead, struct looka
     }
 }
 
-/* Makes the search as it is there, unless it was made before, and asks what its candidate is. False: nothing is behind
- * it. */
+/* Creates the state of the search, unless it exists, and describes its candidate. False if it has no branches. */
 static bool look_at(struct lookahead *lookahead, struct lookahead_state *decision)
 {
     const struct search_ops *ops = lookahead->ops;
@@ -183,7 +181,7 @@ static bool look_at(struct lookahead *lookahead, struct lookahead_state *decisio
     return true;
 }
 
-/* ---- The most probable first ---- */
+/* ---- Priority queue ---- */
 
 static bool is_before(const struct waiting_decision *a, const struct waiting_decision *b)
 {
@@ -220,8 +218,7 @@ static struct waiting_decision take_first(struct waiting_list *waiting)
     return ret;
 }
 
-/* Adds a check to the list. One that comes on another branch, too, is that much more probable. Returns the new
- * length. */
+/* Adds a check to the list. Probabilities of a check on several branches are added. Returns the new length. */
 static size_t list_check(const struct lookahead_state *decision, double probability, struct lookahead_item *ret,
                          size_t count)
 {
@@ -307,7 +304,7 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
         return;
     lookahead->verdicts += verdict != VERDICT_SKIP;
     lookahead->failures += verdict == VERDICT_FAIL;
-    if (branch && root->foreseen.nodes != nodes) { /* it was not foreseen right */
+    if (branch && root->foreseen.nodes != nodes) { /* the prediction was wrong */
         drop_state_tree(lookahead, branch);
         branch = NULL;
     }
@@ -326,7 +323,7 @@ void lookahead_advance(struct lookahead *lookahead, int64_t nodes, enum verdict 
     forget_learned(lookahead, branch->index);
 }
 
-/* ---- Its life ---- */
+/* ---- Creation and release ---- */
 
 struct lookahead *lookahead_new(const struct search_ops *ops, const void *search, int64_t index,
                                 lookahead_describe *describe, void *data)

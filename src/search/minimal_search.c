@@ -3,18 +3,18 @@
 
 #include "search/graph/best_cut.h"
 
-/* A cut that splits off less than this part of the suspects is not worth a check: chunks get on faster. */
+/* A cut that splits off less than this fraction of the suspects is not worth a check: removing chunks is faster. */
 #define WORST_SPLIT 10
 
-/* Where a part of a chunk is to blame, the other part is not, with this probability: a guess. */
+/* Assumed probability that the other part of a chunk is innocent if one part contains a culprit. */
 #define OTHER_PART_IS_INNOCENT 0.8
 
-/* What should not happen, because then failures do not behave: a guess, too. */
+/* Assumed probability of verdicts that contradict earlier ones. */
 #define UNLIKELY 0.05
 
 /* ---- Cuts ---- */
 
-/* Sets the candidate to the cut that splits the suspects most evenly. False when no cut says anything new. */
+/* Sets the candidate to the cut that splits the suspects most evenly. False if no cut is informative. */
 static bool choose_cut(struct minimal_search *search)
 {
     size_t suspects = bitset_count(&search->suspects);
@@ -63,20 +63,20 @@ static size_t last_single(const struct minimal_search *search)
     return ret;
 }
 
-/* How many scopes the members on both sides of the border below `member` share. */
+/* The number of scopes shared by the members on both sides of the border below `member`. */
 static size_t shared_scopes(const struct minimal_search *search, size_t before, size_t member)
 {
     size_t ret = SIZE_MAX;
 
     if (before == search->dag->count)
-        return 0; /* there is nothing on the other side */
+        return 0; /* no member on the other side */
     for (size_t i = before + 1; i <= member; i++)
         ret = search->dag->shared_scopes[i] < ret ? search->dag->shared_scopes[i] : ret;
     return ret;
 }
 
-/* The member where a chunk begins that ends before `end`: where a scope does, if that changes its size by a quarter or
- * less. dag->count when there are too few members. */
+/* The first member of a chunk that ends before `end`: the start of a scope, if that changes the size by at most a
+ * quarter. dag->count if there are too few members. */
 static size_t chunk_of_scopes(const struct minimal_search *search)
 {
     size_t size = search->chunk - search->chunk / 4, most = search->chunk + search->chunk / 4;
@@ -99,8 +99,8 @@ static size_t chunk_of_scopes(const struct minimal_search *search)
     return ret;
 }
 
-/* The candidate without the next chunk of members below `search->end`; a single one is not known to be needed. False
- * when there are none. */
+/* Sets the candidate: `current` without the next chunk of members below `search->end`; single members only if not known
+ * to be needed. False if there are none. */
 static bool choose_chunk(struct minimal_search *search)
 {
     size_t end = search->end, start;
@@ -111,7 +111,7 @@ static bool choose_chunk(struct minimal_search *search)
         start = chunk_of_scopes(search);
     else
         start = bitset_nth_previous(&search->current, end, search->chunk);
-    if (start == search->dag->count) { /* what is left is less than a chunk */
+    if (start == search->dag->count) { /* the rest is smaller than a chunk */
         search->end = 0;
         if (search->chunk == 1 || bitset_previous(&search->current, end) == search->dag->count)
             return false;
@@ -127,7 +127,7 @@ static bool choose_chunk(struct minimal_search *search)
     return true;
 }
 
-/* Where the last chunk began, of those that hold culprits, that has `member`. */
+/* The start of the chunk with culprits that contains `member`. */
 static size_t border_below(const struct minimal_search *search, size_t member)
 {
     size_t ret = bitset_previous(&search->borders, member + 1);
@@ -148,7 +148,7 @@ static void take_deletion_verdict(struct minimal_search *search, enum verdict ve
         bitset_add(&search->needed, search->end);
 }
 
-/* The next candidate of this round or of the ones after it. An empty model is no candidate. */
+/* Sets the next candidate of this or a later round. The empty set is never a candidate. */
 static bool choose_deletion(struct minimal_search *search)
 {
     for (;;) {
@@ -257,7 +257,7 @@ static void release_minimal_search(void *data)
     bitset_release(&search->borders);
 }
 
-/* Nothing is certain, and an expectation that proves wrong must not cost much. */
+/* Limits probabilities, so that a wrong expectation does not cost much. */
 static double limit_certainty(double probability)
 {
     if (probability < UNLIKELY)
@@ -265,7 +265,7 @@ static double limit_certainty(double probability)
     return probability > 1 - UNLIKELY ? 1 - UNLIKELY : probability;
 }
 
-/* Some part of each chunk from border to border is to blame, and most often one. */
+/* Each chunk between borders contains a culprit, usually one. */
 static double deletion_failure_probability(const struct minimal_search *search)
 {
     size_t border = border_below(search, search->last);
@@ -298,7 +298,7 @@ static size_t ceil_logarithm(size_t value)
     return bits;
 }
 
-/* Were there a single culprit. */
+/* Assumes a single culprit. */
 static int64_t count_minimal_remaining(const void *data)
 {
     const struct minimal_search *search = data;

@@ -1,17 +1,16 @@
-/* search/minimal_search.h: the smallest set of elements that still fails: 1-minimal, in few checks.
+/* search/minimal_search.h: finds a 1-minimal failing set of elements with few checks.
  *
- * The elements are the nodes of a graph, and every subset is a candidate. What is found fails, and without any single
- * one of its elements it does not: that is the certificate, and it was checked, not inferred. In this order:
+ * The elements are the nodes of a graph, and every subset is a candidate. The result fails, and removing any single
+ * element makes it pass; both are verified by checks, not inferred. Steps:
  *
- * 1. Cuts from the outputs, by git's rule for bisection on a graph: the candidate is an element with its ancestors, the
- *    one that halves the suspects best. Then cuts from the inputs, with descendants.
- * 2. Chunks are left out, in topological order so that they are nearly connected pieces; their size halves, and where
- *    it is known which scopes elements stand in, they end where scopes do. (The complements of
- *    Zeller and Hildebrandt's ddmin, "Simplifying and Isolating Failure-Inducing Input", 2002; its tests of subsets
- *    cost more than they bring.)
- * 3. Single elements are left out, until a whole round changes nothing.
+ * 1. Cuts from the outputs, by git's rule for bisection on a graph: each candidate is an element with its ancestors,
+ *    the one that splits the suspects most evenly. Then cuts from the inputs, with descendants.
+ * 2. Chunks are removed, in topological order so that they are nearly connected; their size is halved, and if scopes
+ *    are known, chunks end at scope boundaries. (The complements of Zeller and Hildebrandt's ddmin, "Simplifying and
+ *    Isolating Failure-Inducing Input", 2002; its subset tests cost more than they gain.)
+ * 3. Single elements are removed, until a whole round changes nothing.
  *
- * Monotone failures are not presumed: only what was seen to fail is ever gone on with.
+ * Failures need not be monotone: the search only continues from sets that failed in a check.
  */
 #ifndef SEARCH_MINIMAL_SEARCH_H
 #define SEARCH_MINIMAL_SEARCH_H
@@ -34,30 +33,28 @@ struct minimal_search {
     size_t checks;           /* verdicts so far */
 
     /* cuts */
-    bool is_convex;         /* `current` is, as long as it is cut */
-    struct bitset suspects; /* elements at one of which the failure begins */
-    struct bitset refused;  /* cuts there cannot be checked */
-    uint32_t pivot;         /* where the candidate is cut */
+    bool is_convex;         /* `current` is convex; maintained during cuts */
+    struct bitset suspects; /* elements that may cause the failure */
+    struct bitset refused;  /* elements whose cuts were skipped */
+    uint32_t pivot;         /* element of the current cut */
 
     /* deletion */
-    size_t chunk;         /* elements that are left out at a time */
-    size_t end;           /* elements beyond this one have had their turn in this round */
-    size_t last;          /* the last element that the candidate leaves out; the first one is `end` */
-    struct bitset needed; /* without it, `current` was seen not to fail */
+    size_t chunk;         /* elements removed at once */
+    size_t end;           /* elements from here on were tried in this round */
+    size_t last;          /* the last element removed in the candidate; the first one is `end` */
+    struct bitset needed; /* elements without which `current` did not fail */
 
-    /* Only for what is expected: there are culprits between each of these borders and the next one,
-     * because without what lies there `current` was seen not to fail. In this round some were seen in a part of what
-     * begins at `explained`. */
+    /* Only for expected verdicts: there are culprits between each of these borders and the next one, because `current`
+     * did not fail without that chunk. In this round some were found in a part of the chunk at `explained`. */
     struct bitset borders;
     size_t explained;
 };
 
-/* `all` is known to fail. False when nothing can be left out of it. */
+/* `all` must be known to fail. False if nothing can be removed from it. */
 bool minimal_search_start(struct minimal_search *search, const struct dag *dag, const struct bitset *all);
 
-/* The candidate is the set search.candidate; when the search is over, search.current is 1-minimal. One that is skipped
- * counts as one that does not fail, except that cuts beside it are tried. What is expected presumes few culprits, and
- * nothing else to it. */
+/* The candidate is the set search.candidate; when the search is over, search.current is 1-minimal. A skipped one counts
+ * as not failing, except that neighbouring cuts are tried. Expected verdicts assume few culprits. */
 extern const struct search_ops minimal_search_ops;
 
 #endif

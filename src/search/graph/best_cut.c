@@ -1,8 +1,7 @@
 /* search/graph/best_cut.c: see best_cut.h.
  *
- * A search that looks ahead asks this for many states between two checks, so few cuts are tried out. What lies behind
- * an element holds what lies behind each of its neighbours there: the sizes of both sides have bounds that rule out
- * most cuts.
+ * Speculation calls this for many states between two checks, so few cuts are evaluated. The set behind an element
+ * contains the sets behind its neighbours: this bounds the sizes of both sides and rules out most cuts.
  */
 #include "search/graph/best_cut.h"
 
@@ -10,7 +9,7 @@
 
 #define MOST_PIVOTS 256
 
-/* So few are looked at one by one. */
+/* Up to this number all pivots are evaluated. */
 #define FEW_PIVOTS 16
 
 struct cut_finder {
@@ -18,19 +17,19 @@ struct cut_finder {
     uint32_t pivots[MOST_PIVOTS];
     size_t count, step; /* pivot i is suspect number i * step */
     size_t suspects;
-    size_t first, end; /* all suspects are first .. end-1 */
-    size_t floor;      /* there is a cut with this balance: one with less is not the best */
+    size_t first, end; /* all suspects are in first .. end-1 */
+    size_t floor;      /* balance of a known cut: cuts below are not the best */
 
-    /* Where `blocked` begins, one side is too small already, and farther on it only gets smaller. */
+    /* At members of `blocked` one side is too small, and smaller still beyond them. */
     bool has_blocked;
     struct bitset blocked; /* a view, or `walked` */
     struct bitset reach, walked;
 };
 
-/* In a convex set (no path between two members leaves it) the ancestors within the set are its members among all
- * ancestors: a path from one of those to the pivot has nowhere else to go. And a cut leaves a convex set convex: what
- * is on a path between two elements that are left is in the set, and is an ancestor of the pivot as the second one is.
- * The same holds for descendants. */
+/* In a convex set (no path between two members leaves it) the ancestors of the pivot within the set are the set's
+ * members among all its ancestors, because paths to the pivot stay in the set. A cut keeps a convex set convex: an
+ * element on a path between two kept elements is in the set, and an ancestor of the pivot. The same holds for
+ * descendants. */
 static bool has_table(const struct cut_question *question)
 {
     return question->is_convex && question->dag->closures[question->direction] != NULL;
@@ -53,7 +52,7 @@ void cut_make(const struct cut_question *question, uint32_t pivot, struct bitset
     bitset_intersect(ret, &all);
 }
 
-/* How many suspects are left behind a cut there, and whether it leaves out anything. */
+/* The number of suspects that a cut keeps, and whether it removes anything. */
 static bool try_cut(struct cut_finder *finder, uint32_t pivot, size_t *ret_inside)
 {
     const struct cut_question *question = finder->question;
@@ -71,8 +70,7 @@ static bool try_cut(struct cut_finder *finder, uint32_t pivot, size_t *ret_insid
            bitset_count_common(&left, question->current) < bitset_count(question->current);
 }
 
-/* No cut at any element that has `pivot` behind it splits better than one at `pivot` with that many inside, if that is
- * the larger part. */
+/* If the kept side at `pivot` is the larger one, cuts at elements that contain `pivot` cannot be better. */
 static void block_neighbours(struct cut_finder *finder, uint32_t pivot)
 {
     const struct cut_question *question = finder->question;
@@ -88,8 +86,8 @@ static void block_neighbours(struct cut_finder *finder, uint32_t pivot)
     finder->blocked = finder->walked;
 }
 
-/* Looks for the middle by halves, as if the graph were a line: that gives a good balance, which is the floor, and
- * something a little beyond it that blocks the way. */
+/* Bisects as if the graph were a line: this gives a good balance (the floor), and an element slightly beyond it that
+ * blocks further ones. */
 static void probe_middle(struct cut_finder *finder)
 {
     size_t low = 0, high = finder->count, blocked_outside = 0;
@@ -125,7 +123,7 @@ static void probe_middle(struct cut_finder *finder)
         block_neighbours(finder, blocking);
 }
 
-/* Elements are in topological order: ancestors of one are among those before it, descendants among those behind it. */
+/* Elements are in topological order: ancestors have smaller, descendants larger numbers. */
 static size_t most_inside(const struct cut_finder *finder, size_t i)
 {
     return finder->question->direction == DAG_ANCESTORS ? i * finder->step + 1 : finder->suspects - i * finder->step;

@@ -1,7 +1,7 @@
-/* search/graph/best_cut.h: where to cut a graph so that a verdict on what is left says most: git's rule for bisection.
+/* search/graph/best_cut.h: the cut of a graph whose verdict is most informative: git's rule for bisection.
  *
- * What is left behind a cut is an element with all its ancestors (or descendants). Best is the cut that splits the
- * suspects most evenly; of several the one at the smallest element.
+ * A cut keeps an element with all its ancestors (or descendants). The best cut splits the suspects most evenly; ties
+ * are resolved by the smallest element.
  */
 #ifndef SEARCH_GRAPH_BEST_CUT_H
 #define SEARCH_GRAPH_BEST_CUT_H
@@ -11,10 +11,10 @@
 struct cut_question {
     const struct dag *dag;
     enum dag_direction direction;
-    const struct bitset *current;  /* what is cut */
-    bool is_convex;                /* so it is: see dag_is_convex() */
+    const struct bitset *current;  /* the set to be cut */
+    bool is_convex;                /* `current` is convex: see dag_is_convex() */
     const struct bitset *suspects; /* in `current` */
-    const struct bitset *refused;  /* no cuts there */
+    const struct bitset *refused;  /* elements where cuts are excluded */
 };
 
 struct best_cut {
@@ -22,11 +22,11 @@ struct best_cut {
     size_t balance; /* suspects on the smaller side */
 };
 
-/* False when there is no cut that leaves anything out. Not all suspects are looked at when there are many: evenly
- * spaced ones do nearly as well. */
+/* False if no cut removes anything. If there are many suspects, only evenly spaced ones are tried, which is nearly as
+ * good. */
 bool best_cut_find(const struct cut_question *question, struct best_cut *ret);
 
-/* `ret` becomes what is left of `current` behind a cut at `pivot`. */
+/* Sets `ret` to the part of `current` that a cut at `pivot` keeps. */
 void cut_make(const struct cut_question *question, uint32_t pivot, struct bitset *ret);
 
 #endif

@@ -5,10 +5,10 @@
 
 #include "base/memory.h"
 
-/* Larger tables of who depends on whom are not made. That is enough for 23,000 elements. */
+/* Maximum size of the transitive closures: enough for 23,000 elements. */
 #define MOST_CLOSURE_BYTES ((size_t)64 << 20)
 
-/* A counting sort of the edges by one of their ends. */
+/* Sorts the edges by one of their ends (counting sort). */
 static void index_edges(struct dag_edges *ret, size_t count, const struct dag_edge *edges, size_t edge_count,
                         bool by_target)
 {
@@ -33,8 +33,8 @@ static size_t words_per_element(const struct dag *dag)
     return (dag->count + 63) / 64;
 }
 
-/* A row is that of all neighbours, and the element. Of a row only the half on the side of the neighbours is ever
- * touched: the system does not have to find memory for the other one. */
+/* A row is the union of the neighbours' rows and the element. Only the half of a row on the neighbours' side is
+ * touched, so the other half needs no physical memory. */
 static void make_row(struct dag *dag, uint32_t element, enum dag_direction direction)
 {
     const struct dag_edges *edges = direction == DAG_ANCESTORS ? &dag->sources : &dag->targets;
@@ -92,10 +92,10 @@ struct bitset dag_closure(const struct dag *dag, uint32_t element, enum dag_dire
     return (struct bitset){dag->closures[direction] + element * words_per_element(dag), dag->count};
 }
 
-/* Looks for a member that depends on something outside the set which depends on a member. */
+/* Searches a member that depends on an outside element which depends on a member. */
 bool dag_is_convex(const struct dag *dag, const struct bitset *set)
 {
-    struct bitset outside; /* depends on a member */
+    struct bitset outside; /* outside elements that depend on a member */
     bool ret = true;
 
     bitset_init(&outside, dag->count);
@@ -120,8 +120,8 @@ static void add_edge_neighbours(const struct dag_edges *edges, uint32_t element,
             bitset_add(ret, edges->items[i]);
 }
 
-/* Numbers are a topological order: one walk over the set, away from the element, sees every member after all those that
- * could have added it. */
+/* Numbers are a topological order: a single pass over the set, away from the element, visits every member after all its
+ * predecessors. */
 void dag_reach(const struct dag *dag, uint32_t element, enum dag_direction direction, const struct bitset *within,
                struct bitset *ret)
 {

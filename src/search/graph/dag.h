@@ -1,7 +1,7 @@
-/* search/graph/dag.h: who depends on whom: a directed graph without cycles, whose elements are numbered in topological
- * order.
+/* search/graph/dag.h: a directed acyclic graph (DAG) of dependencies, whose elements are numbered in topological order.
  *
- * The module search/graph/ holds what searches know of graphs: order, best cuts, minimum cuts. It knows no search.
+ * The module search/graph/ contains the graph algorithms of searches: DAGs, best cuts, minimum cuts. It does not depend
+ * on searches.
  */
 #ifndef SEARCH_GRAPH_DAG_H
 #define SEARCH_GRAPH_DAG_H
@@ -14,11 +14,11 @@ struct dag {
         uint32_t *items;
         size_t *first;
     } sources, targets;
-    /* by enum dag_direction: a row of bits for each element; NULL: the graph is too large for that */
+    /* transitive closures by enum dag_direction, a row of bits for each element; NULL: the graph is too large */
     uint64_t *closures[2];
 
-    /* For each element, how many of the scopes that it stands in, from the outermost one on, it shares with the element
-     * before it. NULL: nothing is known of scopes. Set after dag_init(), and given to the graph (malloc'd). */
+    /* For each element, the number of scopes, counted from the outermost, that it shares with the previous element.
+     * NULL: no scopes. Set after dag_init(); malloc'd, owned by the graph. */
     uint32_t *shared_scopes;
 };
 
@@ -31,15 +31,15 @@ void dag_release(struct dag *dag);
 
 enum dag_direction { DAG_ANCESTORS, DAG_DESCENDANTS };
 
-/* All ancestors or descendants of `element`, itself included: a view into dag->closures, which are there. */
+/* All ancestors or descendants of `element`, itself included: a view into dag->closures, which must exist. */
 struct bitset dag_closure(const struct dag *dag, uint32_t element, enum dag_direction direction);
 
 /* Whether every path from one member to another stays within the set. */
 bool dag_is_convex(const struct dag *dag, const struct bitset *set);
 
-/* `ret` (of dag->count) becomes the ancestors or descendants of `element`, itself included, that can be reached through
- * members of `within`. In a convex set with `element` these are its members among all ancestors or descendants, since
- * paths to them do not leave the set. */
+/* Sets `ret` (size dag->count) to the ancestors or descendants of `element`, itself included, that are reachable
+ * through members of `within`. If `within` is convex and contains `element`, these are all ancestors or descendants in
+ * it, since paths to them do not leave the set. */
 void dag_reach(const struct dag *dag, uint32_t element, enum dag_direction direction, const struct bitset *within,
                struct bitset *ret);
 

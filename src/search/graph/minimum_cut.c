@@ -33,11 +33,11 @@ void flow_network_add(struct flow_network *network, uint32_t from, uint32_t to, 
 }
 
 struct path_search {
-    uint32_t *arrived_by; /* of each node: an arc */
+    uint32_t *arrived_by; /* the arc by which each node was reached */
     uint32_t *queue;
 };
 
-/* What can be reached from the source over arcs with capacity left, up to the sink. */
+/* Breadth-first search from the source over arcs with residual capacity, up to the sink. */
 static bool find_path(const struct flow_network *network, struct path_search *search, struct bitset *reached)
 {
     size_t first = 0, count = 1;
@@ -68,7 +68,7 @@ static uint32_t start_of(const struct flow_network *network, uint32_t arc)
     return network->arcs.items[arc ^ 1].to;
 }
 
-/* As much as the narrowest arc of the path takes. */
+/* Augments by the smallest residual capacity on the path. */
 static void augment_flow_path(struct flow_network *network, const uint32_t *arrived_by)
 {
     uint64_t most = UINT64_MAX;

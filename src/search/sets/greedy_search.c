@@ -11,7 +11,7 @@ static void add_choice_range(struct greedy_search *search, uint32_t begin, uint3
     *VECTOR_APPEND(&search->ranges) = (struct greedy_range){begin, end};
 }
 
-/* Opens the choice to all elements that have it and are as they were. False when there are none. */
+/* Selects all unchanged elements that have this alternative. False if there are none. */
 static bool begin_choice(struct greedy_search *search, uint8_t choice)
 {
     search->choice = choice;

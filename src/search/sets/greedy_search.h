@@ -1,12 +1,12 @@
-/* search/sets/greedy_search.h: how far each of many things can be simplified while the failure stays.
+/* search/sets/greedy_search.h: simplifies many elements as far as the failure persists.
  *
- * Each element has alternatives, the simplest one first, and is what it was in the beginning: choice 0. Its n-th
- * alternative is choice n. A configuration is a choice for each element.
+ * Each element has alternatives, the simplest first. Choice 0 is its original state, choice n its n-th alternative. A
+ * configuration is a choice for each element.
  *
- * The first alternative is tried on all elements at once, then on halves, quarters, and so on to single ones; parts
- * that still fail keep it. Then the second one on those that are left, and so on. When most elements do not matter that
- * takes one check, and about 2 * k * log2(n / k) when k of n do. An element that was refused an alternative alone does
- * not get it again, so the result fails, but is not the simplest of all.
+ * The first alternative is tried on all elements at once, then on halves, quarters, and so on to single elements; parts
+ * that still fail keep it. Then the second alternative is tried on the remaining elements, and so on. If no element
+ * matters this needs one check, and about 2 * k * log2(n / k) if k of n do. An alternative that was refused for a
+ * single element is not tried again, so the result fails, but is not necessarily the simplest.
  */
 #ifndef SEARCH_SETS_GREEDY_SEARCH_H
 #define SEARCH_SETS_GREEDY_SEARCH_H
@@ -20,27 +20,26 @@ struct greedy_range {
 
 struct greedy_search {
     size_t count;
-    uint8_t *alternatives; /* of each element, how many it has */
-    uint8_t *current;      /* a choice for each element: fails */
+    uint8_t *alternatives; /* number of alternatives of each element */
+    uint8_t *current;      /* a choice for each element; this configuration fails */
     uint8_t *candidate;    /* likewise; to be checked next */
-    uint8_t choice;        /* the one that is tried on elements now; 0: the search is over */
+    uint8_t choice;        /* the alternative being tried; 0: the search is over */
     size_t checks;         /* verdicts so far */
 
-    uint32_t *members; /* elements that this choice is open to */
+    uint32_t *members; /* elements for which this choice is tried */
     size_t member_count;
-    struct { /* parts to be tried, the first one now */
+    struct { /* parts to be tried; the first is the current one */
         struct greedy_range *items;
         size_t first, count, capacity;
     } ranges;
 };
 
-/* `alternatives` is copied; an element may have none. The configuration of all zeros is known to fail. False when there
- * is nothing to try. */
+/* `alternatives` is copied; an element may have none. The configuration of all zeros must be known to fail. False if
+ * there is nothing to try. */
 bool greedy_search_start(struct greedy_search *search, const uint8_t *alternatives, size_t count);
 
-/* The candidate is the configuration search.candidate; when the search is over, search.current is the result. One that
- * is skipped is treated like one that passes. What is expected presumes that nothing is left to try below the parts
- * that wait. */
+/* The candidate is the configuration search.candidate; when the search is over, search.current is the result. A skipped
+ * one is treated as passed. Expected counts assume that queued parts are not split further. */
 extern const struct search_ops greedy_search_ops;
 
 #endif

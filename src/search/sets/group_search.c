@@ -1,7 +1,7 @@
 /* search/sets/group_search.c: see group_search.h. */
 #include "search/sets/group_search.h"
 
-/* All elements but these. */
+/* Proposes all elements except these. */
 static void propose_without(struct group_search *search, const struct bitset *left_out, enum group_phase phase)
 {
     bitset_fill(&search->candidate);
@@ -15,7 +15,7 @@ static bool finish_group_search(struct group_search *search)
     return false;
 }
 
-/* The first ones of which nothing is known. */
+/* Proposes the next unknown elements. */
 static bool propose_chunk(struct group_search *search)
 {
     size_t left = search->suspect > 0 ? (search->suspect + 1) / 2 : search->chunk;
@@ -28,7 +28,7 @@ static bool propose_chunk(struct group_search *search)
     if (bitset_count(&search->candidate) > 0)
         return true;
     search->exact = bitset_equal(&search->guilty, &search->group);
-    if (search->exact) /* that was the first check */
+    if (search->exact) /* the first check was the same */
         return finish_group_search(search);
     propose_without(search, &search->guilty, GROUP_WITHOUT_GUILTY);
     return true;
@@ -109,7 +109,7 @@ static bool advance_group_search(void *data, int64_t nodes, enum verdict verdict
     return false;
 }
 
-/* As if all others were at fault, too. */
+/* Assumes that all remaining elements are faulty. */
 static int64_t count_group_remaining(const void *data)
 {
     const struct group_search *search = data;

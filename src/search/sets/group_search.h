@@ -1,13 +1,13 @@
-/* search/sets/group_search.h: in which of its places is one thing wrong?
+/* search/sets/group_search.h: finds the faulty elements of a group of similar elements.
  *
- * A configuration fails when one element of it is taken from a bad one, which fails without that element, too: perhaps
- * since others that are of a kind with it fail in the same way. The elements of that kind are the group. First all of
- * them are taken out of the bad configuration: if it fails still, the reason is not in the group. Then those are looked
- * for that fail alone, in chunks: a chunk that passes was harmless, and the next one is twice as large; in one that
- * fails the first culprit is found by halving. So a group in which all fail takes a check each, and one in which k of n
- * do takes about 2 k log2(n). At the end these alone are taken out of the bad configuration.
+ * A good configuration fails with one element of a bad one, but the bad one also fails without that element: perhaps
+ * because similar elements (the group) fail in the same way. First the whole group is removed from the bad
+ * configuration: if it still fails, the cause is not in the group. Then elements that fail alone are searched in
+ * chunks: after a passing chunk the next one is twice as large; in a failing chunk the first culprit is found by
+ * bisection. If all elements fail this needs one check each, and about 2 k log2(n) checks if k of n do. Finally only
+ * these elements are removed from the bad configuration.
  *
- * Every statement is about sets that were checked. What cannot be checked counts as passed; then the last check may
+ * Every result is based on sets that were checked. Inconclusive checks count as passed; the last check may then
  * contradict.
  */
 #ifndef SEARCH_SETS_GROUP_SEARCH_H
@@ -28,18 +28,18 @@ struct group_search {
     enum group_phase phase;
     struct bitset candidate; /* to be checked next: elements taken from the bad configuration */
     struct bitset group;
-    struct bitset guilty; /* of the group: seen to fail alone */
-    struct bitset open;   /* of the group: nothing is known of these so far */
-    size_t chunk;         /* so many of these are tried next */
-    size_t suspect;       /* among so many of these one fails; 0: that is not known */
+    struct bitset guilty; /* of the group: fail alone */
+    struct bitset open;   /* of the group: unknown so far */
+    size_t chunk;         /* number of elements to try next */
+    size_t suspect;       /* one of this many next elements fails; 0: unknown */
 
-    enum verdict without; /* in the end: what was seen of the bad configuration without the group */
-    bool cures;           /* in the end: that it passes */
-    bool exact;           /* in the end: it was seen to pass without the guilty ones */
+    enum verdict without; /* result: verdict on the bad configuration without the group */
+    bool cures;           /* result: `without` is a pass */
+    bool exact;           /* result: it passes without the guilty elements */
 };
 
-/* `failing` is an element of the group that was seen to fail alone. SIZE_MAX: none was, and all that is asked is
- * whether the group cures. */
+/* `failing` is an element of the group that fails alone. SIZE_MAX: none is known; only test whether removing the group
+ * makes the bad configuration pass. */
 void group_search_start(struct group_search *search, const struct bitset *group, size_t failing);
 
 /* The candidate is the set search.candidate. */

@@ -1,8 +1,8 @@
 /* search/sets/precision_search.c: see precision_search.h. */
 #include "search/sets/precision_search.h"
 
-/* Chunks of at most so many are not halved after a round in which none of them could go. Of sets that were made at
- * random, in which errors add up, that is a third of all checks. */
+/* Chunks of at most this size are not halved after a round in which none could be removed. On random sets with
+ * accumulating errors this saves a third of all checks. */
 #define SHORT_CHUNK 16
 
 static int64_t larger_count(int64_t a, int64_t b)
@@ -43,7 +43,7 @@ static bool propose_layer_prefix(struct precision_search *search, int64_t length
 
 static bool end_with_good(struct precision_search *search)
 {
-    if (search->good > search->count) /* where it began: nothing has passed */
+    if (search->good > search->count) /* the initial value: nothing has passed */
         return end_search(search, PRECISION_NOT_FOUND);
     propose_layer_prefix(search, search->good);
     return end_search(search, PRECISION_FOUND);
@@ -76,7 +76,7 @@ static bool advance_line(struct precision_search *search, bool passed)
 
 /* ---- Deletion ---- */
 
-/* An element, or the number of its group. */
+/* The element, or its group. */
 static int64_t unit_of(const struct precision_search *search, int64_t element)
 {
     return search->by_groups ? search->hints.groups[element] : element;
@@ -93,8 +93,8 @@ static int64_t count_units(const struct precision_search *search, const struct b
     return count;
 }
 
-/* Takes the next chunk out of what is kept: those that nothing is known of; one by one, all that are not proven to be
- * needed. Returns false when there is none left in this round. */
+/* Removes the next chunk from the kept set: elements of unknown importance; single elements unless proven to be needed.
+ * Returns false if none is left in this round. */
 static bool propose_deletion(struct precision_search *search)
 {
     const struct bitset *spared = search->chunk > 1 || search->by_groups ? &search->suspected : &search->needed;
@@ -148,7 +148,7 @@ static bool start_deletion(struct precision_search *search)
         bitset_add(&search->kept, (size_t)i);
     for (int64_t i = 0; i < smaller_number(search->hints.presumed, search->good); i++)
         bitset_add(&search->suspected, (size_t)i);
-    if (search->good > 0 && search->bad == search->good - 1) { /* without its last element it was seen to fail */
+    if (search->good > 0 && search->bad == search->good - 1) { /* it fails without its last element */
         bitset_add(&search->needed, (size_t)(search->good - 1));
         bitset_add(&search->suspected, (size_t)(search->good - 1));
     }
@@ -159,7 +159,7 @@ static bool start_deletion(struct precision_search *search)
     return next_deletion(search);
 }
 
-/* The elements that the candidate does without. */
+/* Adds the elements removed in the candidate. */
 static void add_deleted(const struct precision_search *search, struct bitset *ret)
 {
     SCOPED_BITSET(deleted);
@@ -174,7 +174,7 @@ static bool advance_deletion(struct precision_search *search, bool passed)
     if (passed) {
         bitset_assign(&search->kept, &search->candidate);
         search->in_vain = false;
-        bitset_clear(&search->needed); /* that was seen with a larger set */
+        bitset_clear(&search->needed); /* those results were for a larger set */
         bitset_intersect(&search->suspected, &search->kept);
     } else if (bitset_count(&search->kept) == bitset_count(&search->candidate) + 1) {
         add_deleted(search, &search->needed);
@@ -183,10 +183,10 @@ static bool advance_deletion(struct precision_search *search, bool passed)
     return next_deletion(search);
 }
 
-/* ---- The shortest beginning ---- */
+/* ---- The shortest passing prefix ---- */
 
-/* The end of the group that a beginning of this length ends in, or of one before it: larger than `bad`, smaller than
- * `good`; 0: there is none. */
+/* Extends a prefix to the end of its last group, or shortens it to an earlier group: between `bad` and `good`; 0:
+ * impossible. */
 static int64_t whole_groups(const struct precision_search *search, int64_t length)
 {
     const uint32_t *groups = search->hints.groups;
@@ -203,7 +203,7 @@ static int64_t whole_groups(const struct precision_search *search, int64_t lengt
     return end > search->bad ? end : 0;
 }
 
-/* Good guesses are short: the length is doubled before it is halved. */
+/* Short prefixes are likely: doubles the length before bisecting. */
 static bool next_beginning(struct precision_search *search)
 {
     int64_t first = search->hints.first, length;
@@ -243,7 +243,7 @@ static bool advance_minimal(struct precision_search *search, bool passed)
     return advance_deletion(search, passed);
 }
 
-/* ---- All of them ---- */
+/* ---- All modes ---- */
 
 void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified)
 {
@@ -308,7 +308,7 @@ static bool advance_precision_search(void *data, int64_t nodes, enum verdict ver
     return advance_minimal(search, passed);
 }
 
-/* Tests left in this round, and one for each element behind it. */
+/* Remaining checks of this round, and one for each element in the next. */
 static int64_t deletions_remaining(const struct precision_search *search)
 {
     int64_t left = 0, kept = (int64_t)bitset_count(&search->kept);

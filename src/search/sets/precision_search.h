@@ -1,17 +1,16 @@
-/* search/sets/precision_search.h: which elements have to stay in high precision, in few checks.
+/* search/sets/precision_search.h: finds the elements that need high precision, with few checks.
  *
- * Elements are positions 0 .. count - 1, the first of them first in line for the high precision. A check passes or
- * fails with a set of elements in high precision. Three searches:
+ * Elements are positions 0 .. count - 1, sorted by priority for high precision. A check passes or fails with a set of
+ * elements in high precision. Three searches:
  *
- * - bisect and linear: the smallest number of elements from the first on, except that all elements are an answer,
- *   and that there is always one (docs/coming-from-polygraphy.md, "Bisection in precision").
- * - minimal: a set without any element that it could do without. Elements are in the order of how much they are thought
- *   to matter: the shortest beginning that passes is looked for, then what is not needed is taken out of it from its
- *   end, in chunks that are halved, then one by one, until each that is left was seen to be needed. When no chunk of a
- *   whole round could go, and they were short, single ones have their turn at once: most are needed, as where errors
- *   add up. That last round is the proof: it does not presume that more high precision is always better. Hints make it
- *   shorter: elements that are probably needed are tried together before all others, and elements that belong together
- *   stay together until single ones have their turn.
+ * - bisect and linear: the shortest prefix that passes, except that all elements are always a result, so there is
+ *   always one (docs/coming-from-polygraphy.md, "Bisection in precision").
+ * - minimal: a 1-minimal set. Elements are sorted by their expected importance: the shortest passing prefix is found,
+ *   then unneeded elements are removed from its end, in chunks of decreasing size, then one by one, until each
+ *   remaining one was verified as needed. If no chunk of a whole round could be removed, and chunks were short, single
+ *   elements are tried at once: most are needed, as when errors accumulate. The last round is the proof: it does not
+ *   assume that more high precision is always better. Hints shorten it: elements that are probably needed are tried
+ *   first, together, and elements of a group stay together until single elements are tried.
  */
 #ifndef SEARCH_SETS_PRECISION_SEARCH_H
 #define SEARCH_SETS_PRECISION_SEARCH_H
@@ -23,19 +22,19 @@ enum precision_mode { PRECISION_BISECT, PRECISION_LINEAR, PRECISION_MINIMAL };
 enum precision_outcome { PRECISION_SEARCHING, PRECISION_FOUND, PRECISION_NOT_FOUND };
 
 enum precision_phase {
-    PRECISION_ALL,    /* minimal: do all of them suffice? */
+    PRECISION_ALL,    /* minimal: are all elements sufficient? */
     PRECISION_NONE,   /* minimal: are any needed? */
-    PRECISION_PREFIX, /* how many from the first on? */
-    PRECISION_DELETE, /* minimal: which of those? */
+    PRECISION_PREFIX, /* how long is the prefix? */
+    PRECISION_DELETE, /* minimal: which elements of the prefix? */
 };
 
-/* What is thought of the elements of a minimal search. */
+/* Hints about the elements of a minimal search. */
 struct precision_hints {
-    int64_t first; /* so many from the first on are tried together at once; 0: none */
-    /* Of these, the first that are taken out only one by one, because each is probably needed. */
+    int64_t first; /* length of the prefix that is tried first; 0: none */
+    /* Of these, the number of first elements that are only removed one by one, because each is probably needed. */
     int64_t presumed;
-    /* Of each element: the number of its group, which never falls from one to the next. Beginnings that are tried are
-     * whole groups, and chunks, too, at first. It outlives the search. NULL: each element is one. */
+    /* The group of each element, ascending. Prefixes consist of whole groups, and initially chunks, too. Must outlive
+     * the search. NULL: each element is a group. */
     const uint32_t *groups;
 };
 
@@ -44,33 +43,33 @@ struct precision_search {
     enum precision_phase phase;
     enum precision_outcome outcome;
     int64_t count;
-    struct bitset candidate; /* elements in high precision, to be checked next; in the end those that were found */
+    struct bitset candidate; /* elements in high precision, to be checked next; finally the result */
 
     /* prefixes */
-    int64_t next;      /* how many elements the candidate has */
-    int64_t good, bad; /* so many suffice, and do not, as far as is known */
+    int64_t next;      /* length of the candidate */
+    int64_t good, bad; /* known lengths that are sufficient, and insufficient */
 
     /* deletion */
-    struct bitset kept;      /* suffices */
-    struct bitset needed;    /* without it `kept` was seen to fail */
-    struct bitset suspected; /* without it some set with all of `kept` was */
-    int64_t chunk;           /* elements that are taken out at a time */
-    int64_t end;             /* elements from here on have had their turn in this round */
+    struct bitset kept;      /* sufficient set */
+    struct bitset needed;    /* elements without which `kept` fails */
+    struct bitset suspected; /* elements without which a superset of `kept` failed */
+    int64_t chunk;           /* elements removed at once */
+    int64_t end;             /* elements from here on were tried in this round */
     bool by_groups;          /* chunks are of groups */
-    bool in_vain;            /* in this round nothing could be taken out so far */
+    bool in_vain;            /* nothing was removed in this round so far */
 
     struct precision_hints hints;
 };
 
-/* `verified`: that all elements suffice, and none do not, was checked before; else a minimal search begins with
- * that. */
+/* `verified`: it is already known that all elements are sufficient and the empty set is not; else a minimal search
+ * checks that first. */
 void precision_search_start(struct precision_search *search, enum precision_mode mode, size_t count, bool verified);
 
-/* For a minimal search that was just started. */
+/* Sets hints of a minimal search; call directly after the start. */
 void precision_search_hint(struct precision_search *search, const struct precision_hints *hints);
 
-/* The candidate is the set search.candidate; when the search is over, search.outcome says what came of it. What is not
- * known to pass counts as failing. */
+/* The candidate is the set search.candidate; when the search is over, search.outcome is the result. A candidate that is
+ * not known to pass counts as failing. */
 extern const struct search_ops precision_search_ops;
 
 #endif

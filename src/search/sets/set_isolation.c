@@ -1,7 +1,7 @@
 /* search/sets/set_isolation.c: see set_isolation.h. */
 #include "search/sets/set_isolation.h"
 
-/* What was found, and the first `prefix` elements. */
+/* Proposes the found elements and the first `prefix` elements. */
 static void propose_element_prefix(struct set_isolation *search, size_t prefix)
 {
     bitset_assign(&search->candidate, &search->found);
@@ -22,19 +22,20 @@ static bool check_necessity(struct set_isolation *search)
     search->phase = ISOLATION_NECESSARY;
     search->without = VERDICT_PASS;
     search->necessary = true;
-    if (bitset_next(&search->candidate, 0) == search->count) /* it is everything, and nothing is known to pass */
+    /* the set is everything, and the empty set is known to pass */
+    if (bitset_next(&search->candidate, 0) == search->count)
         return finish_isolation(search);
     return true;
 }
 
-/* What was found last is needed: the set passed without it. All others are left out, until none can be any more. */
+/* The last element found is needed: the set passed without it. Tries to remove all others. */
 static bool delete_next(struct set_isolation *search)
 {
     size_t element = bitset_next(&search->found, search->next_delete);
 
     if (element == search->last_found)
         element = bitset_next(&search->found, element + 1);
-    if (element >= search->count || bitset_count(&search->found) == 1) /* nothing at all is known to pass */
+    if (element >= search->count || bitset_count(&search->found) == 1) /* the empty set is known to pass */
         return check_necessity(search);
     search->phase = ISOLATION_DELETE;
     search->next_delete = element;
@@ -43,7 +44,7 @@ static bool delete_next(struct set_isolation *search)
     return true;
 }
 
-/* Halves the difference; when it is one element, this is the one that turns the verdict. */
+/* Halves the difference; if it is one element, that element changes the verdict. */
 static bool narrow_difference(struct set_isolation *search)
 {
     if (search->high - search->low > 1) {
@@ -53,7 +54,7 @@ static bool narrow_difference(struct set_isolation *search)
     }
     search->last_found = search->high - 1;
     bitset_add(&search->found, search->last_found);
-    if (search->low == 0) { /* there is nothing else in what was seen to fail */
+    if (search->low == 0) { /* the failing set contains no other elements */
         search->next_delete = 0;
         return delete_next(search);
     }
@@ -108,11 +109,11 @@ static bool advance_isolation(void *data, int64_t nodes, enum verdict verdict)
             search->next_delete = 0;
             return delete_next(search);
         }
-        search->high = search->last_found; /* with these it was seen to fail */
+        search->high = search->last_found; /* it failed with these */
         search->low = 0;
         return narrow_difference(search);
     case ISOLATION_DELETE:
-        if (fails) { /* what passed before was said of a larger set */
+        if (fails) { /* earlier passes were for a larger set */
             bitset_remove(&search->found, search->next_delete);
             search->next_delete = 0;
             search->last_found = search->count;
@@ -144,7 +145,7 @@ static int64_t count_isolation_remaining(const void *data)
     const struct set_isolation *search = data;
 
     switch (search->phase) {
-    case ISOLATION_NARROW: /* then alone, then whether it is necessary */
+    case ISOLATION_NARROW: /* then ALONE, then NECESSARY */
         return count_set_halvings(search->high - search->low) + 2;
     case ISOLATION_ALONE:
         return 2;
