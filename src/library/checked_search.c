@@ -8,7 +8,7 @@
 #include "base/container/name_map.h"
 #include "base/hash.h"
 
-/* The numbers of the public header are those of base/error.h. */
+/* The error codes of the public header must equal those of base/error.h. */
 _Static_assert((int)POLYGRAPHY_ERROR_INVALID == (int)ERR_INVALID, "another number");
 _Static_assert((int)POLYGRAPHY_ERROR_MISSING == (int)ERR_MISSING, "another number");
 _Static_assert((int)POLYGRAPHY_ERROR_IO == (int)ERR_IO, "another number");
@@ -19,14 +19,14 @@ _Static_assert((int)POLYGRAPHY_ERROR_MEMORY == (int)ERR_MEMORY, "another number"
 _Static_assert((int)POLYGRAPHY_ERROR_EXISTS == (int)ERR_EXISTS, "another number");
 _Static_assert(sizeof(((struct polygraphy_error *)0)->message) == sizeof(((struct error *)0)->message), "another size");
 
-/* A search that runs. */
+/* State of a running search. */
 struct checked_run {
     const struct checked_search *search;
     struct name_map verdicts; /* by the hash of a set */
     struct arena memory;      /* of these hashes */
     uint64_t checks;
-    bool ended;      /* before the search came to its end */
-    int32_t outcome; /* why */
+    bool ended;      /* stopped before the search was complete */
+    int32_t outcome; /* reason for that */
 };
 
 static struct hash identify_set(const struct bitset *set)
@@ -34,7 +34,7 @@ static struct hash identify_set(const struct bitset *set)
     return hash_bytes(set->words, bitset_words(set) * sizeof(*set->words));
 }
 
-/* The verdict on a set that has one. */
+/* Finds the cached verdict on a set. */
 static bool find_verdict(const struct checked_run *run, const struct hash *identity, enum verdict *ret)
 {
     uint32_t found = name_map_find(&run->verdicts, (struct text){(const char *)identity, sizeof(*identity)});
@@ -66,14 +66,14 @@ static int verdict_of(int32_t answer, uint64_t check, enum verdict *ret, struct 
     default:
         return error_set(err, ERR_INVALID,
                          "check %" PRIu64 ": the oracle returned %" PRId32
-                         ", which is no answer: there are POLYGRAPHY_PASSES (0), POLYGRAPHY_FAILS (1), "
-                         "POLYGRAPHY_UNTESTABLE (2) and POLYGRAPHY_STOP (3)",
+                         ", which is not a valid answer: expected POLYGRAPHY_PASSES (0), POLYGRAPHY_FAILS (1), "
+                         "POLYGRAPHY_UNTESTABLE (2) or POLYGRAPHY_STOP (3)",
                          check, answer);
     }
 }
 
-/* The verdict on a set: from the oracle, unless it has been asked. Sets run->ended when the budget or the oracle ends
- * the search. */
+/* Gets the verdict on a set, from the cache or the oracle. Sets run->ended if the budget or the oracle ends the
+ * search. */
 static int check_set(struct checked_run *run, const struct bitset *set, size_t smallest, size_t remaining,
                      enum verdict *ret, struct error *err)
 {
@@ -107,7 +107,7 @@ static int check_set(struct checked_run *run, const struct bitset *set, size_t s
     return rc;
 }
 
-/* What is left of `all`, which fails. */
+/* Reduces `all`, which fails. */
 static int shrink_set(struct checked_run *run, const struct bitset *all, struct bitset *ret, struct error *err)
 {
     struct minimal_search search;
@@ -137,8 +137,7 @@ static int check_whole_and_shrink(struct checked_run *run, const struct bitset *
     if (rc < 0 || run->ended)
         return rc;
     if (verdict == VERDICT_SKIP)
-        return error_set(err, ERR_INVALID,
-                         "the oracle says that the whole cannot be tested, so it cannot tell anything about its parts");
+        return error_set(err, ERR_INVALID, "the oracle cannot test the full set, so its subsets cannot be judged");
     run->outcome = verdict == VERDICT_FAIL ? POLYGRAPHY_MINIMAL : POLYGRAPHY_DOES_NOT_FAIL;
     return verdict == VERDICT_FAIL ? shrink_set(run, all, ret, err) : 0;
 }

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 #include "library/checked_search.h"
 
-/* What ask_about_graph() needs. */
+/* Context of ask_about_graph(). */
 struct graph_run {
     const struct polygraphy_graph_request *request;
-    uint32_t *elements; /* room for all of them */
+    uint32_t *elements; /* buffer for all elements */
 };
 
 static size_t list_elements(const struct bitset *set, uint32_t *ret)
@@ -32,7 +32,7 @@ static int ask_about_graph(void *data, const struct bitset *set, const struct po
     return 0;
 }
 
-/* Numbers in rising order along every edge are what keeps cycles out. */
+/* Ascending indices along every edge exclude cycles. */
 static int check_edge(const struct polygraphy_graph_request *request, size_t i, struct error *err)
 {
     struct polygraphy_edge edge = request->edges[i];
@@ -57,25 +57,24 @@ static int check_graph_request(const struct polygraphy_graph_request *request, s
     if (request->oracle == NULL)
         return error_set(err, ERR_INVALID, "the request has no oracle");
     if (request->element_count == 0)
-        return error_set(err, ERR_INVALID, "the graph has no elements, so there is nothing to reduce");
+        return error_set(err, ERR_INVALID, "the graph has no elements: nothing to reduce");
     if (request->element_count > POLYGRAPHY_MAX_ELEMENTS)
-        return error_set(err, ERR_UNSUPPORTED, "the graph has %" PRIu32 " elements, at the most %u can be handled",
+        return error_set(err, ERR_UNSUPPORTED, "the graph has %" PRIu32 " elements, the maximum is %u",
                          request->element_count, POLYGRAPHY_MAX_ELEMENTS);
     if (request->edge_count > 0 && request->edges == NULL)
-        return error_set(err, ERR_INVALID, "the request says that there are %zu edges, but `edges` is NULL",
-                         request->edge_count);
+        return error_set(err, ERR_INVALID, "`edge_count` is %zu, but `edges` is NULL", request->edge_count);
     for (size_t i = 0; rc == 0 && i < request->edge_count; i++)
         rc = check_edge(request, i, err);
     return rc;
 }
 
-/* ERR_MEMORY when so many edges are too many. */
+/* ERR_MEMORY if the edges do not fit in memory. */
 static int make_dag(const struct polygraphy_graph_request *request, struct dag *ret, struct error *err)
 {
     struct dag_edge *edges SCOPED_FREE = calloc(request->edge_count + 1, sizeof(*edges));
 
     if (edges == NULL)
-        return error_set(err, ERR_MEMORY, "there is no memory for %zu edges", request->edge_count);
+        return error_set(err, ERR_MEMORY, "not enough memory for %zu edges", request->edge_count);
     for (size_t i = 0; i < request->edge_count; i++)
         edges[i] = (struct dag_edge){request->edges[i].source, request->edges[i].target};
     dag_init(ret, request->element_count, edges, request->edge_count);

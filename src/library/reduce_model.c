@@ -1,5 +1,5 @@
-/* library/reduce_model.c: polygraphy_reduce_model(): the search of `debug reduce --mode minimal`, its check a
- * function. */
+/* library/reduce_model.c: polygraphy_reduce_model(): the search of `debug reduce --mode minimal` with a function as its
+ * check. */
 #include <errno.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -17,9 +17,9 @@
 
 struct model_run {
     const struct polygraphy_model_request *request;
-    struct log *log; /* NULL: nobody wants to know */
+    struct log *log; /* NULL: no log */
 
-    char *folder; /* of candidates, our own; NULL: not made yet */
+    char *folder; /* private folder of candidates; NULL: not created yet */
     struct candidate_place place;
 
     struct model *model;
@@ -31,14 +31,14 @@ struct model_run {
     struct candidate_files files;
     bool has_maker;
 
-    struct subgraph candidate; /* the one that is checked */
-    struct subgraph bad;       /* the smallest that was seen to fail */
+    struct subgraph candidate; /* being checked */
+    struct subgraph bad;       /* smallest failing one */
     bool has_bad;
 };
 
 /* ---- Candidates ---- */
 
-/* Sets run->candidate, to be released, or `ret_usable` to false: this set cannot be a model. */
+/* Sets run->candidate, which the caller releases, or `ret_usable` to false: the set cannot be a model. */
 static int make_model_candidate(struct model_run *run, const struct bitset *set, bool *ret_usable, struct error *err)
 {
     bool whole = bitset_count(set) == set->size;
@@ -113,7 +113,7 @@ static int check_output_path(const struct polygraphy_model_request *request, str
     if (request->output == NULL)
         return 0;
     if (file_is_folder(request->output))
-        return error_set(err, ERR_INVALID, "'%s', where the result is to be written, is a folder", request->output);
+        return error_set(err, ERR_INVALID, "cannot write the result to '%s': it is a folder", request->output);
     if (!request->replace_output && file_exists(request->output))
         return error_set(err, ERR_EXISTS,
                          "'%s' already exists, refusing to overwrite: move it away, choose another path, or set "
@@ -129,11 +129,10 @@ static int check_model_request(const struct polygraphy_model_request *request, s
     if (request->model == NULL)
         return error_set(err, ERR_INVALID, "the request has no model");
     if (request->input_file_count > 0 && request->input_files == NULL)
-        return error_set(err, ERR_INVALID, "the request says that there are %zu input files, but `input_files` is NULL",
+        return error_set(err, ERR_INVALID, "`input_file_count` is %zu, but `input_files` is NULL",
                          request->input_file_count);
     if (request->custom_op_file_count > 0 && request->custom_op_files == NULL)
-        return error_set(err, ERR_INVALID,
-                         "the request says that there are %zu libraries of operators, but `custom_op_files` is NULL",
+        return error_set(err, ERR_INVALID, "`custom_op_file_count` is %zu, but `custom_op_files` is NULL",
                          request->custom_op_file_count);
     return check_output_path(request, err);
 }
@@ -143,7 +142,7 @@ static const char *data_file(const struct model_run *run, const char *name)
     return run->request->write_data ? name : NULL;
 }
 
-/* A folder that nobody else has: nothing in it can be in the way, and several searches can go on beside each other. */
+/* Creates a unique folder, so that no existing files conflict and several searches can run in parallel. */
 static int make_folder(struct model_run *run, struct error *err)
 {
     const char *parent = run->request->folder != NULL ? run->request->folder : system_temporary_folder();
@@ -151,7 +150,7 @@ static int make_folder(struct model_run *run, struct error *err)
 
     if (mkdtemp(folder) == NULL) {
         int rc = error_set_errno(err, errno == ENOENT ? ERR_MISSING : ERR_IO,
-                                 "no folder for candidates can be made in '%s'", parent);
+                                 "cannot create a folder for candidates in '%s'", parent);
 
         free(folder);
         return rc;
@@ -186,7 +185,7 @@ static void make_cut_settings(struct model_run *run)
     };
 }
 
-/* Loads the model and whatever its candidates need. `ret_nodes`: how many its file has. */
+/* Loads the model and everything that candidates need. `ret_nodes` gets the number of nodes in its file. */
 static int prepare_model_run(struct model_run *run, size_t *ret_nodes, struct error *err)
 {
     const struct polygraphy_model_request *request = run->request;
@@ -204,8 +203,7 @@ static int prepare_model_run(struct model_run *run, size_t *ret_nodes, struct er
     if (rc < 0)
         return rc;
     if (run->model->nodes.count == 0)
-        return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
-                         run->model->display_name);
+        return error_set(err, ERR_INVALID, "%s: the model has no nodes: nothing to reduce", run->model->display_name);
     rc = data_loader_new(&data, run->log, &run->loader, err);
     if (rc < 0)
         return rc;
@@ -225,7 +223,7 @@ static int save_reduced_model(struct model_run *run, struct error *err)
     struct known_types types;
     struct subgraph written;
 
-    /* Hours may have passed since it was looked at first. */
+    /* Check again: hours may have passed since the first check. */
     if (rc == 0)
         rc = check_output_path(run->request, err);
     if (rc < 0)
@@ -253,7 +251,7 @@ static void list_kept_nodes(struct model_run *run, struct polygraphy_model_resul
 static void remove_folder(struct model_run *run)
 {
     if (run->folder != NULL && rmdir(run->folder) != 0)
-        log_message(run->log, LOG_WARNING, "The folder '%s' is not empty, and stays", run->folder);
+        log_message(run->log, LOG_WARNING, "The folder '%s' is not empty and was kept", run->folder);
     free(run->folder);
     candidate_place_release(&run->place);
 }

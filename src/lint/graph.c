@@ -1,4 +1,4 @@
-/* lint/graph.c: mistakes that a graph shows without being run. See lint.h. */
+/* lint/graph.c: problems of a graph that are visible without running it. See lint.h. */
 #include "base/memory.h"
 #include "lint/lint.h"
 #include "onnx/model/subgraph.h"
@@ -9,7 +9,7 @@ static void check_header(struct lint *lint)
     const struct model *model = lint->model;
 
     if (model->ir_version <= 0)
-        lint_add(lint, LINT_RULE_IR_VERSION, NODE_NONE, "The model does not say its ir_version.");
+        lint_add(lint, LINT_RULE_IR_VERSION, NODE_NONE, "The model has no ir_version.");
     if (model->ir_version >= 3 && model->opsets.count == 0)
         lint_add(lint, LINT_RULE_OPSETS, NODE_NONE, "model with IR version >= 3 must specify opset_import for ONNX");
     if (model->graph_name.size == 0)
@@ -29,7 +29,7 @@ static void check_types(struct lint *lint, const struct value_list *values, cons
     }
 }
 
-/* Names that are given to two inputs. */
+/* Duplicate input names. */
 static void check_repeated_inputs(struct lint *lint)
 {
     const struct model *model = lint->model;
@@ -41,7 +41,7 @@ static void check_repeated_inputs(struct lint *lint)
                  TEXT_ARGS(model->values.items[model->repeated_inputs.items[i]].name));
 }
 
-/* Outputs that nothing makes. */
+/* Outputs without a source. */
 static void check_graph_outputs(struct lint *lint, const struct bitset *given)
 {
     const struct model *model = lint->model;
@@ -51,12 +51,12 @@ static void check_graph_outputs(struct lint *lint, const struct bitset *given)
 
         if (model->values.items[value].producer == NODE_NONE && !bitset_has(given, value))
             lint_add(lint, LINT_RULE_OUTPUT_SOURCE, NODE_NONE,
-                     "Graph output '" TEXT_FORMAT "' is made by no node, and neither an initializer nor a graph input.",
+                     "Graph output '" TEXT_FORMAT "' is neither produced by a node nor an initializer or graph input.",
                      TEXT_ARGS(model->values.items[value].name));
     }
 }
 
-/* One tensor that a node reads, or that its bodies read. */
+/* Checks one tensor that a node or its bodies read. */
 static void check_source(struct lint *lint, uint32_t node, uint32_t value, const struct bitset *given)
 {
     const struct value *v = &lint->model->values.items[value];
@@ -65,12 +65,12 @@ static void check_source(struct lint *lint, uint32_t node, uint32_t value, const
         return;
     if (v->producer == NODE_NONE)
         lint_add(lint, LINT_RULE_INPUT_SOURCE, node,
-                 "Input '" TEXT_FORMAT "' is neither made by a node, an initializer, nor a graph input.",
+                 "Input '" TEXT_FORMAT "' is neither produced by a node nor an initializer or graph input.",
                  TEXT_ARGS(v->name));
     else if (v->producer >= node)
         lint_add(lint, LINT_RULE_UNSORTED, node,
                  "Nodes in a graph must be topologically sorted, but input '" TEXT_FORMAT
-                 "' is made behind this node, by '%s'.",
+                 "' is produced after this node, by '%s'.",
                  TEXT_ARGS(v->name), lint->labels[v->producer]);
 }
 
@@ -86,7 +86,7 @@ static void check_sources(struct lint *lint, uint32_t node, const struct bitset 
         check_source(lint, node, model_edge(model, n->captures, i), given);
 }
 
-/* Every tensor is made once. */
+/* Every tensor must have one source. */
 static void check_results(struct lint *lint, uint32_t node, const struct bitset *given)
 {
     const struct model *model = lint->model;
@@ -103,8 +103,8 @@ static void check_results(struct lint *lint, uint32_t node, const struct bitset 
                      "Output '" TEXT_FORMAT "' is also an initializer or a graph input.", TEXT_ARGS(name));
         else if (model->values.items[value].producer != node)
             lint_add(lint, LINT_RULE_MADE_TWICE, node,
-                     "Output '" TEXT_FORMAT "' is also made by '%s': every tensor may be made once.", TEXT_ARGS(name),
-                     lint->labels[model->values.items[value].producer]);
+                     "Output '" TEXT_FORMAT "' is also produced by '%s': every tensor must have one source.",
+                     TEXT_ARGS(name), lint->labels[model->values.items[value].producer]);
     }
 }
 

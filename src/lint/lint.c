@@ -35,7 +35,7 @@ void lint_add_passing(struct lint *lint, uint32_t node)
     lint_report_add_passing(lint->report, lint->labels[node]);
 }
 
-/* A name for node `i` that no node has. `attempts` counts those that were taken, over all nodes. */
+/* Generates an unused name for node `i`. `attempts` counts generated names that were taken, over all nodes. */
 static char *make_up_label(struct lint *lint, const struct name_map *names, size_t i, unsigned *attempts)
 {
     char *label = arena_printf(&lint->model->arena, "polygraphy_unnamed_node_%zu", i);
@@ -84,7 +84,7 @@ static void report_duplicate(struct lint *lint, uint32_t first, const uint32_t *
 static void check_node_names(struct lint *lint)
 {
     size_t count = lint->model->nodes.count;
-    uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* the next node of the same name */
+    uint32_t *next = memory_alloc_zero(count + 1, sizeof(*next)); /* next node with the same name */
     uint32_t *last = memory_alloc_zero(count + 1, sizeof(*last)); /* for the first node of a name */
     SCOPED_NAME_MAP(names);
 
@@ -147,8 +147,8 @@ static int make_lint_feed(struct lint *lint, struct tensor_list *ret, struct err
 
 /* ---- The whole model ---- */
 
-/* A log sink: keeps the runtime's warnings, one in a line, without the runtime's name in front. What it says before it
- * announces a session is about the machine, not about the model. */
+/* A log sink that keeps the runtime's warnings, one per line, without the runtime's name as a prefix. Messages before a
+ * session is announced concern the machine, not the model. */
 static void keep_warning(void *data, enum log_level level, int depth, struct text message)
 {
     static const char runtime[] = "ONNX-Runtime: ";
@@ -166,8 +166,8 @@ static void keep_warning(void *data, enum log_level level, int depth, struct tex
     string_add_char(warnings, '\n');
 }
 
-/* Runs it once. The runtime's reason for not doing so is not reported here: each node alone gives a better one. Its
- * warnings are, if it runs: else they repeat what is said of the nodes. */
+/* Runs the whole model once. A failure is not reported here: single nodes give better reasons. Warnings are reported
+ * only on success: otherwise single nodes repeat them. */
 static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
 {
     struct backend_request request = *lint->request;
@@ -194,7 +194,7 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
     return rc;
 }
 
-/* Warns of inputs and nodes that no output depends on. The other nodes pass, if the model `ran`. */
+/* Warns of inputs and nodes that no output depends on. If the model `ran`, the other nodes pass. */
 static void report_unused(struct lint *lint, bool ran)
 {
     struct model *model = lint->model;
@@ -231,10 +231,10 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
         return rc;
     if (bounded_process_is_end(&why) && lint->report->failing.count == failing)
         lint_add(lint, LINT_RULE_MODEL_FAILS, NODE_NONE,
-                 "%s. It does so on the whole model, not on nodes that run alone: --onnxrt-optimization-level of "
-                 "`run` says how much it changes the model before it runs it",
+                 "%s. It does so on the whole model, but not on single nodes: try `run` with a lower "
+                 "--onnxrt-optimization-level",
                  why.message);
-    else if (!ran && in_order && lint->report->entries.count == 0) /* together they fail, alone none does */
+    else if (!ran && in_order && lint->report->entries.count == 0) /* the whole fails, but no single node */
         lint_add(lint, LINT_RULE_MODEL_FAILS, NODE_NONE, "%s", why.message);
     report_unused(lint, ran);
     lint->report->looked[LINT_RUNTIME] = true;
@@ -263,7 +263,7 @@ int lint_run(struct lint *lint, struct error *err)
     }
     lint->report->looked[LINT_CHECKER] = lint->report->looked[LINT_GRAPH] = true;
     rc = make_lint_feed(lint, &feed, err);
-    if (rc == ERR_UNSUPPORTED) { /* inputs that are no tensors, or of no type */
+    if (rc == ERR_UNSUPPORTED) { /* inputs that are not tensors, or without a type */
         lint_add(lint, LINT_RULE_NOT_RUN, NODE_NONE, "Not run: %s", err->message);
         report_unused(lint, false);
         rc = 0;

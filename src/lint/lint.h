@@ -1,14 +1,14 @@
-/* lint/lint.h: what is wrong with a model, and at which node.
+/* lint/lint.h: finds problems of a model and the nodes that cause them.
  *
- * The module lint/ is the work of `check lint`: in come a model and a backend, out goes a list of findings. It may use
- * models, backends and input data, and prints nothing.
+ * The module lint/ implements `check lint`: it checks a model, also with a backend, and returns a list of findings. It
+ * depends on models, backends and input data, and prints nothing.
  *
- * First the graph is checked, without a runtime. If nothing is wrong with it, the whole model runs once. When it does
- * not, and when the graph was not in order, each node runs alone, on what the nodes in front of it have made. What lies
- * behind a node that fails cannot be judged.
+ * First the graph is checked without a runtime. If it is valid, the whole model runs once. If that fails, or the graph
+ * was invalid, each node runs alone on the outputs of the preceding nodes. Descendants of a failing node cannot be
+ * checked.
  *
- * With a backend that is at work in a process of its own (backend/onnxrt/apart/backend.h) it is a finding, too, that
- * the runtime crashes on a node, or does not come to an end within its bounds.
+ * With a backend in a separate process (backend/onnxrt/apart/backend.h), a crash of the runtime on a node, or exceeding
+ * its limits, is also a finding.
  */
 #ifndef LINT_LINT_H
 #define LINT_LINT_H
@@ -24,29 +24,29 @@ struct lint {
     const struct backend_request *request; /* model included */
     struct data_loader *loader;
     struct log *log;
-    struct lint_report *report; /* gets what is found, which is also logged */
-    char **labels;              /* names of the nodes, made up where they have none */
+    struct lint_report *report; /* receives the findings, which are also logged */
+    char **labels;              /* names of the nodes; generated for nodes without a name */
 };
 
-/* Checks everything. An error means that the check itself could not be done: data that do not fit, no runtime. */
+/* Runs all checks. An error means that the check itself was impossible: unsuitable data, no runtime. */
 int lint_run(struct lint *lint, struct error *err);
 
-/* Adds an entry to the report and to the log. `node` is a number, or NODE_NONE when it is about the whole model. */
+/* Adds an entry to the report and to the log. `node` is an index, or NODE_NONE for the whole model. */
 void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-/* The node passes; it is the next one to run. */
+/* Records that a node passes. */
 void lint_add_passing(struct lint *lint, uint32_t node);
 
-/* The first step alone: what needs no runtime. Returns whether the graph is in order. (graph.c) */
+/* The first step: checks without a runtime. Returns whether the graph is valid. (graph.c) */
 bool lint_check_graph(struct lint *lint);
 
-/* Computes the outputs of a session that are tensors: sequences and maps cannot be read, nor handed on. `*ret_any`:
- * there are such outputs; else nothing is run. (nodes.c) */
+/* Computes the tensor outputs of a session: sequences and maps cannot be read or passed on. `*ret_any`: whether there
+ * are tensor outputs; if not, nothing is run. (nodes.c) */
 int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
                      struct tensor_list *ret, bool *ret_any, struct error *err);
 
-/* The last step alone: every node by itself, fed with `feed` in the beginning, which is emptied. (nodes.c) */
+/* The last step: runs every node separately, starting with the inputs `feed`, which is emptied. (nodes.c) */
 int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *err);
 
 #endif

@@ -1,4 +1,4 @@
-/* lint/nodes.c: running every node of a model by itself. See lint.h. */
+/* lint/nodes.c: runs every node of a model separately. See lint.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,17 +8,17 @@
 #include "lint/lint.h"
 #include "onnx/edit/model.h"
 
-/* So often the runtime's process may end: each time costs a new one. */
+/* Maximum number of crashes of the runtime's process: each one costs a restart. */
 #define MOST_ENDS 16
 
-/* What the nodes so far have made. Nodes stand in order, so a tensor is known when a node that reads it has its turn,
- * or never. */
+/* The tensors computed so far. Nodes are sorted, so a tensor that is unknown when its consumer is reached stays
+ * unknown. */
 struct node_runs {
     struct lint *lint;
-    size_t ends;           /* of the runtime's process */
-    bool out_of_time;      /* one of these because its time was over */
-    struct tensor *values; /* one for each value of the model, of undefined type where it is not known */
-    uint32_t *readers;     /* how many nodes have yet to read a value */
+    size_t ends;           /* terminations of the runtime's process */
+    bool out_of_time;      /* one of them was a time-out */
+    struct tensor *values; /* one for each value of the model; undefined type: unknown */
+    uint32_t *readers;     /* number of nodes that have not yet read a value */
 };
 
 static bool value_is_known(const struct node_runs *runs, uint32_t value)
@@ -57,8 +57,7 @@ static void give_back(struct node_runs *runs, struct edge_range edges)
     }
 }
 
-/* The inputs of the single node, as tensors that refer to the known values. Their real types replace what the model
- * says. */
+/* The inputs of a single node, as views of known values. Their actual types replace those in the model. */
 static void make_node_feed(struct node_runs *runs, const struct subgraph *single, struct tensor_list *ret)
 {
     struct model *model = runs->lint->model;
@@ -126,7 +125,8 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
     return rc;
 }
 
-/* What the runtime says in the end, without what the report says anyway, and places in the runtime's own sources. */
+/* The runtime's message without parts that the report contains anyway and without positions in the runtime's
+ * sources. */
 static struct text shorten_runtime_message(const char *message)
 {
     static const char *const markers[] = {"[ShapeInferenceError]", "[TypeInferenceError]",
@@ -148,7 +148,7 @@ static struct text shorten_runtime_message(const char *message)
     return text_of(message);
 }
 
-/* An operator that the runtime lacks may be there where the model will run. */
+/* An operator missing here may exist in the deployment runtime. */
 static bool is_unknown_operator(const char *message)
 {
     return strstr(message, "is not a registered function/op") != NULL ||
@@ -182,7 +182,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     return 0;
 }
 
-/* After a few ends, or one that took all its time, others are not waited for. */
+/* Whether to stop after several crashes or one time-out. */
 static bool gives_up(const struct node_runs *runs)
 {
     return runs->out_of_time || runs->ends == MOST_ENDS;
@@ -228,7 +228,7 @@ int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *er
     }
     if (rc == 0 && gives_up(&runs))
         lint_add(lint, LINT_RULE_NODES_NOT_RUN, NODE_NONE,
-                 "Nodes behind the last one that is named were not run: ONNX Runtime did not come to an end by itself");
+                 "Nodes after the last one reported were not run: ONNX Runtime crashed or timed out");
     for (size_t i = 0; i < model->values.count; i++)
         tensor_release(&runs.values[i]);
     free(runs.values);

@@ -1,4 +1,4 @@
-/* lint/rules.h: all that `check lint` can find, one row each. Names are an interface: pipelines filter by them. */
+/* lint/rules.h: all rules of `check lint`. Their names are a stable interface: pipelines filter by them. */
 #ifndef LINT_RULES_H
 #define LINT_RULES_H
 

@@ -9,9 +9,9 @@
 
 #define BAR_WIDTH 22
 #define MOST_LABELS 8
-#define LABEL_DISTANCE 14 /* pixels between labels that do not touch */
+#define LABEL_DISTANCE 14 /* minimum distance of labels in pixels */
 
-/* Between two stops colors are mixed. */
+/* Interpolates between two color stops. */
 static uint32_t mix_colors(const uint32_t *stops, size_t count, double position)
 {
     double place = fmin(fmax(position, 0), 1) * (double)(count - 1);

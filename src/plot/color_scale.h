@@ -1,5 +1,5 @@
-/* plot/color_scale.h: errors as colors: a logarithmic scale from pale to dark, so that what is bad stands out, and
- * colors of their own for what no scale holds: zero, infinities, NaN.
+/* plot/color_scale.h: maps errors to colors: a logarithmic scale from pale to dark, and separate colors for zero,
+ * infinities and NaN.
  */
 #ifndef PLOT_COLOR_SCALE_H
 #define PLOT_COLOR_SCALE_H
@@ -17,9 +17,9 @@ enum color_level {
 };
 
 struct color_scale {
-    double low, high; /* finite, above 0, low <= high; both 0: there are no such values */
+    double low, high; /* finite, > 0, low <= high; both 0: no such values */
     uint32_t colors[COLOR_LEVELS];
-    double tolerance; /* marked if it lies on the scale */
+    double tolerance; /* marked if it is within the scale */
     const char *tolerance_name;
 };
 

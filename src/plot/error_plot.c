@@ -9,8 +9,8 @@
 #include "plot/color_scale.h"
 #include "tensor/compare/difference.h"
 
-/* Bins of a panel: one for zeros, those of the axis, one for infinities, one for NaN. Magnitudes that are no numbers
- * are one bin. */
+/* Bins of a panel: one for zeros, those of the axis, one for infinities, one for NaN. Non-finite magnitudes share one
+ * bin. */
 enum {
     X_BINS = 140,
     Y_BINS = 70,
@@ -32,15 +32,15 @@ enum {
     HEIGHT = TOP + 2 * PANEL_HEIGHT + PANEL_DISTANCE + 56,
 };
 
-#define SHADES 32 /* of each of two ranges of levels: all within the tolerances, and not */
+#define SHADES 32 /* for each of two ranges: all within the tolerances, and not */
 #define LINE_COLOR 0x008000
 
 #define FAR 3 /* powers of ten */
 
-/* ---- An axis of powers of ten, cut into bins ---- */
+/* ---- A logarithmic axis with bins ---- */
 
 struct log_axis {
-    double low, high;       /* powers of ten, whole numbers; low < high once it is closed */
+    double low, high;       /* integer powers of ten; low < high after log_axis_close() */
     double least, greatest; /* values seen; `least` > `greatest`: none */
 };
 
@@ -49,7 +49,7 @@ static void log_axis_init(struct log_axis *axis)
     *axis = (struct log_axis){.least = INFINITY, .greatest = -INFINITY};
 }
 
-/* Makes room for a value; what is not finite or not above 0 has none. */
+/* Extends the axis to a value; values that are not finite or not > 0 are ignored. */
 static void log_axis_add(struct log_axis *axis, double value)
 {
     if (!(value > 0) || isinf(value))
@@ -58,7 +58,7 @@ static void log_axis_add(struct log_axis *axis, double value)
     axis->greatest = fmax(axis->greatest, value);
 }
 
-/* Ends the adding. Makes room for `mark`, too, unless it lies far from all values. */
+/* Finishes the range; also includes `mark`, unless it is far from all values. */
 static void log_axis_close(struct log_axis *axis, double mark)
 {
     bool has_mark = mark > 0 && isfinite(mark);
@@ -75,13 +75,13 @@ static void log_axis_close(struct log_axis *axis, double mark)
         axis->high = axis->low + 1;
 }
 
-/* From 0 at the low end to 1 at the high one, and beyond for what lies outside. */
+/* 0 at the low end, 1 at the high end; values outside of the axis give positions outside of [0, 1]. */
 static double log_axis_position(const struct log_axis *axis, double value)
 {
     return (log10(value) - axis->low) / (axis->high - axis->low);
 }
 
-/* The bin, of `bins`, of a value that was added. */
+/* The bin (0 .. bins-1) of a value that was added. */
 static size_t log_axis_bin(const struct log_axis *axis, double value, size_t bins)
 {
     double place = log_axis_position(axis, value) * (double)bins;
@@ -89,7 +89,7 @@ static size_t log_axis_bin(const struct log_axis *axis, double value, size_t bin
     return place <= 0 ? 0 : place >= (double)bins ? bins - 1 : (size_t)place;
 }
 
-/* The distance, in powers of ten, of at most `count` labels. */
+/* The distance of labels in powers of ten, for at most `count` labels. */
 static int log_axis_step(const struct log_axis *axis, int count)
 {
     int step = (int)ceil((axis->high - axis->low) / count);
@@ -318,7 +318,7 @@ static void draw_x_labels(const struct error_plot *plot, double y, struct svg *s
 
 /* ---- Tolerances ---- */
 
-/* Draws factor * magnitude ^ exponent as far as it runs through the panel. */
+/* Draws the part of factor * magnitude ^ exponent that is inside the panel. */
 static void draw_tolerance(const struct error_plot *plot, const struct panel *panel, double top, double factor,
                            int exponent, struct svg *svg)
 {

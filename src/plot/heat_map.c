@@ -1,4 +1,4 @@
-/* plot/heat_map.c: where errors are. See picture.h. */
+/* plot/heat_map.c: draws heat maps. See picture.h. */
 #include "plot/picture.h"
 
 #include <math.h>
@@ -20,7 +20,7 @@ enum {
     SCALE_LEAST = 220,
     SCALE_MOST = 360,
     SWATCH = 14,
-    TILE_LINES_FROM = 4, /* cells of a tile from which on lines between tiles hide nothing */
+    TILE_LINES_FROM = 4, /* minimum cells of a tile for lines between tiles */
 };
 
 struct heat_map {
@@ -29,7 +29,7 @@ struct heat_map {
     enum difference_kind kind;
     struct picture_fold fold;
     double *cells;   /* greatest error; -1: no element */
-    uint8_t *levels; /* the same as colors */
+    uint8_t *levels; /* color levels of the cells */
     double cell_width, cell_height;
     size_t zeros, infinities, nans;
     double worst;

@@ -54,7 +54,7 @@ static size_t clamp_size(size_t value, size_t low, size_t high)
     return value < low ? low : value > high ? high : value;
 }
 
-/* Columns of tiles such that the picture is about as wide as it is high. */
+/* The number of tile columns for which the picture is about square. */
 static size_t tiles_across(const struct picture_fold *fold)
 {
     double wanted = sqrt((double)fold->tiles * (double)fold->cell_rows / (double)fold->cell_columns);
@@ -88,7 +88,7 @@ void picture_fold_init(struct picture_fold *fold, const struct shape *shape)
     fold->rows = fold->down * fold->cell_rows;
 }
 
-/* The part, of `parts`, that position `at` of `size` falls into. */
+/* The part (0 .. parts-1) that contains position `at` of `size`. */
 static size_t part_of(size_t at, size_t size, size_t parts)
 {
     return parts == size ? at : (size_t)((double)at / (double)size * (double)parts);

@@ -57,7 +57,7 @@ static void add_file_name(const char *kind, const struct compared_outputs *compa
         string_add_format(name, "_iteration_%zu", compared->iteration);
 }
 
-/* A path that no other plot of this run has; it lives as long as `plots`. */
+/* A unique path for a plot of this run, valid as long as `plots`. */
 static const char *make_path(struct plots *plots, const char *folder, const char *kind,
                              const struct compared_outputs *compared)
 {

@@ -97,8 +97,8 @@ void svg_circle(struct svg *svg, double x, double y, double radius, uint32_t col
 
 /* ---- Cells ---- */
 
-/* All cells of one color are one path, and neighbours in a row one stroke of it: a fraction of what as many rectangles
- * would take. */
+/* All cells of one color are one path, and adjacent cells in a row one stroke: much smaller than one rectangle per
+ * cell. */
 static void add_strokes(struct string_builder *out, const struct svg_cells *cells, unsigned level)
 {
     for (size_t row = 0; row < cells->rows; row++) {

@@ -1,4 +1,4 @@
-/* plot/svg.h: pictures as SVG text (W3C, Scalable Vector Graphics 1.1): the few shapes that plots are made of.
+/* plot/svg.h: pictures as SVG text (W3C, Scalable Vector Graphics 1.1): the few shapes used in plots.
  *
  *   svg_begin(&svg, 640, 480);
  *   svg_text(&svg, 20, 30, SVG_HEADING, TEXT("Absolute error"));
@@ -32,8 +32,8 @@ void svg_begin(struct svg *svg, int width, int height);
 void svg_end(struct svg *svg);
 void svg_release(struct svg *svg);
 
-/* A line of text with its base line at y. What XML does not allow is shown as U+FFFD. The middle of what is longer than
- * SVG_LINE_CHARACTERS, in headings two thirds of that, is left out. */
+/* A line of text with its base line at y. Characters that XML does not allow become U+FFFD. Text longer than
+ * SVG_LINE_CHARACTERS (two thirds of that in headings) is shortened in the middle. */
 #define SVG_LINE_CHARACTERS 102
 void svg_text(struct svg *svg, double x, double y, enum svg_style style, struct text text);
 
@@ -52,7 +52,7 @@ void svg_circle(struct svg *svg, double x, double y, double radius, uint32_t col
 struct svg_cells {
     double x, y, cell_width, cell_height;
     size_t columns, rows;
-    const uint8_t *levels;  /* of cell [row * stride + column]; SVG_NO_CELL: nothing is drawn */
+    const uint8_t *levels;  /* of cell [row * stride + column]; SVG_NO_CELL: not drawn */
     size_t stride;          /* cells from one row to the next */
     const uint32_t *colors; /* of each level */
 };

@@ -364,7 +364,7 @@ static void file_of_the_oracle_keeps_the_folder_alive(void **state)
     search.script.look = leave_a_file;
     assert_int_equal(search_run(&search), 0);
     assert_int_equal(scratch_count("candidates"), 1);
-    assert_non_null(strstr(search.script.warning, "is not empty, and stays"));
+    assert_non_null(strstr(search.script.warning, "is not empty and was kept"));
     polygraphy_model_result_release(&search.result);
 }
 
@@ -424,7 +424,7 @@ static void requests_that_make_no_sense_are_refused(void **state)
     assert_refused(&search, POLYGRAPHY_ERROR_INVALID, "`custom_op_files` is NULL");
     search_init(&search, fixture_path(DETECTOR), "head", NULL);
     search.request.folder = "nowhere";
-    assert_refused(&search, POLYGRAPHY_ERROR_MISSING, "no folder for candidates can be made in 'nowhere'");
+    assert_refused(&search, POLYGRAPHY_ERROR_MISSING, "cannot create a folder for candidates in 'nowhere'");
     search_init(&search, fixture_path(DETECTOR), "head", NULL);
     search.request.output = "candidates";
     assert_refused(&search, POLYGRAPHY_ERROR_INVALID, "is a folder");
