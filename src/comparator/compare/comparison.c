@@ -26,7 +26,7 @@ static void report_lonely(const struct comparison *comparison, const struct lone
                  other, lonely->names.data);
 }
 
-/* When all outputs are required, those without a partner are the first ones to mismatch. */
+/* With `require_all` outputs without a partner are mismatches. */
 static void add_mismatches(struct comparison *comparison, const struct lonely *lonely)
 {
     struct string_builder *mismatched = &comparison->mismatched;
@@ -47,7 +47,7 @@ static void close_iteration(struct comparison *comparison)
     log_indent(comparison_log(comparison), -(comparison->iterations > 1));
 }
 
-/* The first reason is the one that is told. */
+/* Records the reason of a refusal, unless there is one already. */
 static void refuse_comparison(struct comparison *comparison, const char *reason)
 {
     if (comparison->refusal.code != 0)
@@ -68,7 +68,7 @@ static void refuse_strangers(struct comparison *comparison)
     refuse_comparison(comparison, reason.data);
 }
 
-/* Returns false when surplus iterations are mismatches. */
+/* Returns false if surplus iterations count as mismatches. */
 static bool report_surplus(const struct comparison *comparison)
 {
     const struct runner_results *first = comparison->first, *second = comparison->second;
@@ -129,7 +129,7 @@ static enum data_type find_type_kind(enum data_type type)
     return data_type_is_float(type) ? DATA_FLOAT32 : data_type_is_integer(type) ? DATA_INT64 : type;
 }
 
-/* Whether what was guessed cannot be right. */
+/* Whether a pair guessed by position or similar name cannot correspond. */
 static bool are_strangers(const struct output_pair *pair)
 {
     return !output_pair_is_exact(pair) &&
@@ -223,7 +223,7 @@ void comparison_end_iteration(struct comparison *comparison)
     const struct pairing *pairing = &comparison->pairing;
     bool passed = comparison->iteration_passed;
     bool is_empty = pairing->first_alone.count + pairing->second_alone.count == 0;
-    bool is_done = comparison->next == pairing->count; /* no mismatch has ended it early */
+    bool is_done = comparison->next == pairing->count; /* not stopped by a mismatch */
 
     if (comparison->compared_count == 0 && is_done && !is_empty)
         refuse_strangers(comparison);
@@ -235,7 +235,7 @@ void comparison_end_iteration(struct comparison *comparison)
     else
         log_message(comparison_log(comparison), LOG_ERROR, "FAILED | Mismatched outputs: [%s]",
                     comparison->mismatched.data);
-    /* Unless that is what was said last. */
+    /* Skipped if it would repeat the last line. */
     if (comparison->mismatched_count > 0 && comparison->first_mismatch_at + 1 < comparison->next)
         log_message(comparison_log(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
                     comparison->mismatched_count, comparison->compared_count, comparison->first_mismatch.data);

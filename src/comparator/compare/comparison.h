@@ -1,10 +1,10 @@
-/* comparator/compare/comparison.h: the results of runs, compared.
+/* comparator/compare/comparison.h: compares the results of runs.
  *
- * Each result is compared with the next one, iteration by iteration, output by output. Verdicts belong to pairs of
- * results, not to their names, which may be equal.
+ * Each result is compared with the next one, by iteration and output. Verdicts belong to pairs of results, not to their
+ * names, which may be equal.
  *
- * The module comparator/compare/ judges results of runs: results and criteria come in, a verdict goes out, with what
- * the log and a report say about it. It runs no model, and knows options only as criteria.
+ * The module comparator/compare/ compares and validates results of runs: it computes verdicts from results and
+ * criteria, logs them, and collects a report. It does not run models or parse options.
  */
 #ifndef COMPARATOR_COMPARE_COMPARISON_H
 #define COMPARATOR_COMPARE_COMPARISON_H
@@ -13,42 +13,42 @@
 #include "comparator/compare/settings.h"
 #include "format/polygraphy/run_results.h"
 
-/* Compares neighbours and tells in `ret_passed` whether all matched; fewer than two results match. ERR_INVALID when
- * there are two that have no output in common, after the others were compared; `ret_passed` tells of these also then.
- * Statistics for the log are computed only when they are shown. */
+/* Compares each result with the next one. `ret_passed`: whether all matched; fewer than two results match. ERR_INVALID
+ * if two results have no output in common, after all pairs were compared; `ret_passed` is also set then. Statistics are
+ * computed only if the log shows them. */
 int comparison_run(struct run_results *results, const struct comparison_settings *settings, bool *ret_passed,
                    struct error *err);
 
-/* One such pair of neighbours, compared while their outputs come:
+/* Incremental comparison of two results while their outputs are produced:
  *
  *   comparison_begin(&comparison, &settings, &first, &second);
  *   for (i = 0; i < comparison.iterations && comparison_goes_on(&comparison); i++) {
  *       comparison_begin_iteration(&comparison, i);
- *       ... comparison_advance(&comparison, err) whenever more outputs are there ...
+ *       ... comparison_advance(&comparison, err) whenever more outputs are available ...
  *       comparison_end_iteration(&comparison);
  *   }
  *   rc = comparison_end(&comparison, &passed, err);
  *
- * Both results have all their iterations and, when an iteration begins, the names of all its outputs. Tensors may come
- * later, until then they are zeroed; names and tensors may not move. After an error call comparison_abandon().
+ * Both results must have all their iterations and, when an iteration begins, the names of all its outputs. Tensors may
+ * be set later and are zeroed until then; names and tensors must not move. After an error call comparison_abandon().
  */
 struct comparison {
     const struct comparison_settings *settings;
     struct runner_results *first, *second;
-    size_t iterations; /* that both have */
+    size_t iterations; /* in both results */
     size_t passed_count, done_count;
     bool passed;          /* so far */
-    struct error refusal; /* why an iteration could not be compared; code 0: none */
+    struct error refusal; /* the first reason why an iteration could not be compared; code 0: none */
 
     /* Of the current iteration: */
     bool is_open;
     size_t index;
     struct pairing pairing;
     size_t next;           /* pair to compare */
-    size_t compared_count; /* of the pairs before it */
+    size_t compared_count; /* pairs compared so far */
     bool iteration_passed;
     struct string_builder compared, mismatched;
-    size_t mismatched_count, first_mismatch_at; /* of the pairs that were compared */
+    size_t mismatched_count, first_mismatch_at; /* among compared pairs */
     struct string_builder first_mismatch;       /* the output and its worst element */
 };
 
@@ -56,18 +56,19 @@ void comparison_begin(struct comparison *comparison, const struct comparison_set
                       struct runner_results *first, struct runner_results *second);
 void comparison_begin_iteration(struct comparison *comparison, size_t index);
 
-/* Compares the next pairs, in the order of the first result, as long as both of a pair are there. */
+/* Compares the next pairs, in the order of the first result, while both outputs of a pair are available. */
 int comparison_advance(struct comparison *comparison, struct error *err);
 void comparison_end_iteration(struct comparison *comparison);
 
-/* Whether another iteration is to be compared: not after one with nothing to compare, nor after a mismatch, when the
- * first one ends it all. */
+/* Whether to compare another iteration: not after one with nothing to compare, nor after a mismatch with
+ * `fail_fast`. */
 bool comparison_goes_on(const struct comparison *comparison);
 
-/* Whether an output of the current iteration, of either result, still waits for its counterpart. */
+/* Whether an output of the current iteration, of either result, has not been compared yet. */
 bool comparison_awaits(const struct comparison *comparison, const struct named_tensor *output);
 
-/* Tells in `ret_passed` whether all that was compared matched. ERR_INVALID when an iteration had nothing to compare. */
+/* Finishes the comparison. `ret_passed`: whether everything matched. ERR_INVALID if an iteration had nothing to
+ * compare. */
 int comparison_end(struct comparison *comparison, bool *ret_passed, struct error *err);
 void comparison_abandon(struct comparison *comparison);
 

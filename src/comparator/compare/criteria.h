@@ -1,28 +1,28 @@
-/* comparator/compare/criteria.h: what outputs have to fulfil, by name. */
+/* comparator/compare/criteria.h: the criteria that outputs must satisfy, by output name. */
 #ifndef COMPARATOR_COMPARE_CRITERIA_H
 #define COMPARATOR_COMPARE_CRITERIA_H
 
 #include "base/text/named_values.h"
 #include "tensor/compare/compare.h"
 
-/* What is demanded of the metrics. One that is NaN fulfils nothing. */
+/* Limits of metrics. A metric that is NaN fails. */
 struct metric_criteria {
     double l2_tolerance;     /* distance: at most */
     double cosine_threshold; /* distance: at least */
     double psnr_threshold;   /* quality: dB, at least */
     double snr_threshold;    /* quality: dB, at least */
-    double nmse_tolerance;   /* quality: normalized mean squared error, at most; NaN: does not matter */
+    double nmse_tolerance;   /* quality: normalized mean squared error, at most; NaN: not checked */
 };
 
-/* What two outputs have to fulfil. */
+/* The criteria for two outputs. */
 struct comparison_criteria {
     struct compare_options simple;
     size_t index_tolerance;
     struct metric_criteria metrics;
 };
 
-/* The same for all outputs, as options say it; each member has the name of its option. Zeroed: the defaults of
- * comparison_rules_find() hold for all of them. */
+/* The criteria for all outputs, as in the options; each member has the name of its option. Zeroed: the defaults of
+ * comparison_rules_find() apply. */
 struct comparison_rules {
     struct named_numbers rtol, atol, norm_tolerance;
     struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
@@ -32,7 +32,7 @@ struct comparison_rules {
     struct named_numbers l2_tolerance, cosine_threshold, psnr_threshold, snr_threshold, nmse_tolerance;
 };
 
-/* What holds for the output of this name. */
+/* The criteria for the output of this name. */
 void comparison_rules_find(const struct comparison_rules *rules, const char *output, struct comparison_criteria *ret);
 
 #endif

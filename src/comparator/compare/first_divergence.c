@@ -46,7 +46,7 @@ void first_divergence_add_all_invalid(struct first_divergence *divergence, const
             }
 }
 
-/* What is known of each value. */
+/* The state of each value. */
 enum state { UNKNOWN, GOOD, BAD };
 
 static bool any_value_is(const struct model *model, struct edge_range range, const enum state *states,
@@ -61,7 +61,7 @@ static bool any_value_is(const struct model *model, struct edge_range range, con
     return false;
 }
 
-/* What comes of something bad is taken for bad where nothing else is known. */
+/* Unknown outputs of nodes with a bad input are treated as bad. */
 static void blame_nodes(const struct model *model, enum state *states, struct blamed_nodes *ret)
 {
     for (uint32_t i = 0; i < model->nodes.count; i++) {
@@ -102,7 +102,7 @@ static void reach_outputs(const struct model *model, const struct node *node, st
     }
 }
 
-/* `states` are those of verdicts alone. `reached` is empty on entry. */
+/* `states` are from verdicts only. `reached` must be empty on entry. */
 static size_t count_behind(const struct model *model, const enum state *states, uint32_t first, struct bitset *reached)
 {
     size_t count = 0;
@@ -130,7 +130,7 @@ static void want_unknown(const struct model *model, struct edge_range range, con
     }
 }
 
-/* `wanted` is empty on entry. */
+/* `wanted` must be empty on entry. */
 static size_t count_before(const struct model *model, const enum state *states, uint32_t last, struct bitset *wanted)
 {
     size_t count = 0;
@@ -162,7 +162,7 @@ static enum state *list_value_states(const struct model *model, const struct ten
     return states;
 }
 
-/* `all_known`: what no verdict is about is good. */
+/* `all_known`: values without a verdict are good. */
 static void find_blamed_nodes(const struct model *model, const struct tensor_verdict *verdicts, size_t count,
                               bool all_known, struct blamed_nodes *ret)
 {

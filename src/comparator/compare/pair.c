@@ -13,10 +13,10 @@
 #include "tensor/values/element_text.h"
 #include "tensor/values/text.h"
 
-/* Of a long list of mismatching elements as many are shown. */
+/* Maximum number of mismatching elements in the log. */
 enum { MOST_MISMATCHES = 1000 };
 
-/* Tensors with more elements are not shown whole. */
+/* Tensors with more elements are abbreviated. */
 enum { MOST_VALUES = 100 };
 
 static void log_values(struct log *log, const struct tensor *tensor)
@@ -73,7 +73,7 @@ struct subject {
     const struct pair_names *runners;
     const char *name; /* of the first output */
     const char *second_name;
-    const struct tensor *a, *b; /* of one shape, once it was matched */
+    const struct tensor *a, *b; /* of equal shape after match_shapes() */
     struct comparison_criteria criteria;
     struct compare_result result;
 };
@@ -118,7 +118,7 @@ static void refuse_shapes(struct subject *subject, const char *what)
     log_message(subject->log, LOG_ERROR, "FAILED | Output: '%s' | %s: %s", subject->name, what, text.data);
 }
 
-/* The statistic that decides, or for single elements the greatest difference. */
+/* The value of the checked statistic; for elementwise comparison the greatest difference. */
 static double read_needed_tolerance(const struct compare_difference *difference, enum compare_statistic statistic)
 {
     switch (statistic) {
@@ -194,7 +194,7 @@ static bool has_numbers(const struct tensor *tensor)
     return elements_arithmetic(tensor->type) != ARITHMETIC_NONE;
 }
 
-/* Everything that is only there to be read; costs several passes over the data. */
+/* Logs statistics, which cost several passes over the data. */
 static int log_statistics(const struct subject *subject, struct error *err)
 {
     int rc;
@@ -214,7 +214,7 @@ static int log_statistics(const struct subject *subject, struct error *err)
     return rc;
 }
 
-/* "(0, 3): 1.5 vs. 1.6", the position only when asked for. */
+/* "(0, 3): 1.5 vs. 1.6", the position only if requested. */
 static void add_pair_element(const struct tensor *a, const struct tensor *b, size_t element, bool with_position,
                              struct string_builder *text)
 {
@@ -238,12 +238,12 @@ void pair_add_mismatch(const struct output_pair *pair, const struct compare_resu
         return;
     string_add_format(ret, ", %zu of %zu elements", result->mismatches, result->elements);
     if (!shape_equal(&a->shape, &b->shape))
-        return; /* they were compared in another order than they are in */
+        return; /* elements were compared in a different order */
     string_add(ret, ", the worst at ");
     add_pair_element(a, b, result->worst, true, ret);
 }
 
-/* The mismatching elements one by one, for those who asked for very much. */
+/* Logs each mismatching element, at LOG_EXTRA_VERBOSE. */
 static void log_mismatches(const struct subject *subject)
 {
     bool with_position = log_shows(subject->log, LOG_SUPER_VERBOSE);
@@ -274,7 +274,7 @@ static void log_mismatches(const struct subject *subject)
     log_message(subject->log, LOG_EXTRA_VERBOSE, "%s", text.data);
 }
 
-/* ", norm=0.001 * 25.5" when there is such a tolerance. */
+/* Appends ", norm=0.001 * 25.5" if there is a norm tolerance. */
 static void add_norm_tolerance(const struct subject *subject, struct string_builder *text)
 {
     double tolerance = subject->criteria.simple.norm_tolerance;
@@ -309,8 +309,8 @@ static void log_verdict(const struct subject *subject)
                 number_to_text(options->atol, absolute), norm.data);
 }
 
-/* Makes subject->b refer to the second output in the shape of the first one, which may live in `matched`. When that is
- * impossible or unwanted, it is logged and *ret_possible is false. */
+/* Makes subject->b refer to the second output in the shape of the first one, which may be owned by `matched`. If that
+ * is impossible or disabled, logs it and sets *ret_possible to false. */
 static int match_shapes(struct subject *subject, struct tensor *matched, bool *ret_possible, struct error *err)
 {
     int rc;
@@ -399,7 +399,7 @@ static int compare_rankings(struct subject *subject, struct error *err)
     return 0;
 }
 
-/* One metric that is held against a limit. */
+/* Checks one metric against its limit. */
 static bool check_metric(struct log *log, const char *what, double value, bool at_least, double limit)
 {
     bool fulfilled = at_least ? value >= limit : value <= limit; /* neither for NaN */
@@ -411,7 +411,7 @@ static bool check_metric(struct log *log, const char *what, double value, bool a
     return fulfilled;
 }
 
-/* The outputs as vectors, or as a signal and its noise. */
+/* Compares outputs as vectors, or as a signal and its noise. */
 static int compare_as_a_whole(struct subject *subject, bool as_signal, struct error *err)
 {
     const struct metric_criteria *criteria = &subject->criteria.metrics;

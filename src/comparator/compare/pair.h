@@ -1,4 +1,4 @@
-/* comparator/compare/pair.h: the verdict on two outputs, and what the log says about it and about their values. */
+/* comparator/compare/pair.h: compares two outputs, and logs the verdict and statistics of their values. */
 #ifndef COMPARATOR_COMPARE_PAIR_H
 #define COMPARATOR_COMPARE_PAIR_H
 
@@ -12,14 +12,14 @@ struct pair_names {
     const char *first, *second;
 };
 
-/* Compares by what the settings say, and the criteria for the first output's name. ERR_UNSUPPORTED where types have no
- * such comparison: strings and complex numbers have neither distance nor quality. */
+/* Compares two outputs by the settings and the criteria for the first output's name. ERR_UNSUPPORTED if the function
+ * does not support their types: strings and complex numbers have neither distance nor quality. */
 int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
                  const struct pair_names *runners, const struct comparison_criteria *criteria,
                  struct compare_result *ret, struct error *err);
 
-/* Appends what did not match: "'y', 3 of 96 elements, the worst at (0, 2): 1.5 vs. 1.6"; only the name where the
- * verdict was not one of elements. Both tensors have to be there. */
+/* Appends what did not match: "'y', 3 of 96 elements, the worst at (0, 2): 1.5 vs. 1.6"; only the name if the verdict
+ * does not concern single elements. Both tensors must be available. */
 void pair_add_mismatch(const struct output_pair *pair, const struct compare_result *result, struct string_builder *ret);
 
 /* The range of a histogram. */
@@ -29,8 +29,8 @@ struct histogram_range {
 
 #define HISTOGRAM_RANGE_EMPTY ((struct histogram_range){INFINITY, -INFINITY})
 
-/* Logs "<label> | Stats: ..." and, nested and for those who want details (LOG_VERBOSE), the values of up to 100
- * elements and a histogram. Computes nothing that is not shown. The tensor has numbers. */
+/* Logs "<label> | Stats: ..." and, nested at LOG_VERBOSE, the values of up to 100 elements and a histogram. Computes
+ * only what is shown. The tensor must be numeric. */
 int statistics_log(struct log *log, const char *label, const struct tensor *tensor, const struct histogram_range *range,
                    struct error *err);
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "base/text/names.h"
 
-/* A whole model's tensors may be without partner: nobody wants to read all their names. */
+/* Maximum number of names in messages: all tensors of a model may be without a partner. */
 enum { MOST_NAMES = 10 };
 
 static void add_lonely(struct lonely *lonely, const char *name)
@@ -46,7 +46,7 @@ static const struct named_tensor *find_partner(const struct tensor_list *first, 
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
                   bool by_name)
 {
-    struct bitset paired; /* places in `second` */
+    struct bitset paired; /* positions in `second` */
 
     *pairing = (struct pairing){0};
     bitset_init(&paired, second->count);

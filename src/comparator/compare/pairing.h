@@ -1,5 +1,4 @@
-/* comparator/compare/pairing.h: which output of one result belongs to which output of another:
- * docs/coming-from-polygraphy.md, "Pairing outputs". */
+/* comparator/compare/pairing.h: pairs the outputs of two results: docs/coming-from-polygraphy.md, "Pairing outputs". */
 #ifndef COMPARATOR_COMPARE_PAIRING_H
 #define COMPARATOR_COMPARE_PAIRING_H
 
@@ -21,17 +20,17 @@ struct pairing {
     struct lonely first_alone, second_alone;
 };
 
-/* The partner of an output is the one with its name; else the first one whose name holds it or is held by it, ignoring
- * case; else the one at the same position. But an output never gets a partner that belongs to another one by its
- * name. `by_name`: the one with its name, or none. */
+/* The partner of an output is the one with the same name; else the first one whose name contains it or is contained in
+ * it, ignoring case; else the one at the same position. An output never gets a partner whose name matches another
+ * output. `by_name`: only equal names are paired. */
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
                   bool by_name);
 void pairing_release(struct pairing *pairing);
 
-/* Two that were no partners after all: both count as alone. The pair stays where it is. */
+/* Separates a pair: both outputs count as unpaired. The pair stays in the list. */
 void pairing_part(struct pairing *pairing, const struct output_pair *pair);
 
-/* True when the two have the same name. */
+/* Whether both have the same name. */
 bool output_pair_is_exact(const struct output_pair *pair);
 
 #endif

@@ -146,14 +146,14 @@ void run_report_add_validations(struct run_report *report, const struct runner_r
             run_report_add_validation(report, runner->name, i, &runner->items[i].outputs.items[k]);
 }
 
-/* ---- Tensor by tensor ---- */
+/* ---- Summaries of tensors ---- */
 
 static double read_greatest_error(const struct compared_record *record)
 {
     return record->has_differences ? record->differences.absolute.maximum : 0;
 }
 
-/* Whether `a` went worse than `b`. */
+/* Whether the result of `a` is worse than that of `b`. */
 static bool is_worse(const struct compared_record *a, const struct compared_record *b)
 {
     if (a->passed != b->passed)
@@ -231,7 +231,7 @@ static void write_range(struct json_writer *json, const struct described_output 
     json_writer_end_object(json);
 }
 
-/* As members of an object that is open. */
+/* Writes members of the open object. */
 static void write_output(struct json_writer *json, const struct described_output *output)
 {
     const struct statistics *statistics = &output->statistics;
@@ -288,7 +288,7 @@ bool run_report_write_mismatch(const struct run_report *report, const char *outp
     return false;
 }
 
-/* What was demanded, by the words of the options. */
+/* Writes the criteria, named like the options. */
 static void write_tolerances(struct json_writer *json, const struct compared_record *record)
 {
     const struct comparison_criteria *criteria = &record->criteria;

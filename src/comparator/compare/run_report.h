@@ -1,8 +1,8 @@
-/* comparator/compare/run_report.h: what comparing and validating came to, as JSON for other programs.
+/* comparator/compare/run_report.h: the results of comparison and validation as JSON.
  *
  *   "passed": false,
  *   "compare": "simple",
- *   "comparisons": [            one for each two results, iteration and output that were compared
+ *   "comparisons": [            one for each compared pair of results, iteration and output
  *     {
  *       "first_runner": "A", "second_runner": "B", "iteration": 0,
  *       "output": "x", "counterpart": "x", "passed": false,
@@ -15,17 +15,17 @@
  *       "metrics": {"l2_norm": 5.0, "cosine_similarity": 0.94, ...}
  *     }
  *   ],
- *   "validation": [             one for each output that was searched for NaN and infinities; null: not wanted
+ *   "validation": [             one for each output that was validated; null: no validation
  *     {"runner": "A", "iteration": 0, "output": "x", "node": ..., "passed": true, "elements": 2, "nans": 0, ...}
  *   ],
- *   "outputs": [                one for each output of a runner that is alone; null: none is
+ *   "outputs": [                one for each output of a single runner; null: several runners
  *     {"runner": "A", "iteration": 0, "output": "x", "node": ..., "dtype": "float32", "shape": [2], ...}
  *   ]
  *
- * "node" is the one of the model that makes the output; null for none, and when the model is not known.
- * "statistics" and "metrics" are null where there are none: for strings and complex numbers, "metrics" also for outputs
- * of different shapes. "differences" is null unless values were compared with tolerances. Numbers may be NaN, Infinity
- * and -Infinity, as Python writes and reads them.
+ * "node" is the node that produces the output; null if there is none or the model is unknown. "statistics" and
+ * "metrics" are null if not available: for strings and complex numbers, "metrics" also for outputs of different shapes.
+ * "differences" is null unless values were compared with tolerances. Numbers may be NaN, Infinity and -Infinity, as
+ * Python writes and reads them.
  */
 #ifndef COMPARATOR_COMPARE_RUN_REPORT_H
 #define COMPARATOR_COMPARE_RUN_REPORT_H
@@ -39,7 +39,7 @@
 #include "tensor/statistics/range.h"
 #include "tensor/statistics/statistics.h"
 
-/* An output; the tensor itself is gone when the report is written. */
+/* A description of an output, whose tensor may be released before the report is written. */
 struct described_output {
     char *runner, *name;
     size_t iteration;
@@ -47,10 +47,10 @@ struct described_output {
     struct shape shape;
     bool has_statistics;
     struct statistics statistics;
-    struct value_range range; /* without statistics only the counts */
+    struct value_range range; /* only the counts without statistics */
 };
 
-/* What two outputs have in one place. */
+/* One element of two outputs. */
 struct compared_element {
     size_t element;
     struct element_value first, second;
@@ -63,7 +63,7 @@ struct compared_record {
     bool passed, has_differences, has_metrics;
     struct comparison_criteria criteria;
     struct compare_result differences;
-    struct compared_element first_bad, worst; /* with mismatches; with elements */
+    struct compared_element first_bad, worst; /* valid with mismatches; with elements */
     struct metrics metrics;
 };
 
@@ -86,53 +86,53 @@ struct run_report {
 void run_report_init(struct run_report *report);
 void run_report_release(struct run_report *report);
 
-/* For `on_compared` of whoever compares; `data` is a struct run_report. */
+/* Callback for `on_compared`; `data` is a struct run_report. */
 void run_report_add_comparison(void *data, const struct compared_outputs *compared);
 
-/* Looks at an output, as validation does. */
+/* Adds the validation of an output. */
 void run_report_add_validation(struct run_report *report, const char *runner, size_t iteration,
                                const struct named_tensor *output);
 void run_report_add_validations(struct run_report *report, const struct runner_results *runner); /* of all outputs */
 
-/* Describe outputs that are compared with nothing. `report` may be NULL. */
+/* Add outputs that are not compared. `report` may be NULL. */
 void run_report_add_output(struct run_report *report, const char *runner, size_t iteration,
                            const struct named_tensor *output);
 void run_report_add_outputs(struct run_report *report, const struct runner_results *runner); /* all of them */
 
-/* What came of a tensor, of all runners and iterations. */
+/* The result for a tensor, over all runners and iterations. */
 struct tensor_summary {
     const char *name;
-    const struct compared_record *worst;  /* the comparison that went worst; NULL: there was none */
-    const struct described_output *alone; /* the last of those that were compared with nothing; NULL: there was none */
+    const struct compared_record *worst;  /* the worst comparison; NULL: none */
+    const struct described_output *alone; /* the last output that was not compared; NULL: none */
 };
 
 struct tensor_summaries {
-    struct tensor_summary *items; /* the caller's to free; they refer to the report */
+    struct tensor_summary *items; /* freed by the caller; refer to the report */
     size_t count, capacity;
 };
 
-/* In the order in which outputs came. */
+/* In the order of the outputs. */
 void run_report_summarize(const struct run_report *report, struct tensor_summaries *ret);
 
-/* The greatest difference as a part of the reference's largest finite magnitude; NAN where values were not compared. */
+/* The greatest difference divided by the reference's largest finite magnitude; NAN if values were not compared. */
 double compared_norm_error(const struct compared_record *record);
 
-/* What came of it all. */
+/* The overall result. */
 struct run_verdict {
     bool passed;
-    const char *compare;       /* what the user calls the function */
-    bool validated;            /* NaN and infinities were looked for */
-    const struct model *model; /* as its file has it; NULL: not known */
+    const char *compare;       /* the user's name of the comparison function */
+    bool validated;            /* --validate was given */
+    const struct model *model; /* as in its file; NULL: unknown */
 };
 
-/* Adds the members to an object that is open. */
+/* Adds the members above to an open object. */
 void run_report_write(const struct run_report *report, const struct run_verdict *verdict, struct json_writer *json);
 
-/* If this output was found to mismatch, adds members "output", "first_bad" and "worst": its elements that differ first
- * and most, of the first mismatch. Returns whether it was. */
+/* If this output mismatched, adds the members "output", "first_bad" and "worst": the first and the worst element of its
+ * first mismatch. Returns whether it did. */
 bool run_report_write_mismatch(const struct run_report *report, const char *output, struct json_writer *json);
 
-/* Adds a member "node": the one that makes a tensor. `model` may be NULL. */
+/* Adds a member "node": the producer of a tensor. `model` may be NULL. */
 void run_report_write_node(const struct model *model, const char *output, struct json_writer *json);
 
 #endif

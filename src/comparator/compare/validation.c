@@ -64,7 +64,7 @@ bool validation_output(const struct named_tensor *output, const struct tensor *r
 
 void validation_log_runner(struct log *log, const char *runner, size_t bad, const char *first_bad)
 {
-    /* With all tensors marked as outputs, that is where the trouble began. */
+    /* If all tensors are outputs, this is the origin of the problem. */
     if (bad > 1)
         log_message(log, LOG_ERROR, "%s: errors in %zu outputs, first of all in: %s", runner, bad, first_bad);
 }

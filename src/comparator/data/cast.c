@@ -6,7 +6,7 @@
 
 #include "tensor/values/elements.h"
 
-/* What the elements become. */
+/* The target type and its limits. */
 struct target {
     enum data_type type;
     unsigned bits;
@@ -30,7 +30,7 @@ static void target_init(struct target *target, enum data_type type)
     }
 }
 
-/* An integer of up to 64 bits: a magnitude with a sign, so that all of int64 and uint64 have a place. */
+/* An integer of up to 64 bits: a magnitude with a sign, so that all of int64 and uint64 can be represented. */
 struct integer {
     uint64_t magnitude;
     bool negative;
@@ -58,7 +58,7 @@ static struct integer integer_of_double(double value, bool *clipped)
 static uint64_t fit_integer(struct integer value, const struct target *target, bool *clipped)
 {
     uint64_t largest = UINT64_MAX >> (64 - target->bits);
-    uint64_t least = 0; /* as a magnitude */
+    uint64_t least = 0; /* magnitude of the minimum */
 
     if (data_type_is_signed(target->type)) {
         largest >>= 1;
@@ -71,7 +71,7 @@ static uint64_t fit_integer(struct integer value, const struct target *target, b
     return value.negative ? ~value.magnitude + 1 : value.magnitude;
 }
 
-/* The code of the finite value nearest to `value`; of two, the one that ends in 0. */
+/* The code of the finite value nearest to `value`; of two, the even one. */
 static uint64_t fit_small_float(double value, const struct target *target, bool *clipped)
 {
     double bounded = fmin(fmax(isnan(value) ? 0 : value, -target->largest), target->largest);
@@ -118,7 +118,7 @@ static uint64_t fit_float(double value, const struct target *target, bool *clipp
     }
 }
 
-/* Stores an element of 4 to 64 bits, little-endian, the first of two halves of a byte in the low one. */
+/* Stores an element of 4 to 64 bits, little-endian, of two 4-bit elements in a byte the first in the low half. */
 static void store_element(uint8_t *data, size_t element, unsigned width, uint64_t bits)
 {
     if (width < 8) {
@@ -201,7 +201,7 @@ int tensor_cast(const struct tensor *from, enum data_type type, struct tensor *r
     return 0;
 }
 
-/* The first element that is cut to the type's range. */
+/* The first element that is clipped to the type's range. */
 static size_t find_clipped(const struct tensor *from, enum data_type type)
 {
     size_t count = tensor_elements(from), size = data_type_bits(from->type) / 8;
@@ -219,7 +219,7 @@ static size_t find_clipped(const struct tensor *from, enum data_type type)
     return count;
 }
 
-/* The first of `count` elements that is another number afterwards: a fraction, or neither 0 nor 1 as a bool. */
+/* The first of `count` elements whose value changes: a fraction, or a bool other than 0 and 1. */
 static size_t find_changed(const struct tensor *from, const struct tensor *to, size_t count)
 {
     double before[ELEMENTS_RUN], after[ELEMENTS_RUN];

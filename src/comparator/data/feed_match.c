@@ -12,13 +12,13 @@ static bool names_overlap(const char *a, const char *b)
     return text_contains_ignoring_case(text_of(a), text_of(b)) || text_contains_ignoring_case(text_of(b), text_of(a));
 }
 
-/* True when the entry, which has the name of no input, could be meant for `input`. */
+/* Whether the entry, whose name is not that of an input, may be meant for `input`. */
 static bool could_serve(const struct named_tensor *entry, const struct backend_io *input)
 {
     return entry->tensor.type == input->type && input_shape_fits(input, &entry->tensor.shape);
 }
 
-/* The inputs without an entry of their name for which `entry` could be meant, by name. */
+/* The number of inputs without an entry of their own for which `entry` may be meant by its name. */
 static size_t count_rivals(const struct tensor_list *feed, const struct feed_inputs *inputs,
                            const struct named_tensor *entry)
 {
@@ -30,7 +30,7 @@ static size_t count_rivals(const struct tensor_list *feed, const struct feed_inp
     return rivals;
 }
 
-/* Looks for an entry that input `k` can take although it has another name. */
+/* Finds an entry for input `k` with a different name. */
 static const struct named_tensor *find_similar(const struct tensor_list *feed, const struct feed_inputs *inputs,
                                                size_t k)
 {
@@ -60,7 +60,7 @@ static const struct named_tensor *find_similar(const struct tensor_list *feed, c
     return type_count == 1 && by_type == &feed->items[k] ? by_type : NULL;
 }
 
-/* Arrays to which nobody has given names belong to the inputs in their order, when there is one for each. */
+/* Unnamed arrays are assigned to the inputs in order, if there is one for each. */
 static const struct named_tensor *find_unnamed(const struct tensor_list *feed, const struct feed_inputs *inputs,
                                                size_t k)
 {
@@ -74,7 +74,7 @@ static const struct named_tensor *find_unnamed(const struct tensor_list *feed, c
     return &feed->items[k];
 }
 
-/* Numbers that were written as text have no type: they become the input's, when it holds them. */
+/* Numbers from text have no type: they are converted to the input's type, if it can represent them. */
 static int fit_numbers(const struct backend_io *input, struct tensor *tensor, struct error *err)
 {
     struct tensor converted;
@@ -120,7 +120,8 @@ static int fit_type(const struct backend_io *input, struct log *log, struct tens
     return 0;
 }
 
-/* The shape that a tensor of `elements` elements gets: the input's, with a single dynamic dimension worked out. */
+/* The shape of a tensor of `elements` elements for an input: the input's, with at most one dynamic dimension
+ * inferred. */
 static bool work_out_shape(const struct backend_io *input, size_t elements, struct shape *ret)
 {
     struct shape fixed = input->shape;

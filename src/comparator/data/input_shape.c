@@ -44,7 +44,7 @@ void input_shape_to_option(const char *name, const struct shape *shape, struct s
     string_add_char(text, ']');
 }
 
-/* What the user gave for the input: an entry with its very name, else the first pattern that covers it. */
+/* The user's shape for the input: an entry with its exact name, else the first matching pattern. */
 static const struct shape *find_given(const struct data_loader_settings *settings, const char *name)
 {
     for (size_t i = 0; i < settings->shape_count; i++)
@@ -127,7 +127,7 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
     return 0;
 }
 
-/* Patterns are names of their own kind: they are not asked to match by the letter. */
+/* Whether a name is used; `patterns`: it may also be a pattern that matches. */
 static bool is_used(const char *name, const struct backend_io *inputs, size_t count, bool patterns)
 {
     for (size_t i = 0; i < count; i++)

@@ -20,7 +20,7 @@ struct data_loader {
     struct log *log;
     struct feed_dicts feeds; /* loaded or kept */
     bool kept;
-    struct data_loader_shape *preferred; /* in front of those of the user; NULL: there are none */
+    struct data_loader_shape *preferred; /* with priority over the user's; NULL: none */
 };
 
 static bool is_loaded(const struct data_loader *loader)
@@ -127,7 +127,7 @@ static void find_range(const struct data_loader_settings *settings, const struct
     }
 }
 
-/* The value of a shape tensor. */
+/* Creates the value of a shape tensor. */
 static int make_values(const struct shape *values, enum data_type type, struct tensor *ret, struct error *err)
 {
     struct tensor numbers;
@@ -161,10 +161,10 @@ static int generate_one(const struct data_loader *loader, const struct backend_i
     return rc < 0 ? error_context(err, "input '%s'", input->name) : 0;
 }
 
-/* What data of some inputs take together, in bytes; SIZE_MAX: more than can be counted. */
+/* The total size of data of some inputs in bytes; SIZE_MAX: overflow. */
 struct size_sum {
     size_t bytes, largest;
-    const struct backend_io *input; /* the one that takes most */
+    const struct backend_io *input; /* the largest input */
     struct shape shape;
 };
 
@@ -214,7 +214,7 @@ static int refuse_all(const struct size_sum *sum, size_t bytes, int64_t iteratio
     return memory_limit_refuse(bytes, what.data, err);
 }
 
-/* Whether data for `iterations` at a time may be generated. */
+/* Checks whether data for `iterations` iterations may be generated at once. */
 static int check_sizes(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
                        int64_t iterations, struct error *err)
 {
@@ -224,7 +224,7 @@ static int check_sizes(const struct data_loader *loader, const struct backend_io
     for (size_t i = 0; i < count; i++) {
         struct input_shape_choice choice;
 
-        /* What is wrong with it is said when it is generated. */
+        /* Errors are reported when it is generated. */
         if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
             continue;
         add_to_sum(&all, &inputs[i], &choice.shape);
@@ -316,7 +316,7 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
         loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
 }
 
-/* Serves the inputs from what was loaded or kept. What is not there is generated, unless data were loaded. */
+/* Takes inputs from loaded or kept data. Missing inputs are generated, unless data were loaded. */
 static int serve_inputs(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
                         int64_t iteration, struct tensor_list *ret, struct error *err)
 {

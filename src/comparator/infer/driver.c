@@ -15,23 +15,23 @@
 struct driver {
     const struct driver_settings *settings;
     struct data_loader *loader;
-    struct run_results *results;       /* of the runners, then what was loaded */
+    struct run_results *results;       /* of the runners, then loaded ones */
     struct run_results_writer *writer; /* NULL: nothing is saved */
-    struct run_report *lone_report;    /* told of outputs that nothing is compared with; NULL: of none */
+    struct run_report *lone_report;    /* receives outputs that are not compared; NULL: none */
     bool keep_outputs;
     struct comparison_settings comparison;
     struct log_sections sections;
     struct worker *workers;
-    size_t first, end;   /* those of this turn */
-    struct model *model; /* whose groups are run; NULL: whole models are */
+    size_t first, end;   /* runners of this turn */
+    struct model *model; /* run in groups; NULL: models are run whole */
     const struct backend_io *inputs;
     size_t input_count;
     struct layerwise plan; /* groups of the current iteration */
     size_t steps;          /* of the current iteration */
 
     /* Side by side: */
-    struct run_results loaded;  /* until it is behind the runners' results */
-    struct comparison *couples; /* neighbours, the first of which is a runner's; the others are compared at the end */
+    struct run_results loaded;  /* until appended to the runners' results */
+    struct comparison *couples; /* pairs of neighbours whose first one is a runner's; others are compared at the end */
     size_t couple_count;
 };
 
@@ -56,14 +56,14 @@ static struct log *saving_log(struct driver *driver)
     return log_sections_select(&driver->sections, driver->settings->count + 2 * driver->results->count + 1, 0);
 }
 
-/* ---- Results of elsewhere ---- */
+/* ---- Loaded results ---- */
 
 static void warn_of_extra_rules(const struct driver *driver, const struct run_results *results)
 {
     output_rules_warn(driver->settings->rules, driver->settings->rule_count, results, driver->settings->log);
 }
 
-/* The same before any output was computed. */
+/* Like warn_of_extra_rules(), before any output is computed. */
 static void warn_of_extra_rules_early(const struct driver *driver)
 {
     const struct model *model = driver->model;
@@ -78,7 +78,7 @@ static void warn_of_extra_rules_early(const struct driver *driver)
     run_results_release(&names);
 }
 
-/* Puts what was saved behind what is there. All of that is ready to be compared then. */
+/* Appends the loaded results and post-processes all of them. */
 static int load_results(const struct driver *driver, struct run_results *ret, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
@@ -128,7 +128,7 @@ static int begin_runners(struct driver *driver, struct error *err)
     return 0;
 }
 
-/* Others will want the same data, and whoever runs groups wants them again. */
+/* Keeps the input data: other runners, and further groups, need them again. */
 static int keep_inputs(struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
@@ -143,7 +143,7 @@ static int keep_inputs(struct driver *driver, struct error *err)
     return data_file_save(data_loader_kept(driver->loader), path, err);
 }
 
-/* Makes room for results, which stay where they are until the turn ends. Side by side, so do iterations. */
+/* Allocates results, which must not move until the turn ends; side by side also iterations. */
 static int begin_results(struct driver *driver, size_t iterations, struct error *err)
 {
     struct run_results *results = driver->results;
@@ -212,13 +212,13 @@ static int plan_steps(struct driver *driver, const struct tensor_list *feed, str
     return rc;
 }
 
-/* Whether what is validated as it comes has a heading for each iteration. */
+/* Whether incremental validation has a heading for each iteration. */
 static bool heads_validations(const struct driver *driver)
 {
     return driver->settings->side_by_side && driver->settings->validate && driver->workers[0].results->count > 1;
 }
 
-/* Not after an iteration that ends its comparison, or one before it. */
+/* Whether this iteration is compared: not after one that ended the comparison. */
 static bool compares_iteration(const struct driver *driver, size_t couple, size_t iteration)
 {
     if (iteration >= driver->couples[couple].iterations)
@@ -262,7 +262,7 @@ static int begin_iteration(struct driver *driver, size_t index, const struct ten
     return rc;
 }
 
-/* A model that fails may only want other sizes. */
+/* Adds advice: a failing model may only require other sizes. */
 static void hint_at_sizes(const struct driver *driver, struct error *err)
 {
     SCOPED_STRING(guesses);
@@ -293,7 +293,7 @@ static void validate_output(struct driver *driver, size_t runner, size_t iterati
         first_divergence_add_invalid(driver->comparison.divergence, output->name);
 }
 
-/* Describes what has come, and writes it. */
+/* Reports the new outputs and saves them. */
 static int save_outputs(struct driver *driver, size_t runner, size_t iteration, const struct tensor_list *come,
                         struct error *err)
 {
@@ -317,7 +317,7 @@ static int save_outputs(struct driver *driver, size_t runner, size_t iteration, 
     return 0;
 }
 
-/* Saves what has come, and puts it in its place. */
+/* Saves the new outputs and moves them to the results. */
 static int take_runner_outputs(struct driver *driver, size_t runner, size_t iteration, struct tensor_list *come,
                                struct error *err)
 {
@@ -339,7 +339,7 @@ static int take_runner_outputs(struct driver *driver, size_t runner, size_t iter
     return 0;
 }
 
-/* Releases what came with the last step. What still waits for its partner gets memory of its own. */
+/* Releases the outputs of the last step. Outputs that still wait for their partners are copied. */
 static int release_outputs(struct driver *driver, size_t runner, size_t iteration, struct error *err)
 {
     struct worker *worker = &driver->workers[runner];
@@ -381,7 +381,7 @@ static int run_step(struct driver *driver, size_t runner, size_t step, size_t it
     return rc;
 }
 
-/* Once all runners of the turn have done a step: compares what has come, and side by side releases it. */
+/* Once all runners of the turn have done a step: compares the new outputs, and side by side releases them. */
 static int end_step(struct driver *driver, size_t iteration, struct error *err)
 {
     int rc = 0;
@@ -501,7 +501,7 @@ done:
     return rc;
 }
 
-/* A turn in another process, whose results come back as they are. */
+/* Runs a turn in a subprocess and returns its results. */
 static int run_turn_there(void *data, struct run_results *ret, struct error *err)
 {
     struct driver own = *(const struct driver *)data;
@@ -532,7 +532,7 @@ static int run_turn_apart(struct driver *driver, struct error *err)
 
 /* ---- The end ---- */
 
-/* What has not been compared while it came. */
+/* Compares what was not compared incrementally. */
 static int end_comparisons(struct driver *driver, bool *passed, struct error *err)
 {
     size_t compared = driver->settings->side_by_side ? driver->settings->count : 0;
@@ -558,7 +558,7 @@ static int end_comparisons(struct driver *driver, bool *passed, struct error *er
     return first;
 }
 
-/* What has not been validated while it came, and what all of it amounts to. */
+/* Validates what was not validated incrementally, and logs the summary. */
 static bool end_validation(struct driver *driver)
 {
     const struct driver_settings *settings = driver->settings;
@@ -605,7 +605,7 @@ static int settle_results(struct driver *driver, bool *passed, struct error *err
     return rc;
 }
 
-/* All turns. What they give is saved. */
+/* Runs all turns and saves their results. */
 static int run_turns(struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
@@ -637,7 +637,7 @@ done:
     return rc;
 }
 
-/* Runs the models and loads what was saved. Side by side, that is compared while results come. */
+/* Runs the models and loads saved results; side by side these are compared incrementally. */
 static int obtain_results(struct driver *driver, struct error *err)
 {
     int rc;

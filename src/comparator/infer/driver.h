@@ -1,17 +1,16 @@
-/* comparator/infer/driver.h: what `run` does: models are run, and their results saved, compared and validated.
+/* comparator/infer/driver.h: implements `run`: runs models, and saves, compares and validates their results.
  *
  * One loop over turns, iterations, steps and the runners of the turn. A step is the whole model, or a group of its
  * nodes (infer/layerwise.h).
  *
- * Usually each runner has a turn of its own: it loads the model, runs it on all iterations of the data, and releases it
- * before the next one begins. Results are compared and validated when all are there, also with those that were loaded
- * from files.
+ * Usually each runner has a separate turn: it loads the model, runs all iterations, and releases it before the next
+ * runner starts. Then all results are compared and validated, including those loaded from files.
  *
- * Side by side, all runners share one turn, and what a step gives is written, validated, compared and released before
- * the next step. The results are the same, and so is the log, which is therefore written at the end.
+ * Side by side, all runners share one turn, and outputs of a step are written, validated, compared and released before
+ * the next step. Results and log are the same; therefore the log is written at the end.
  *
- * The module comparator/infer/ runs models on input data: a backend, data and what to do with the results come in,
- * results and a verdict go out. It may use the module data/ and compare/ beside it.
+ * The module comparator/infer/ runs models with backends on input data and collects results and verdicts. It depends on
+ * comparator/data/ and comparator/compare/.
  */
 #ifndef COMPARATOR_INFER_DRIVER_H
 #define COMPARATOR_INFER_DRIVER_H
@@ -27,25 +26,25 @@ struct driver_settings {
     const struct runner *runners;
     size_t count; /* 0: only loaded results are compared */
 
-    /* Says what to load. Called when a runner starts to work, so that nothing is loaded before its turn. It may give a
-     * model, as layerwise_plan() takes it, in place of the request's: steps are groups of its nodes then. The model
-     * stays the caller's, and is the same each time. `ret_model` is NULL on entry. */
+    /* Returns what to load. Called when a runner starts, so that nothing is loaded before its turn. It may return a
+     * model for layerwise_plan() instead of the request's: then steps are groups of its nodes. The caller keeps
+     * ownership of the model, which must be the same each time. `ret_model` is NULL on entry. */
     int (*load)(void *data, struct log *log, struct backend_request *ret, struct model **ret_model, struct error *err);
     void *load_data;
 
     bool side_by_side;           /* all runners share one turn */
-    const struct backend *types; /* of groups: who is asked what tensors are like */
+    const struct backend *types; /* of groups: the backend for type inference */
     uint64_t memory;             /* of groups: bytes, for the outputs of all runners together */
-    bool use_subprocess;         /* each runner has a process of its own; not side by side */
-    int64_t warm_up;             /* runs on the first feed dict beforehand, which nobody times */
-    bool keep_outputs;           /* in the results, whether or not anything here needs them; not side by side */
+    bool use_subprocess;         /* each runner in a separate process; not side by side */
+    int64_t warm_up;             /* untimed runs on the first feed dict before the others */
+    bool keep_outputs;           /* keep outputs in the results, even if not needed here; not side by side */
 
-    /* Paths; NULL: nowhere. Outputs of several runners side by side are written to safetensors only. */
+    /* Paths; NULL: not saved. Outputs of several runners side by side are written to safetensors only. */
     const char *save_inputs, *save_outputs;
-    const char *const *load_outputs; /* results to compare with, behind those of the runners */
+    const char *const *load_outputs; /* results to compare with, after those of the runners */
     size_t load_count;
 
-    /* A rule that no output has a name for is worth a warning. */
+    /* A rule that matches no output causes a warning. */
     const struct output_rules *rules;
     size_t rule_count;
 
@@ -54,16 +53,16 @@ struct driver_settings {
     size_t postprocess_count;
 
     struct comparison_settings comparison; /* `release` and `log` are the driver's */
-    bool validate;                         /* look for NaN and infinities */
-    struct run_report *report;             /* told of what is validated, and of a runner's outputs when it is alone */
+    bool validate;                         /* check for NaN and infinities */
+    struct run_report *report;             /* receives validations, and the outputs of a single runner */
     struct log *log;
 };
 
-/* Does all of that with the data of `loader` (NULL without runners). `ret`, empty on entry, gets what was run and
- * loaded, as far as it was kept; `ret_passed` tells whether all that was compared matched and all that was validated
- * is numbers, also after an error. An error before anything was compared leaves `ret` empty: ERR_BACKEND,
- * ERR_INTERRUPTED when a signal asked to end, ERR_UNSUPPORTED for a model without tensors among its outputs.
- * ERR_INVALID with results in `ret`: there was nothing to compare. */
+/* Runs everything with the data of `loader` (NULL without runners). `ret`, empty on entry, gets the computed and
+ * loaded results that were kept; `ret_passed`: whether all comparisons matched and all validated outputs are finite,
+ * also after an error. After an error before the comparison `ret` is empty: ERR_BACKEND, ERR_INTERRUPTED after a
+ * signal, ERR_UNSUPPORTED for a model without tensor outputs. ERR_INVALID with results in `ret`: there was nothing
+ * to compare. */
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
                bool *ret_passed, struct error *err);
 

@@ -12,14 +12,14 @@
 
 /* ---- Planning ---- */
 
-/* A walk over all nodes. */
+/* State of planning. */
 struct planner {
     struct layerwise *plan;
     const struct bitset *not_tensors;
-    uint32_t *last_reader; /* of each value: a node, or its own producer */
+    uint32_t *last_reader; /* of each value: its last consumer, or its producer */
     uint64_t bound;
-    uint64_t largest;    /* tensor of known size */
-    uint32_t open_until; /* the last node that reads a sequence or the like that was made so far */
+    uint64_t largest;    /* size of the largest tensor of known size */
+    uint32_t open_until; /* the last consumer of the non-tensor values produced so far */
 };
 
 static uint64_t known_size(const struct model *model, uint32_t value)
@@ -87,7 +87,7 @@ static void survey_model(struct planner *planner)
     }
 }
 
-/* Nodes from here on may only begin a group behind the last reader of what cannot be fed. */
+/* Extends `open_until`: a group may only start after the last consumer of values that cannot be fed. */
 static void note_sequences(struct planner *planner, const struct node *node)
 {
     for (size_t k = 0; k < node->outputs.count; k++) {
@@ -147,7 +147,7 @@ static void add_group_inputs(const struct layerwise *plan, size_t index, struct 
     }
 }
 
-/* Outputs that no node makes, inputs and initializers, come with the last group. */
+/* Outputs without a producer (inputs and initializers) belong to the last group. */
 static void add_loose_outputs(struct layerwise *plan, const struct bitset *feedable)
 {
     struct layerwise_group *group = &plan->groups[plan->count - 1];
@@ -164,7 +164,7 @@ static void add_loose_outputs(struct layerwise *plan, const struct bitset *feeda
     }
 }
 
-/* What each group reads and gives. */
+/* Determines inputs and outputs of each group. */
 static void connect_groups(const struct planner *planner)
 {
     struct layerwise *plan = planner->plan;
@@ -212,7 +212,7 @@ static int fix_input_shapes(struct model *model, const struct tensor_list *feed,
     return 0;
 }
 
-/* The descriptions of the inputs, in malloc'd memory. */
+/* The ValueInfoProtos of the inputs, malloc'd. */
 static struct span *input_infos(const struct model *model)
 {
     struct span *infos = memory_alloc_zero(model->inputs.count, sizeof(*infos));
@@ -222,7 +222,7 @@ static struct span *input_infos(const struct model *model)
     return infos;
 }
 
-/* Known shapes may contradict what stands in branches that are never taken. Then nothing is inferred from them. */
+/* Known shapes may contradict branches that are never executed. Then inference is skipped. */
 static int infer_from_feed(const struct layerwise *plan, const struct tensor_list *feed, struct bitset *not_tensors,
                            struct error *err)
 {
@@ -296,7 +296,7 @@ void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan,
     *run = (struct layerwise_run){.plan = plan, .backend = backend, .request = *request};
     run->request.model = (struct backend_model){.external_folder = plan->model->folder};
     run->request.frugal = true;
-    memory_limit_enforce(); /* frugal sessions have no arena that would do that */
+    memory_limit_enforce(); /* these sessions have no memory arena with a limit */
     run->values = memory_alloc_zero(plan->model->values.count, sizeof(*run->values));
 }
 
@@ -323,8 +323,8 @@ void layerwise_run_release(struct layerwise_run *run)
     *run = (struct layerwise_run){0};
 }
 
-/* The tensors that the group reads, borrowed, and in the model their element types. Shapes are left open there, unless
- * they are wanted, because a runtime would hold them against branches that are never taken. */
+/* Collects the tensors that the group reads (borrowed) and sets their element types in the model. Shapes are not set,
+ * except for requested tensors, because a runtime would check them against branches that are never executed. */
 static int gather_feed(const struct layerwise_run *run, const struct layerwise_group *group,
                        const struct tensor_list *feed, struct tensor_list *ret, struct error *err)
 {
@@ -383,7 +383,7 @@ static int run_session(struct layerwise_run *run, const struct tensor_list *feed
     return rc;
 }
 
-/* Keeps what the group has made, and lends out what was asked for. */
+/* Keeps the outputs of the group, and returns the requested ones as views. */
 static void take_group_outputs(struct layerwise_run *run, const struct layerwise_group *group, struct tensor_list *made,
                                struct tensor_list *ret)
 {
@@ -426,7 +426,7 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
         goto done;
     take_group_outputs(run, group, &made, ret);
 done:
-    run->request.log = NULL; /* that a session is made is worth a line once */
+    run->request.log = NULL; /* log the creation of a session only once */
     free(bytes);
     tensor_list_release(&inputs);
     tensor_list_release(&made);

@@ -1,13 +1,13 @@
-/* comparator/infer/layerwise.h: all tensors of a model, computed in groups, so that they need not fit into memory
+/* comparator/infer/layerwise.h: computes all tensors of a model in groups of nodes, so that they need not fit in memory
  * together.
  *
- * A group is a run of nodes whose results fit into a bound. It becomes a model of its own, which is fed with what
- * earlier groups have made, and gives what was asked for and what later groups read. So every node runs once, on the
- * very tensors that a model with all of them marked as outputs would have computed, and only the weights of one group
- * are loaded at a time.
+ * A group is a sequence of nodes whose results fit in a memory limit. It becomes a separate model, whose inputs are
+ * outputs of earlier groups, and whose outputs are requested tensors and inputs of later groups. So every node runs
+ * once, on the same tensors that a model with all tensors marked as outputs would compute, and only the weights of one
+ * group are loaded at a time.
  *
- * An optimization that spans groups (another memory layout for a chain of convolutions) is not made, which can change
- * last digits; without optimizations the bits are the same.
+ * Optimizations across groups (such as a different memory layout for a chain of convolutions) are impossible, which can
+ * change last digits; without optimizations results are bit-identical.
  *
  *   plan = (struct layerwise){.model = model, .backend = backend, .request = &request, .bound = bound};
  *   layerwise_plan(&plan, &feed, err);
@@ -15,8 +15,8 @@
  *   for (i = 0; i < plan.count; i++)
  *       layerwise_step(&run, i, &feed, &outputs, &seconds, err);
  *
- * Sequences and the like cannot be fed: nodes between which one passes stay in one group. Random operators without a
- * seed draw other numbers than in one session, and the same ones in each iteration.
+ * Values other than tensors (sequences, maps) cannot be fed: nodes that pass them to each other stay in one group.
+ * Random operators without a seed produce different numbers than in one session, and the same ones in each iteration.
  */
 #ifndef COMPARATOR_INFER_LAYERWISE_H
 #define COMPARATOR_INFER_LAYERWISE_H
@@ -26,29 +26,28 @@
 
 struct layerwise_group {
     uint32_t first, end;       /* nodes */
-    struct value_list inputs;  /* from the feed or from groups before */
-    struct value_list outputs; /* asked for, or read by groups behind */
+    struct value_list inputs;  /* from the feed or from earlier groups */
+    struct value_list outputs; /* requested, or read by later groups */
 };
 
 struct layerwise {
-    /* Filled in by the caller. The model has its nodes in order, and no Constant nodes that could be initializers; the
-     * request gives options, its model is not used. */
+    /* Set by the caller. The model's nodes must be sorted, and its Constant nodes lowered to initializers; the request
+     * provides options, its model is not used. */
     struct model *model;
-    const struct backend *backend; /* is asked for types, with this request */
+    const struct backend *backend; /* for type inference, with this request */
     const struct backend_request *request;
-    uint64_t bound; /* bytes that the results of a group may take, where single nodes allow it */
+    uint64_t bound; /* maximum bytes of the results of a group, unless a single node exceeds it */
 
     struct bitset wanted;       /* values: the outputs of the model that are tensors */
     struct value_list left_out; /* the other outputs */
     struct layerwise_group *groups;
     size_t count, capacity;
-    uint32_t *last_use; /* of each value: the last group that reads it or makes it */
-    uint64_t bytes;     /* of all wanted tensors, as far as sizes are known */
+    uint32_t *last_use; /* of each value: the last group that reads or produces it */
+    uint64_t bytes;     /* of all wanted tensors of known size */
 };
 
-/* Makes the groups. The shapes in the model are forgotten, as far as they do not follow from `feed`. A size that cannot
- * be inferred counts as the largest one that can. ERR_BACKEND when the runtime refuses the model; the plan is released
- * then. */
+/* Determines the groups. Shapes in the model that do not follow from `feed` are removed. A size that cannot be inferred
+ * counts as the largest known one. ERR_BACKEND if the runtime refuses the model; then the plan is released. */
 int layerwise_plan(struct layerwise *plan, const struct tensor_list *feed, struct error *err);
 void layerwise_release(struct layerwise *plan);
 
@@ -57,19 +56,18 @@ struct layerwise_run {
     const struct layerwise *plan;
     const struct backend *backend;
     struct backend_request request;
-    struct tensor *values; /* of each value, as long as it is needed */
+    struct tensor *values; /* of each value, while it is needed */
     struct value_list held;
-    int64_t warm_up; /* runs of each group beforehand */
+    int64_t warm_up; /* untimed runs of each group */
 };
 
-/* `request` gives the options; its model is not used. */
+/* `request` provides the options; its model is not used. */
 void layerwise_run_init(struct layerwise_run *run, const struct layerwise *plan, const struct backend *backend,
                         const struct backend_request *request);
 void layerwise_run_release(struct layerwise_run *run);
 
-/* Runs group `index`; to be called for all groups in order. Appends the tensors that were asked for to `ret`, in the
- * order of nodes: they belong to the run and are valid until the next step. `seconds` is increased by the time of the
- * run. */
+/* Runs group `index`; call it for all groups in order. Appends the requested tensors to `ret`, in the order of nodes:
+ * the run owns them, and they are valid until the next step. Adds the run time to `seconds`. */
 int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_list *feed, struct tensor_list *ret,
                    double *seconds, struct error *err);
 

@@ -1,4 +1,4 @@
-/* comparator/infer/log_sections.h: a log whose parts are written in turns and read one after the other. */
+/* comparator/infer/log_sections.h: a log whose sections are written alternately and shown one after the other. */
 #ifndef COMPARATOR_INFER_LOG_SECTIONS_H
 #define COMPARATOR_INFER_LOG_SECTIONS_H
 
@@ -14,13 +14,13 @@ struct log_line {
 };
 
 struct log_sections {
-    struct log *log; /* what is logged here goes to the current section; NULL: nobody reads it. May not move */
+    struct log *log; /* messages to it go to the current section; NULL: no log. Must not move */
     struct log kept;
     struct log *target;
     int base;                /* the target's depth */
-    size_t current, nesting; /* the section, and how deep it begins */
+    size_t current, nesting; /* the section, and its initial depth */
     struct {
-        int *items; /* how much deeper each section is at the moment */
+        int *items; /* the current additional depth of each section */
         size_t count, capacity;
     } depths;
     struct {
@@ -29,14 +29,14 @@ struct log_sections {
     } lines;
 };
 
-/* `in_turns`: lines are kept until the end. Else sections come one after the other, and lines are passed on at once.
- * `target` may be NULL. */
+/* `in_turns`: sections alternate, and lines are kept until the end. Else sections follow each other, and lines are
+ * passed on at once. `target` may be NULL. */
 void log_sections_init(struct log_sections *sections, struct log *target, bool in_turns);
 
-/* Returns the log, which from now on writes to that section; it begins `nesting` steps deeper than the target. */
+/* Selects a section and returns the log; the section starts `nesting` steps deeper than the target. */
 struct log *log_sections_select(struct log_sections *sections, size_t section, size_t nesting);
 
-/* Hands all lines over, section by section, and forgets them. */
+/* Writes all lines to the target, section by section, and releases them. */
 void log_sections_release(struct log_sections *sections);
 
 #endif

@@ -18,29 +18,29 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-/* What the child tells its parent at the end. */
+/* The report of the child to its parent. */
 struct child_report {
     int rc;
     struct error error;
 };
 
-/* A model may run for hours, and nobody would want what comes out of it. */
+/* Lets the child be killed with its parent: a model may run for hours. */
 static void end_with_parent(pid_t parent)
 {
 #ifdef __linux__
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) /* it was faster */
+    if (getppid() != parent) /* the parent has exited already */
         _exit(1);
 #endif
     (void)parent;
 }
 
-/* What is to be done in the child. */
+/* The work of the child. */
 struct task {
     const char *name; /* for messages */
     subprocess_work *work;
     void *data;
-    const char *path; /* where the results go */
+    const char *path; /* of the results */
 };
 
 static _Noreturn void run_child(const struct task *task, pid_t parent, int report_fd)
@@ -58,7 +58,7 @@ static _Noreturn void run_child(const struct task *task, pid_t parent, int repor
     _exit(report.rc != 0);
 }
 
-/* Reads the report, passing on a request to end. False when the child ends without one. */
+/* Reads the report; forwards termination signals to the child. False if the child exits without a report. */
 static bool await_report(int fd, pid_t child, struct child_report *ret)
 {
     struct pollfd events[] = {{.fd = fd, .events = POLLIN}, {.fd = interrupt_descriptor(), .events = POLLIN}};
@@ -71,7 +71,7 @@ static bool await_report(int fd, pid_t child, struct child_report *ret)
         events[1].fd = -1;
     }
     do
-        count = read(fd, ret, sizeof(*ret)); /* smaller than what a pipe takes at once */
+        count = read(fd, ret, sizeof(*ret)); /* smaller than PIPE_BUF, so read at once */
     while (count < 0 && errno == EINTR);
     return count == (ssize_t)sizeof(*ret);
 }

@@ -44,7 +44,8 @@ static bool is_hidden(const struct words *hidden, const char *name)
     return false;
 }
 
-/* What is not given out keeps nothing from being done across it: an engine that was built without it, say. */
+/* Checks that barrier tensors are outputs: otherwise fusions across them are not prevented, for example in an engine
+ * built without them. */
 static int check_hidden(const struct worker *worker, size_t count, const struct backend_io *outputs, struct error *err)
 {
     const struct words *hidden = &worker->request.hidden_outputs;
@@ -63,7 +64,7 @@ static int check_hidden(const struct worker *worker, size_t count, const struct 
     return 0;
 }
 
-/* Loads the whole model, and decides on its outputs. */
+/* Loads the whole model and selects its outputs. */
 int worker_open(struct worker *worker, struct error *err)
 {
     const struct backend_request request = runner_request(worker->runner, &worker->request);

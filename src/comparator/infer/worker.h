@@ -1,5 +1,4 @@
-/* comparator/infer/worker.h: one runner at work on a model: loading it, running it on input data, and what the log says
- * of that.
+/* comparator/infer/worker.h: runs a model with one runner: loading, running on input data, and logging.
  */
 #ifndef COMPARATOR_INFER_WORKER_H
 #define COMPARATOR_INFER_WORKER_H
@@ -9,64 +8,64 @@
 #include "comparator/infer/layerwise.h"
 #include "format/polygraphy/run_results.h"
 
-/* A backend under a name of its own. */
+/* A backend with a name. */
 struct runner {
     const struct backend *backend;
     const char *name;
-    const void *settings; /* of the backend; NULL: those that come with what is loaded */
+    const void *settings; /* of the backend; NULL: those of the loaded request */
 };
 
-/* "onnxrt-runner-N0-11/21/26-07:46:55", malloc'd: the `index`th runner with this prefix, made at `now` (local time). */
+/* "onnxrt-runner-N0-11/21/26-07:46:55", malloc'd: the name of the `index`-th runner with this prefix, created at `now`
+ * (local time). */
 char *runner_make_name(const char *prefix, size_t index, time_t now);
 
-/* A copy of `loaded`, with the runner's own settings where it has some. */
+/* A copy of `loaded`, with the runner's settings if it has any. */
 struct backend_request runner_request(const struct runner *runner, const struct backend_request *loaded);
 
 /* Lines go to the request's log. */
 struct worker {
     const struct runner *runner;
     struct backend_request request; /* what to load, and options; without the runner's settings */
-    struct runner_results *results; /* in the current iteration: all names, tensors as they come */
+    struct runner_results *results; /* in the current iteration: all names, and tensors as they are computed */
     double total;                   /* seconds of all iterations */
 
-    /* The whole model, in one session for all iterations; NULL: groups of its nodes. */
+    /* The session of the whole model for all iterations; NULL: groups of nodes. */
     struct backend_session *session;
     const char **wanted; /* the outputs that are tensors */
     size_t wanted_count;
 
     /* Of the current iteration: */
     struct layerwise_run run;     /* of groups */
-    int64_t warm_up;              /* runs beforehand, at which nobody looks */
-    size_t arrived;               /* outputs that have come */
-    size_t released;              /* of them, from the front */
+    int64_t warm_up;              /* untimed runs whose results are ignored */
+    size_t arrived;               /* computed outputs */
+    size_t released;              /* released outputs, from the front */
     struct tensor_list described; /* their types and shapes; no data */
     double seconds;
 
-    size_t bad; /* side by side: outputs that validation objected to */
+    size_t bad; /* side by side: outputs that failed validation */
     char *first_bad;
 };
 
-/* Loads the whole model, and decides on its outputs: those that are tensors, and
- * not hidden. ERR_UNSUPPORTED when none is. */
+/* Loads the whole model and selects its outputs: tensors that are not hidden. ERR_UNSUPPORTED if there are none. */
 int worker_open(struct worker *worker, struct error *err);
 
-/* Ends the session, or the iteration that is not over. */
+/* Closes the session, or an unfinished iteration. */
 void worker_close(struct worker *worker);
 
-/* Adds the names of all outputs, in the order in which they will come. */
+/* Adds the names of all outputs, in the order of their computation. */
 void worker_list_outputs(const struct worker *worker, struct tensor_list *ret);
 
-/* Before the steps of iteration `index`, and behind them. `plan`: the groups of this iteration; whoever has a session
- * does not use it. */
+/* Called before and after the steps of iteration `index`. `plan`: the groups of this iteration; unused with a
+ * session. */
 void worker_begin_iteration(struct worker *worker, size_t index, int64_t warm_up, const struct layerwise *plan);
 void worker_end_iteration(struct worker *worker);
 
 /* Runs a step: the whole model, or group `step`. Fills `ret`, which is empty on entry, and `seconds`. ERR_INTERRUPTED
- * when a signal asked to end. */
+ * after a signal. */
 int worker_run_step(struct worker *worker, size_t step, const struct tensor_list *feed, struct tensor_list *ret,
                     struct error *err);
 
-/* What goes in ("Input") and comes out ("Output"), once; and that all iterations are done. */
+/* Log the inputs ("Input") and outputs ("Output") once, and the completion of all iterations. */
 void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors);
 void worker_log_completion(const struct worker *worker, size_t iterations);
 

@@ -10,8 +10,8 @@
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
 
-#define LARGEST_GROUP ((uint64_t)256 << 20) /* once there are groups */
-#define SHARE_OF_FREE_DISK 4                /* at most one part in so many is for what nobody asked for */
+#define LARGEST_GROUP ((uint64_t)256 << 20) /* bytes per group */
+#define SHARE_OF_FREE_DISK 4                /* 1/N of the free space is for values not requested */
 
 void reference_run_add(struct reference_run *run, uint32_t value, bool asked)
 {
@@ -39,7 +39,7 @@ static struct text find_item_name(const struct reference_run *run, size_t item)
     return run->whole->model->values.items[run->items[item].value].name;
 }
 
-/* ---- Room ---- */
+/* ---- Disk space ---- */
 
 struct sized_item {
     uint64_t size;
@@ -58,7 +58,8 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
     return a > UINT64_MAX - b ? UINT64_MAX : a + b;
 }
 
-/* Leaves out the largest of what nobody asked for until the rest fits. `sizes` are those of all items in one sample. */
+/* Drops the largest values that were not requested until the rest fits. `sizes` are the sizes of all items in one
+ * sample. */
 static void drop_largest(struct reference_run *run, const uint64_t *sizes)
 {
     struct sized_item *order = memory_alloc_zero(run->count, sizeof(*order));
@@ -98,9 +99,9 @@ static int keep_tensor(struct reference_run *run, size_t item, size_t sample, co
     return value_store_add(run->store, tensor, &run->items[item].row[sample], err);
 }
 
-/* ---- All at a time ---- */
+/* ---- In one session ---- */
 
-/* The session may lack what nobody asked for, or have something else in its place that cannot be read. */
+/* Drops values that were not requested and that the session lacks or cannot return as tensors. */
 static void drop_unreadable(struct reference_run *run, const struct backend_session *session)
 {
     size_t count = session->output_count;
@@ -188,7 +189,7 @@ static uint64_t described_size(struct span info)
     return elements == SIZE_MAX ? UINT64_MAX : tensor_bytes(type.element, elements);
 }
 
-/* The model says itself how large its tensors are, and they are small. */
+/* Whether the model states the sizes of all tensors, and they are small. */
 static bool is_small_as_described(const struct reference_run *run)
 {
     struct value_list all = {0};
@@ -223,7 +224,7 @@ static int plan_sample(const struct reference_run *run, size_t sample, struct la
     return layerwise_plan(ret, &run->feeds[sample], err);
 }
 
-/* An engine has no groups; and a model that the runtime refuses here is to be refused where all of it is loaded. */
+/* Engines do not use groups. A model that the runtime refuses here is refused later, when it is loaded as a whole. */
 int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error *err)
 {
     struct layerwise plan;
@@ -245,7 +246,7 @@ int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error
     return 0;
 }
 
-/* A size that is not known counts as the largest one that is. */
+/* Unknown sizes count as the largest known one. */
 static void drop_by_plan(struct reference_run *run, const struct layerwise *plan)
 {
     uint64_t *sizes = memory_alloc_zero(run->count, sizeof(*sizes));
@@ -266,7 +267,8 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
     free(sizes);
 }
 
-/* Behind the last group that makes something wanted, there is nothing to do. ERR_INVALID for what no group makes. */
+/* The number of groups up to the last one that produces a requested value. ERR_UNSUPPORTED for a value that no group
+ * produces. */
 static int count_groups(const struct reference_run *run, const struct layerwise *plan, size_t *ret, struct error *err)
 {
     SCOPED_BITSET(missing);
@@ -315,7 +317,7 @@ static int run_group(struct reference_run *run, struct layerwise_run *layers, si
     return rc;
 }
 
-/* Shapes may differ between samples, so each has a plan of its own. */
+/* Shapes may differ between samples, so each sample has its own plan. */
 static int run_sample_in_groups(struct reference_run *run, size_t sample, const struct name_map *items,
                                 struct error *err)
 {

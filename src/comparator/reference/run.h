@@ -1,7 +1,6 @@
-/* comparator/reference/run.h: one run of a model over all samples, from which values are kept. Internal to
- * values.c.
+/* comparator/reference/run.h: one run of a model over all samples that records values. Internal to values.c.
  *
- * What was not asked for is kept as long as there is room for it, so that it need not be computed anew when it is.
+ * Values that were not requested are also kept while there is space, so that later requests need no further run.
  */
 #ifndef COMPARATOR_REFERENCE_RUN_H
 #define COMPARATOR_REFERENCE_RUN_H
@@ -17,11 +16,11 @@ struct reference_run {
     struct tensor_list *feeds;             /* one for each sample */
     size_t samples;
     struct value_store *store;
-    uint64_t memory, disk; /* bounds: see reference_values_set_bounds() */
+    uint64_t memory, disk; /* limits: see reference_values_set_bounds() */
 
     struct {
         uint32_t value;
-        bool asked;         /* otherwise it may be left out */
+        bool asked;         /* requested; otherwise it may be left out */
         bool dropped;       /* was left out */
         struct tensor *row; /* of each sample */
     } * items;
@@ -30,12 +29,12 @@ struct reference_run {
 };
 
 void reference_run_add(struct reference_run *run, uint32_t value, bool asked);
-void reference_run_release(struct reference_run *run); /* with the rows that nobody has taken */
+void reference_run_release(struct reference_run *run); /* including rows that were not moved out */
 
-/* Says whether the tensors of a sample take so much memory that they have to be computed in groups. */
+/* Determines whether the tensors of a sample exceed the memory limit, so that they must be computed in groups. */
 int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error *err);
 
-/* Runs a session of the model with all tensors marked, which holds all of them at a time. */
+/* Runs a session of the model with all tensors marked as outputs, which keeps all of them in memory. */
 int reference_run_session(struct reference_run *run, struct backend_session *session, struct error *err);
 
 /* Runs the model group by group. */

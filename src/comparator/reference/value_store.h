@@ -1,7 +1,7 @@
-/* comparator/reference/value_store.h: tensors that stay on disk, and are mapped.
+/* comparator/reference/value_store.h: stores tensors on disk and maps them.
  *
- *   value_store_add(&store, &computed, &kept, err);   as often as there are some
- *   value_store_commit(&store, err);                  `kept` has data from here on
+ *   value_store_add(&store, &computed, &kept, err);   for each tensor
+ *   value_store_commit(&store, err);                  from here on `kept` has data
  *
  * Tensors that are smaller than a page, and strings, are kept in memory.
  */
@@ -26,7 +26,7 @@ struct value_store {
             size_t size;
         } * items;
         size_t count, capacity;
-    } parts; /* that are mapped */
+    } parts; /* mapped parts */
 };
 
 /* A state to go back to. */
@@ -35,21 +35,21 @@ struct value_store_mark {
     size_t parts;
 };
 
-/* A zeroed struct is an empty store. Tensors that it keeps on disk may not be used any more afterwards. */
+/* A zeroed struct is an empty store. After release its tensors on disk must not be used. */
 void value_store_release(struct value_store *store);
 
-/* Keeps a copy. `ret` is complete after value_store_commit(), and has to stay where it is until then; tensor_release()
- * is for the caller to do, also when it lies on disk. ERR_IO when the disk is full. */
+/* Stores a copy. `ret` is complete after value_store_commit(), and must not move until then; the caller calls
+ * tensor_release(), also for tensors on disk. ERR_IO if the disk is full. */
 int value_store_add(struct value_store *store, const struct tensor *tensor, struct tensor *ret, struct error *err);
 
-/* Maps what was added since the last time. */
+/* Maps the tensors added since the last commit. */
 int value_store_commit(struct value_store *store, struct error *err);
 
-/* Forgets what was added since the mark: those tensors may not be used any more, except for tensor_release(). */
+/* Drops tensors added since the mark: they must not be used any more, except for tensor_release(). */
 struct value_store_mark value_store_mark(const struct value_store *store);
 void value_store_go_back(struct value_store *store, struct value_store_mark mark);
 
-/* Bytes on disk, and how many more there is room for. Opens the file. */
+/* Bytes on disk, and free bytes there. Opens the file. */
 uint64_t value_store_size(const struct value_store *store);
 int value_store_room(struct value_store *store, uint64_t *ret, struct error *err);
 

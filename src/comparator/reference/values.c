@@ -23,29 +23,29 @@ struct reference_values {
     struct log *log;
     uint64_t memory, disk; /* see reference_values_set_bounds() */
 
-    struct subgraph_session session; /* of the model with all tensors marked; opened when needed */
-    /* why there is no session and will not be; code 0: not tried or not refused */
+    struct subgraph_session session; /* of the model with all tensors as outputs; opened on demand */
+    /* why the session cannot be opened; code 0: not tried or not refused */
     struct error refusal;
     struct tensor_list *feeds; /* one for each sample; NULL until needed */
     size_t samples;
-    /* why the feeds are empty: what depends on constants alone has values all the same; code 0: they are not */
+    /* why there are no input data (values that depend only on constants are still available); code 0: there are */
     struct error no_feeds;
-    bool announced; /* that the model is run */
+    bool announced; /* the run of the model was logged */
     struct {
         struct held_line {
             enum log_level level;
             char *text;
         } * items;
         size_t count, capacity;
-    } held; /* what the data loader had to say while the log was muted */
+    } held; /* messages of the data loader while the log was muted */
     enum { UNDECIDED, AS_A_WHOLE, IN_GROUPS } way;
-    bool only_asked;    /* what nobody asked for is not recorded any more */
-    bool only_upstream; /* the model does not run: only what lies before a value may */
+    bool only_asked;    /* values that were not requested are no longer recorded */
+    bool only_upstream; /* the model does not run: only ancestors of a value are run */
     struct value_store store;
     struct {
         struct tensor **items;
         size_t count, capacity;
-    } values;              /* recorded so far: an array of samples each */
+    } values;              /* recorded values: an array of samples each */
     struct name_map index; /* name -> position in `values` */
 };
 
@@ -73,7 +73,7 @@ void reference_values_set_golden(struct reference_values *reference, const struc
     reference->golden_request = request;
 }
 
-/* The model, or a part of it, for values. */
+/* Opens a session of the model, or of a part of it. */
 static int open_part(const struct reference_values *reference, const struct subgraph *part,
                      struct subgraph_session *ret, struct error *err)
 {
@@ -132,7 +132,7 @@ static struct text find_value_name(const struct reference_values *reference, uin
     return reference->whole->model->values.items[value].name;
 }
 
-/* ---- What the model is fed ---- */
+/* ---- Input data ---- */
 
 static void log_feed(struct reference_values *reference)
 {
@@ -157,12 +157,12 @@ static void log_feed(struct reference_values *reference)
     log_indent(reference->log, -1);
 }
 
-/* Keeps a line for reference_values_announce(). */
+/* Records a line for reference_values_announce(). */
 static void hold_line(void *data, enum log_level level, int depth, struct text message)
 {
     struct reference_values *reference = data;
 
-    (void)depth; /* that of the call is as good */
+    (void)depth; /* the depth at the replay is used */
     *VECTOR_APPEND(&reference->held) = (struct held_line){level, memory_copy(message.data, message.size)};
 }
 
@@ -178,8 +178,7 @@ void reference_values_announce(struct reference_values *reference)
     log_feed(reference);
 }
 
-/* What the loader has generated moves to the disk; what it has in files of its
- * own stays there. */
+/* Moves generated data to the disk; data mapped from files stay there. */
 static int store_feed(struct reference_values *reference, struct tensor_list *feed, struct error *err)
 {
     for (size_t i = 0; i < feed->count; i++) {
@@ -199,7 +198,7 @@ static int store_feed(struct reference_values *reference, struct tensor_list *fe
     return value_store_commit(&reference->store, err);
 }
 
-/* Gets all samples' inputs; they are values of the model like any other. */
+/* Loads the inputs of all samples; they are recorded like other values. */
 static int load_feeds(struct reference_values *reference, struct error *err)
 {
     size_t input_count = reference->whole->inputs.count;
@@ -224,7 +223,7 @@ static int load_feeds(struct reference_values *reference, struct error *err)
     return rc;
 }
 
-/* A muted log drops lines. The loader's are not repeated, so they are held back. */
+/* A muted log drops lines, and the loader does not repeat its messages, so they are recorded. */
 static int load_feeds_quietly(struct reference_values *reference, struct error *err)
 {
     struct log *log = reference->log;
@@ -246,7 +245,7 @@ static int load_feeds_quietly(struct reference_values *reference, struct error *
     return rc;
 }
 
-/* Without data for these inputs there still is a sample, of nothing. */
+/* Without data for the inputs there is one empty sample. */
 static int prepare_feeds(struct reference_values *reference, struct error *err)
 {
     struct error why = {0};
@@ -265,7 +264,7 @@ static int prepare_feeds(struct reference_values *reference, struct error *err)
     return 0;
 }
 
-/* ---- Running it ---- */
+/* ---- Running the model ---- */
 
 static int open_session(struct reference_values *reference, struct error *err)
 {
@@ -292,7 +291,7 @@ static bool is_known(const struct reference_values *reference, uint32_t value)
            (reference->feeds != NULL && tensor_list_find(&reference->feeds[0], name) != NULL);
 }
 
-/* Whatever else the model computes; what is asked for stands in front. */
+/* Adds all other values of the model, after the requested ones. */
 static void add_the_rest(const struct reference_values *reference, struct reference_run *run)
 {
     struct value_list all = {0};
@@ -326,7 +325,7 @@ static int run_model(struct reference_values *reference, struct reference_run *r
     return rc < 0 ? rc : reference_run_session(run, reference->session.session, err);
 }
 
-/* What lies before `unknown`, as a model of its own. */
+/* Runs the ancestors of `unknown` as a separate model. */
 static int run_upstream(struct reference_values *reference, const struct value_list *unknown, struct reference_run *run,
                         struct error *err)
 {
@@ -350,7 +349,7 @@ static int run_upstream(struct reference_values *reference, const struct value_l
     return rc;
 }
 
-/* Takes over what was recorded. When that is all, the session is of no more use. */
+/* Moves the recorded values. If these are all values, the session is closed. */
 static void take_values(struct reference_values *reference, struct reference_run *run, bool all)
 {
     for (size_t i = 0; i < run->count; i++) {
@@ -369,7 +368,7 @@ static void take_values(struct reference_values *reference, struct reference_run
 
 enum extent { WITH_THE_REST, ONLY_ASKED, ONLY_UPSTREAM };
 
-/* Records `unknown`, and WITH_THE_REST what else there is room for. */
+/* Records `unknown`, and for WITH_THE_REST also other values if there is space. */
 static int record_values(struct reference_values *reference, const struct value_list *unknown, enum extent extent,
                          struct error *err)
 {
@@ -397,7 +396,7 @@ static int record_values(struct reference_values *reference, const struct value_
     return rc;
 }
 
-/* The whole model first: mostly it is run once. It may fail for what nobody has asked for, or somewhere behind. */
+/* Tries the whole model first: usually a single run is enough. It may fail in a part that was not requested. */
 static int record_somehow(struct reference_values *reference, const struct value_list *unknown, struct error *err)
 {
     struct error why = {0};
@@ -407,7 +406,7 @@ static int record_somehow(struct reference_values *reference, const struct value
         rc = record_values(reference, unknown, WITH_THE_REST, &why);
         reference->only_asked = rc != ERR_INTERRUPTED;
         if (rc < 0 && rc != ERR_INTERRUPTED)
-            reference->way = AS_A_WHOLE; /* groups may have been the reason */
+            reference->way = AS_A_WHOLE; /* groups may be the reason */
     }
     if (!reference->only_upstream && rc < 0 && rc != ERR_INTERRUPTED) {
         rc = record_values(reference, unknown, ONLY_ASKED, &why);
@@ -440,7 +439,7 @@ int reference_values_record(struct reference_values *reference, const struct val
     return rc;
 }
 
-/* ---- What it has computed ---- */
+/* ---- Recorded values ---- */
 
 const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample)
 {
@@ -481,7 +480,7 @@ void reference_values_list_tensors(const struct reference_values *reference, str
     request.log = reference->log;
     bitset_init(&not_tensors, whole->model->values.count);
     types_find(whole, &(struct types_request){.backend = reference->backend, .runtime = &request}, known, &not_tensors,
-               NULL); /* what it cannot tell a run will */
+               NULL); /* unknown types are found by the run */
     value_list_assign(ret, &whole->inputs);
     types_list_all(whole, ret);
     for (size_t i = 0; i < ret->count; i++) {

@@ -1,17 +1,17 @@
-/* comparator/reference/values.h: what the tensors inside a model hold when it runs on the data loader's samples.
+/* comparator/reference/values.h: records the values of a model's tensors on the samples of the data loader.
  *
- * The model is loaded, with every tensor marked as an output, and run when a value is asked for that is not known yet.
- * What else it computes then is recorded, too, if there is room: mostly there is one run in all. Values lie in a
- * temporary file that is mapped, and are kept until the object is freed: frozen constants refer to them.
+ * When an unknown value is requested, the model is loaded with every tensor marked as an output, and run. Other values
+ * are recorded, too, if there is space: usually a single run is enough. Values are in a mapped temporary file until the
+ * object is freed: frozen constants refer to them.
  *
- * Where the model does not run, or there are no data for its inputs, a value needs no more than what lies before it:
- * that part is run alone, and one that depends on constants alone needs no data.
+ * If the model does not run, or there are no data for its inputs, only the ancestors of a value are run; a value that
+ * depends only on constants needs no data.
  *
- * A model whose tensors do not fit into a bound on memory is run in groups of nodes. An optimization that spans groups
- * is not made then, which can change last digits (comparator/infer/layerwise.h).
+ * A model whose tensors exceed the memory limit is run in groups of nodes. Optimizations across groups are then
+ * impossible, which can change last digits (comparator/infer/layerwise.h).
  *
- * The module comparator/reference/ records what an original model computes: a model, data and a backend come in, values
- * of its tensors go out, from a file that is mapped. It may use the module data/ and infer/ beside it.
+ * The module comparator/reference/ records the tensor values of an original model, stored in a mapped file. It depends
+ * on comparator/data/ and comparator/infer/.
  */
 #ifndef COMPARATOR_REFERENCE_VALUES_H
 #define COMPARATOR_REFERENCE_VALUES_H
@@ -24,43 +24,42 @@
 
 struct reference_values;
 
-/* Nothing is loaded or run yet. `whole`, `request` and `loader` have to outlive the object. */
+/* Creates the object; nothing is loaded or run yet. `whole`, `request` and `loader` must outlive it. */
 void reference_values_new(const struct subgraph *whole, const struct backend *backend,
                           const struct backend_request *request, struct data_loader *loader, struct log *log,
                           struct reference_values **ret);
 
-/* Has an engine compute the values in place of `backend`, which then gives types only: a model is built as a whole, so
- * no part of it is run alone. `request` has to outlive the object. */
+/* Lets `golden`, an engine, compute the values; `backend` is then used for types only. An engine builds the whole
+ * model, so parts are not run alone. `request` must outlive the object. */
 void reference_values_set_golden(struct reference_values *reference, const struct backend *golden,
                                  const struct backend_request *request);
 
 void reference_values_free(struct reference_values *reference);
 
-/* Bytes: what the tensors of one sample may take in memory as outputs of a single session (1 GiB; groups are smaller,
- * as long as single nodes allow it), and how much may lie on disk of what nobody has asked for yet (1 GiB, and not more
- * than a quarter of what is free). */
+/* Sets limits in bytes: memory for the tensors of one sample as outputs of a single session (default 1 GiB; groups are
+ * smaller, unless a single node exceeds it), and disk space for values that were not requested yet (default 1 GiB, at
+ * most a quarter of the free space). */
 void reference_values_set_bounds(struct reference_values *reference, uint64_t memory, uint64_t disk);
 
-/* Makes sure that these values are known for every sample. ERR_IO when they do not fit on the disk; errors of the data
- * loader and of the backend. The first call while the log is not muted says that the model is run, and on which
- * inputs. */
+/* Records these values for every sample, unless they are known. ERR_IO if they do not fit on the disk; errors of the
+ * data loader and of the backend. The first call with an unmuted log logs that the model is run, and its inputs. */
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err);
 
-/* Says so if that is still to be said, that is, if all that was recorded was so with a muted log. */
+/* Logs that message if it was not logged yet because the log was muted. */
 void reference_values_announce(struct reference_values *reference);
 
-/* A recorded value in the first sample. It belongs to `reference`. */
+/* A recorded value in the first sample, owned by `reference`. */
 const struct tensor *reference_values_get(const struct reference_values *reference, uint32_t value);
 
-/* How many samples there are (0 before anything was recorded), and a recorded value in one of them. */
+/* The number of samples (0 before anything was recorded), and a recorded value in one of them. */
 size_t reference_values_samples(const struct reference_values *reference);
 const struct tensor *reference_values_in(const struct reference_values *reference, uint32_t value, size_t sample);
 
 /* True when a recorded value is the same in all samples. */
 bool reference_values_agree(const struct reference_values *reference, uint32_t value);
 
-/* The inputs and everything that nodes make, each once, but for what is no tensor: sequences, maps and the like. Types
- * that the model does not state are asked of ONNX Runtime, and described in `known`. */
+/* Lists the inputs and all outputs of nodes, each once, except values that are not tensors (sequences, maps). Types
+ * missing in the model are inferred by ONNX Runtime and added to `known`. */
 void reference_values_list_tensors(const struct reference_values *reference, struct known_types *known,
                                    struct value_list *ret);
 
