@@ -1,7 +1,7 @@
-/* polygraphy/reduce.h: the smallest part that still fails, with an oracle of your own.
+/* polygraphy/reduce.h: reduction to a minimal failing part, with your own oracle (library interface).
  *
  * `polygraphy debug reduce` starts a program for each candidate. Here the oracle is a function: it can keep its device
- * open, its compiler loaded, its reference values in memory.
+ * open, its compiler loaded, and its reference values in memory.
  *
  *   polygraphy_reduce_graph()  elements and edges; the oracle gets a set of elements. Nodes of a model in a format of
  *                              your own, instructions, passes of a compiler, files of a build.
@@ -11,23 +11,23 @@
  *
  * examples/reduce_library/ uses both; docs/library.md explains.
  *
- * What is found is 1-minimal: it was seen to fail, and without any single one of its elements it was not. The search is
- * that of `debug reduce --mode minimal`, and takes its verdicts at their word: an oracle that does not always say the
- * same has to make up its mind first, by looking several times.
+ * The result is 1-minimal: it fails, and removing any single element makes it pass; both are verified by the oracle.
+ * The search is that of `debug reduce --mode minimal`. It does not repeat checks: an oracle that is not deterministic
+ * must combine several runs into one answer.
  *
- * Structs are filled with designated initializers, or zeroed first: a member that is zero means what most callers want.
- * Everything that is given belongs to the caller, and has to stay as it is for the time of the call. The library never
- * prints (but see "memory" below), reads no signals, and changes neither the current folder nor the locale.
+ * Fill structs with designated initializers, or zero them first: zero members select useful defaults. The caller keeps
+ * ownership of everything that it passes, and must not change it during the call. The library never prints (except as
+ * described under "Memory"), handles no signals, and changes neither the current folder nor the locale.
  *
- * Threads: a function returns when its search is over, and calls the oracle on the caller's thread, one call after the
- * other. Several threads may search at the same time, and an oracle may start a search of its own. It must return: a
- * longjmp() or a C++ exception through the library leaks what the search holds.
+ * Threads: a function returns when its search is over, and calls the oracle on the caller's thread, sequentially.
+ * Several threads may search at the same time, and an oracle may start another search. It must return: a longjmp() or a
+ * C++ exception through the library leaks memory.
  *
- * Memory: when the system has not even a few bytes left for lists and names, the library writes one line to standard
- * error and ends the process.
+ * Memory: if small allocations for lists and names fail, the library writes one line to standard error and exits the
+ * process.
  *
- * This header needs nothing but the C library's types, and compiles as C11 and as C++11. Header and archive belong to
- * the same release: a program is compiled and linked against one of them.
+ * This header depends only on the C library's types, and compiles as C11 and as C++11. Header and archive must be from
+ * the same release.
  */
 #ifndef POLYGRAPHY_REDUCE_H
 #define POLYGRAPHY_REDUCE_H
@@ -40,162 +40,162 @@
 extern "C" {
 #endif
 
-/* ---- What both have in common ---- */
+/* ---- Common definitions ---- */
 
-/* What an oracle returns. Any other number ends the search with POLYGRAPHY_ERROR_INVALID. */
+/* Return values of an oracle. Any other number ends the search with POLYGRAPHY_ERROR_INVALID. */
 enum {
     POLYGRAPHY_PASSES = 0,
-    POLYGRAPHY_FAILS = 1, /* the failure that is looked for, and no other */
-    POLYGRAPHY_UNTESTABLE =
-        2,              /* neither: the candidate makes no sense, or fails in another way. It is not gone on with */
-    POLYGRAPHY_STOP = 3 /* end here, with what was found so far */
+    POLYGRAPHY_FAILS = 1,      /* exactly the failure to reduce */
+    POLYGRAPHY_UNTESTABLE = 2, /* inconclusive: the candidate is invalid, or has another failure; it is not accepted */
+    POLYGRAPHY_STOP = 3        /* end the search with the result so far */
 };
 
-/* How a search ended. Unless it is POLYGRAPHY_DOES_NOT_FAIL, the result is the smallest set that was seen to fail. */
+/* How a search ended. Unless it is POLYGRAPHY_DOES_NOT_FAIL, the result is the smallest failing set found. */
 enum {
-    POLYGRAPHY_MINIMAL = 0,       /* it is 1-minimal */
-    POLYGRAPHY_OUT_OF_CHECKS = 1, /* max_checks are used up: perhaps there is a smaller one */
-    POLYGRAPHY_STOPPED = 2,       /* the oracle said so, or an error: perhaps nothing was seen to fail yet */
-    POLYGRAPHY_DOES_NOT_FAIL = 3  /* the whole passes: there is nothing to reduce */
+    POLYGRAPHY_MINIMAL = 0,       /* the result is 1-minimal */
+    POLYGRAPHY_OUT_OF_CHECKS = 1, /* max_checks was reached: there may be a smaller result */
+    POLYGRAPHY_STOPPED = 2,       /* by the oracle or an error: possibly before anything failed */
+    POLYGRAPHY_DOES_NOT_FAIL = 3  /* the full set passes: nothing to reduce */
 };
 
-/* What a function returns when it does not return 0. */
+/* Error codes: return values of functions other than 0. */
 enum {
-    POLYGRAPHY_ERROR_INVALID = -1,     /* the request makes no sense, or the oracle's answer */
-    POLYGRAPHY_ERROR_MISSING = -2,     /* a file or ONNX Runtime is not there */
-    POLYGRAPHY_ERROR_IO = -3,          /* the operating system refused to read or write something */
+    POLYGRAPHY_ERROR_INVALID = -1,     /* the request or the oracle's answer is invalid */
+    POLYGRAPHY_ERROR_MISSING = -2,     /* a file or ONNX Runtime is missing */
+    POLYGRAPHY_ERROR_IO = -3,          /* the operating system failed to read or write */
     POLYGRAPHY_ERROR_CORRUPT = -4,     /* the model, or a file with input data, is damaged */
     POLYGRAPHY_ERROR_UNSUPPORTED = -5, /* valid, but too large or too new for this library */
     POLYGRAPHY_ERROR_BACKEND = -6,     /* ONNX Runtime cannot run the model */
-    POLYGRAPHY_ERROR_MEMORY = -7,      /* a tensor's size is more than the system has */
-    POLYGRAPHY_ERROR_EXISTS = -9       /* a file is in the way, and is not overwritten */
+    POLYGRAPHY_ERROR_MEMORY = -7,      /* not enough memory for a tensor */
+    POLYGRAPHY_ERROR_EXISTS = -9       /* a file exists and is not overwritten */
 };
 
-/* One sentence about a failure, in UTF-8, without a full stop. Functions fill it only when they fail; the pointer to it
- * may be NULL. */
+/* An error: one sentence in UTF-8, without a full stop. Functions fill it only on failure; the pointer to it may be
+ * NULL. */
 struct polygraphy_error {
-    int32_t code; /* what the function returned */
+    int32_t code; /* the function's return value */
     char message[2048];
 };
 
-/* How far a search is. An oracle that wants to show it, or to end the search after some time, does so. */
+/* Progress of a search, for an oracle that shows it or limits the time. */
 struct polygraphy_progress {
-    uint64_t check;   /* the number of this check, from 1. The first one is of the whole */
-    size_t smallest;  /* elements of the smallest set that was seen to fail; 0 in the first check */
-    size_t remaining; /* checks that follow this one, were there a single culprit: a guess */
+    uint64_t check;   /* number of this check, from 1. The first check is of the full set */
+    size_t smallest;  /* elements of the smallest failing set so far; 0 in the first check */
+    size_t remaining; /* estimated number of further checks, assuming a single culprit */
 };
 
 /* ---- Graphs ---- */
 
 #define POLYGRAPHY_MAX_ELEMENTS (1u << 24)
 
-/* `target` uses what `source` makes. Elements are numbered from 0, so that source < target: in topological order. */
+/* `target` depends on `source`. Elements are numbered from 0 in topological order: source < target. */
 struct polygraphy_edge {
     uint32_t source, target;
 };
 
-/* Says about `count` elements (at least one, each once, in rising order) what they do without the others. The memory is
- * the library's and lives as long as the call. No set is asked about twice. */
+/* Tests the set of `count` elements (at least one, distinct, ascending). The memory belongs to the library and is valid
+ * during the call. No set is tested twice. */
 typedef int32_t polygraphy_graph_oracle(void *context, const uint32_t *elements, size_t count,
                                         const struct polygraphy_progress *progress);
 
 struct polygraphy_graph_request {
     uint32_t element_count;              /* 1 to POLYGRAPHY_MAX_ELEMENTS */
-    const struct polygraphy_edge *edges; /* they only guide the search: any set of elements can be asked about */
+    const struct polygraphy_edge *edges; /* they only guide the search: any set of elements may be tested */
     size_t edge_count;
     polygraphy_graph_oracle *oracle;
-    void *context;       /* handed to the oracle */
-    uint64_t max_checks; /* calls of the oracle; 0: as many as it takes */
+    void *context;       /* passed to the oracle */
+    uint64_t max_checks; /* maximum calls of the oracle; 0: no limit */
 };
 
 struct polygraphy_graph_result {
     int32_t outcome;
     uint64_t checks;    /* calls of the oracle */
-    uint32_t *elements; /* in rising order; NULL when nothing was seen to fail */
+    uint32_t *elements; /* ascending; NULL if nothing failed */
     size_t element_count;
 };
 
-/* Looks for the smallest set of elements that fails. Returns 0 or an error. In either case `result` is filled, with
- * what was found until then, and is to be released. Errors: POLYGRAPHY_ERROR_INVALID (no element, an edge that does not
- * go up, no oracle, an answer that is none, or that the whole is untestable), POLYGRAPHY_ERROR_UNSUPPORTED (too many
- * elements), POLYGRAPHY_ERROR_MEMORY (too many edges). */
+/* Searches a 1-minimal failing set of elements. Returns 0 or an error. In both cases `result` is filled with the state
+ * of the search and must be released. Errors: POLYGRAPHY_ERROR_INVALID (no elements, an edge with source >= target, no
+ * oracle, an invalid answer, or the full set is untestable), POLYGRAPHY_ERROR_UNSUPPORTED (too many elements),
+ * POLYGRAPHY_ERROR_MEMORY (too many edges). */
 int32_t polygraphy_reduce_graph(const struct polygraphy_graph_request *request, struct polygraphy_graph_result *result,
                                 struct polygraphy_error *error);
 
-/* Frees what the result holds. A released or zeroed one may be released again. */
+/* Frees the content of a result. A released or zeroed result may be released again. */
 void polygraphy_graph_result_release(struct polygraphy_graph_result *result);
 
 /* ---- ONNX models ---- */
 
-/* A part of the model, as a model of its own: whatever it reads of the others has become an input (or a constant, when
- * it is of integers, which are mostly shapes and indices). */
+/* A part of the model as a separate model: tensors produced by other parts have become inputs (or constants if they are
+ * integers, which are usually shapes and indices). */
 struct polygraphy_candidate {
-    /* Of files that are removed when the oracle returns, unless it has moved them away. */
+    /* Paths of files, which are removed when the oracle returns unless it has moved them. */
     const char *path; /* of the model */
 
-    /* With `write_data`, what the candidate's inputs, and its outputs, hold in the original model when ONNX Runtime
-     * runs it: files for `polygraphy run --load-inputs` and `--load-outputs`. Otherwise NULL. */
+    /* With `write_data`, the values of the candidate's inputs and outputs in the original model, computed by ONNX
+     * Runtime: files for `polygraphy run --load-inputs` and `--load-outputs`. Otherwise NULL. */
     const char *inputs_path, *golden_path;
 
     size_t node_count;
     struct polygraphy_progress progress; /* elements are nodes */
 };
 
-/* Says how the candidate does. It and its strings live as long as the call. */
+/* Tests the candidate. The struct and its strings are valid during the call. */
 typedef int32_t polygraphy_model_oracle(void *context, const struct polygraphy_candidate *candidate);
 
-/* Gets what a user may want to read: one message, UTF-8, perhaps of several lines, none of them ended by a line break.
- * It lives as long as the call. `level` is 20 for what goes on, 30 for warnings. */
+/* Receives a log message: UTF-8, possibly several lines, without a trailing line break, valid during the call. `level`
+ * is 20 for information, 30 for warnings. */
 typedef void polygraphy_log(void *context, int32_t level, const char *message);
 
 struct polygraphy_model_request {
-    const char *model;   /* path of the ONNX file, which has to stay as it is, too */
-    const char *output;  /* where the result is written, whole or not at all; NULL: nowhere */
-    bool replace_output; /* false: a file that is there already is an error, found before the first check */
+    const char *model;   /* path of the ONNX file, which must not change during the call */
+    const char *output;  /* path of the result, written atomically; NULL: none */
+    bool replace_output; /* false: an existing file is an error, reported before the first check */
 
-    /* An existing folder for candidates, which get a new folder of their own in it; NULL: TMPDIR, or else /tmp. In the
-     * end it is removed with all that the library has put there; a file of the oracle's keeps it alive. */
+    /* An existing folder, in which a new folder for candidates is created; NULL: TMPDIR, or else /tmp. The new folder
+     * is removed at the end, unless the oracle has left files in it. */
     const char *folder;
 
     polygraphy_model_oracle *oracle;
-    void *context;       /* handed to the oracle and to `log` */
-    uint64_t max_checks; /* calls of the oracle; 0: as many as it takes */
-    polygraphy_log *log; /* NULL: nobody wants to know */
+    void *context;       /* passed to the oracle and to `log` */
+    uint64_t max_checks; /* maximum calls of the oracle; 0: no limit */
+    polygraphy_log *log; /* NULL: no log */
 
-    /* ONNX Runtime tells the types and values that the file does not. It is loaded when first needed, once for the
-     * whole process, and stays. NULL: POLYGRAPHY_ONNXRUNTIME, beside the program, ORT_DYLIB_PATH. */
+    /* ONNX Runtime infers types and computes values that are not in the file. It is loaded on first use, once per
+     * process, and never unloaded. NULL: search POLYGRAPHY_ONNXRUNTIME, the program's folder, ORT_DYLIB_PATH. */
     const char *onnxruntime;            /* the library's file or folder */
-    const char *const *custom_op_files; /* libraries with operators of your own */
+    const char *const *custom_op_files; /* libraries with custom operators */
     size_t custom_op_file_count;
 
-    /* What the original model is fed, when values of it are needed: files as for --load-inputs; else random numbers. */
+    /* Input data of the original model, if its values are needed: files as for --load-inputs; default: random
+     * numbers. */
     const char *const *input_files;
     size_t input_file_count;
-    uint32_t seed;   /* of the random numbers */
+    uint32_t seed;   /* of random input data */
     bool write_data; /* see struct polygraphy_candidate; costs one run of the model */
 };
 
 struct polygraphy_node {
-    char *name; /* or, when it has none, operator and number: "Relu #17" */
+    char *name; /* or, if it has none, operator and index: "Relu #17" */
     char *op_type;
 };
 
 struct polygraphy_model_result {
     int32_t outcome;
-    bool written; /* `output` is there */
+    bool written; /* `output` was written */
     uint64_t checks;
     size_t original_node_count;    /* of the file */
-    struct polygraphy_node *nodes; /* of the result, in the file's order; NULL when nothing was seen to fail */
+    struct polygraphy_node *nodes; /* of the result, in the file's order; NULL if nothing failed */
     size_t node_count;
 };
 
-/* Looks for the smallest model that fails, and writes it to `output`. Nodes that only hold a constant count as part of
- * those that read it, and are not among the nodes of the result. Returns 0 or an error, which leaves `output` as it
- * was. In either case `result` is filled, with what was found until then, and is to be released. */
+/* Searches a 1-minimal failing model and writes it to `output`. Constant nodes belong to their consumers and are not
+ * listed in the result. Returns 0 or an error, which leaves `output` unchanged. In both cases `result` is filled with
+ * the state of the search and must be released. */
 int32_t polygraphy_reduce_model(const struct polygraphy_model_request *request, struct polygraphy_model_result *result,
                                 struct polygraphy_error *error);
 
-/* Frees what the result holds. A released or zeroed one may be released again. */
+/* Frees the content of a result. A released or zeroed result may be released again. */
 void polygraphy_model_result_release(struct polygraphy_model_result *result);
 
 #ifdef __cplusplus
