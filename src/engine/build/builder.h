@@ -1,11 +1,11 @@
 /* engine/build/builder.h: chooses a tactic for every layer.
  *
- * The module engine/build/ makes engines: a network and settings come in, an engine goes out. For each layer it lists
- * tactics, takes times from the cache or measures them, and takes one. It uses all other modules of the engine.
+ * The module engine/build/ builds engines from networks: for each layer it lists tactics, reads their times from the
+ * cache or measures them, and selects one. It depends on all other modules of the engine.
  *
- * Layers are built in the order in which they run, on real values: what a layer made is what the next one is timed
- * on. So shapes that depend on data are known, and calibration sees what runs. A tactic pays for the reorders of its
- * inputs into the layouts that it wants.
+ * Layers are built in execution order on real values: each layer is timed on the outputs of the previous ones. So
+ * data-dependent shapes are known, and calibration sees real values. The time of a tactic includes reordering its
+ * inputs into the layouts that it requires.
  */
 #ifndef ENGINE_BUILD_BUILDER_H
 #define ENGINE_BUILD_BUILDER_H
@@ -13,11 +13,11 @@
 #include "engine/build/settings.h"
 #include "engine/plan/engine.h"
 
-/* The network has to outlive the engine. Interruptible (base/interrupt.h): ERR_INTERRUPTED.
+/* Builds an engine; the network must outlive it. Interruptible (base/interrupt.h): ERR_INTERRUPTED.
  *
- * A tactic that cannot be made or does not run is skipped, with a verbose line; when none is left, or there never was
- * one, ERR_BACKEND names the layer and the last reason. ERR_INVALID for profiles and sample data that do not fit the
- * network, and for int8 tensors without a scale. `progress` is called before each layer, and without one at the end. */
+ * A tactic whose kernel cannot be created or run is skipped with a verbose message; if none is left, ERR_BACKEND names
+ * the layer and the last reason. ERR_INVALID for profiles and sample data that do not fit the network, and for int8
+ * tensors without a scale. `progress` is called before each layer, and without one at the end. */
 int engine_build(const struct network *network, const struct builder_settings *settings, struct engine **ret,
                  struct error *err);
 

@@ -1,8 +1,8 @@
-/* engine/build/decisions.h: all that was decided about an engine, by names that switch it off: what
- * engine/network/decisions.h says of its network, and
+/* engine/build/decisions.h: all decisions about an engine, with names by which they can be disabled: those about its
+ * network (engine/network/decisions.h), and
  *
- *   layout:blocked     layers exchange tensors that do not lie in memory row by row
- *   tactics:onednn     tactics of this source are taken
+ *   layout:blocked     layers exchange tensors in layouts other than row-major
+ *   tactics:onednn     tactics of this source are used
  */
 #ifndef ENGINE_BUILD_DECISIONS_H
 #define ENGINE_BUILD_DECISIONS_H
@@ -13,7 +13,7 @@
 #define BLOCKED_LAYOUTS "layout:blocked"
 #define TACTICS_OF "tactics:" /* a source */
 
-/* Whether all that the layer reads and makes lies row by row. */
+/* Whether all inputs and outputs of the layer are row-major. */
 bool tactic_is_plain(const struct tactic *tactic, const struct network *network, const struct layer *layer);
 
 struct decision_list {
@@ -21,12 +21,12 @@ struct decision_list {
     size_t count, capacity;
 };
 
-/* Adds all decisions about the engine: sources of tactics, layouts, then those of its network. What `settings`, with
- * which it was built, has switched off is among them. */
+/* Adds all decisions about the engine: sources of tactics, layouts, then those of its network. Includes those disabled
+ * in `settings`, with which it was built. */
 void engine_decisions(const struct engine *engine, const struct builder_settings *settings, struct arena *arena,
                       struct decision_list *ret);
 
-/* What was taken, by kinds, and what was switched off, in a line. */
+/* Summarizes taken decisions by kind, and disabled ones, in one line. */
 void engine_decisions_text(const struct decision_list *decisions, struct string_builder *ret);
 
 #endif

@@ -16,17 +16,17 @@
 struct layer_walk {
     const struct network *network;
     struct layer_values *values; /* model->values.count */
-    size_t *last_reader;         /* of each value: the number of a layer, or of the one that makes it */
+    size_t *last_reader;         /* of each value: the last layer that reads it, or its producer */
 };
 
 void layer_walk_init(struct layer_walk *walk, const struct network *network);
 void layer_walk_release(struct layer_walk *walk);
 
-/* Begins anew with these inputs, in the network's order. The feed outlives the walk; data that are not aligned for
- * their type are moved within it. */
+/* Restarts with these inputs, in the network's order. The feed must outlive the walk; unaligned data in it are replaced
+ * by aligned copies. */
 int layer_walk_feed(struct layer_walk *walk, struct tensor_list *feed, struct error *err);
 
-/* Releases what no layer behind this one reads. */
+/* Releases values that no later layer reads. */
 void layer_walk_leave(struct layer_walk *walk, size_t layer);
 
 #endif

@@ -1,4 +1,4 @@
-/* engine/build/settings.h: what a build is asked for: precisions, profiles, tactics, and how they are chosen. */
+/* engine/build/settings.h: settings of a build: precisions, profiles, tactics, and their selection. */
 #ifndef ENGINE_BUILD_SETTINGS_H
 #define ENGINE_BUILD_SETTINGS_H
 
@@ -20,26 +20,25 @@ struct builder_settings {
     /* --trt-min-shapes and so on: `profile_count` lists of `profile_sizes` */
     const struct input_profile *const *profiles;
     const size_t *profile_sizes;
-    size_t profile_count; /* 0: one of the sample's shapes, any other shape allowed that the model allows */
+    size_t profile_count; /* 0: one profile with the sample's shapes, which allows all shapes of the model */
     struct sample_source sample;
     struct calibration *calibration; /* needed for int8 */
     struct timing_cache *cache;      /* may be NULL */
-    bool deterministic;              /* no timing: the first tactic of the first provider that has one */
-    struct build_effort effort;      /* level 0: as with deterministic */
-    /* --load-tactics: layers that it names take what it says, by name or else by numbers; the others are timed.
-     * ERR_MISSING names the layer and the tactic that do not exist here. */
+    bool deterministic;              /* no timing: use the first tactic of the first provider that has one */
+    struct build_effort effort;      /* level 0: like `deterministic` */
+    /* --load-tactics: layers in it use its tactics, found by name or else by numbers; others are timed. ERR_MISSING
+     * names a layer whose tactic does not exist here. */
     const struct tactic_replay *replay;
-    /* --exclude-tactics: what these words mean (tactic_rule_covers()) is not taken; where a replay says it, the layer
-     * is timed. ERR_BACKEND names a layer that has no other tactic; a word that means nothing in the whole network is a
+    /* --exclude-tactics: tactics that match these rules (tactic_rule_covers()) are not used; a layer whose replayed
+     * tactic is excluded is timed. ERR_BACKEND names a layer without any other tactic; a rule without a match causes a
      * warning. */
     struct words excluded;
-    /* Sources, by name, whose tactics are not taken, whatever a replay says; ERR_INVALID when there is none of a
-     * name. */
+    /* Names of disabled tactic sources, with priority over a replay; ERR_INVALID for an unknown name. */
     struct words sources_off;
-    bool plain_layouts; /* nor are tactics that read or make a tensor in another layout than row by row */
-    /* Draws at random among the tactics whose time is at most `explore_within` that of the fastest. Each layer draws on
-     * its own, from the seed and its name; but with an odd seed half of the algorithms are avoided in all layers, as
-     * far as there are others that are bearable, so that builds tell of kernels, too. */
+    bool plain_layouts; /* use no tactics with layouts other than row-major */
+    /* Selects randomly among tactics whose time is at most `explore_within` times the fastest. Each layer is selected
+     * independently by the seed and its name; with an odd seed half of the algorithms are avoided in all layers, where
+     * acceptable alternatives exist, so that builds also distinguish kernels. */
     bool explore;
     double explore_within;
     uint64_t seed;

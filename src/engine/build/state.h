@@ -1,5 +1,4 @@
-/* engine/build/state.h: an engine while it is built, and the steps that its layers go through: scales for int8, then a
- * tactic each. */
+/* engine/build/state.h: the state of a build, and its steps for layers: int8 scales, then the selection of a tactic. */
 #ifndef ENGINE_BUILD_STATE_H
 #define ENGINE_BUILD_STATE_H
 
@@ -7,7 +6,7 @@
 #include "engine/build/layout_wishes.h"
 #include "engine/build/settings.h"
 
-/* An algorithm that has turned out to be far slower than another one for layers of some kind. */
+/* An algorithm that was much slower than another one for a kind of layers. */
 struct slow_algorithm {
     enum layer_kind kind;
     int64_t implementation;
@@ -18,36 +17,36 @@ struct slow_algorithm {
 struct engine_builder {
     const struct builder_settings *settings;
     struct engine *engine;
-    struct timing_cache *cache; /* the settings' one, or one of this build's own */
+    struct timing_cache *cache; /* the settings' cache, or a temporary one */
     struct layer_walk walk;
     struct layout_wishes wishes;
     struct {
         struct slow_algorithm *items;
         size_t count, capacity;
     } slow;
-    size_t measured, remembered;  /* times of tactics */
-    size_t held[DATA_TYPE_COUNT]; /* layers that compute and store in a floating type */
+    size_t measured, remembered;  /* numbers of tactic times */
+    size_t held[DATA_TYPE_COUNT]; /* number of layers by floating type */
     struct source_use {
-        size_t offered, refused;      /* layers that it has tactics for; that it has not looked at */
-        const char *obstacle, *layer; /* why, of the first of these */
-    } * sources;                      /* of each provider */
-    bool *exclusions;                 /* which of the settings' were for something */
+        size_t offered, refused;      /* layers with tactics; layers that it cannot handle */
+        const char *obstacle, *layer; /* reason and layer of the first refusal */
+    } * sources;                      /* by provider */
+    bool *exclusions;                 /* the settings' exclusions that had an effect */
     size_t freed;                     /* layers whose tactic in the replay is excluded */
-    size_t moving, other;             /* those that only move data; those without floating-point numbers */
+    size_t moving, other;             /* layers that only move data; layers without floating-point tensors */
 };
 
-/* Gives int8 layers their input_scales. Where the calibration lacks one and was not loaded from a file, the network
- * is run in float32 on all iterations of the sample source first. `feed` is its first one. ERR_INVALID names a tensor
- * that has no scale. */
+/* Sets input_scales of int8 layers. If the calibration lacks a scale and was not loaded from a file, the network is
+ * first run in float32 on all iterations of the sample source. `feed` is its first iteration. ERR_INVALID names a
+ * tensor without a scale. */
 int builder_calibrate(struct engine_builder *build, struct tensor_list *feed, struct error *err);
 
-/* Chooses the tactic for a layer whose inputs exist in the walk's values, fills engine->layers[layer] but for its
- * precision and scales, which are there already, and runs it. ERR_BACKEND when no provider has a tactic,
- * or none works, with the last one's reason; ERR_MISSING when the replay wants what is not there, or a
- * time is missing that has to be in the cache. */
+/* Selects the tactic of a layer whose inputs exist in the walk's values, completes engine->layers[layer] (precision and
+ * scales are set already), and runs it. ERR_BACKEND if no provider has a working tactic, with the last reason;
+ * ERR_MISSING if the replay's tactic does not exist, or a time required in the cache is missing. */
 int build_layer(struct engine_builder *build, size_t layer, struct error *err);
 
-/* The same for values alone: the first tactic that works, in float32. `ret_step` is the caller's, and runs again. */
+/* Runs a layer only for its values: with the first working tactic, in float32. The caller owns `ret_step`, which can
+ * run again. */
 int build_plain_step(struct engine_builder *build, size_t layer, struct layer_step **ret_step, struct error *err);
 
 #endif

@@ -1,33 +1,33 @@
-/* engine/build/timing.h: how long a tactic takes for one layer.
+/* engine/build/timing.h: measures the time of a tactic for one layer.
  *
- * What is measured is the kernel's run, and the reorders of the inputs whose layout is another than the tactic wants.
- * After a run to warm up, runs go on until their number and their time are enough for a median; a tactic that turns
- * out to be far slower than the best one is given up early.
+ * The measured time includes the kernel and reorders of inputs into the tactic's layouts. After a warm-up run, runs are
+ * repeated until number and time are sufficient for a median; tactics much slower than the best one are abandoned
+ * early.
  */
 #ifndef ENGINE_BUILD_TIMING_H
 #define ENGINE_BUILD_TIMING_H
 
 #include "engine/run/layer_request.h"
 
-/* What --builder-optimization-level stands for. */
+/* The parameters of a --builder-optimization-level. */
 struct timing_effort {
-    size_t tactics_per_provider; /* at most; the best guesses come first */
+    size_t tactics_per_provider; /* maximum; the most promising first */
     size_t minimum_runs, maximum_runs;
-    double seconds_per_tactic; /* no more runs than the minimum after these */
-    double seconds_per_layer;  /* after these, each further tactic is run as seldom as possible */
+    double seconds_per_tactic; /* afterwards no more runs than the minimum */
+    double seconds_per_layer;  /* afterwards further tactics are run as few times as possible */
 };
 
-/* `level` is 1 to 5, and is brought into that range. */
+/* `level` is clamped to 1 .. 5. */
 const struct timing_effort *timing_effort_of(int64_t level);
 
 struct layer_timer;
 
-/* Both outlive the timer. */
+/* Both must outlive the timer. */
 struct layer_timer *layer_timer_new(const struct layer_request *request, const struct timing_effort *effort);
 void layer_timer_free(struct layer_timer *timer); /* NULL is fine */
 
-/* The median in seconds, > 0. When the tactic takes more than `limit` seconds, what few runs have given. `ret_made`
- * tells, also after an error, whether the kernel could be made. ERR_INTERRUPTED; else the errors of the provider. */
+/* Returns the median in seconds, > 0; of fewer runs if the tactic takes more than `limit` seconds. `ret_made`: whether
+ * the kernel was created, also after an error. ERR_INTERRUPTED; else the errors of the provider. */
 int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, double limit, double *ret_seconds,
                         bool *ret_made, struct error *err);
 

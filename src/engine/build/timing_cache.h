@@ -1,8 +1,8 @@
-/* engine/build/timing_cache.h: how long tactics take, so that they are timed once.
+/* engine/build/timing_cache.h: a cache of tactic times.
  *
- * A key is a hash of what a layer computes (operator, attributes, shapes, types and layouts; not names or weights),
- * the tactic, its provider's version, the number of threads and the processor. The file is JSON of our own with a
- * magic member; others are refused.
+ * A key is a hash of what a layer computes (operator, attributes, shapes, types and layouts; not names or weights), the
+ * tactic, its provider's version, the number of threads and the processor. The file is JSON with a magic member; other
+ * files are refused.
  */
 #ifndef ENGINE_BUILD_TIMING_CACHE_H
 #define ENGINE_BUILD_TIMING_CACHE_H
@@ -13,7 +13,7 @@
 #include "engine/tactic/tactic.h"
 #include "format/json/writer.h"
 
-/* In place of seconds: a tactic that does not work for its layer. null in the file. */
+/* Instead of seconds: a tactic that does not work for its layer; null in the file. */
 #define TIMING_FAILED ((double)INFINITY)
 
 struct timing_cache;
@@ -26,18 +26,17 @@ bool timing_cache_find(const struct timing_cache *cache, struct hash key, double
 void timing_cache_add(struct timing_cache *cache, struct hash key, double seconds); /* replaces an older time */
 size_t timing_cache_count(const struct timing_cache *cache);
 
-/* Adds what the file has, all or nothing. An empty file has no times. ERR_CORRUPT when it is damaged, ERR_INVALID when
- * it is something else; ERR_MISSING, ERR_IO. */
+/* Adds the times in a file, all or none. An empty file is valid. ERR_CORRUPT if it is damaged, ERR_INVALID if it is
+ * another kind of file; ERR_MISSING, ERR_IO. */
 int timing_cache_load(struct timing_cache *cache, const char *path, struct error *err);
 int timing_cache_parse(struct timing_cache *cache, struct span bytes, const char *display_name, struct error *err);
 
-/* Adds these times to those of the file, where newer ones replace older ones. Processes that save to one file at a time
- * take turns, and none of their times is lost. What is no timing cache stays as it is: errors as of
- * timing_cache_load(). A device or a pipe gets these times alone. */
+/* Merges these times into the file; newer times replace older ones. The file is locked, so concurrent processes lose no
+ * times. Other kinds of files are not replaced: errors as timing_cache_load(). A device or a pipe gets only these
+ * times. */
 int timing_cache_save(const struct timing_cache *cache, const char *path, struct error *err);
 
-/* For those who will save after a long time: the errors that timing_cache_save() would end with because of what is at
- * `path`. */
+/* Checks in advance whether timing_cache_save() could save to `path`; returns its errors. */
 int timing_cache_check(const char *path, struct error *err);
 
 void timing_cache_write(const struct timing_cache *cache, struct json_writer *writer);

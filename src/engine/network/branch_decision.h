@@ -1,9 +1,8 @@
-/* engine/network/branch_decision.h: If nodes whose branch is settled by a sample of the inputs.
+/* engine/network/branch_decision.h: fixes the branches of If nodes by a sample of the inputs.
  *
- * An If is one layer, whatever its branches hold: nothing in them has a tactic or a precision of its own. Where sizes,
- * or inputs that are no floating-point numbers, decide (a sample rate, the length of a state), one engine mostly sees
- * one branch. That branch is put in the place of the If. Nodes that check the condition, and fail where it differs,
- * stay.
+ * An If is one layer: nodes in its branches have no tactics or precisions. If the condition depends on sizes or on
+ * inputs of other than floating types (a sample rate, the length of a state), an engine usually executes only one
+ * branch. The If is replaced by that branch. Nodes that check the condition, and fail if it differs, are kept.
  */
 #ifndef ENGINE_NETWORK_BRANCH_DECISION_H
 #define ENGINE_NETWORK_BRANCH_DECISION_H
@@ -12,19 +11,19 @@
 #include "backend/constant_folding.h"
 #include "onnx/model/model.h"
 
-/* Makes the feed of one iteration for these inputs, in their order. Shapes are the profile's optimal ones. */
+/* Provides the feed of one iteration for these inputs, in their order. Shapes are the profile's optimal ones. */
 struct sample_source {
     int (*feed)(void *context, const struct backend_io *inputs, size_t count, int64_t iteration,
                 struct tensor_list *ret, struct error *err);
     void *context;
     int64_t iterations; /* used for calibration; the first one is for timing */
-    bool generated;     /* at random: scales that come from it may suit no real data */
+    bool generated;     /* random data: scales derived from them may not suit real data */
 };
 
-/* Gives each If of the main graph whose condition depends on nothing else than sizes and such inputs the constant that
- * the sample leads to; constants_fold() then inlines the branch, and brings to light the If nodes inside it.
- * `*ret_any` says whether there was one. What the checks make becomes outputs of the model, so that folding keeps
- * them, and is added to `guards`. ERR_BACKEND when the conditions cannot be computed. */
+/* Replaces the condition of each If of the main graph that depends only on sizes and such inputs by the sample's
+ * constant; constants_fold() then inlines the branch, which may expose nested If nodes. `*ret_any`: whether there was
+ * one. Results of the checks become outputs of the model, so that they are not folded away, and are added to `guards`.
+ * ERR_BACKEND if the conditions cannot be computed. */
 int branches_decide(struct model *model, const struct folding_settings *folding, const struct sample_source *sample,
                     struct value_list *guards, bool *ret_any, struct error *err);
 

@@ -1,4 +1,4 @@
-/* engine/network/compile.h: makes a network of layers out of a model, or out of what a plan file says of one. */
+/* engine/network/compile.h: compiles a model, or the description in a plan file, to a network of layers. */
 #ifndef ENGINE_NETWORK_COMPILE_H
 #define ENGINE_NETWORK_COMPILE_H
 
@@ -8,29 +8,28 @@
 #include "onnx/model/mark_outputs.h"
 
 struct network_settings {
-    /* Backend, request, `log` and size_limit (0: none) for constant folding and type inference; the rest is decided
-     * here. Without a backend nothing is computed, and types are what the model says. */
+    /* Backend, request, `log` and size_limit (0: none) for constant folding and type inference; other members are
+     * ignored. Without a backend nothing is computed, and only the model's types are used. */
     struct folding_settings folding;
     struct output_names outputs; /* --trt-outputs; no names: the model's own */
     struct words excluded;       /* --trt-exclude-outputs */
-    struct words barriers;       /* tensors that are outputs as well, so that nothing is folded or fused across them */
-    /* Not NULL: If nodes that depend on sizes and on inputs that are no floating-point numbers take the branch of this
-     * sample for good (engine/network/branch_decision.h). Other inputs are an error then when the engine runs. Needs a
+    struct words barriers;       /* tensors marked as outputs, so that nothing is folded or fused across them */
+    /* Not NULL: If nodes whose condition depends on sizes and non-floating inputs are fixed to the branch of this
+     * sample (engine/network/branch_decision.h). Inputs that need another branch are a run-time error. Requires a
      * backend. */
     const struct sample_source *branch_sample;
-    bool keep_nodes_apart; /* no fusion, nothing folded but constants */
-    /* What is not to be decided (engine/network/decisions.h): "fusion:relu@relu1". With nodes that are kept apart words
-     * about anything but constants have nothing to say. */
+    bool keep_nodes_apart; /* no fusion, and only constants are folded */
+    /* Disabled decisions (engine/network/decisions.h): "fusion:relu@relu1". With keep_nodes_apart only those about
+     * constants have an effect. */
     struct words disabled;
     /* warnings: a marked output that prevents a fusion (one line with their number), ...; may be NULL */
     struct log *log;
 };
 
-/* Takes the model over, also after an error. Its types are inferred as far as they can be. ERR_MISSING for an output
- * that is not there (which it names). Sequences, maps and optionals inside the model: the connected nodes that
- * exchange them become one layer. Outputs that are none are left out, with a warning; ERR_BACKEND when they were asked
- * for by name, when there are no others, and for inputs. ERR_INVALID for a word of `disabled` that switches off
- * nothing. */
+/* Compiles a model, and takes ownership of it, also after an error. Types are inferred if possible. ERR_MISSING names
+ * an output that does not exist. Connected nodes that exchange sequences, maps or optionals become one layer. Outputs
+ * that are not tensors are left out with a warning; ERR_BACKEND if they were requested by name or are the only ones,
+ * and for such inputs. ERR_INVALID for a word of `disabled` without an effect. */
 int network_build(struct model *model, const struct network_settings *settings, struct network **ret,
                   struct error *err);
 
@@ -41,9 +40,9 @@ struct node_group {
     size_t count;
 };
 
-/* For a model out of a plan file: `groups` are its layers. ERR_CORRUPT unless every node occurs once, groups are in an
- * order in which they can run and each is something that network_build() could have made. Takes the model over on
- * success only. */
+/* Restores a network from a plan file: `groups` are its layers. ERR_CORRUPT unless every node occurs once, groups are
+ * sorted for execution, and network_build() could have produced each of them. Takes ownership of the model on success
+ * only. */
 int network_restore(struct model *model, const struct node_group *groups, size_t count, struct network **ret,
                     struct error *err);
 

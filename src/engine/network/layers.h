@@ -1,4 +1,4 @@
-/* engine/network/layers.h: from nodes to layers; shared by the two ways to make a network. */
+/* engine/network/layers.h: groups nodes into layers; shared by network_build() and network_restore(). */
 #ifndef ENGINE_NETWORK_LAYERS_H
 #define ENGINE_NETWORK_LAYERS_H
 
@@ -6,22 +6,22 @@
 #include "engine/network/fusion.h"
 #include "engine/network/network.h"
 
-/* A part of the nodes, for each node the number of its part: nodes that exchange sequences, maps or optionals (values
- * in `not_tensors`, which may end before newer values) are in one part, and so is everything on a way from one of them
- * to another. `ret` is malloc'd; NULL when every node is a part of its own. */
+/* Partitions the nodes: `ret` contains the part of each node. Nodes that exchange sequences, maps or optionals (values
+ * in `not_tensors`, which may be shorter than the list of values) are in one part, with all nodes on paths between
+ * them. `ret` is malloc'd; NULL if every node is a separate part. */
 void node_parts(const struct model *model, const struct bitset *not_tensors, uint32_t **ret);
 
-/* A layer of several nodes (ascending) that are run as they are. Nodes are taken. */
+/* Creates a layer of several nodes (ascending) that run unfused, and marks them as taken. */
 void layer_of_part(struct fusion *fusion, const uint32_t *nodes, size_t count, struct layer *ret);
 
-/* "conv1 + relu1", made unique among those in `taken` (texts of layers that live as long) and added there. */
+/* "conv1 + relu1", made unique among `taken` (whose texts belong to layers) and added there. */
 char *layer_name(const struct node_labels *labels, const struct layer *layer, struct name_map *taken);
 
-/* Puts layers into an order in which they can run, close to that of their last nodes. ERR_CORRUPT when there is none,
- * or when a layer reads what nothing makes. */
+/* Sorts layers for execution, close to the order of their last nodes. ERR_CORRUPT for a cycle, or if a layer reads a
+ * value without a source. */
 int layers_sort(struct network *network, struct error *err);
 
-/* Checks that layers can run in their order, and make what the network's outputs are. ERR_CORRUPT. */
+/* Checks that layers can run in this order and produce the network's outputs. ERR_CORRUPT. */
 int layers_check(const struct network *network, struct error *err);
 
 #endif

@@ -1,14 +1,13 @@
-/* engine/network/network.h: what the builder compiles: the layers of a model.
+/* engine/network/network.h: a network: the layers of a model, input of the builder.
  *
- * The module engine/network/ makes layers of a model's nodes: compile.h takes a model and gives a network, in which
- * constants and batch normalizations are folded and what belongs together is one layer. It uses onnx/ and backend/,
- * which computes constants, and knows nothing of how layers are computed.
+ * The module engine/network/ compiles a model to a network of layers (compile.h): it folds constants and batch
+ * normalizations and fuses nodes. It depends on onnx/ and backend/ (to compute constants), not on how layers are
+ * computed.
  *
- * A layer is one node, or several that are computed as one: a convolution, matrix product, batch normalization or
- * addition with the bias and the activation behind it. The network is an index over a model (its tensors are the
- * model's values, its constants the model's initializers); making one folds constants and what scales channels by
- * constants (batch normalizations) in that model first. A plan file embeds the model as it is then, and says which
- * nodes form which layer. Networks are made by compile.h.
+ * A layer is one node, or several that are computed together: a convolution, matrix product, batch normalization or
+ * addition with bias and activation. The network is an index over a model (its tensors are the model's values, its
+ * constants the model's initializers) in which constants and constant scales of channels (batch normalizations) were
+ * folded. A plan file embeds that model, and lists the nodes of each layer.
  */
 #ifndef ENGINE_NETWORK_NETWORK_H
 #define ENGINE_NETWORK_NETWORK_H
@@ -36,13 +35,13 @@ enum layer_kind {
     LAYER_KIND_COUNT,
 };
 
-const char *layer_kind_name(enum layer_kind kind); /* "convolution", ...; as JSON and the log have it */
+const char *layer_kind_name(enum layer_kind kind); /* "convolution", ...; for JSON and the log */
 
 enum activation {
     ACTIVATION_NONE,
     ACTIVATION_RELU,
     ACTIVATION_LEAKY_RELU, /* alpha */
-    ACTIVATION_CLIP,       /* alpha: minimum, beta: maximum; infinities where there is none */
+    ACTIVATION_CLIP,       /* alpha: minimum, beta: maximum; infinities if unbounded */
     ACTIVATION_SIGMOID,
     ACTIVATION_TANH,
     ACTIVATION_ELU,   /* alpha */
@@ -56,27 +55,27 @@ enum activation {
     ACTIVATION_SOFTPLUS,
 };
 
-/* Something that is done to the result of a layer's first node before it is stored. */
+/* An operation on the result of a layer's first node before it is stored. */
 struct fused_operation {
     enum { FUSED_ACTIVATION, FUSED_ADD } kind;
     enum activation activation;
     float alpha, beta;
-    /* FUSED_ADD: position in the layer's inputs of what is added (numpy broadcasting to the result's shape). */
+    /* FUSED_ADD: index of the addend among the layer's inputs (numpy broadcasting to the result's shape). */
     size_t operand;
 };
 
 struct layer {
     char *name; /* of its nodes, in order: "conv1 + relu1"; unique, UTF-8. A nameless node is "node_of_<output>" */
     enum layer_kind kind;
-    struct { /* of the model, in order; the first one is what `kind` is about */
+    struct { /* of the model, in order; `kind` refers to the first one */
         uint32_t *items;
         size_t count, capacity;
     } nodes;
-    /* Of the first node, VALUE_NONE where omitted; then captures of bodies; then operands of fused operations. The
-     * constants of a fused Clip or GELU are none of them: they are in alpha and beta, and in the model. Of nodes that
-     * exchange sequences: all that they read, each value once. */
+    /* Of the first node, VALUE_NONE where omitted; then captures of bodies; then operands of fused operations.
+     * Constants of a fused Clip or GELU are not included: they are in alpha and beta. For nodes that exchange
+     * sequences: all values that they read, each once. */
     struct value_list inputs;
-    /* of the last node; VALUE_NONE where omitted. Of nodes that exchange sequences: what others use */
+    /* of the last node; VALUE_NONE where omitted. For nodes that exchange sequences: values used by other nodes */
     struct value_list outputs;
     struct {
         struct fused_operation *items;
@@ -84,8 +83,7 @@ struct layer {
     } fused;
     enum activation activation; /* LAYER_ACTIVATION: which; else NONE */
     float alpha, beta;
-    /* Stores what it was given, in another order or not at all: Identity, Reshape, Transpose, Concat, Slice, Gather,
-     * ... No precision of its own. */
+    /* Only moves data: Identity, Reshape, Transpose, Concat, Slice, Gather, ... It has no precision. */
     bool moves_data;
 };
 
@@ -94,17 +92,17 @@ struct network {
     struct {
         struct layer *items;
         size_t count, capacity;
-    } layers;                           /* in an order in which they can run */
+    } layers;                           /* in execution order */
     struct value_list inputs;           /* to feed */
-    struct value_list outputs;          /* of the model, too; some may be constants, or inputs, that no layer makes */
-    struct network_decisions decisions; /* by which it was made; none of a network out of a plan file */
+    struct value_list outputs;          /* of the model; may include constants and inputs */
+    struct network_decisions decisions; /* of the compilation; empty for a network from a plan file */
 };
 
 void layer_release(struct layer *layer);
 void network_free(struct network *network); /* NULL is fine */
 
-/* From names to layers: a layer's own name, else that of one of its ONNX nodes, those included that were folded into
- * it. The network has to outlive it. */
+/* Maps names to layers: names of layers, and of their ONNX nodes, folded nodes included. The network must outlive
+ * it. */
 struct layer_names {
     const struct network *network;
     struct name_map layers;
@@ -114,17 +112,17 @@ void layer_names_init(struct layer_names *names, const struct network *network);
 void layer_names_release(struct layer_names *names);
 const struct layer *layer_names_find(const struct layer_names *names, struct text name); /* NULL: there is none */
 
-/* The element type of a value as far as the model tells; constants from their data. */
+/* The element type of a value from the model's type; for constants from their data. */
 enum data_type network_type(const struct network *network, uint32_t value);
 
-/* ---- Kinds: what a node is to the engine. */
+/* ---- Kinds of layers. */
 
-/* Sets kind, activation, alpha, beta and moves_data of a layer by its first node. A node that has the name of a kind
- * but a form that the kind does not cover (a Clip whose bounds are computed, a BatchNormalization that trains, a Max
- * of three) is LAYER_OTHER. */
+/* Sets kind, activation, alpha, beta and moves_data of a layer by its first node. A node with the operator of a kind,
+ * but in a form that the kind does not support (a Clip whose bounds are computed, a BatchNormalization that trains, a
+ * Max of three) is LAYER_OTHER. */
 void layer_classify(const struct model *model, const struct node *node, struct layer *ret);
 
-/* Reads a constant of one float32 element, whatever its rank. False when `value` is none. */
+/* Reads a constant of one float32 element, whatever its rank. False if `value` is something else. */
 bool constant_scalar(const struct model *model, uint32_t value, float *ret, struct shape *ret_shape);
 
 #endif

@@ -1,8 +1,7 @@
 /* engine/onednn/abi.h: the part of oneDNN's C interface that we use and that is the same in versions 2 and 3.
  *
- * oneDNN is loaded while the program runs, so its headers are not needed to build; a test compares what is written
- * here, in v2.h and in v3.h with them where they are installed. Names are oneDNN's, with ONEDNN_ for
- * dnnl_.
+ * oneDNN is loaded while the program runs, so its headers are not needed to build; a test compares this file, v2.h and
+ * v3.h with the headers if these are installed. Names are oneDNN's, with ONEDNN_ for dnnl_.
  */
 #ifndef ENGINE_ONEDNN_ABI_H
 #define ENGINE_ONEDNN_ABI_H
@@ -22,7 +21,7 @@ enum { ONEDNN_FPMATH_MODE_STRICT = 0 };
 enum { ONEDNN_SCRATCHPAD_MODE_USER = 1 };
 enum { ONEDNN_QUERY_IMPL_INFO_STR = 8, ONEDNN_QUERY_SCRATCHPAD_MD = 136, ONEDNN_QUERY_EXEC_ARG_MD = 255 };
 
-enum { /* DNNL_ARG_...: what a tensor is to an operation */
+enum { /* DNNL_ARG_...: the role of a tensor in an operation */
        ONEDNN_ARG_SRC = 1,
        ONEDNN_ARG_SRC_1 = 2,
        ONEDNN_ARG_DST = 17,
@@ -36,7 +35,7 @@ enum { /* DNNL_ARG_...: what a tensor is to an operation */
        ONEDNN_ARG_MULTIPLE_SRC = 1024,
 };
 
-/* X(ONEDNN_..., dnnl_..., number). Those of eltwise have other numbers in each version. */
+/* X(ONEDNN_..., dnnl_..., number). The numbers of eltwise algorithms differ between versions. */
 #define ONEDNN_ALGORITHMS(X)                                                                                           \
     X(CONVOLUTION_DIRECT, convolution_direct, 0x1)                                                                     \
     X(CONVOLUTION_WINOGRAD, convolution_winograd, 0x2)                                                                 \
@@ -67,7 +66,7 @@ typedef int64_t onednn_dims[ONEDNN_MAX_RANK]; /* an array type: as oneDNN passes
 struct dnnl_engine;
 struct dnnl_stream;
 struct dnnl_memory;
-struct dnnl_memory_desc; /* how a tensor lies in memory: version 2's is a structure, version 3's is opaque */
+struct dnnl_memory_desc; /* memory layout of a tensor: a structure in version 2, opaque in version 3 */
 struct dnnl_primitive;
 struct dnnl_primitive_attr;
 struct dnnl_primitive_desc;
@@ -84,14 +83,14 @@ struct onednn_version {
 
 typedef const struct dnnl_memory_desc *onednn_md; /* for tables of functions */
 
-/* X(result, name without "dnnl_", (parameters)). Where the result is `unsigned`, it is a status. Enumerations are
- * `unsigned`, which is what compilers make of oneDNN's. */
+/* X(result, name without "dnnl_", (parameters)). An `unsigned` result is a status. Enumerations are `unsigned`, the
+ * type that compilers choose for oneDNN's. */
 #define ONEDNN_FUNCTIONS(X)                                                                                            \
     X(unsigned, engine_create, (struct dnnl_engine **, unsigned kind, size_t index))                                   \
     X(unsigned, stream_create, (struct dnnl_stream **, struct dnnl_engine *, unsigned flags))                          \
     X(unsigned, stream_wait, (struct dnnl_stream *))                                                                   \
     X(unsigned, set_default_fpmath_mode, (unsigned))                                                                   \
-    X(int, memory_desc_equal, (onednn_md, onednn_md)) /* a truth value */                                              \
+    X(int, memory_desc_equal, (onednn_md, onednn_md)) /* a boolean */                                                  \
     X(size_t, memory_desc_get_size, (onednn_md))                                                                       \
     X(unsigned, memory_create, (struct dnnl_memory **, onednn_md, struct dnnl_engine *, void *))                       \
     X(unsigned, memory_set_data_handle, (struct dnnl_memory *, void *))                                                \

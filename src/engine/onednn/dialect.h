@@ -1,5 +1,5 @@
-/* engine/onednn/dialect.h: what differs between the major versions of oneDNN: one file for each. The rest of the engine
- * asks through `onednn->dialect` (library.h). */
+/* engine/onednn/dialect.h: the differences between the major versions of oneDNN, implemented in one file for each. The
+ * rest of the engine uses `onednn->dialect` (library.h). */
 #ifndef ENGINE_ONEDNN_DIALECT_H
 #define ENGINE_ONEDNN_DIALECT_H
 
@@ -10,13 +10,12 @@
 #include "engine/onednn/abi.h"
 #include "engine/tactic/layout.h"
 
-/* One computation, in words that do not depend on the version of oneDNN.
+/* One computation, described independently of the version of oneDNN.
  *
- * The file for a kind of layers fills a struct onednn_computation. v2.c and v3.c, one for each major
- * version, say the same to the library.
+ * The file for a kind of layers fills a struct onednn_computation; v2.c and v3.c translate it for the library.
  */
 
-/* How a float32 tensor lies in memory. */
+/* The memory layout of a float32 tensor. */
 struct onednn_memory_desc {
     struct shape shape; /* at least one dimension, at most ONEDNN_MAX_RANK; no size is 0 */
     enum onednn_memory_kind {
@@ -29,7 +28,7 @@ struct onednn_memory_desc {
 };
 
 enum onednn_algorithm {
-    ONEDNN_NO_ALGORITHM, /* there is only one */
+    ONEDNN_NO_ALGORITHM, /* the primitive has only one */
     ONEDNN_CONVOLUTION_DIRECT,
     ONEDNN_CONVOLUTION_WINOGRAD,
     ONEDNN_DECONVOLUTION_DIRECT,
@@ -77,9 +76,10 @@ struct onednn_window {
     int64_t output[ONEDNN_MAX_RANK]; /* sizes of the result */
 };
 
-/* Done with the result, in their order. */
+/* Operations on the result, in order. */
 struct onednn_post_op {
-    enum { ONEDNN_POST_SUM, ONEDNN_POST_ELTWISE, ONEDNN_POST_BINARY } kind; /* a sum adds to what was in the target */
+    /* a sum adds to the previous content of the target */
+    enum { ONEDNN_POST_SUM, ONEDNN_POST_ELTWISE, ONEDNN_POST_BINARY } kind;
     enum onednn_algorithm algorithm;
     float alpha, beta;                 /* of ONEDNN_POST_ELTWISE */
     struct onednn_memory_desc operand; /* of ONEDNN_POST_BINARY */
@@ -103,7 +103,7 @@ struct onednn_computation {
         ONEDNN_REDUCTION,
     } primitive;
     enum onednn_algorithm algorithm;
-    struct onednn_memory_desc source, second, bias, target; /* rank 0: there is none. second: weights, or a source */
+    struct onednn_memory_desc source, second, bias, target; /* rank 0: none. second: weights, or a source */
     struct onednn_memory_desc *sources;                     /* of concatenation, instead of `source`; malloc'd */
     size_t source_count;
     struct onednn_window window;
@@ -120,31 +120,30 @@ struct onednn_computation {
     } post_ops;
 };
 
-/* How a tensor lies in memory, as the library says it. */
+/* The memory layout of a tensor, read from the library. */
 struct onednn_blocked_memory {
     struct shape shape;
     struct layout_strides strides;
 };
 
-/* The memory descriptors of a computation, as the library has them; NULL where it has none. */
+/* The library's memory descriptors of a computation; NULL: none. */
 struct onednn_memories {
     struct dnnl_memory_desc *source, *second, *bias, *target;
     struct dnnl_memory_desc **sources;
 };
 
 struct onednn_dialect {
-    int major, oldest_minor; /* what it is for: from here to the next major version */
-    int post_op_argument;    /* operands of post-op i are this, i + 1 times, and ONEDNN_ARG_SRC_1 */
+    int major, oldest_minor; /* supported versions: from here to the next major version */
+    int post_op_argument;    /* the operand of post-op i has the argument (i + 1) * this + ONEDNN_ARG_SRC_1 */
 
-    /* Called once, before anything else. Returns NULL, or the name of a function that the library does not have. */
+    /* Called once, before anything else. Returns NULL, or the name of a missing function. */
     const char *(*find_functions)(void *library);
 
-    /* NULL when the library cannot describe it. Freed by the other one, which takes NULL. */
+    /* NULL if the library cannot describe it. Free it with memory_desc_free(), which accepts NULL. */
     struct dnnl_memory_desc *(*memory_desc_new)(const struct onednn_memory_desc *memory);
     void (*memory_desc_free)(struct dnnl_memory_desc *memory);
 
-    /* False when it is anything but float32 in blocks, without an offset: undefined, open, or in a form of oneDNN's
-     * own. */
+    /* False unless it is float32 in a blocked format without an offset (not undefined, open, or opaque). */
     bool (*memory_desc_read)(const struct dnnl_memory_desc *memory, struct onednn_blocked_memory *ret);
 
     /* `operand`: that of ONEDNN_POST_BINARY. */
@@ -161,11 +160,11 @@ struct onednn_dialect {
 
 extern const struct onednn_dialect onednn_v2, onednn_v3;
 
-/* The address of a function of the library; false without it. `ret` points to a pointer to a function: ISO C has no
- * conversion from a pointer to data to one. */
+/* Finds a function of the library; false if it is missing. `ret` points to a function pointer: ISO C has no conversion
+ * from data pointers. */
 bool onednn_find_function(void *library, const char *name, void *ret);
 
-/* For tables of functions: a pointer to each in the file; and, in find_functions(), where they are. */
+/* For tables of functions: declares a pointer for each, and, in find_functions(), finds it. */
 #define ONEDNN_POINTER(result, name, parameters) static result(*name) parameters;
 #define ONEDNN_FIND(result, name, parameters)                                                                          \
     if (!onednn_find_function(library, "dnnl_" #name, &(name)))                                                        \

@@ -1,11 +1,10 @@
-/* engine/onednn/library.h: oneDNN itself, loaded once per process and kept until its end.
+/* engine/onednn/library.h: oneDNN's library, loaded once per process and never unloaded.
  *
  *   const struct onednn *onednn;
  *   rc = onednn_load(&onednn, err);
  *   status = onednn->primitive_create(&primitive, descriptor);
  *
- * What depends on the major version is asked through its dialect. oneDNN's threads are OpenMP's: they do not survive a
- * fork().
+ * Version-dependent operations use its dialect. oneDNN's threads are OpenMP threads, which do not survive a fork().
  */
 #ifndef ENGINE_ONEDNN_LIBRARY_H
 #define ENGINE_ONEDNN_LIBRARY_H
@@ -24,16 +23,16 @@ struct onednn {
     char version_text[32];
 };
 
-/* ERR_MISSING when there is none; ERR_UNSUPPORTED when it is of a version for which there is no dialect. Once that has
- * worked, every later call gives the same. */
+/* Loads the library. ERR_MISSING if there is none; ERR_UNSUPPORTED for a version without a dialect. After a success
+ * every later call returns the same. */
 int onednn_load(const struct onednn **ret, struct error *err);
 
-/* What the calling thread does with oneDNN from now on takes this many threads; 0: as many as the process may use. A
- * primitive has to be run with as many as it was made for. */
+/* Sets the number of threads for oneDNN in the calling thread; 0: all that the process may use. A primitive must run
+ * with the number of threads for which it was created. */
 void onednn_use_threads(const struct onednn *onednn, int threads);
 
-/* Calls `visit` for each implementation that the library has for it, in its order, until it returns false; for none
- * when it has none, or when something cannot be described. Descriptors live as long as the call. */
+/* Calls `visit` for each implementation in the library, in its order, until it returns false; never if a memory
+ * descriptor cannot be created. Descriptors are valid during the call. */
 void onednn_computation_each(const struct onednn *onednn, const struct onednn_computation *computation,
                              bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor), void *context);
 

@@ -1,9 +1,9 @@
-/* engine/onednn/onednn.h: what the files of the oneDNN provider share. A file for a kind of layer only says what is to
- * be computed:
+/* engine/onednn/onednn.h: shared by the files of the oneDNN provider. A file for a kind of layer only describes the
+ * computation:
  *
- * The module engine/onednn/ is the provider of oneDNN's kernels, and its reorders. A layer comes in as a request for
- * tactics or for a kernel (tactic.h); operators/ says in words of computation.h what is to be computed, and v2.c or
- * v3.c says it to the library that is loaded. It uses engine/tactic/ and engine/network/.
+ * The module engine/onednn/ contains the provider of oneDNN's kernels and reorders. For a request for tactics or for a
+ * kernel (tactic.h), operators/ describes the computation (dialect.h), and v2.c or v3.c passes it to the loaded
+ * library. It depends on engine/tactic/ and engine/network/.
  *
  *   static bool describe(struct onednn_attempt *attempt)
  *   {
@@ -20,11 +20,11 @@
  *   const struct onednn_operation onednn_tanh = {
  *       .kind = LAYER_ACTIVATION, .layouts = ONEDNN_LAYOUTS_AS_IS | ONEDNN_LAYOUTS_PLAIN, .describe = describe};
  *
- * and gets a line in the table `operations` of tactics.c. The shared code does the rest. To list tactics it
- * calls describe() once for each choice of layouts and each variant, and asks oneDNN for all implementations of the
- * description and for the layouts that these want. To make a kernel it calls describe() again with the tactic's
- * layouts, packs constants once, and runs the primitive. So describe() has to ask the functions below for memory
- * descriptors and must not care about layouts itself.
+ * and gets a line in the table `operations` of tactics.c. The shared code does the rest. To list tactics it calls
+ * describe() once for each choice of layouts and each variant, and queries oneDNN for all implementations of the
+ * description and their layouts. To make a kernel it calls describe() again with the tactic's layouts, packs constants
+ * once, and runs the primitive. So describe() gets memory descriptors from the functions below and does not handle
+ * layouts itself.
  */
 #ifndef ENGINE_ONEDNN_ONEDNN_H
 #define ENGINE_ONEDNN_ONEDNN_H
@@ -32,27 +32,27 @@
 #include "engine/onednn/library.h"
 #include "engine/tactic/tactic.h"
 
-/* Bits: what layouts are tried when tactics are listed. */
+/* Bits: layouts tried when tactics are listed. */
 enum onednn_layouts {
     ONEDNN_LAYOUTS_ANY = 1,   /* oneDNN chooses for inputs and outputs; not every operation can (pooling, eltwise) */
-    ONEDNN_LAYOUTS_AS_IS = 2, /* inputs as they come, oneDNN chooses for outputs */
+    ONEDNN_LAYOUTS_AS_IS = 2, /* inputs in their current layouts, oneDNN chooses for outputs */
     ONEDNN_LAYOUTS_PLAIN = 4, /* row-major */
     ONEDNN_LAYOUTS_CHANNELS_LAST = 8, /* "acdb" and the like; for rank >= 3 */
     ONEDNN_LAYOUTS_BLOCKED = 16,      /* "aBcd16b" and the like; for rank >= 3 */
     ONEDNN_LAYOUTS_BLOCKED_8 = 32,    /* "aBcd8b" */
 };
 
-/* What one argument of the operation is. Made by the functions below. */
+/* One argument of the operation. Created by the functions below. */
 struct onednn_argument {
     enum onednn_use {
         ONEDNN_FROM_INPUT,    /* given at run time */
-        ONEDNN_FROM_CONSTANT, /* packed when the kernel is made */
+        ONEDNN_FROM_CONSTANT, /* packed when the kernel is created */
         ONEDNN_ADDED_TO,      /* an input that is copied to the output before the run; a "sum" adds to it */
         ONEDNN_TO_OUTPUT,
     } use;
     int arg;
-    size_t position;                 /* in the layer's inputs or outputs */
-    bool fixed;                      /* a view of a row-major tensor: its layout is not up to oneDNN */
+    size_t position;                 /* index among the layer's inputs or outputs */
+    bool fixed;                      /* a view of a row-major tensor: oneDNN cannot choose its layout */
     struct onednn_memory_desc given; /* constants: of `values`. Fixed ones: the view */
     const float *values;             /* of constants */
     float *owned_values;             /* to be freed; or NULL */
@@ -63,10 +63,10 @@ struct onednn_attempt {
     /* given to describe() */
     const struct onednn *onednn;
     const struct kernel_request *request;
-    enum onednn_layouts layouts; /* one bit: while listing; 0 while a kernel is made */
-    const struct tactic *tactic; /* whose kernel is made; NULL while listing */
-    size_t variant;              /* which of the operation's variants */
-    bool add_as_sum;             /* how onednn_fuse() adds */
+    enum onednn_layouts layouts; /* one bit while listing; 0 while a kernel is created */
+    const struct tactic *tactic; /* of the kernel being created; NULL while listing */
+    size_t variant;              /* index of the operation's variant */
+    bool add_as_sum;             /* onednn_fuse() uses a sum instead of a binary addition */
 
     struct onednn_computation computation; /* filled by describe(); all zero before */
 
@@ -76,34 +76,34 @@ struct onednn_attempt {
         size_t count, capacity;
     } arguments;
     struct shape output_shape;
-    struct onednn_memory_desc output; /* asked for */
+    struct onednn_memory_desc output; /* requested */
     bool output_known, output_fixed, fused;
     bool adds_tensor; /* a fused operation reads an operand of the output's shape */
 };
 
 struct onednn_operation {
     enum layer_kind kind;
-    unsigned layouts; /* bits: which choices make sense */
-    /* Names of variants ("inner_product"), which become part of tactic names; "" for none; ended by NULL. NULL: there
-     * is one. */
+    unsigned layouts; /* bits: useful choices */
+    /* Names of variants ("inner_product"), which become part of tactic names; "" for none; NULL-terminated. NULL: a
+     * single variant. */
     const char *const *variants;
-    /* False when oneDNN cannot compute this layer, or not so. That is no error. */
+    /* False if oneDNN cannot compute this layer, or not in this way; not an error. */
     bool (*describe)(struct onednn_attempt *attempt);
-    /* False for an implementation that does not give what ONNX says. NULL: all of them do. */
+    /* False for an implementation that does not conform to ONNX. NULL: all do. */
     bool (*accepts)(const struct onednn_attempt *attempt, const char *implementation);
 };
 
-/* ---- for describe(). All of these return false when it cannot be: the description fails then ---- */
+/* ---- for describe(). All of these return false if it is impossible: then the description fails ---- */
 
-/* Input `position` of the layer, a float32 tensor, is what oneDNN calls `arg`. The descriptor's layout is the one that
- * is being tried; of a constant it is "any". Tensors without dimensions count as having one. */
+/* Uses input `position` of the layer, a float32 tensor, as oneDNN's argument `arg`. The descriptor has the layout being
+ * tried; for a constant "any". Scalars are treated as having one dimension. */
 bool onednn_use_input(struct onednn_attempt *attempt, size_t position, int arg, struct onednn_memory_desc *ret);
 
-/* The same in this layout ("": row-major), always; a constant is packed into it. */
+/* Like onednn_use_input(), but always in this layout ("": row-major); a constant is packed into it. */
 bool onednn_use_input_in(struct onednn_attempt *attempt, size_t position, int arg, const char *layout,
                          struct onednn_memory_desc *ret);
 
-/* Row-major elements, seen with other dimensions: transposed, reshaped, with broadcasting ones. */
+/* A view of row-major elements: transposed, reshaped, or with broadcast dimensions. */
 struct onednn_view {
     size_t rank;
     const int64_t *dims;
@@ -111,15 +111,15 @@ struct onednn_view {
     bool pack;              /* a constant may be packed into any layout ("any" in its descriptor) */
 };
 
-/* An input as a view. */
+/* Uses an input as a view. */
 bool onednn_use_view(struct onednn_attempt *attempt, size_t position, int arg, const struct onednn_view *view,
                      struct onednn_memory_desc *ret);
 
-/* A constant that the description makes: dense values, malloc'd (memory_alloc()), taken over even on failure. */
+/* Uses a new constant: dense values, malloc'd (memory_alloc()), owned by the attempt even after a failure. */
 bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct onednn_view *view, float *values,
                        struct onednn_memory_desc *ret);
 
-/* The layer's only output: in the layout that is being tried; as input `position` has it; or as a dense view.
+/* Use the layer's only output: in the layout being tried; in that of input `position`; or as a dense view.
  */
 bool onednn_use_output(struct onednn_attempt *attempt, int arg, const struct shape *shape,
                        struct onednn_memory_desc *ret);
@@ -133,8 +133,8 @@ struct onednn_eltwise { /* of oneDNN's eltwise operation */
     float alpha, beta;
 };
 
-/* Appends to the post-ops. A binary one reads its second operand, which has to be described before, as the argument
- * that the next function gives. */
+/* Append a post-op. The operand of a binary one must be described before, with the argument from
+ * onednn_next_operand(). */
 void onednn_append_eltwise(struct onednn_attempt *attempt, const struct onednn_eltwise *eltwise);
 void onednn_append_binary(struct onednn_attempt *attempt, enum onednn_algorithm algorithm,
                           const struct onednn_memory_desc *operand);
@@ -152,25 +152,25 @@ bool onednn_activation(enum activation activation, float alpha, float beta, stru
 struct span onednn_node(const struct onednn_attempt *attempt);
 struct text onednn_operator(const struct onednn_attempt *attempt);
 
-/* Whether input `position` is there (not omitted). */
+/* Whether input `position` is present. */
 bool onednn_has_input(const struct onednn_attempt *attempt, size_t position);
 
-/* Spatial attributes as oneDNN wants them, for convolution and pooling: kernel_shape is given, strides, dilations
- * (oneDNN counts from 0), pads (auto_pad resolved). `rank`: spatial dimensions; `input`: their sizes. False for what
- * is malformed. */
+/* Converts spatial attributes to oneDNN's form, for convolution and pooling: kernel_shape is given, strides, dilations
+ * (oneDNN counts from 0), pads (auto_pad resolved). `rank`: spatial dimensions; `input`: their sizes. False if they are
+ * malformed. */
 bool onednn_window(const struct onednn_attempt *attempt, size_t rank, const int64_t *input, const int64_t *kernel,
                    struct onednn_window *ret);
 
 /* ---- the shared code (attempt.c, kernel.c, memory.c) ---- */
 
-/* Type is DATA_FLOAT32. False for what oneDNN cannot describe in any version: empty tensors, too many dimensions. A
- * shape without dimensions counts as having one. */
+/* Describes a float32 tensor. False if no version of oneDNN can describe it: empty tensors, too many dimensions.
+ * Scalars are treated as having one dimension. */
 bool onednn_memory_of(const struct layout *layout, const struct shape *shape, struct onednn_memory_desc *ret);
 
-/* Which layout the library's descriptor is. False when it is none. */
+/* Converts the library's descriptor to a layout. False if that is impossible. */
 bool onednn_layout_of(const struct onednn *onednn, const struct dnnl_memory_desc *memory, struct layout *ret);
 
-/* Whether both say the same. */
+/* Whether both are equal. */
 bool onednn_memory_equal(const struct onednn *onednn, const struct onednn_memory_desc *memory,
                          const struct dnnl_memory_desc *other);
 
@@ -178,18 +178,18 @@ void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *on
                          const struct kernel_request *request);
 void onednn_attempt_release(struct onednn_attempt *attempt);
 
-/* Describes, and calls `visit` for each implementation until it returns false. */
+/* Calls describe(), then `visit` for each implementation until it returns false. */
 void onednn_attempt_each(struct onednn_attempt *attempt, const struct onednn_operation *operation,
                          bool (*visit)(void *context, struct onednn_attempt *attempt,
                                        const struct dnnl_primitive_desc *descriptor, const char *implementation),
                          void *context);
 
-/* The layouts that an implementation wants: those of the layer's inputs (layer->inputs.count; untouched where it has
- * no say) and of its output. False when they are none. */
+/* The layouts that an implementation requires for the layer's inputs (layer->inputs.count; unchanged for fixed ones)
+ * and output. False if they cannot be expressed as layouts. */
 bool onednn_attempt_layouts(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
                             struct layout *ret_inputs, struct layout *ret_output);
 
-/* Memory for `size` bytes, aligned for vector instructions, for free(). NULL when it cannot be had. */
+/* Allocates `size` bytes, aligned for vector instructions; release with free(). NULL on failure. */
 void *onednn_allocate(size_t size);
 
 int onednn_kernel_new(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,

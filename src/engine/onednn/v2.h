@@ -1,14 +1,13 @@
-/* engine/onednn/v2.h: what is peculiar to version 2 of oneDNN's C interface, from 2.6 on. See abi.h.
+/* engine/onednn/v2.h: declarations of version 2 of oneDNN's C interface, from 2.6 on. See abi.h.
  *
- * A computation is first an operation descriptor, which only the library fills and reads; an iterator then finds what
- * can compute it.
+ * A computation is an operation descriptor, which is opaque; an iterator then lists implementations for it.
  */
 #ifndef ENGINE_ONEDNN_V2_H
 #define ENGINE_ONEDNN_V2_H
 
 #include "engine/onednn/abi.h"
 
-enum { ONEDNN_V2_POST_OP_BASE = 16384 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is this, i + 1 times */
+enum { ONEDNN_V2_POST_OP_BASE = 16384 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is (i + 1) * this */
 enum { ONEDNN_V2_USE_GLOBAL_STATS = 0x1, ONEDNN_V2_USE_SCALE = 0x8, ONEDNN_V2_USE_SHIFT = 0x10 };
 
 /* See ONEDNN_ALGORITHMS. */
@@ -29,7 +28,7 @@ enum { ONEDNN_V2_USE_GLOBAL_STATS = 0x1, ONEDNN_V2_USE_SCALE = 0x8, ONEDNN_V2_US
     X(ELTWISE_HARDSWISH, eltwise_hardswish, 0x70)
 
 struct onednn_v2_blocking {
-    onednn_dims strides; /* in elements; of a dimension that is cut into blocks: from block to block */
+    onednn_dims strides; /* in elements; for a blocked dimension: between blocks */
     int inner_nblks;
     onednn_dims inner_blks;
     onednn_dims inner_idxs;
@@ -45,7 +44,7 @@ struct dnnl_memory_desc { /* dnnl_memory_desc_t */
     int format_kind;
     union {
         struct onednn_v2_blocking blocking;
-        char opaque[296]; /* the others, which we only hand around */
+        char opaque[296]; /* other formats, passed through */
     } format_desc;
     struct {
         uint64_t flags;

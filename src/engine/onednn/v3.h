@@ -1,14 +1,14 @@
-/* engine/onednn/v3.h: what is peculiar to version 3 of oneDNN's C interface. See abi.h.
+/* engine/onednn/v3.h: declarations of version 3 of oneDNN's C interface. See abi.h.
  *
- * Memory descriptors are opaque: made of strides or of a format tag, and read by queries. A primitive descriptor is
- * made at once and walks through the implementations itself.
+ * Memory descriptors are opaque: created from strides or a format tag, and read by queries. Primitive descriptors are
+ * created directly and iterate over implementations themselves.
  */
 #ifndef ENGINE_ONEDNN_V3_H
 #define ENGINE_ONEDNN_V3_H
 
 #include "engine/onednn/abi.h"
 
-enum { ONEDNN_V3_POST_OP_BASE = 32768 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is this, i + 1 times */
+enum { ONEDNN_V3_POST_OP_BASE = 32768 }; /* DNNL_ARG_ATTR_MULTIPLE_POST_OP(i) is (i + 1) * this */
 enum { ONEDNN_V3_USE_GLOBAL_STATS = 0x1, ONEDNN_V3_USE_SCALE = 0x2, ONEDNN_V3_USE_SHIFT = 0x4 };
 enum { ONEDNN_V3_FORMAT_TAG_ANY = 1 };
 

@@ -1,12 +1,12 @@
-/* engine/precision/precision.h: in which precision a layer stores its tensors.
+/* engine/precision/precision.h: the precision in which layers store their tensors.
  *
- * The module engine/precision/ decides which layers store what, rounds tensors to it, and finds scales for int8
- * (calibration.h). Settings and a network come in, a precision for each layer goes out. It uses engine/network/.
+ * The module engine/precision/ assigns a precision to each layer, rounds tensors, and computes int8 scales
+ * (calibration.h). It depends on engine/network/.
  *
  * Storage semantics: a layer at float16 rounds its inputs, constants and outputs to float16 (overflow becomes infinity)
  * and accumulates in float32; bfloat16 likewise. int8 is symmetric: inputs per tensor with scales from calibration,
- * weights per output channel, in [-127, 127]; sums are exact. Buffers stay float32: what is stored in them is what the
- * narrow type could hold.
+ * weights per output channel, in [-127, 127]; sums are exact. Buffers stay float32, but contain only values that the
+ * narrow type can represent.
  */
 #ifndef ENGINE_PRECISION_PRECISION_H
 #define ENGINE_PRECISION_PRECISION_H
@@ -29,10 +29,10 @@ const char *precision_name(enum precision precision);
 /* "DataType.FLOAT", "DataType.HALF", "DataType.BF16", "DataType.INT8": in replays */
 const char *precision_tensorrt_name(enum precision precision);
 
-/* The type that it stores; float32 for TF32. */
+/* The type of stored elements; float32 for TF32. */
 enum data_type precision_type(enum precision precision);
 
-/* The precision that stores elements of `type`; PRECISION_COUNT when `type` is none. */
+/* The precision that stores elements of `type`; PRECISION_COUNT if there is none. */
 enum precision precision_of_type(enum data_type type);
 
 struct precision_override {
@@ -56,52 +56,50 @@ struct precision_settings {
     struct precision_overrides tensors; /* --tensor-dtypes: an output of a layer is stored in this type */
 };
 
-/* What one layer stores. */
+/* The precision of one layer. */
 struct layer_precision {
     enum precision precision;
     bool constrained; /* by the user */
-    /* Of each output; owned. Same as `precision` unless --tensor-dtypes says otherwise; int8 layers store float32. */
+    /* Of each output; owned. Same as `precision` unless set by --tensor-dtypes; int8 layers store float32. */
     enum precision *outputs;
 };
 
-/* Whether a layer has float32 tensors and computes (moves_data is false): those get the lowest enabled precision. int8
- * is for convolutions, deconvolutions and matrix products whose second input is constant. Layers of operators that have
- * no float16 form (see node_takes_half()), among them those with bodies, stay in float32, which every layer with a
- * float32 tensor can have. */
+/* Whether a layer may have a precision: it must have float32 tensors and compute (moves_data is false). int8 is for
+ * convolutions, deconvolutions and matrix products with a constant second input. Operators that do not support float16
+ * (see node_takes_half()), including those with bodies, stay float32. */
 bool precision_eligible(const struct network *network, const struct layer *layer, enum precision precision);
 
-/* Whether a layer at a reduced precision rounds this input: a float32 tensor, and not one whose every bit decides about
- * a size (the scales of Resize). int8: only the first two inputs. */
+/* Whether a layer at a reduced precision rounds this input: a float32 tensor, except those that determine sizes (the
+ * scales of Resize). int8: only the first two inputs. */
 bool precision_narrows_input(const struct network *network, const struct layer *layer, size_t input,
                              enum precision precision);
 
-/* Decides for every layer; `ret` is network->layers.count long. With the policy FASTEST, layers that are not
- * constrained are float32: kernels compute in float32, so that rounding only adds work.
+/* Assigns a precision to every layer: the lowest enabled one. `ret` has network->layers.count elements. With the policy
+ * FASTEST, unconstrained layers are float32: kernels compute in float32, so rounding only adds work.
  *
- * ERR_INVALID for names that are no layer, or no output of one (with close names), and for types that are no precision.
- * A layer that cannot have what was asked for is an error with PRECISION_CONSTRAINTS_OBEY (all of them are named), and
- * with PREFER a warning. With NONE, --layer-precisions mean nothing, as in TensorRT; one warning says so, and that
- * --precision-constraints is missing. */
+ * ERR_INVALID for unknown layers and outputs (with suggestions), and for types that are not a precision. A layer that
+ * cannot have the requested precision is an error with PRECISION_CONSTRAINTS_OBEY (all of them are listed), and a
+ * warning with PREFER. With NONE, --layer-precisions are ignored, as in TensorRT; a warning advises to set
+ * --precision-constraints. */
 int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
                       struct layer_precision *ret, struct error *err);
 void precisions_release(struct layer_precision *precisions, size_t count);
 
-/* For a precision that was enabled and that no layer of `precisions` has: appends why, as far as it is known, in words
- * that follow a colon. Whether it may come as a surprise: not when layers could have it, and each of them was
- * constrained to something else. */
+/* For an enabled precision that no layer in `precisions` has: appends the reason, if known, to follow a colon. Returns
+ * whether that may be unexpected: not if all eligible layers were constrained to another precision. */
 bool precision_explain_unused(const struct network *network, const struct precision_settings *settings,
                               const struct layer_precision *precisions, enum precision precision,
                               struct string_builder *ret);
 
-/* Rounds float32 values, in place, to what `precision` (not int8) can hold. Vectorizable loops; NaN stays NaN. */
+/* Rounds float32 values in place to `precision` (not int8). Vectorizable loops; NaN stays NaN. */
 void precision_round(enum precision precision, float *values, size_t count);
 
 /* Quantizes and dequantizes in place with one scale: rounds half to even, saturates at [-128, 127]; NaN becomes 0. */
 void precision_quantize(float scale, float *values, size_t count);
 
-/* Makes a constant what a layer at this precision computes with: `input` is its position. int8: per output channel
- * (axis by the layer's operator; the groups of a deconvolution share a scale), bias untouched. Where that changes
- * anything, `constant` is replaced by a copy that owns its data. */
+/* Rounds or quantizes a constant, input `input` of the layer, for this precision. int8: per output channel (axis by the
+ * layer's operator; the groups of a deconvolution share a scale), bias untouched. If values change, `constant` is
+ * replaced by a copy that owns its data. */
 int precision_constant(const struct network *network, const struct layer *layer, size_t input, enum precision precision,
                        struct tensor *constant, struct error *err);
 

@@ -1,8 +1,8 @@
-/* engine/precision/words.h: what decides on the precisions of a build, in words of the command line.
+/* engine/precision/words.h: the precision options of a build as words of the command line.
  *
- * Tactic replays carry them, so that a build with the same tactics computes the same: "--fp16",
- * "--precision-constraints obey", "--layer-precisions conv1:float32", ... What has no effect, or is so without being
- * asked for, is left out: no words at all are a build in float32.
+ * They are stored in tactic replays, so that a build with the same tactics computes the same results: "--fp16",
+ * "--precision-constraints obey", "--layer-precisions conv1:float32", ... Options without an effect and defaults are
+ * omitted: no words mean a float32 build.
  */
 #ifndef ENGINE_PRECISION_WORDS_H
 #define ENGINE_PRECISION_WORDS_H
@@ -14,8 +14,7 @@
 /* Appends the words for these settings, and marks them as known. */
 void precision_words_of(const struct precision_settings *settings, struct tactic_options *ret);
 
-/* The settings that words stand for; what is allocated lies in the arena. ERR_UNSUPPORTED names a word that means
- * nothing here. */
+/* Converts words to settings, allocated in the arena. ERR_UNSUPPORTED names an unknown word. */
 int precision_words_read(const struct tactic_options *words, struct arena *arena, struct precision_settings *ret,
                          struct error *err);
 

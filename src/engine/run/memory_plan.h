@@ -1,8 +1,7 @@
-/* engine/run/memory_plan.h: one piece of memory for many tensors: those that are never needed at the same time share
- * it.
+/* engine/run/memory_plan.h: plans one block of memory for many tensors; tensors with disjoint lifetimes share memory.
  *
- * Greedy by size: the largest tensor is placed first, each one at the lowest of the best-fitting gaps between those
- * that live at the same time (Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
+ * Greedy by size: the largest tensor is placed first, each one in the lowest of the best-fitting gaps between tensors
+ * with overlapping lifetimes (Y. Pisarchyk, J. Lee, "Efficient Memory Management for Deep Neural Net Inference", 2020).
  */
 #ifndef ENGINE_RUN_MEMORY_PLAN_H
 #define ENGINE_RUN_MEMORY_PLAN_H
@@ -13,14 +12,14 @@
 
 struct memory_block {
     size_t size;        /* bytes */
-    size_t first, last; /* steps during which it is needed, both included */
+    size_t first, last; /* lifetime in steps, inclusive */
     size_t offset;      /* set by memory_plan() */
 };
 
-/* Places all blocks and returns how many bytes hold them; SIZE_MAX when that does not fit into a size_t. */
+/* Places all blocks and returns the total size in bytes; SIZE_MAX on overflow. */
 size_t memory_plan(struct memory_block *blocks, size_t count);
 
-/* What they would take side by side, each aligned; SIZE_MAX likewise. */
+/* The total size without sharing, each block aligned; SIZE_MAX on overflow. */
 size_t memory_plan_without_reuse(const struct memory_block *blocks, size_t count);
 
 #endif

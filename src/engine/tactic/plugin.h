@@ -1,5 +1,5 @@
-/* engine/tactic/plugin.h: what it takes to let a shared library that somebody else has written compute a layer: whether
- * the file can be loaded at all, and the layer as the interface describes it (polygraphy/tactic_plugin.h). */
+/* engine/tactic/plugin.h: support for plug-ins: checks the file of a shared library, and converts a layer to the
+ * plug-in interface (polygraphy/tactic_plugin.h). */
 #ifndef ENGINE_TACTIC_PLUGIN_H
 #define ENGINE_TACTIC_PLUGIN_H
 
@@ -7,24 +7,24 @@
 #include "engine/tactic/tactic.h"
 #include "polygraphy/tactic_plugin.h"
 
-/* The loader maps what a library's headers promise, and the process dies when a truncated file does not have it. So
- * that is looked at before. Files of other formats than ELF pass: loaders there are of another kind. ERR_CORRUPT. */
+/* Checks that an ELF file is not truncated: the dynamic loader maps segments by its headers, and the process would die
+ * if they are missing. Other formats are not checked. ERR_CORRUPT. */
 int plugin_file_check(const char *path, struct error *err);
 
 struct plugin_layer {
     struct polygraphy_layer layer;
-    struct arena arena; /* everything that it points to, but for constants of the request */
+    struct arena arena; /* of all data that it points to, except constants of the request */
     struct {
         struct tensor *items;
         size_t count, capacity;
     } tensors; /* decoded from attributes */
 };
 
-/* Why plug-ins do not get to see such a layer at all, in words that follow its name; NULL when they do. */
+/* Why such a layer is not passed to plug-ins, in words that follow its name; NULL if it is. */
 const char *plugin_layer_obstacle(const struct kernel_request *request);
 
-/* The layer with what is fused, or its first node alone. Refers to `request`, which has to outlive it. ERR_UNSUPPORTED
- * for an attribute that has no place in the interface. */
+/* Converts the layer with its fused operations, or its first node alone. Refers to `request`, which must outlive it.
+ * ERR_UNSUPPORTED for an attribute that the interface cannot represent. */
 int plugin_layer_init(struct plugin_layer *layer, const struct kernel_request *request, bool with_fused,
                       struct error *err);
 void plugin_layer_release(struct plugin_layer *layer);
