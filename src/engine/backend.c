@@ -37,7 +37,7 @@ void engine_settings_release(struct engine_settings *settings)
     providers_close(&settings->builder.providers);
 }
 
-/* Room for so many more behind the words that are there. */
+/* Makes room for `more` words after the existing ones. */
 static const char **enlarge_word_list(struct words *words, size_t more, struct arena *arena)
 {
     const char **items = arena_alloc_zero(arena, words->count + more + 1, sizeof(*items));
@@ -71,14 +71,14 @@ int engine_settings_switch_off(struct engine_settings *settings, struct words na
         else
             return error_set(
                 err, ERR_INVALID,
-                "'%s' cannot be switched off: the built-in engine has fusion:KIND, folding:KIND, " BLOCKED_LAYOUTS
+                "'%s' cannot be disabled: the built-in engine has fusion:KIND, folding:KIND, " BLOCKED_LAYOUTS
                 ", " TACTICS_OF "SOURCE and across:TENSOR",
                 name.data);
     }
     return 0;
 }
 
-/* Not constant: the first build opens the providers. NULL: there are none, so only a plan file can be opened. */
+/* Not constant: the first build opens the providers. NULL: no settings, so only a plan file can be opened. */
 static struct engine_settings *settings_of(const struct backend_request *request)
 {
     return (struct engine_settings *)request->settings;
@@ -132,13 +132,13 @@ static int load_requested_plan(const struct backend_request *request, struct eng
                       err);
 }
 
-/* TensorRT engines and files that are neither get the message of the plan reader, which knows what they are not. */
+/* Other files, including TensorRT engines, are passed to the plan reader, which reports what they are. */
 static int obtain_engine(const struct backend_request *request, struct engine **ret, struct error *err)
 {
     const struct engine_settings *settings = settings_of(request);
 
     if (request->model.path != NULL && !file_exists(request->model.path))
-        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+        return error_set(err, ERR_MISSING, "model '%s' does not exist", request->model.path);
     if (is_plan(request) || settings == NULL || settings->is_built)
         return load_requested_plan(request, ret, err);
     return build_requested_engine(request, ret, err);
@@ -185,7 +185,7 @@ done:
     return rc;
 }
 
-/* --- what it is, and running it --- */
+/* --- description and runs --- */
 
 static int engine_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                       struct tensor_list *ret, double *seconds, struct error *err)

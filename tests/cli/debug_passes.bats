@@ -373,5 +373,5 @@ thirty=$(echo O{1..30})
     logged "The check passes with all optimizations enabled: nothing to find"
     run --separate-stderr polygraphy run "$convolutions" --trt --deterministic --disable-fusions relu@rellu
     [ "$status" -eq 1 ]
-    [[ $stderr == *"'fusion:relu@rellu' cannot be switched off"*"did you mean 'relu'?"* ]]
+    [[ $stderr == *"'fusion:relu@rellu' cannot be disabled"*"did you mean 'relu'?"* ]]
 }

@@ -150,12 +150,12 @@ EOF
     quietly run "$models/convolutions.onnx" --trt --fp16
     worked
     logged '^\[I\] Built [0-9]+ layers: [0-9]+ float16(, [0-9]+ that only move data)?; '
-    not_logged 'which was asked for'
+    not_logged 'requested precision'
     quietly run "$models/convolutions.onnx" --trt
     logged '^\[I\] Built [0-9]+ layers: [0-9]+ float32(, [0-9]+ that only move data)?; '
     quietly run "$models/all_in_an_if.onnx" --trt --onnxrt --fp16 --val-range rate:[8,8]
     [ "$status" -eq 0 ]
-    logged "^\[W\] No layer is in float16, which was asked for: all that computes lies inside of 'choice' \(If\).*--decide-branches"
+    logged "^\[W\] No layer uses the requested precision float16: all that computes lies inside of 'choice' \(If\).*--decide-branches"
     logged '^\[I\] Built 2 layers: 1 float32, 1 without floating-point numbers; '
     quietly run "$models/all_in_an_if.onnx" --trt --onnxrt --fp16 --decide-branches --val-range rate:[8,8] --atol 1e-2
     worked

@@ -108,7 +108,7 @@ END
         --exclude-tactics pointwise:careful -v >log.txt
     run ! grep -q "^.V. Layer .*: pointwise:careful" log.txt
     grep -q "^.V. Layer .*: pointwise:hasty" log.txt
-    grep -q 'layers have another tactic than the replay says' log.txt
+    grep -q 'layers have another tactic than in the replay' log.txt
     run --separate-stderr polygraphy run it.engine --trt --exclude-tactics pointwise:careful
     [ "$status" -eq 1 ]
     [[ $stderr == *"/it.engine', which is already an engine"* ]]
@@ -137,7 +137,7 @@ refused_plugin()
     head -c 1000 "$(plugin misbehaving)" >truncated.so
     refused_plugin "$PWD/truncated.so" 'the file is damaged, or a part of one'
     refused_plugin "$(plugin no_plugin)" 'has no symbol polygraphy_tactic_plugin'
-    POLYGRAPHY_TEST_PLUGIN='future version' refused_plugin "$(plugin misbehaving)" 'was made for version 99'
+    POLYGRAPHY_TEST_PLUGIN='future version' refused_plugin "$(plugin misbehaving)" 'uses version 99'
     POLYGRAPHY_TEST_PLUGIN='no run' refused_plugin "$(plugin misbehaving)" 'lacks run()'
 }
 
@@ -145,5 +145,5 @@ refused_plugin()
     require_onnxruntime
     run --separate-stderr polygraphy run "$models/identity.onnx" --trt --tactic-sources nobody
     [ "$status" -eq 1 ]
-    [[ $stderr == *"there is no tactic source 'nobody'; there are: onednn, onnxrt"* ]]
+    [[ $stderr == *"unknown tactic source 'nobody'; available: onednn, onnxrt"* ]]
 }

@@ -15,7 +15,7 @@
 #include "engine/build/state.h"
 #include "engine/precision/words.h"
 
-/* One line for each precision that was asked for and that no layer has: what follows is not what was asked for. */
+/* Logs a line for each requested precision that no layer has: the build differs from the request. */
 static void warn_of_unused_precisions(const struct engine_builder *build, const struct layer_precision *precisions)
 {
     const struct precision_settings *settings = &build->settings->precision;
@@ -31,7 +31,7 @@ static void warn_of_unused_precisions(const struct engine_builder *build, const 
         if (!settings->enabled[i] || users > 0)
             continue;
         if (precision_explain_unused(network, settings, precisions, precision, &why))
-            log_message(build->settings->log, LOG_WARNING, "No layer is in %s, which was asked for: %s",
+            log_message(build->settings->log, LOG_WARNING, "No layer uses the requested precision %s: %s",
                         precision_name(precision), why.data);
     }
 }
@@ -50,7 +50,7 @@ static int assign_precisions(struct engine_builder *build, struct error *err)
     return rc;
 }
 
-/* ---- What layers hold ---- */
+/* ---- Floating types of layers ---- */
 
 static enum data_type widen_float_type(enum data_type a, enum data_type b)
 {
@@ -59,8 +59,8 @@ static enum data_type widen_float_type(enum data_type a, enum data_type b)
     return data_type_bits(b) > data_type_bits(a) ? b : a;
 }
 
-/* The widest floating type among the tensors that the layer has read and made, unless it rounds them; DATA_UNDEFINED
- * when there is none. */
+/* The widest floating type among the layer's inputs and outputs, unless it rounds them; DATA_UNDEFINED if there is
+ * none. */
 static enum data_type find_held_type(const struct engine_builder *build, size_t number)
 {
     const struct network *network = build->engine->network;
@@ -82,7 +82,7 @@ static enum data_type find_held_type(const struct engine_builder *build, size_t 
     return type;
 }
 
-/* While the tensors of the layer exist. */
+/* Call while the tensors of the layer exist. */
 static void count_layer_by_type(struct engine_builder *build, size_t layer)
 {
     enum data_type type = find_held_type(build, layer);
@@ -167,8 +167,7 @@ static void log_build_summary(const struct engine_builder *build, double seconds
     log_message(build->settings->log, LOG_INFO, "%s", text.data);
 }
 
-/* A source none of whose tactics was taken, or that has not seen all layers, may not do what it was given for. Of one's
- * own making, that is worth a line. */
+/* Logs sources of which no tactic was used, or that could not handle all layers; for plug-ins at a higher level. */
 static void log_tactic_sources(const struct engine_builder *build)
 {
     const struct engine *engine = build->engine;
@@ -197,7 +196,7 @@ static void log_tactic_sources(const struct engine_builder *build)
     }
 }
 
-/* A tactic that was to be left out, and was not, may be the one that is at fault. */
+/* Warns about exclusions without an effect: the excluded tactic may be the culprit. */
 static void log_tactic_exclusions(const struct engine_builder *build)
 {
     const struct words *rules = &build->settings->excluded;
@@ -206,15 +205,15 @@ static void log_tactic_exclusions(const struct engine_builder *build)
         if (!build->exclusions[i])
             log_once(
                 build->settings->log, LOG_WARNING,
-                "--exclude-tactics: no layer has a tactic '%s': nothing is left out. -v shows those that are taken",
+                "--exclude-tactics: no layer has a tactic '%s', so nothing is excluded; -v shows the tactics in use",
                 rules->items[i]);
     if (build->freed > 0)
         log_message(build->settings->log, LOG_INFO,
-                    "%zu layer%s another tactic than the replay says, which is not to be taken", build->freed,
+                    "%zu layer%s another tactic than in the replay, because that one is excluded", build->freed,
                     build->freed == 1 ? " has" : "s have");
 }
 
-/* Of interest to who asks for details, and where something is not as it usually is. */
+/* Logged at a verbose level, unless a decision is disabled. */
 static void log_engine_decisions(const struct engine_builder *build)
 {
     struct decision_list decisions = {0};
@@ -243,13 +242,13 @@ static int check_sources_off(const struct builder_settings *settings, struct err
             close_names_offer(&close, text_of(settings->providers.items[k]->name));
         close_names_add_to(&close, &hint);
         return error_set(err, ERR_INVALID,
-                         "'" TACTICS_OF "%s' cannot be switched off: there is no such source of tactics%s",
+                         "'" TACTICS_OF "%s' cannot be disabled: there is no such source of tactics%s",
                          settings->sources_off.items[i], hint.data);
     }
     return 0;
 }
 
-/* They pin nothing, which may not be what was meant: another model, or another version of it. */
+/* Warns about layers of the replay that do not exist: it may be for another model, or another version of it. */
 static void warn_of_foreign_replay(const struct network *network, const struct builder_settings *settings)
 {
     const struct tactic_replay *replay = settings->replay;
@@ -293,7 +292,7 @@ int engine_build(const struct network *network, const struct builder_settings *s
     double start = stopwatch_now();
     int rc;
 
-    if (memory_limit_is_set()) /* tensors of the first run are made one by one */
+    if (memory_limit_is_set()) /* tensors of the first run are allocated one by one */
         memory_limit_enforce();
     layer_walk_init(&build.walk, network);
     layout_wishes_init(&build.wishes, network);

@@ -1,4 +1,4 @@
-/* engine/build/calibration.c: the scales of what int8 layers read. See state.h. */
+/* engine/build/calibration.c: the scales of int8 layers' inputs. See state.h. */
 #include "engine/build/state.h"
 
 #include <stdlib.h>
@@ -10,11 +10,11 @@
 #include "engine/run/layer_request.h"
 #include "engine/run/layer_step.h"
 
-/* Calibration is to cut off a few values, not most of them, nor much of what they add up to. */
+/* Limits above which clipping is reported: fractions of values, and of their sum. */
 #define MOST_VALUES 0.5
 #define MUCH_OF_SUM 0.25
 
-/* Tensors that are named; of the others there is a number. */
+/* Maximum number of tensors listed by name; the others are counted. */
 #define CLIPPING_LINES 8
 
 static bool layer_is_int8(const struct engine_builder *build, size_t layer)
@@ -31,7 +31,7 @@ static bool layer_input_is_quantized(const struct engine_builder *build, size_t 
            precision_narrows_input(network, &network->layers.items[layer], input, PRECISION_INT8);
 }
 
-/* There is no scale for a tensor without values, and any would be made up. */
+/* Handles a tensor without values, for which no scale can be computed. */
 static int keep_layer_in_float32(struct engine_builder *build, size_t layer, struct text tensor, struct error *err)
 {
     struct engine_layer *choice = &build->engine->layers[layer];
@@ -53,7 +53,7 @@ static int keep_layer_in_float32(struct engine_builder *build, size_t layer, str
     return 0;
 }
 
-/* Scales for all that is quantized. Without `err` it only tries: returns ERR_INVALID when one is missing. */
+/* Sets the scales of all quantized inputs. ERR_INVALID if one is missing; `err` may be NULL. */
 static int set_int8_scales(struct engine_builder *build, struct error *err)
 {
     const struct network *network = build->engine->network;
@@ -88,7 +88,7 @@ static int set_int8_scales(struct engine_builder *build, struct error *err)
     return 0;
 }
 
-/* Each tensor is seen once in an iteration, however many layers read it. */
+/* Observes each tensor once per iteration, even if several layers read it. */
 static void observe_layer_inputs(struct engine_builder *build, size_t layer, struct bitset *seen)
 {
     const struct value_list *inputs = &build->engine->network->layers.items[layer].inputs;
@@ -100,7 +100,7 @@ static void observe_layer_inputs(struct engine_builder *build, size_t layer, str
             continue;
         const struct layer_values *has = &build->walk.values[value];
         bitset_add(seen, value);
-        /* Padding is 0 in every layout, and an absolute value of 0 says nothing about a scale. */
+        /* Padding is 0 in every layout, and zeros do not affect a scale. */
         calibration_observe(build->settings->calibration, build->engine->network->model->values.items[value].name,
                             has->tensor.data, has->tensor.size / sizeof(float));
     }
@@ -154,7 +154,7 @@ static int run_calibration_iterations(struct engine_builder *build, struct tenso
     return rc < 0 ? error_context(err, "calibration") : 0;
 }
 
-/* Scales that fit random numbers may clip, or waste, what real data need. */
+/* Scales from random data may not suit real data. */
 static void warn_of_generated_data(struct log *log, const char *source, const char *remedy)
 {
     log_once(log, LOG_WARNING,
@@ -165,7 +165,7 @@ static void warn_of_generated_data(struct log *log, const char *source, const ch
              source, remedy);
 }
 
-/* Products of a tensor whose larger values are cut off can have any sign: they are not what the model computes. */
+/* Warns about heavily clipped tensors: products with them may have wrong signs. */
 static void warn_of_clipping(struct engine_builder *build)
 {
     const struct network *network = build->engine->network;

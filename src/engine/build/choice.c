@@ -1,4 +1,4 @@
-/* engine/build/choice.c: which tactic a layer gets. See state.h. */
+/* engine/build/choice.c: selects the tactic of a layer. See state.h. */
 #include "engine/build/state.h"
 
 #include <math.h>
@@ -13,23 +13,23 @@
 #include "engine/plan/replay.h"
 #include "onnx/proto/value_info.h"
 
-/* A tactic that takes that many times as long as the best one is not measured any further. */
+/* A tactic slower than the best by this factor is not measured further. */
 #define HOPELESS 4.0
-#define CLOSE 1.25    /* times the best one's time: worth a second look */
+#define CLOSE 1.25    /* factor of the best time: measured again */
 #define MOST_EFFORT 5 /* of optimization levels */
 
-/* An algorithm that was that many times slower for one layer is not tried for others of the kind, nor in another
- * layout. What is meant are reference implementations: a run of one takes seconds where others take a millisecond. */
+/* An algorithm slower by this factor for one layer is not tried for others of the kind, nor in other layouts. This
+ * concerns reference implementations, which take seconds instead of a millisecond. */
 #define SLOW_ALGORITHM 16.0
 
-/* A layer may take that much longer for a kernel that is to be avoided. */
+/* Acceptable slowdown of a layer for avoiding a kernel. */
 #define BEARABLE_SECONDS 0.01
 
 struct tactic_candidate {
     const struct tactic *tactic;
     double seconds; /* TIMING_FAILED: it does not work; 0: not timed */
-    double later;   /* what its output layouts will cost the next layers, about */
-    bool fresh;     /* timed just now */
+    double later;   /* estimated cost of its output layouts for later layers */
+    bool fresh;     /* timed in this build */
 };
 
 /* The tactics of one layer. */
@@ -37,9 +37,9 @@ struct tactic_candidates {
     size_t layer;
     bool timed;
     struct tactic_list tactics;
-    struct tactic_candidate *items; /* those that are considered */
+    struct tactic_candidate *items; /* the candidates */
     size_t count;
-    struct error last; /* why the last one that does not work does not */
+    struct error last; /* error of the last tactic that failed */
 };
 
 static void release_candidates(struct tactic_candidates *candidates)
@@ -53,7 +53,7 @@ static const struct layer *layer_of_build(const struct engine_builder *build, si
     return &build->engine->network->layers.items[layer];
 }
 
-/* Notes what a source made of the layer. */
+/* Records the use of a source for the layer. */
 static void count_source_use(struct source_use *source, const struct tactic_provider *provider, const char *layer,
                              bool has_tactics)
 {
@@ -88,7 +88,7 @@ static int list_tactics(const struct engine_builder *build, const struct kernel_
     return 0;
 }
 
-/* The names of a layer's tactics, for a message. */
+/* Lists the names of a layer's tactics for a message. */
 static void name_tactics(const struct tactic_list *tactics, struct string_builder *ret)
 {
     for (size_t i = 0; i < tactics->count; i++)
@@ -96,7 +96,7 @@ static void name_tactics(const struct tactic_list *tactics, struct string_builde
                           tactics->items[i].name);
 }
 
-/* Whether a decision that is switched off would be one for this tactic. */
+/* Whether a disabled decision excludes this tactic. */
 static bool tactic_is_switched_off(const struct engine_builder *build, const struct layer *layer,
                                    const struct tactic *tactic)
 {
@@ -125,10 +125,11 @@ static const char *name_excluding_option(const struct builder_settings *settings
 {
     if (settings->sources_off.count == 0 && !settings->plain_layouts)
         return "--exclude-tactics";
-    return settings->excluded.count > 0 ? "--exclude-tactics, with what is switched off," : "what is switched off";
+    return settings->excluded.count > 0 ? "--exclude-tactics, with the disabled decisions,"
+                                        : "the list of disabled decisions";
 }
 
-/* Leaves out what nobody wants to be taken. A layer that has nothing else cannot be built. */
+/* Removes excluded tactics. ERR_BACKEND if none is left. */
 static int exclude_unwanted_tactics(const struct engine_builder *build, const struct layer *layer,
                                     struct tactic_list *tactics, struct error *err)
 {
@@ -147,7 +148,7 @@ static int exclude_unwanted_tactics(const struct engine_builder *build, const st
                            layer->name, name_excluding_option(settings), names.data);
 }
 
-/* All of them, or the best guesses of each provider. */
+/* Selects all tactics, or the most promising ones of each provider. */
 static void select_candidates(struct tactic_candidates *candidates, size_t per_provider)
 {
     const struct tactic_list *tactics = &candidates->tactics;
@@ -181,7 +182,7 @@ static bool error_ends_build(int code)
 
 /* ---- Replays ---- */
 
-/* The replay's tactic becomes the only candidate; if it is excluded, there is none so far. */
+/* Makes the replay's tactic the only candidate; if it is excluded, there are no candidates yet. */
 static int pin_replayed_tactic(struct engine_builder *build, const struct kernel_request *request,
                                const struct tactic_algorithm *wanted, struct tactic_candidates *candidates,
                                struct error *err)
@@ -194,7 +195,7 @@ static int pin_replayed_tactic(struct engine_builder *build, const struct kernel
     if (tactic_is_excluded(tactic, &build->settings->excluded) ||
         tactic_is_switched_off(build, request->layer, tactic)) {
         build->freed++;
-        tactic_list_release(&candidates->tactics); /* they may be for inputs in other layouts */
+        tactic_list_release(&candidates->tactics); /* the list may be for other input layouts */
         return list_tactics(build, request, &candidates->tactics, false, err);
     }
     candidates->items = memory_alloc_zero(1, sizeof(*candidates->items));
@@ -205,7 +206,7 @@ static int pin_replayed_tactic(struct engine_builder *build, const struct kernel
 
 /* ---- Times ---- */
 
-/* Times beyond this many of the best one are not known well. */
+/* Times above this factor of the best are not measured precisely. */
 static double hopeless_factor(const struct builder_settings *settings)
 {
     return settings->explore ? fmax(HOPELESS, 2 * settings->explore_within) : HOPELESS;
@@ -243,12 +244,12 @@ static int measure_candidate(struct layer_timing *timing, size_t number, struct 
         reject_candidate(build, timing->candidates, number, &failure);
     build->measured++;
     candidate->fresh = rc == 0;
-    if (rc == 0 || !made) /* a run may fail because of what it is fed with; the next build has other data */
+    if (rc == 0 || !made) /* do not cache a failed run: it may depend on the data */
         timing_cache_add(build->cache, key, candidate->seconds);
     return 0;
 }
 
-/* NULL when nothing bad is known of the algorithm. The highest level tries everything. */
+/* Finds the entry of a slow algorithm; NULL if there is none. The highest level tries everything. */
 static const struct slow_algorithm *find_slow_algorithm(const struct layer_timing *timing, const struct tactic *tactic)
 {
     const struct engine_builder *build = timing->build;
@@ -270,7 +271,7 @@ static void note_slow_algorithm(struct layer_timing *timing, const struct tactic
             (struct slow_algorithm){timing->request->kernel.layer->kind, candidate->tactic->implementation, ratio};
 }
 
-/* What is skipped here is skipped with a warm cache, too: that depends on nothing but times, which are in the cache. */
+/* Skipping depends only on times, so it is the same with a warm cache. */
 static int time_all_candidates(struct layer_timing *timing, struct error *err)
 {
     const struct kernel_request *request = &timing->request->kernel;
@@ -297,8 +298,8 @@ static int time_all_candidates(struct layer_timing *timing, struct error *err)
     return 0;
 }
 
-/* As the model says; where it does not, about as large as what is read. Nothing that only a run tells: a build with a
- * warm cache has to come to the same result. */
+/* The size from the model, else estimated from the inputs. Results of runs are not used: a build with a warm cache must
+ * give the same result. */
 static size_t estimate_output_bytes(const struct kernel_request *request, uint32_t value)
 {
     struct value_type type;
@@ -333,7 +334,7 @@ static void add_reorder_costs(const struct layer_timing *timing)
     }
 }
 
-/* Whether more than one tactic, at least one of them timed just now, may well be the fastest. */
+/* Whether several tactics, at least one of them timed in this build, may be the fastest. */
 static bool fastest_is_undecided(const struct layer_timing *timing)
 {
     size_t contenders = 0, fresh = 0;
@@ -346,8 +347,8 @@ static bool fastest_is_undecided(const struct layer_timing *timing)
     return contenders > 1 && fresh > 0;
 }
 
-/* Those that are close to the fastest get a second look, a while later: what else ran on the machine in the meantime
- * is less likely to decide. The better time counts. */
+/* Measures tactics close to the fastest again, some time later, to reduce the influence of other load on the machine.
+ * The shorter time counts. */
 static int remeasure_contenders(struct layer_timing *timing, struct error *err)
 {
     double best = timing->best;
@@ -396,7 +397,7 @@ static int time_layer(struct engine_builder *build, const struct layer_request *
     return rc == ERR_MEMORY ? error_context(err, "layer '%s'", layer_of_build(build, candidates->layer)->name) : rc;
 }
 
-/* ---- Which one ---- */
+/* ---- Selection ---- */
 
 static double find_fastest_seconds(const struct tactic_candidates *candidates)
 {
@@ -416,9 +417,9 @@ static uint64_t scramble_bits(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* A kernel in many layers is nearly always drawn for one of them, so that no build would clear the others. Therefore
- * builds with an odd seed avoid half of the kernels in all layers, by lot; and of two such builds with seeds 4k + 1 and
- * 4k + 3, one avoids those that the other does not. */
+/* A kernel used by many layers is nearly always selected for one of them, so random builds would never exclude it.
+ * Therefore builds with an odd seed avoid a random half of the kernels in all layers; builds with seeds 4k + 1 and 4k +
+ * 3 avoid complementary halves. */
 static bool tactic_is_avoided(const struct engine_builder *build, const struct tactic *tactic)
 {
     uint64_t seed = build->settings->seed;
@@ -433,9 +434,9 @@ static bool candidate_is_eligible(const struct engine_builder *build, const stru
     return candidate->seconds <= bound && !(avoiding && tactic_is_avoided(build, candidate->tactic));
 }
 
-/* Each layer draws on its own: from the seed and its name, whatever the other layers are. Each tactic has a lot of its
- * own, so that the order in which providers name them, and one that is fast enough this time and was not before, decide
- * nothing unless it wins. Returns SIZE_MAX when there is nothing to draw from. */
+/* Selects a random tactic of the layer, by the seed and the layer's name. Each tactic has its own random number, and
+ * the largest wins, so the result does not depend on the order of providers or on additional candidates unless they
+ * win. Returns SIZE_MAX if there are none. */
 static size_t draw_tactic_within(const struct engine_builder *build, const struct tactic_candidates *candidates,
                                  double bound, bool avoiding)
 {
@@ -458,8 +459,8 @@ static size_t draw_tactic_within(const struct engine_builder *build, const struc
     return ret;
 }
 
-/* What is avoided is so even where the others are too slow, as long as they are not hopeless, or nobody feels it: of a
- * layer that takes a microsecond everything else may be many times as slow. */
+/* Avoided kernels are avoided even if the alternatives are too slow, provided that these are acceptable: below the
+ * factor HOPELESS, or slower by at most BEARABLE_SECONDS. */
 static size_t draw_tactic(const struct engine_builder *build, const struct tactic_candidates *candidates, double best)
 {
     double within = fmax(build->settings->explore_within, 1);
@@ -471,7 +472,7 @@ static size_t draw_tactic(const struct engine_builder *build, const struct tacti
     return chosen != SIZE_MAX ? chosen : draw_tactic_within(build, candidates, best * within, false);
 }
 
-/* The number of the candidate to take, or SIZE_MAX when none works. The first one of those that are equally good. */
+/* The index of the selected candidate, the first of equal ones; SIZE_MAX if none works. */
 static size_t pick_candidate(const struct engine_builder *build, const struct tactic_candidates *candidates)
 {
     double best = find_fastest_seconds(candidates);
@@ -490,7 +491,7 @@ static size_t pick_candidate(const struct engine_builder *build, const struct ta
     return chosen;
 }
 
-/* ---- Taking it ---- */
+/* ---- Running the selected tactic ---- */
 
 static void record_choice(struct engine_layer *choice, const struct layer *layer,
                           const struct tactic_candidates *candidates, size_t number)
@@ -519,7 +520,7 @@ static int run_chosen_step(struct engine_builder *build, size_t layer, const str
     return rc;
 }
 
-/* A failed run may have left some of its outputs. */
+/* A failed run may leave some outputs. */
 static void drop_layer_outputs(struct engine_builder *build, size_t layer)
 {
     const struct value_list *outputs = &layer_of_build(build, layer)->outputs;
@@ -531,7 +532,7 @@ static void drop_layer_outputs(struct engine_builder *build, size_t layer)
         }
 }
 
-/* Why the last tactic did not work, without the layer's name, which stands in front of it already. */
+/* The error of the last tactic, without the layer's name, which the caller adds. */
 static const char *find_last_failure(const struct layer *layer, const struct tactic_candidates *candidates)
 {
     const char *message = candidates->last.message;
@@ -545,7 +546,7 @@ static const char *find_last_failure(const struct layer *layer, const struct tac
     return message;
 }
 
-/* Goes on until one works. */
+/* Tries candidates until one works. */
 static int take_working_candidate(struct engine_builder *build, struct tactic_candidates *candidates,
                                   struct engine_layer *choice, struct layer_step **ret_step, struct error *err)
 {
@@ -601,7 +602,7 @@ static void log_chosen_tactic(const struct engine_builder *build, size_t layer)
                 choice->tactic_count);
 }
 
-/* All that were timed, for who asks for a lot: what the choice is between. */
+/* Logs all timed candidates, at LOG_EXTRA_VERBOSE. */
 static void log_timed_candidates(const struct engine_builder *build, const struct tactic_candidates *candidates)
 {
     for (size_t i = 0; candidates->timed && i < candidates->count; i++) {
@@ -614,7 +615,7 @@ static void log_timed_candidates(const struct engine_builder *build, const struc
     }
 }
 
-/* Which tactics there are, which of them are considered and how long they take. */
+/* Lists tactics, selects candidates, and measures their times. */
 static int assess_tactics(struct engine_builder *build, const struct layer_request *request,
                           struct tactic_candidates *candidates, struct error *err)
 {
@@ -651,7 +652,7 @@ int build_layer(struct engine_builder *build, size_t layer, struct error *err)
     if (rc < 0)
         return error_context(err, "layer '%s'", layer_of_build(build, layer)->name);
     rc = assess_tactics(build, &request, &candidates, err);
-    layer_request_release(&request); /* of weights that were rounded there is one copy at a time */
+    layer_request_release(&request); /* keep only one copy of rounded weights */
     if (rc == 0)
         rc = take_working_candidate(build, &candidates, choice, NULL, err);
     if (rc == 0) {

@@ -7,7 +7,7 @@
 #include "base/text/names.h"
 #include "base/text/string_builder.h"
 
-#define MOST_NAMES 8 /* of what is off, in a line */
+#define MOST_NAMES 8 /* of disabled decisions, in a line */
 
 static bool layouts_are_plain(const struct model *model, const struct value_list *values, const struct layout *layouts)
 {
@@ -71,7 +71,7 @@ void engine_decisions(const struct engine *engine, const struct builder_settings
 
 /* ---- As a line ---- */
 
-/* How many of the kind were taken; 0 unless this is the first of them. */
+/* The number of taken decisions of this kind; 0 unless this is the first of them. */
 static size_t count_decisions_of_kind(const struct decision_list *decisions, size_t first)
 {
     size_t count = 0;
@@ -108,7 +108,7 @@ void engine_decisions_text(const struct decision_list *decisions, struct string_
     for (size_t i = 0; i < decisions->count; i++) {
         if (decisions->items[i].state != DECISION_OFF)
             continue;
-        string_add(ret, off.count == 0 ? "; switched off: " : "");
+        string_add(ret, off.count == 0 ? "; disabled: " : "");
         if (short_list_next(&off))
             string_add(ret, decisions->items[i].name);
     }

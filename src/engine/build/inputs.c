@@ -18,7 +18,7 @@ static void read_input_type(const struct network *network, size_t input, struct 
     value_info_decode(network->model->values.items[network->inputs.items[input]].info, ret);
 }
 
-/* NULL when the profile does not name the input. */
+/* NULL if the profile does not contain the input. */
 static const struct input_profile *find_input_profile(const struct network *network,
                                                       const struct builder_settings *settings, size_t profile,
                                                       size_t input)
@@ -48,7 +48,7 @@ static bool shape_is_below(const struct shape *a, const struct shape *b)
     return true;
 }
 
-/* Where the model knows a dimension, it has to be that. */
+/* Static dimensions of the model must match. */
 static bool shape_fits_model(const struct value_type *type, const struct shape *shape)
 {
     if (!type->has_shape)
@@ -104,7 +104,7 @@ int builder_check_profiles(const struct network *network, const struct builder_s
 
 /* ---- The sample ---- */
 
-/* The inputs as the source is to see them: in the first profile's optimal shapes. */
+/* Describes the inputs for the source, with the first profile's optimal shapes. */
 static struct backend_io *describe_sample_inputs(const struct network *network, const struct builder_settings *settings)
 {
     struct backend_io *inputs = model_io_new(network->model, NULL, &network->inputs);

@@ -5,8 +5,8 @@
 
 #include "base/memory.h"
 
-/* A reorder reads and writes memory; these are rough numbers for one of today's machines. An estimate that is the
- * same each time keeps builds with a timing cache repeatable. */
+/* A reorder reads and writes memory; these are rough numbers of a current machine. A constant estimate keeps builds
+ * with a timing cache reproducible. */
 #define REORDER_START 3e-6
 #define REORDER_BYTES_PER_SECOND 4e9
 
@@ -31,7 +31,7 @@ static enum wish layout_wish_of(enum layer_kind kind)
     }
 }
 
-/* What passes a layout on wants what the readers of its result want, which have been asked already. */
+/* A layer that passes a layout on prefers what the consumers of its result prefer, which is known already. */
 static bool node_wants_blocked(const struct layout_wishes *wishes, const struct layer *layer)
 {
     enum wish wish = layout_wish_of(layer->kind);

@@ -12,11 +12,11 @@
 
 #define MOST_RUNS 100
 
-/* The first run of a tactic pays for cold caches and fresh memory: up to here, it is no reason to give up. */
+/* The first run of a tactic includes cold caches and page faults: up to this time it is not abandoned. */
 #define COLD_START 0.001
 #define SMALLEST_TIME 1e-9
 
-/* An input of the layer in another layout than it has. */
+/* An input of the layer, converted to another layout. */
 struct reordered {
     size_t input;
     struct layout layout;
@@ -64,7 +64,7 @@ void layer_timer_free(struct layer_timer *timer)
     free(timer);
 }
 
-/* ---- Many runs, one number ---- */
+/* ---- Median of runs ---- */
 
 struct measured {
     int (*run)(void *context, struct error *err);
@@ -180,7 +180,7 @@ static const struct reordered *find_reordered_input(const struct layer_timer *ti
     return NULL;
 }
 
-/* The input in the layout that the tactic wants; what getting it there costs is added to `seconds`. */
+/* Provides the input in the tactic's layout; adds the time of the reorder to `seconds`. */
 static int prepare_timed_input(struct layer_timer *timer, size_t input, const struct layout *layout, struct tensor *ret,
                                double *seconds, struct error *err)
 {
@@ -213,7 +213,7 @@ struct kernel_run {
     size_t output_count;
 };
 
-/* What the kernel made itself is given back within the time: the next run could not do without. */
+/* Outputs allocated by the kernel are released within the measured time, because every run allocates them. */
 static int run_kernel_once(void *context, struct error *err)
 {
     struct kernel_run *run = context;
@@ -224,7 +224,7 @@ static int run_kernel_once(void *context, struct error *err)
     return rc;
 }
 
-/* As the model says, else that of what is read: a kernel that knows its outputs beforehand computes in one type. */
+/* The type from the model, else that of the inputs: kernels with known output shapes compute in one type. */
 static enum data_type timed_output_type(const struct kernel_request *request, uint32_t value)
 {
     enum data_type type = network_type(request->network, value);

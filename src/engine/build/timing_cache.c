@@ -26,9 +26,9 @@ struct cached_timing {
 };
 
 struct timing_cache {
-    struct cached_timing *items; /* in the order in which they came */
+    struct cached_timing *items; /* in order of insertion */
     size_t count, capacity;
-    size_t *slots;     /* number of an item plus 1; 0: free. Open addressing */
+    size_t *slots;     /* index of an item plus 1; 0: free. Open addressing */
     size_t slot_count; /* a power of two, or 0 */
 };
 
@@ -48,7 +48,7 @@ void timing_cache_free(struct timing_cache *cache)
 
 /* ---- The table ---- */
 
-/* Where the key is, or the free slot where it would be put. There is always a free one. */
+/* The slot of the key, or the free slot for it. There is always a free one. */
 static size_t find_timing_slot(const struct timing_cache *cache, struct hash key)
 {
     size_t mask = cache->slot_count - 1;
@@ -131,7 +131,7 @@ static int read_timing_seconds(struct json_reader *reader, json_t *value, double
         return 0;
     }
     if (!json_reader_number(reader, value, ret) || !isfinite(*ret) || *ret < 0)
-        return error_set(err, ERR_CORRUPT, "a time in seconds is expected, not negative, or null");
+        return error_set(err, ERR_CORRUPT, "expected a time in seconds (>= 0) or null");
     return 0;
 }
 
@@ -149,7 +149,7 @@ static int check_timing_version(struct json_reader *reader, struct error *err)
     return 0;
 }
 
-/* Into a cache of its own first: a damaged file adds nothing. */
+/* Reads to a temporary cache first, so that a damaged file adds nothing. */
 static int read_timings(struct json_reader *reader, struct timing_cache *ret, struct error *err)
 {
     const char *text;
@@ -166,7 +166,7 @@ static int read_timings(struct json_reader *reader, struct timing_cache *ret, st
         double seconds = 0;
 
         if (!parse_timing_key(text, &key))
-            return error_set(err, ERR_CORRUPT, "'%s': '%.40s' is no key: 32 hexadecimal digits are expected",
+            return error_set(err, ERR_CORRUPT, "'%s': '%.40s' is not a key: expected 32 hexadecimal digits",
                              reader->name, text);
         if (read_timing_seconds(reader, value, &seconds, err) < 0)
             return error_context(err, "'%s': key '%s'", reader->name, text);
@@ -181,7 +181,7 @@ static void merge_timings(struct timing_cache *cache, const struct timing_cache 
         timing_cache_add(cache, from->items[i].key, from->items[i].seconds);
 }
 
-/* `rc` is what opening the reader gave. */
+/* `rc` is the result of opening the reader. */
 static int read_timings_and_close(struct timing_cache *cache, struct json_reader *reader, int rc, struct error *err)
 {
     struct timing_cache *loaded;
@@ -197,8 +197,8 @@ static int read_timings_and_close(struct timing_cache *cache, struct json_reader
     return rc;
 }
 
-/* Of a regular file, only while its lock is held: an empty one is about to be filled, or belonged to a process that was
- * killed before it came to that. */
+/* Call for a regular file only while its lock is held: an empty file is about to be filled, or its writer was killed
+ * before that. */
 static int read_timing_file(struct timing_cache *cache, const char *path, struct error *err)
 {
     struct json_reader reader;
@@ -211,7 +211,7 @@ static int read_timing_file(struct timing_cache *cache, const char *path, struct
     return read_timings_and_close(cache, &reader, rc, err);
 }
 
-/* Whether it is, or can become, a file that keeps its content: not a device or a pipe. */
+/* Whether it is, or can become, a regular file: not a device or a pipe. */
 static bool file_keeps_content(const char *path)
 {
     struct stat status;
@@ -267,7 +267,7 @@ int timing_cache_check(const char *path, struct error *err)
     rc = timing_cache_load(ignored, path, err);
     timing_cache_free(ignored);
     if (rc == ERR_CORRUPT)
-        return error_context(err, "'%s' is no timing cache, or damaged: no times can be added to it", path);
+        return error_context(err, "'%s' is not a timing cache, or damaged: cannot add times", path);
     return rc;
 }
 
@@ -303,9 +303,9 @@ int timing_cache_save(const struct timing_cache *cache, const char *path, struct
     return rc;
 }
 
-/* ---- Keys: what a time depends on, as a hash ---- */
+/* ---- Keys: hashes of everything that a time depends on ---- */
 
-/* Constants of integers up to here are hashed with their values: axes, shapes, numbers of steps. */
+/* Integer constants up to this size are hashed with their values: axes, shapes, numbers of steps. */
 #define SMALL_CONSTANT 64
 
 static struct hash processor_hash;
@@ -324,14 +324,14 @@ static void add_key_number(struct string_builder *out, int64_t number)
     string_add_bytes(out, &number, sizeof(number));
 }
 
-/* With its length: what follows cannot be mistaken for a part of it. */
+/* Includes the length, so that the boundary is unambiguous. */
 static void add_key_text(struct string_builder *out, struct text text)
 {
     add_key_number(out, (int64_t)text.size);
     string_add_text(out, text);
 }
 
-/* Tensors inside a layer are numbered as they come: names do not matter, connections do. */
+/* Tensors inside a layer are numbered in order of occurrence: only connections matter, not names. */
 static void add_key_edges(struct string_builder *out, const struct model *model, struct edge_range range,
                           struct value_list *met)
 {

@@ -19,17 +19,17 @@
 #include "onnx/proto/wire.h"
 #include "tensor/values/elements.h"
 
-/* A node, and those behind it that scale and shift its result. */
+/* A node, and the following nodes that scale and shift its result. */
 struct affine_chain {
     uint32_t head;
     enum layer_kind kind;    /* of the head */
-    struct value_list nodes; /* behind the head */
+    struct value_list nodes; /* after the head */
     uint32_t result;         /* value: of the last one */
     size_t rank, channels;   /* of the result */
     size_t axis;             /* of the result, its channels */
-    double *scale, *shift;   /* all of them together: y = x * scale + shift */
-    struct tensor weight;    /* what the head multiplies by */
-    struct tensor bias;      /* what it adds; no data where there is none */
+    double *scale, *shift;   /* combined: y = x * scale + shift */
+    struct tensor weight;    /* of the head */
+    struct tensor bias;      /* of the head; no data: none */
     double bias_factor;      /* Gemm: its beta, by which the bias is multiplied; else 1 */
     size_t weight_axis;      /* of the weight, the channels of the result */
     size_t groups;           /* ConvTranspose: the first axis of the weight goes through the groups */
@@ -38,11 +38,11 @@ struct affine_chain {
 
 struct folding_state {
     struct model *model;
-    struct fusion fusion; /* who uses what, and what is kept */
+    struct fusion fusion; /* uses of values, and kept values */
     struct unused_names names;
     struct node_labels *labels;
     struct network_decisions *decisions;
-    struct span *fields; /* of each node: what becomes of it; size 0: it is gone */
+    struct span *fields; /* the new field of each node; size 0: removed */
     size_t folded;
     size_t *ret_prevented;
 };
@@ -54,7 +54,7 @@ static uint32_t node_input_of(const struct model *model, uint32_t node, size_t i
     return node_input(model, &model->nodes.items[node], i);
 }
 
-/* Where a float32 constant is written; NULL when `value` is none. */
+/* The initializer of a float32 constant; NULL if `value` is none. */
 static const struct initializer *find_constant_operand(const struct model *model, uint32_t value,
                                                        struct tensor_header *ret)
 {
@@ -74,7 +74,7 @@ static bool read_float_constant(const struct model *model, uint32_t value, struc
     return initializer != NULL && external_tensor_read(model, initializer->message, ret, NULL) == 0;
 }
 
-/* A number for each channel: the constant has that many, all in dimension `axis` of a result of `rank`, or one for
+/* Reads a number for each channel: the constant has one for each, in dimension `axis` of a result of `rank`, or one for
  * all. */
 static bool read_channels(const struct model *model, uint32_t value, const struct affine_chain *chain, size_t axis,
                           size_t rank, double *ret)
@@ -128,7 +128,7 @@ static bool find_deconvolution_channels(const struct node *node, struct affine_c
     return true;
 }
 
-/* How many channels the result has, and where those of the weight are. */
+/* Finds the number of channels and the weight's channel axis. */
 static bool find_channels(const struct model *model, struct affine_chain *chain)
 {
     const struct node *node = &model->nodes.items[chain->head];
@@ -154,7 +154,7 @@ static bool find_channels(const struct model *model, struct affine_chain *chain)
     return true;
 }
 
-/* The bias has a number for each channel in its last dimension, or one for all. */
+/* Whether the bias has a number for each channel in its last dimension, or one for all. */
 static bool bias_fits_channels(const struct affine_chain *chain)
 {
     const struct shape *shape = &chain->bias.shape;
@@ -201,7 +201,7 @@ static void chain_release(struct affine_chain *chain)
     tensor_release(&chain->bias);
 }
 
-/* ---- What follows it ---- */
+/* ---- The following nodes ---- */
 
 static bool read_batch_norm(const struct model *model, uint32_t node, const struct affine_chain *chain, double *scale,
                             double *shift)
@@ -223,7 +223,7 @@ static bool read_batch_norm(const struct model *model, uint32_t node, const stru
     return complete;
 }
 
-/* What `node` does to the chain's result, if it is a scale and a shift for each channel. */
+/* Reads scale and shift for each channel if `node` applies these to the chain's result. */
 static bool read_affine_node(const struct model *model, uint32_t node, const struct affine_chain *chain, double *scale,
                              double *shift)
 {
@@ -351,7 +351,7 @@ static void write_node_name(const struct model *model, struct string_builder *ou
     wire_write_text(out, field, value != VALUE_NONE ? model->values.items[value].name : TEXT(""));
 }
 
-/* The head with the new constants and the chain's result. */
+/* Rewrites the head with the new constants and the chain's result. */
 static struct span rewrite_chain_head(struct model *model, const struct affine_chain *chain)
 {
     const struct node *node = &model->nodes.items[chain->head];
@@ -381,7 +381,7 @@ static struct text join_chain_labels(struct folding_state *state, const struct a
     return label;
 }
 
-/* ---- All of them ---- */
+/* ---- All chains ---- */
 
 static int fold_chain(struct folding_state *state, struct affine_chain *chain, struct error *err)
 {

@@ -26,7 +26,7 @@ struct branch_decision {
     struct value_list *guards;
 };
 
-/* ---- Which ---- */
+/* ---- Selection of If nodes ---- */
 
 static bool value_is_initializer(const struct model *model, uint32_t value)
 {
@@ -34,7 +34,7 @@ static bool value_is_initializer(const struct model *model, uint32_t value)
            model->values.items[value].initializer != INITIALIZER_NONE;
 }
 
-/* Whether an input may decide: a number that is no measurement. */
+/* Whether an input may determine a branch: not of a floating type. */
 static bool value_is_control_input(const struct model *model, uint32_t value)
 {
     struct value_type type;
@@ -83,7 +83,7 @@ static bool node_is_control(const struct model *model, uint32_t value)
 static void find_condition_nodes(struct branch_decision *decision)
 {
     const struct model *model = decision->model;
-    struct bitset control, other; /* values that were looked at */
+    struct bitset control, other; /* visited values */
 
     bitset_init(&control, model->values.count);
     bitset_init(&other, model->values.count);
@@ -107,7 +107,7 @@ static void find_condition_nodes(struct branch_decision *decision)
     bitset_release(&other);
 }
 
-/* ---- With which values ---- */
+/* ---- Values of the conditions ---- */
 
 static int compute_condition(struct branch_decision *decision, const struct tensor_list *feed, struct error *err)
 {
@@ -127,7 +127,7 @@ static int compute_condition(struct branch_decision *decision, const struct tens
     if (rc == 0)
         rc = subgraph_session_run(&session, feed, &decision->values, err);
     subgraph_session_close(&session);
-    return rc < 0 ? error_context(err, "the conditions of If nodes cannot be computed") : 0;
+    return rc < 0 ? error_context(err, "cannot compute the conditions of If nodes") : 0;
 }
 
 static int find_condition_values(struct branch_decision *decision, struct error *err)
@@ -163,7 +163,7 @@ static struct text guard_name(const struct branch_decision *decision, uint32_t c
         arena_printf(&decision->model->arena, TEXT_FORMAT "%s", TEXT_ARGS(value_name_of(decision, condition)), suffix));
 }
 
-/* A node with a new output of the same name, which becomes an output of the model. */
+/* Adds a node with a new output of the same name, which becomes an output of the model. */
 static struct text add_guard_node(struct branch_decision *decision, struct text label, const char *op_type,
                                   const struct text *inputs, size_t input_count, const struct node_attribute *attribute)
 {
@@ -185,7 +185,8 @@ static struct text add_guard_node(struct branch_decision *decision, struct text 
     return output;
 }
 
-/* Nodes that fail when the condition is another one: they look up element 0 of one element, or else element 1. */
+/* Adds nodes that fail if the condition differs: they read element 0 of a one-element tensor, or else element 1, which
+ * does not exist. */
 static int add_guard(struct branch_decision *decision, const char *label, uint32_t condition, uint32_t decided,
                      struct error *err)
 {

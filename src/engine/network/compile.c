@@ -1,4 +1,4 @@
-/* engine/network/compile.c: see compile.h. Fusion is in fusion.c, networks out of plan files in restore.c. */
+/* engine/network/compile.c: see compile.h. Fusion is in fusion.c, networks from plan files in restore.c. */
 #include "engine/network/compile.h"
 
 #include <stdlib.h>
@@ -17,14 +17,14 @@
 #include "onnx/model/text.h"
 #include "onnx/proto/value_info.h"
 
-/* While a network is built. */
+/* State of compiling a network. */
 struct network_builder {
     struct network *network;
     const struct network_settings *settings;
     struct node_labels labels;
     struct bitset own_outputs; /* values: outputs of the model itself */
     struct bitset not_tensors; /* values */
-    struct value_list guards;  /* made by nodes that check how branches were decided */
+    struct value_list guards;  /* outputs of nodes that check fixed branches */
     size_t prevented;
 };
 
@@ -46,7 +46,7 @@ static int refuse_wanted_output(const struct model *model, const char *name, str
                      close.data);
 }
 
-/* --trt-outputs with names, and barriers, while all of them are still there. */
+/* Marks --trt-outputs with names, and barriers, before nodes are removed. */
 static int mark_named_outputs(struct model *model, const struct network_settings *settings, struct error *err)
 {
     size_t count = settings->outputs.mark_all ? 0 : settings->outputs.names.count;
@@ -68,7 +68,7 @@ static int mark_named_outputs(struct model *model, const struct network_settings
     return rc;
 }
 
-/* What folding reports is of interest to who asks for details only. */
+/* Messages of folding are shown at a verbose level only. */
 static int fold_network_constants(struct model *model, const struct network_settings *settings, bool *ret_any,
                                   struct error *err)
 {
@@ -94,7 +94,7 @@ static int fold_network_constants(struct model *model, const struct network_sett
     return rc;
 }
 
-/* Whether anything can be folded is known only once it has been; switched off, it counts as a decision all the same. */
+/* Whether anything can be folded is unknown before folding; if disabled, it counts as a decision anyway. */
 static int fold_constants_unless_off(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
@@ -107,7 +107,7 @@ static int fold_constants_unless_off(struct network_builder *builder, struct err
         if (builder->settings->branch_sample != NULL)
             return error_set(err, ERR_INVALID,
                              "%s: branches are decided by folding constants, and '" FOLDING_OF_CONSTANTS
-                             "' is switched off: leave out one of them",
+                             "' is disabled: leave out one of them",
                              model->display_name);
         rc = model_lower_constants(model, err);
         return rc == 0 ? model_sort_nodes(model, err) : rc;
@@ -118,7 +118,7 @@ static int fold_constants_unless_off(struct network_builder *builder, struct err
     return rc;
 }
 
-/* Each round brings to light what was inside the branches of the one before. */
+/* Each round exposes If nodes inside the branches of the previous round. */
 static int decide_network_branches(struct network_builder *builder, struct error *err)
 {
     const struct network_settings *settings = builder->settings;
@@ -163,7 +163,7 @@ static void find_described_value(struct network_builder *builder)
     }
 }
 
-/* Before nodes are removed: one of two that make the same tensor may not be needed for anything. */
+/* Checks for duplicate producers before nodes are removed: one of two producers may be unused. */
 static int check_value_producers(const struct model *model, struct error *err)
 {
     for (uint32_t i = 0; i < model->nodes.count; i++)
@@ -171,13 +171,13 @@ static int check_value_producers(const struct model *model, struct error *err)
             uint32_t value = model_edge(model, model->nodes.items[i].outputs, k);
 
             if (value != VALUE_NONE && model->values.items[value].producer != i)
-                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", model->display_name,
+                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is produced twice", model->display_name,
                                  TEXT_ARGS(model->values.items[value].name));
         }
     return 0;
 }
 
-/* Constants become initializers, types known, nodes sorted, each needed for an output. */
+/* Prepares the model: lowers constants, infers types, sorts nodes, and removes unneeded ones. */
 static int prepare_network_model(struct network_builder *builder, struct error *err)
 {
     struct model *model = builder->network->model;
@@ -215,7 +215,7 @@ static int prepare_network_model(struct network_builder *builder, struct error *
     return rc;
 }
 
-/* The nodes that check branches stay from here on without being needed for an output. */
+/* From here on nodes that check branches are kept although no output depends on them. */
 static void hide_guard_outputs(struct network_builder *builder)
 {
     struct model *model = builder->network->model;
@@ -229,7 +229,7 @@ static void hide_guard_outputs(struct network_builder *builder)
     model->outputs.count = kept;
 }
 
-/* What is no tensor cannot be handed out. Outputs that were asked for by name are not dropped. */
+/* Drops outputs that are not tensors, except those requested by name. */
 static void drop_non_tensor_outputs(const struct network_builder *builder, struct value_list *outputs)
 {
     const struct model *model = builder->network->model;
@@ -254,7 +254,7 @@ static void drop_non_tensor_outputs(const struct network_builder *builder, struc
     }
 }
 
-/* All that nodes make, tensors or not, and the model's own outputs, those that have become constants, too. */
+/* Marks all outputs of nodes, also non-tensors, and the model's outputs, also constant ones. */
 static void mark_all_values(const struct model *model, struct subgraph *whole)
 {
     struct value_list others = {0};
@@ -315,12 +315,12 @@ static int refuse_non_tensor_inputs(const struct network_builder *builder, struc
 
 /* ---- Layers ---- */
 
-/* Makes layers of parts with several nodes. */
+/* Creates layers of parts with several nodes. */
 static void add_part_layers(struct network_builder *builder, struct fusion *fusion)
 {
     struct network *network = builder->network;
     uint32_t count = (uint32_t)network->model->nodes.count, *parts;
-    uint32_t *first = NULL, *next = NULL; /* nodes of the same part, in their order */
+    uint32_t *first = NULL, *next = NULL; /* linked lists of nodes of the same part */
     struct value_list nodes = {0};
 
     node_parts(network->model, &builder->not_tensors, &parts);
@@ -347,7 +347,7 @@ static void add_part_layers(struct network_builder *builder, struct fusion *fusi
     free(next);
 }
 
-/* Convolutions and products first: what they cannot take is left to the others. */
+/* Convolutions and products are extended first, then other layers. */
 static bool node_is_in_round(const struct layer *layer, size_t round)
 {
     bool multiplies =
@@ -391,7 +391,7 @@ static void fuse_network_layers(struct network_builder *builder, struct fusion *
     add_network_layers(builder, fusion);
 }
 
-/* What would be fused if nothing were off and no output marked: names of decisions that depend on one another. */
+/* Fuses as if nothing were disabled and no output marked, to record decisions that depend on others. */
 static void rehearse_layer_fusion(struct network_builder *builder)
 {
     struct network *network = builder->network;
@@ -407,7 +407,7 @@ static void rehearse_layer_fusion(struct network_builder *builder)
     network->layers.count = 0;
 }
 
-/* Which layer each decision was about. */
+/* Sets the layer of each decision. */
 static void place_network_decisions(struct network *network)
 {
     struct layer_names names SCOPED(layer_names_release) = {0};

@@ -13,12 +13,12 @@ static const char *const kinds[] = {
     "fusion:swish",       "fusion:hard_swish",     "fusion:gelu",
 };
 
-/* A word of what is to be off, as its parts around the '@'. */
+/* A disabled word, split at the '@'. */
 struct decision_rule {
     const char *word;
     struct text kind, label; /* label.data is NULL without an '@' */
-    bool is_exact;           /* the label is that of a node, whatever characters it has */
-    bool may_miss;           /* the model needs not have it */
+    bool is_exact;           /* the label matches a node literally */
+    bool may_miss;           /* it may match nothing */
     bool used;
 };
 
@@ -32,7 +32,7 @@ static bool rule_is_pattern(struct text text)
 
 /* ---- Labels ---- */
 
-/* Names become part of JSON files, and end with a NUL: bytes that are neither UTF-8 nor visible become '?'. */
+/* Names are written to JSON and NUL-terminated: bytes that are not visible UTF-8 become '?'. */
 static struct text make_word_visible(struct model *model, struct text label)
 {
     char *copy = arena_text(&model->arena, label);
@@ -73,14 +73,14 @@ void node_labels_release(struct node_labels *labels)
     *labels = (struct node_labels){0};
 }
 
-/* ---- What is to be off ---- */
+/* ---- Disabled decisions ---- */
 
 static int refuse_decision_word(const char *word, const char *why, const struct close_names *close, struct error *err)
 {
     SCOPED_STRING(hint);
 
     close_names_add_to(close, &hint);
-    return error_set(err, ERR_INVALID, "'%s' cannot be switched off: %s%s", word, why, hint.data);
+    return error_set(err, ERR_INVALID, "'%s' cannot be disabled: %s%s", word, why, hint.data);
 }
 
 static int read_decision_rule(const char *word, struct decision_rule *ret, struct error *err)
@@ -100,7 +100,7 @@ static int read_decision_rule(const char *word, struct decision_rule *ret, struc
             return 0;
         close_names_offer(&close, text_of(kinds[i]));
     }
-    return refuse_decision_word(word, "the engine decides nothing of that kind", &close, err);
+    return refuse_decision_word(word, "the engine has no decision of that kind", &close, err);
 }
 
 int network_decisions_init(struct network_decisions *decisions, struct model *model, struct words disabled,
@@ -209,7 +209,7 @@ void network_decisions_rehearse(struct network_decisions *decisions, bool rehear
     decisions->rehearses = rehearses;
 }
 
-/* ---- In the end ---- */
+/* ---- Final check ---- */
 
 static bool decisions_disable_folding(const struct network_decisions *decisions)
 {
@@ -220,7 +220,7 @@ static bool decisions_disable_folding(const struct network_decisions *decisions)
     return false;
 }
 
-/* "fusion:*" asks for none of them, whether there are any or not. */
+/* "fusion:*" disables all of them, even if there are none. */
 static bool rule_is_whole_family(const struct decision_rule *rule)
 {
     return rule->label.data == NULL &&
@@ -235,7 +235,7 @@ static int refuse_idle_rule(const struct network_decisions *decisions, const str
     close_names_start(&close, text_of(rule->word));
     for (size_t i = 0; i < decisions->count; i++)
         close_names_offer(&close, text_of(decisions->items[i].name));
-    return refuse_decision_word(rule->word, "nothing like that is decided for this model", &close, err);
+    return refuse_decision_word(rule->word, "no such decision is made for this model", &close, err);
 }
 
 int network_decisions_check(const struct network_decisions *decisions, struct log *log, struct error *err)
@@ -254,8 +254,8 @@ int network_decisions_check(const struct network_decisions *decisions, struct lo
     }
     if (idle > 0)
         log_message(log, LOG_INFO,
-                    "While foldings are off there is nothing to switch off for %zu name%s, such as '%s': whether there "
-                    "would be otherwise was not looked at",
+                    "While foldings are disabled, %zu name%s, such as '%s', matched no decision; with foldings enabled "
+                    "there may be one",
                     idle, idle > 1 ? "s" : "", first->word);
     return 0;
 }

@@ -12,7 +12,7 @@
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/value_info.h"
 
-/* Of GELU, the longest operation. */
+/* The length of GELU, the longest operation. */
 #define MAX_NODES 5
 
 /* An operation that could be added to a layer. */
@@ -21,12 +21,12 @@ struct extension {
     uint32_t operand; /* a value; FUSED_ADD */
     uint32_t nodes[MAX_NODES];
     size_t node_count;
-    uint32_t inner[MAX_NODES]; /* values that nobody would see any more */
+    uint32_t inner[MAX_NODES]; /* values that would become internal */
     size_t inner_count;
     uint32_t result;
 };
 
-/* ---- Who uses what ---- */
+/* ---- Uses of values ---- */
 
 static void count_edge_uses(const struct model *model, struct edge_range range, uint32_t *counts)
 {
@@ -115,7 +115,7 @@ static uint32_t fusion_node_input(const struct fusion *fusion, uint32_t node, si
     return node_input(fusion->model, fusion_node_at(fusion, node), i);
 }
 
-/* The only output of a node; VALUE_NONE when it has others. */
+/* The only output of a node; VALUE_NONE if it has others. */
 static uint32_t extension_result(const struct fusion *fusion, uint32_t node)
 {
     const struct node *n = fusion_node_at(fusion, node);
@@ -164,7 +164,7 @@ static bool dimensions_agree(const struct value_type *a, const struct value_type
     return a->symbols[i].size > 0 && text_equal(a->symbols[i], b->symbols[i]);
 }
 
-/* Whether two tensors are known to have one shape. */
+/* Whether two tensors are known to have the same shape. */
 static bool shapes_agree(const struct model *model, uint32_t a, uint32_t b)
 {
     struct value_type types[2];
@@ -178,7 +178,7 @@ static bool shapes_agree(const struct model *model, uint32_t a, uint32_t b)
     return true;
 }
 
-/* Whether `constant` has a number for each output channel of `result`, or one for all. */
+/* Whether `constant` has one element for each output channel of `result`, or a single one. */
 static bool value_is_bias(const struct fusion *fusion, const struct layer *layer, uint32_t constant, uint32_t result)
 {
     struct value_type type, of_result;
@@ -213,7 +213,7 @@ static bool may_add_tensor(const struct fusion *fusion, const struct layer *laye
            shapes_agree(fusion->model, result, other);
 }
 
-/* An Add of a bias, when there is none, or of a tensor that comes from elsewhere. */
+/* Matches an Add of a bias, if the layer has none yet, or of a tensor from another layer. */
 static bool match_add(const struct fusion *fusion, const struct layer *layer, uint32_t value, bool any_order,
                       struct extension *ret)
 {
@@ -222,7 +222,7 @@ static bool match_add(const struct fusion *fusion, const struct layer *layer, ui
 
     if (find_value_uses(fusion, value) != 1 || !node_is(n, "Add") || n->inputs.count != 2 ||
         node_attribute_integer(n->message, "broadcast", 0) != 0 || extension_result(fusion, node) == VALUE_NONE)
-        return false; /* before operator set 7, shapes were matched by rules of their own */
+        return false; /* before operator set 7 there were different broadcasting rules */
     other = fusion_node_input(fusion, node, 0) == value ? fusion_node_input(fusion, node, 1)
                                                         : fusion_node_input(fusion, node, 0);
     if (other == VALUE_NONE || other == value)
@@ -279,7 +279,7 @@ static bool match_activation(const struct fusion *fusion, uint32_t value, struct
     return true;
 }
 
-/* Whether `node` is `op_type` of two tensors, in any order. */
+/* Whether `node` applies `op_type` to these two tensors, in any order. */
 static bool node_combines_values(const struct fusion *fusion, uint32_t node, const char *op_type, uint32_t a,
                                  uint32_t b)
 {
@@ -322,7 +322,8 @@ static bool match_gate(const struct fusion *fusion, uint32_t value, size_t gate_
     return true;
 }
 
-/* Whether `node` is `op_type` of `value` and a constant close to `expected`; a divisor has to be the second. */
+/* Whether `node` applies `op_type` to `value` and a constant close to `expected`; a divisor must be the second
+ * operand. */
 static bool applies_constant(const struct fusion *fusion, uint32_t node, const char *op_type, uint32_t value,
                              double expected)
 {
@@ -342,7 +343,7 @@ static bool applies_constant(const struct fusion *fusion, uint32_t node, const c
            (shape.rank == 0 || (read_value_shape(fusion->model, value, &type) && shape.rank <= type.shape.rank));
 }
 
-/* The only user of the result of the extension's last node; NODE_NONE when there are others. The result becomes an
+/* The only consumer of the result of the extension's last node; NODE_NONE if there are others. The result becomes an
  * inner value. */
 static uint32_t follow_only_user(const struct fusion *fusion, struct extension *extension)
 {
@@ -355,7 +356,7 @@ static uint32_t follow_only_user(const struct fusion *fusion, struct extension *
     return find_only_user(fusion, value, 0);
 }
 
-/* x / sqrt(2) -> Erf -> + 1 -> * x -> * 0.5, as it is exported by frameworks without a Gelu operator. */
+/* x / sqrt(2) -> Erf -> + 1 -> * x -> * 0.5, as exported by frameworks without a Gelu operator. */
 static bool match_gelu(const struct fusion *fusion, uint32_t value, size_t first_use, struct extension *ret)
 {
     uint32_t node = find_only_user(fusion, value, first_use), product = find_only_user(fusion, value, 1 - first_use);
@@ -445,7 +446,7 @@ static bool layer_is_extensible(const struct fusion *fusion, const struct layer 
            (layer->fused.count == 0 || layer->fused.items[layer->fused.count - 1].kind != FUSED_ACTIVATION);
 }
 
-/* Whether nothing stands in the way: no other layer, and no output. */
+/* Whether the extension is possible: no node is in another layer, and no inner value is an output. */
 static bool extension_is_free(struct fusion *fusion, const struct extension *extension, bool counts)
 {
     bool hidden = true, marked_only = true;
@@ -477,7 +478,7 @@ static const char *name_fusion_kind(const struct fusion *fusion, const struct ex
     return activations[extension->operation.activation];
 }
 
-/* By the last of its nodes, whose result is that of the layer. */
+/* Identified by the last of its nodes, whose result becomes that of the layer. */
 static bool fusion_is_allowed(struct fusion *fusion, const struct extension *extension)
 {
     uint32_t last = extension->nodes[extension->node_count - 1];

@@ -39,7 +39,7 @@ static void add_source_values(const struct network *network, struct bitset *ret)
             bitset_add(ret, model->initializers.items[i].value);
 }
 
-/* The first input that does not exist; VALUE_NONE when all do. */
+/* The first input that does not exist; VALUE_NONE if all do. */
 static uint32_t find_missing_input(const struct layer *layer, const struct bitset *exists)
 {
     for (size_t i = 0; i < layer->inputs.count; i++)
@@ -83,7 +83,7 @@ int layers_sort(struct network *network, struct error *err)
     add_source_values(network, &exists);
     if (count > 0)
         qsort(layers, count, sizeof(*layers), compare_layer_order);
-    do { /* once, but for layers that are made of nodes which lie far apart */
+    do { /* a single iteration, except for layers with distant nodes */
         before = placed;
         for (size_t i = 0; i < count; i++) {
             if (bitset_has(&done, i) || find_missing_input(&layers[i], &exists) != VALUE_NONE)
@@ -128,7 +128,8 @@ int layers_check(const struct network *network, struct error *err)
         for (size_t k = 0; k < layer->outputs.count; k++)
             if (layer->outputs.items[k] != VALUE_NONE &&
                 output_is_made_twice(network, layer->outputs.items[k], &exists)) {
-                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is made twice", network->model->display_name,
+                return error_set(err, ERR_CORRUPT, "%s: '" TEXT_FORMAT "' is produced twice",
+                                 network->model->display_name,
                                  TEXT_ARGS(network->model->values.items[layer->outputs.items[k]].name));
             }
         add_layer_outputs(layer, &exists);

@@ -62,7 +62,7 @@ enum data_type network_type(const struct network *network, uint32_t value)
     return value_element(network->model, value);
 }
 
-/* The parts that the name consists of: "conv1 + bn1" of two. Nodes that are gone have left theirs there. */
+/* Adds the parts of a layer's name, for example of "conv1 + bn1"; these include names of folded nodes. */
 static void add_name_parts(struct name_map *map, const char *name, uint32_t layer)
 {
     struct text rest = text_of(name);
@@ -107,7 +107,7 @@ const struct layer *layer_names_find(const struct layer_names *names, struct tex
 
 /* ---- Kinds ---- */
 
-/* Operators of ONNX's own domain that are a kind in each of their forms, or nearly so: see axes_are_covered(). */
+/* Standard ONNX operators that belong to a kind in (nearly) all of their forms: see axes_are_covered(). */
 static const struct {
     const char *op_type;
     enum layer_kind kind;
@@ -161,8 +161,7 @@ static const struct {
     {"Upsample", LAYER_RESIZE, ACTIVATION_NONE},
 };
 
-/* Operators whose every output element is one of their input's, a constant, or says something of shapes or positions
- * only. */
+/* Operators whose output elements are elements of the input, constants, or derived only from shapes or positions. */
 static const char *const movers[] = {
     "CenterCropPad", "Compress",  "Concat",          "ConstantOfShape", "DepthToSpace", "Expand",  "EyeLike",
     "Flatten",       "Gather",    "GatherElements",  "GatherND",        "Identity",     "NonZero", "OneHot",
@@ -233,7 +232,7 @@ static bool read_activation(const struct model *model, const struct node *node, 
     }
 }
 
-/* In operator sets 7 to 13 it trains when there is a second output, since then when it is told to. */
+/* In operator sets 7 to 13 a second output means training mode, since then an attribute. */
 static bool normalizes_for_inference(const struct model *model, const struct node *node)
 {
     size_t outputs = 0;
@@ -248,7 +247,7 @@ static bool axes_are_covered(const struct model *model, const struct node *node,
 {
     if (layer->kind == LAYER_ACTIVATION)
         return read_activation(model, node, layer->activation, &layer->alpha, &layer->beta);
-    if (layer->kind == LAYER_BINARY) /* before operator set 7, shapes were matched by rules of their own */
+    if (layer->kind == LAYER_BINARY) /* before operator set 7 there were different broadcasting rules */
         return node->inputs.count == 2 && node_attribute_integer(node->message, "broadcast", 0) == 0;
     if (layer->kind == LAYER_BATCH_NORMALIZATION)
         return normalizes_for_inference(model, node);
@@ -268,7 +267,7 @@ static bool value_is_false_constant(const struct model *model, uint32_t value)
 
 static bool node_moves_data(const struct model *model, const struct node *node)
 {
-    if (node_is(node, "Dropout")) /* told to train, it throws dice; else it does nothing */
+    if (node_is(node, "Dropout")) /* random in training mode; else it does nothing */
         return node_input(model, node, 2) == VALUE_NONE || value_is_false_constant(model, node_input(model, node, 2));
     if ((node_is(node, "ScatterElements") || node_is(node, "ScatterND")) &&
         !attribute_is_text(node->message, "reduction", "none"))

@@ -1,11 +1,11 @@
-/* engine/network/parts.c: nodes that exchange what is no tensor run together. See layers.h. */
+/* engine/network/parts.c: groups nodes that exchange values other than tensors. See layers.h. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "engine/network/layers.h"
 #include "onnx/model/subgraph.h"
 
-/* While parts are found: each node points to another one of its part, or to itself. */
+/* A disjoint-set forest of parts: each node points to another one of its part, or to itself. */
 struct part_forest {
     const struct model *model;
     uint32_t *of;
@@ -51,7 +51,7 @@ static bool join_nodes_by_values(struct part_forest *parts, const struct bitset 
     return any;
 }
 
-/* Spreads membership of `reached` (roots) from producers to readers, or the other way. */
+/* Propagates `reached` (roots) from producers to consumers, or backwards. */
 static void spread_membership(struct part_forest *parts, bool forward, struct bitset *reached)
 {
     const struct model *model = parts->model;
@@ -82,7 +82,7 @@ static void spread_membership(struct part_forest *parts, bool forward, struct bi
     }
 }
 
-/* Whatever lies between two nodes of the part of `root` joins it. */
+/* Joins all nodes on paths between two nodes of the part of `root` to it. */
 static bool close_node_part(struct part_forest *parts, uint32_t root)
 {
     size_t count = parts->model->nodes.count;

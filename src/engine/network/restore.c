@@ -1,4 +1,4 @@
-/* engine/network/restore.c: the network of a plan file. See compile.h. */
+/* engine/network/restore.c: restores the network of a plan file. See compile.h. */
 #include "engine/network/compile.h"
 
 #include <stdlib.h>
@@ -45,8 +45,8 @@ static bool group_has_nodes(const struct layer *layer, const struct node_group *
     return true;
 }
 
-/* Whether the nodes form a layer because of what they exchange. What the model does not describe is made by operators
- * that are no kind of layer. */
+/* Whether the nodes form a layer because they exchange non-tensor values. Values without a type description are
+ * produced by operators of no layer kind. */
 static bool name_is_part(const struct model *model, const struct layer *layer, const struct node_group *group)
 {
     struct value_type type;
@@ -120,7 +120,7 @@ done:
         *ret = network;
         return 0;
     }
-    network->model = NULL; /* the caller's */
+    network->model = NULL; /* owned by the caller */
     network_free(network);
     return rc;
 }

@@ -18,11 +18,11 @@
 
 enum { SPARSE_INDICES = 2 };
 
-/* Bytes of what becomes dense: a few numbers in a file must not ask for all of a machine's memory. */
+/* Maximum size of a dense constant in bytes: a small file must not request all memory of the machine. */
 #define LARGEST_DENSE ((size_t)1 << 30)
 
 struct sparse_constant {
-    struct tensor values;  /* those that are not zero */
+    struct tensor values;  /* the nonzero values */
     struct tensor indices; /* int64: for each value its position, row-major; or one coordinate for each dimension */
     struct shape shape;
 };
@@ -61,7 +61,7 @@ static int read_sparse_constant(const struct model *model, struct span message, 
     return rc;
 }
 
-/* The row-major number of the element that a value is; SIZE_MAX when it is outside. */
+/* The row-major index of a value; SIZE_MAX if it is outside of the shape. */
 static size_t sparse_value_position(const struct sparse_constant *constant, size_t value)
 {
     size_t position = 0, elements = shape_elements(&constant->shape), rank = constant->shape.rank;
@@ -117,7 +117,7 @@ static int make_dense_tensor(struct model *model, uint32_t value, const struct s
     return 0;
 }
 
-/* Makes `value` the dense constant of a SparseTensorProto. */
+/* Replaces `value` by the dense form of a SparseTensorProto. */
 static int replace_sparse(struct model *model, uint32_t value, struct span message, struct error *err)
 {
     struct sparse_constant constant = {0};
@@ -132,7 +132,7 @@ static int replace_sparse(struct model *model, uint32_t value, struct span messa
     return rc;
 }
 
-/* Whether a node is a constant with a sparse value, which `ret` is then. */
+/* Whether a node is a Constant with a sparse value, which `ret` gets. */
 static bool node_is_sparse_constant(const struct model *model, const struct node *node, struct span *ret)
 {
     struct span message;
@@ -185,7 +185,7 @@ static bool node_is_sum_of_two(const struct model *model, const struct node *nod
            model_edge(model, node->inputs, 1) != VALUE_NONE;
 }
 
-/* The node, as an Add. */
+/* Converts the node to an Add. */
 static struct span respell_sum(struct model *model, struct span node)
 {
     SCOPED_STRING(message);

@@ -14,7 +14,7 @@ void onednn_attempt_init(struct onednn_attempt *attempt, const struct onednn *on
     attempt->request = request;
 }
 
-/* Forgets what the last set_single_operation() said. */
+/* Resets the description of the last set_single_operation(). */
 static void attempt_clear(struct onednn_attempt *attempt)
 {
     for (size_t i = 0; i < attempt->arguments.count; i++)
@@ -38,7 +38,7 @@ static bool set_single_operation(struct onednn_attempt *attempt, const struct on
     const struct layer *layer = attempt->request->layer;
 
     attempt_clear(attempt);
-    /* operations look at the first input first of all */
+    /* all operations need the first input */
     return onednn_has_input(attempt, 0) && operation->describe(attempt) && attempt->output_known &&
            (layer->fused.count == 0 || attempt->fused);
 }
@@ -95,7 +95,7 @@ static void spatial_layout(size_t rank, enum onednn_layouts choice, struct layou
                                                 : "8b");
 }
 
-/* The descriptor of a tensor whose layout is up to oneDNN or to the tactic. */
+/* The descriptor of a tensor whose layout oneDNN chooses. */
 static bool open_memory(const struct shape *shape, struct onednn_memory_desc *ret)
 {
     if (!onednn_memory_of(&(struct layout){""}, shape, ret))
@@ -104,7 +104,7 @@ static bool open_memory(const struct shape *shape, struct onednn_memory_desc *re
     return true;
 }
 
-/* In the layout that is being tried. `as_is`: what ONEDNN_LAYOUTS_AS_IS means for it; NULL: oneDNN chooses. */
+/* The descriptor in the layout being tried. `as_is`: the layout for ONEDNN_LAYOUTS_AS_IS; NULL: oneDNN chooses. */
 static bool tried_memory(const struct onednn_attempt *attempt, const struct shape *shape, const struct layout *as_is,
                          struct onednn_memory_desc *ret)
 {
@@ -154,7 +154,7 @@ static struct onednn_argument *add_attempt_argument(struct onednn_attempt *attem
     return argument;
 }
 
-/* A constant is given as `given` and wanted as `wanted`. */
+/* Adds a constant with the descriptor `given`, to be packed as `wanted`. */
 static void add_constant_argument(struct onednn_attempt *attempt, size_t position, int arg,
                                   const struct onednn_memory_desc *given)
 {
@@ -255,8 +255,8 @@ bool onednn_use_values(struct onednn_attempt *attempt, int arg, const struct one
 
 /* ---- the output ---- */
 
-/* The layer has one output, and it is described once. A model that says it were no float32 tensor is wrong, and has
- * made the caller provide room for something else. */
+/* Adds the layer's only output, once. A model that declares another type than float32 is wrong, and the caller has
+ * allocated memory for that type. */
 static bool add_output_argument(struct onednn_attempt *attempt, int arg, const struct shape *shape)
 {
     const struct layer *layer = attempt->request->layer;
@@ -313,7 +313,7 @@ bool onednn_use_output_view(struct onednn_attempt *attempt, int arg, const struc
     return true;
 }
 
-/* ---- what oneDNN makes of it ---- */
+/* ---- layouts required by oneDNN ---- */
 
 static const struct dnnl_memory_desc *wanted_memory(const struct onednn_attempt *attempt,
                                                     const struct dnnl_primitive_desc *descriptor, int arg)
@@ -321,7 +321,7 @@ static const struct dnnl_memory_desc *wanted_memory(const struct onednn_attempt 
     return attempt->onednn->primitive_desc_query_md(descriptor, ONEDNN_QUERY_EXEC_ARG_MD, arg);
 }
 
-/* The layout of one argument. Fixed ones have to be wanted as they are. */
+/* The required layout of one argument. Fixed arguments must be accepted in their layout. */
 static bool argument_layout(const struct onednn_attempt *attempt, const struct dnnl_primitive_desc *descriptor,
                             const struct onednn_argument *argument, struct layout *ret)
 {

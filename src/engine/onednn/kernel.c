@@ -1,14 +1,12 @@
-/* engine/onednn/kernel.c: a primitive of oneDNN as a kernel: everything that can be done once is done when it is made.
- * See onednn.h. */
+/* engine/onednn/kernel.c: a oneDNN primitive as a kernel; all one-time work is done at its creation. See onednn.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "engine/onednn/onednn.h"
 
-#define ALIGNMENT 64 /* of our own buffers: a line of the cache */
-#define NEEDED_ALIGNMENT                                                                                               \
-    16 /* SSE 4.1's implementations read operands of instructions, which have to be aligned, from tensors */
+#define ALIGNMENT 64        /* of our buffers: a cache line */
+#define NEEDED_ALIGNMENT 16 /* SSE 4.1 implementations use aligned memory operands of instructions for tensors */
 
 static bool pointer_is_aligned(const void *data)
 {
@@ -22,7 +20,7 @@ void *onednn_allocate(size_t size)
     return aligned_alloc(ALIGNMENT, (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + (size == 0 ? ALIGNMENT : 0));
 }
 
-/* Copies between any two descriptors of the same dimensions. False when oneDNN cannot. */
+/* Copies between two descriptors with equal dimensions. False if oneDNN cannot. */
 static bool copy_memory(const struct onednn *onednn, const struct onednn_memory_desc *from, const void *source,
                         const struct dnnl_memory_desc *to, void *target)
 {
@@ -52,13 +50,13 @@ static bool copy_memory(const struct onednn *onednn, const struct onednn_memory_
     return done;
 }
 
-/* What is given at run time, beside its place in onednn_kernel.args. */
+/* A run-time argument, in addition to its entry in onednn_kernel.args. */
 struct run_argument {
     bool is_output;
     size_t position;
     size_t bytes;
-    const void *data; /* what the memory object points to now */
-    void *aligned;    /* stands in for a tensor that is not aligned; NULL before the first one */
+    const void *data; /* current address of the memory object */
+    void *aligned;    /* buffer for unaligned tensors; NULL until needed */
 };
 
 struct onednn_kernel {
@@ -66,7 +64,7 @@ struct onednn_kernel {
     const struct onednn *onednn;
     int threads;
     struct dnnl_primitive *primitive;
-    struct onednn_exec_arg *args; /* those given at run time come first */
+    struct onednn_exec_arg *args; /* run-time arguments come first */
     size_t arg_count, run_count;
     struct run_argument *run; /* run_count */
     void **buffers;           /* packed constants, scratchpad */
@@ -96,7 +94,7 @@ static void onednn_kernel_free(struct kernel *kernel)
     free(self);
 }
 
-/* The address for an argument: the tensor's own, or that of a copy. */
+/* The address for an argument: the tensor's, or an aligned copy's. */
 static int set_tensor_memory(struct run_argument *run, const struct tensor *tensor, const void **ret, struct error *err)
 {
     *ret = tensor->data;
@@ -112,8 +110,8 @@ static int set_tensor_memory(struct run_argument *run, const struct tensor *tens
     return 0;
 }
 
-/* In version 2, setting an address also clears the padding behind it, so that is only done when it is another one;
- * primitives leave the padding of what they write cleared themselves. */
+/* In version 2, setting an address also clears the padding, so it is only set if it has changed; primitives clear the
+ * padding of their outputs themselves. */
 static int set_argument_memories(struct onednn_kernel *self, const struct tensor *inputs, const struct tensor *outputs,
                                  struct error *err)
 {
@@ -185,8 +183,7 @@ static int create_kernel_memory(struct onednn_kernel *self, int arg, const struc
     return 0;
 }
 
-/* The values of a constant in the descriptor that the primitive wants. They are used where they are when that is
- * possible. */
+/* Adds a constant in the primitive's format; without a copy if possible. */
 static int add_kernel_constant(struct onednn_kernel *self, const struct onednn_argument *argument,
                                const struct dnnl_memory_desc *wanted, struct error *err)
 {
@@ -221,7 +218,7 @@ static int add_kernel_scratchpad(struct onednn_kernel *self, const struct dnnl_p
     return create_kernel_memory(self, ONEDNN_ARG_SCRATCHPAD, memory, buffer, err);
 }
 
-/* Those that are given at run time come first. */
+/* Adds all arguments, run-time arguments first. */
 static int add_kernel_arguments(struct onednn_kernel *self, const struct onednn_attempt *attempt,
                                 const struct dnnl_primitive_desc *descriptor, bool constants, struct error *err)
 {

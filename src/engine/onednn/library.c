@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-#define NEWEST_MINOR 20 /* of version 3, that is looked for */
+#define NEWEST_MINOR 20 /* newest minor version of 3 that is searched */
 
 bool onednn_find_function(void *library, const char *name, void *ret)
 {
@@ -64,8 +64,8 @@ static int find_common_functions(void *handle, struct onednn *onednn, struct err
     return 0;
 }
 
-/* Opens what POLYGRAPHY_ONEDNN names, and nothing else; or where the system's loader looks. Of two versions the older
- * one is taken: it has more kernels. Debian 13 and later have the minor version in the library's name. */
+/* Opens the library in POLYGRAPHY_ONEDNN if set, else searches with the system's loader. The older of two versions is
+ * preferred: it has more kernels. In Debian 13 and later the library's name includes the minor version. */
 static int open_onednn_library(void **ret, struct error *err)
 {
     static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
@@ -95,9 +95,9 @@ static int open_onednn_library(void **ret, struct error *err)
                      "libdnnl-dev); name one with POLYGRAPHY_ONEDNN");
 }
 
-/* GNU's OpenMP lets idle threads spin for milliseconds. That takes processors away from ONNX Runtime's threads, and
- * from ours when the machine is busy: a layer then waits for the scheduler. So it spins for some microseconds only,
- * unless the user says otherwise. It reads the variable while it is loaded; child processes do not get to see it. */
+/* In GNU's OpenMP idle threads spin for milliseconds, which takes processors from ONNX Runtime's threads, and delays
+ * layers on a busy machine. So the spin time is set to microseconds, unless the user sets it. The variable is read
+ * while the library is loaded, and removed afterwards, so child processes do not inherit it. */
 static int open_library_spinning_little(void **ret, struct error *err)
 {
     bool ours = !getenv("GOMP_SPINCOUNT") && !getenv("OMP_WAIT_POLICY") && setenv("GOMP_SPINCOUNT", "1000", 1) == 0;
@@ -123,11 +123,11 @@ static int load_onednn(struct onednn *ret, struct error *err)
         dlclose(handle);
         return rc;
     }
-    /* From here on the library has state of its own and has to stay. */
+    /* From here on the library has global state and must stay loaded. */
     if (onednn.engine_create(&onednn.engine, ONEDNN_CPU, 0) != ONEDNN_SUCCESS ||
         onednn.stream_create(&onednn.stream, onednn.engine, ONEDNN_STREAM_IN_ORDER) != ONEDNN_SUCCESS)
         return error_set(err, ERR_BACKEND, "oneDNN %s does not start", onednn.version_text);
-    onednn.set_default_fpmath_mode(ONEDNN_FPMATH_MODE_STRICT); /* whatever its environment variable says */
+    onednn.set_default_fpmath_mode(ONEDNN_FPMATH_MODE_STRICT); /* overrides its environment variable */
     *ret = onednn;
     return 0;
 }
@@ -160,9 +160,9 @@ void onednn_use_threads(const struct onednn *onednn, int threads)
     current = threads;
 }
 
-/* ---- What it has for a computation ---- */
+/* ---- Implementations of a computation ---- */
 
-/* False when there is one and the library cannot describe it. */
+/* Creates a descriptor, if there is one. False if the library cannot. */
 static bool make_memory(const struct onednn_dialect *dialect, const struct onednn_memory_desc *memory,
                         struct dnnl_memory_desc **ret)
 {
@@ -170,7 +170,7 @@ static bool make_memory(const struct onednn_dialect *dialect, const struct onedn
     return *ret || memory->shape.rank == 0;
 }
 
-/* What was made before it failed is in `ret`. */
+/* After a failure `ret` contains the descriptors created so far. */
 static bool make_memories(const struct onednn_dialect *dialect, const struct onednn_computation *computation,
                           struct onednn_memories *ret)
 {

@@ -1,4 +1,4 @@
-/* engine/onednn/memory.c: between layouts and oneDNN's memory descriptors. See onednn.h. */
+/* engine/onednn/memory.c: converts between layouts and oneDNN's memory descriptors. See onednn.h. */
 #include <stdio.h>
 #include <string.h>
 
@@ -28,8 +28,8 @@ bool onednn_memory_equal(const struct onednn *onednn, const struct onednn_memory
     return equal;
 }
 
-/* Sorts the dimensions from the outermost to the innermost. Of equal strides, which only sizes of 1 can have, the
- * natural order is as good as any. */
+/* Sorts the dimensions from the outermost to the innermost. Equal strides, which imply a size of 1, keep the natural
+ * order. */
 static void sort_dimensions(const struct onednn_blocked_memory *memory, size_t *ret_order)
 {
     const int64_t *strides = memory->strides.strides;
@@ -43,8 +43,8 @@ static void sort_dimensions(const struct onednn_blocked_memory *memory, size_t *
     }
 }
 
-/* Whether the tensor lies as the text says. `outer`: how many blocks each dimension has; the stride of a single one
- * does not matter. NULL: all strides do. */
+/* Whether the tensor has this layout. `outer`: number of blocks of each dimension; the stride of a single block is
+ * ignored. NULL: all strides are compared. */
 static bool layout_is_faithful(const struct onednn_blocked_memory *memory, const struct layout *layout,
                                const int64_t *outer)
 {
@@ -91,7 +91,7 @@ static bool spell_layout(const struct onednn_blocked_memory *memory, struct layo
         blocks[strides->block_dimensions[i]] *= strides->block_sizes[i];
     for (size_t i = 0; i < rank; i++)
         outer[i] = strides->padded[i] / blocks[i];
-    /* oneDNN looks at the strides of single elements, too, when it asks whether a tensor is channels-last. */
+    /* oneDNN also uses strides of dimensions of size 1 to detect channels-last tensors. */
     if (strides->block_count == 0 && blocked_memory_is_plain(memory, ret))
         return true;
     sort_dimensions(memory, order);

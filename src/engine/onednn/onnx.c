@@ -111,7 +111,7 @@ bool onednn_is_one_pixel(const struct shape *shape)
 
 bool onednn_fills_vectors(const struct onednn_memory_desc *memory)
 {
-    enum { FLOATS = 16 }; /* of AVX-512; a multiple of what others hold */
+    enum { FLOATS = 16 }; /* of AVX-512; a multiple of other register sizes */
     struct layout_strides strides;
 
     if (memory->kind != ONEDNN_MEMORY_LAYOUT || !layout_resolve(&memory->layout, &memory->shape, &strides))

@@ -1,11 +1,11 @@
-/* engine/onednn/reorder.c: tensors from one layout to another, through oneDNN. See engine/tactic/tactic.h. */
+/* engine/onednn/reorder.c: converts tensors between layouts with oneDNN. See engine/tactic/tactic.h. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "engine/onednn/onednn.h"
 
-/* One kind of copy. Elements of 4 bytes only: they are moved as float32, whatever they are. */
+/* One kind of conversion. Only for elements of 4 bytes, which are moved as float32 regardless of their type. */
 struct reorder_copy {
     struct shape shape;
     struct layout from, to;
@@ -16,7 +16,7 @@ struct reorder_copy {
 };
 
 struct reorder {
-    const struct onednn *onednn; /* NULL: there is none */
+    const struct onednn *onednn; /* NULL: not available */
     struct {
         struct reorder_copy *items;
         size_t count, capacity;
@@ -58,7 +58,7 @@ static bool add_copy_scratchpad(const struct onednn *onednn, struct reorder_copy
     return copy->scratchpad && add_copy_memory(onednn, copy, ONEDNN_ARG_SCRATCHPAD, memory, copy->scratchpad);
 }
 
-/* NULL when it cannot be described. */
+/* NULL if it cannot be described. */
 static struct dnnl_memory_desc *create_layout_descriptor(const struct onednn *onednn, const struct layout *layout,
                                                          const struct shape *shape)
 {
@@ -67,7 +67,7 @@ static struct dnnl_memory_desc *create_layout_descriptor(const struct onednn *on
     return onednn_memory_of(layout, shape, &memory) ? onednn->dialect->memory_desc_new(&memory) : NULL;
 }
 
-/* False when oneDNN cannot; what was made stays in `copy`. */
+/* False if oneDNN cannot; created objects stay in `copy`. */
 static bool make_reorder_primitive(const struct onednn *onednn, struct reorder_copy *copy)
 {
     struct dnnl_memory_desc *from = create_layout_descriptor(onednn, &copy->from, &copy->shape);
@@ -117,7 +117,7 @@ static struct reorder *create_reorder(void)
     struct error ignored;
 
     if (onednn_load(&reorder->onednn, &ignored) < 0)
-        reorder->onednn = NULL; /* the slow way then */
+        reorder->onednn = NULL; /* then layout_convert() is used */
     return reorder;
 }
 

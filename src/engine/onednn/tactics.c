@@ -1,8 +1,8 @@
 /* engine/onednn/tactics.c: oneDNN's implementations as tactics.
  *
- * A tactic's name is "<variant>/<implementation> <layouts>": the variant is left out when it has no name, and the
- * layouts are one when the run-time inputs and the output agree. "jit:avx512_core aBcd16b", "gemm:jit acdb>abcd". With
- * " sum" behind it, a fused addition adds to the output in place instead of reading its operand.
+ * A tactic's name is "<variant>/<implementation> <layouts>": the variant is omitted if it has no name, and there is a
+ * single layout if run-time inputs and output agree. "jit:avx512_core aBcd16b", "gemm:jit acdb>abcd". With the suffix "
+ * sum", a fused addition adds to the output in place instead of reading its operand.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -50,8 +50,7 @@ static void add_layout_text(struct string_builder *text, const struct layout *la
         string_add_char(text, 'a');
 }
 
-/* Appends the layouts of inputs that come at run time, and of the output: all of them, or one when they are the same.
- * */
+/* Appends the layouts of run-time inputs and of the output: all of them, or one if they are equal. */
 static void add_layout_texts(struct string_builder *text, const struct kernel_request *request,
                              const struct layout *inputs, const struct layout *output, size_t output_rank)
 {
@@ -89,7 +88,7 @@ static void limit_tactic_name(struct string_builder *name)
     string_add_format(name, "~%.16s", digits);
 }
 
-/* "<variant>/<implementation>". Names of implementations have no blanks; should one have, it is replaced. */
+/* "<variant>/<implementation>". Blanks in implementation names would be replaced. */
 static void add_implementation_name(struct string_builder *text, const char *variant, const char *implementation)
 {
     if (*variant)
@@ -110,9 +109,9 @@ static void name_onednn_tactic(const struct onednn_attempt *attempt, const char 
     limit_tactic_name(ret);
 }
 
-/* ---- going through all that oneDNN has ---- */
+/* ---- enumeration of implementations ---- */
 
-/* Whether a tactic could differ with `add_as_sum`. */
+/* Whether `add_as_sum` can make a difference. */
 static bool layer_adds_operands(const struct layer *layer)
 {
     for (size_t i = 0; i < layer->fused.count; i++) {
@@ -126,16 +125,16 @@ struct visitor {
     struct onednn_provider *self;
     const struct kernel_request *request;
     const char *variant;
-    struct layout *inputs; /* room for layer->inputs.count */
+    struct layout *inputs; /* layer->inputs.count elements */
     struct string_builder name;
     struct tactic_list *tactics; /* while listing */
-    const struct tactic *wanted; /* while a kernel is made */
+    const struct tactic *wanted; /* while a kernel is created */
     struct kernel *kernel;
     int rc;
     struct error *err;
 };
 
-/* Describes the operation in all its variants, until a kernel is made. */
+/* Describes the operation in all variants, until a kernel is created. */
 static void visit_layout_variants(struct visitor *visitor, struct onednn_attempt *attempt,
                                   const struct onednn_operation *operation,
                                   bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
@@ -154,7 +153,7 @@ static void visit_layout_variants(struct visitor *visitor, struct onednn_attempt
     }
 }
 
-/* Describes the layer in all the layouts that are tried when tactics are listed. */
+/* Describes the layer in all layouts that are tried when tactics are listed. */
 static void visit_layout_choices(struct visitor *visitor, struct onednn_attempt *attempt,
                                  bool (*visit)(void *, struct onednn_attempt *, const struct dnnl_primitive_desc *,
                                                const char *))
@@ -178,10 +177,10 @@ static bool attempt_reads_operands(const struct onednn_computation *computation)
     return false;
 }
 
-/* Whether the implementation is known to go astray, in 2.6, where something is added to its output. Convolutions
- * through a matrix product ("x64:gemm:jit") read operands as if the output were row-major, and of single numbers only
- * the first one; convolutions by channel ("brdgmm_dw:...") leave the last channels of a single pixel out; those of SSE
- * 4.1 end the process when they add to pixels that are not aligned. */
+/* Whether the implementation is known to be wrong in 2.6 with additions to its output. Convolutions by matrix product
+ * ("x64:gemm:jit") read operands as if the output were row-major, and only the first element of scalars; depthwise
+ * convolutions ("brdgmm_dw:...") skip the last channels of a single pixel; those for SSE 4.1 crash if they add to
+ * unaligned pixels. */
 static bool implementation_is_wrong(const struct onednn_attempt *attempt, const char *implementation,
                                     const struct layout *output)
 {
@@ -197,7 +196,7 @@ static bool implementation_is_wrong(const struct onednn_attempt *attempt, const 
     return false;
 }
 
-/* Names what is described; false when its layouts are none, or it is not to be used. */
+/* Names the described tactic; false if its layouts cannot be expressed, or it must not be used. */
 static bool visit_described_tactic(struct visitor *visitor, struct onednn_attempt *attempt,
                                    const struct dnnl_primitive_desc *descriptor, const char *implementation,
                                    struct layout *ret_output)
@@ -234,8 +233,7 @@ static bool add_onednn_tactic(void *context, struct onednn_attempt *attempt,
     return true;
 }
 
-/* Whether the caller brings inputs and provides the output as the kernel expects them: it goes by what the tactic says,
- * which may come from a file. */
+/* Whether the kernel expects the layouts of the tactic, which the caller uses and which may come from a file. */
 static bool descriptor_has_layouts(const struct visitor *visitor, const struct layout *output)
 {
     for (size_t i = 0; i < visitor->request->layer->inputs.count; i++)
@@ -297,8 +295,8 @@ static int create_onednn_kernel(struct tactic_provider *provider, const struct k
         if (operations[i]->kind == request->layer->kind)
             visit_layout_variants(&visitor, &attempt, operations[i], make_matching_kernel);
     }
-    /* Of the layouts that oneDNN had chosen itself, it may have another implementation when it is told them: version 3
-     * then makes a transposed convolution of the next one. So it is asked again as for the list. */
+    /* With explicit layouts oneDNN may return another implementation than when it chooses the same layouts itself:
+     * version 3 does so for transposed convolutions. So it is queried again as for the list. */
     attempt.tactic = NULL;
     if (!visitor.kernel && visitor.rc == 0)
         visit_layout_choices(&visitor, &attempt, make_matching_kernel);

@@ -1,4 +1,4 @@
-/* engine/onednn/v2.c: computations in the words of oneDNN 2, from 2.6 on. See dialect.h. */
+/* engine/onednn/v2.c: computations with the interface of oneDNN 2, from 2.6 on. See dialect.h. */
 #include "engine/onednn/v2.h"
 
 #include <stdlib.h>
@@ -107,7 +107,7 @@ static bool append_v2_post_op(struct dnnl_post_ops *post_ops, const struct onedn
     return status == ONEDNN_SUCCESS;
 }
 
-/* What has an operation descriptor: all but concatenation. */
+/* Creates an operation descriptor: for all primitives except concatenation. */
 static unsigned describe_v2_operation(const struct onednn_computation *computation,
                                       const struct onednn_memories *memories, union onednn_v2_op_desc *ret)
 {
@@ -156,7 +156,7 @@ static unsigned describe_v2_operation(const struct onednn_computation *computati
     return ~0U;
 }
 
-/* It has one implementation for each choice of layouts. */
+/* Concatenation has one implementation for each choice of layouts. */
 static void visit_v2_concatenation(struct dnnl_engine *engine, const struct onednn_computation *computation,
                                    const struct onednn_memories *memories, const struct dnnl_primitive_attr *attributes,
                                    bool (*visit)(void *context, const struct dnnl_primitive_desc *descriptor),

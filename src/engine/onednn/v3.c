@@ -1,4 +1,4 @@
-/* engine/onednn/v3.c: computations in the words of oneDNN 3. See dialect.h. */
+/* engine/onednn/v3.c: computations with the interface of oneDNN 3. See dialect.h. */
 #include "engine/onednn/v3.h"
 
 #include <stdlib.h>
@@ -15,7 +15,7 @@ ONEDNN_V3_FUNCTIONS(ONEDNN_POINTER)
 
 static const unsigned algorithms[] = {ONEDNN_ALGORITHMS(NUMBER) ONEDNN_V3_ELTWISE_ALGORITHMS(NUMBER)};
 
-/* Format tags are spelled as our layouts are, and there are more of them in each version. */
+/* Format tags are spelled like our layouts; newer versions have more of them. */
 static const char *tag_names[MAX_TAGS];
 static unsigned tag_count;
 
@@ -24,7 +24,7 @@ static void read_v3_layout_tags(void)
     for (tag_count = 0; tag_count < MAX_TAGS; tag_count++) {
         tag_names[tag_count] = fmt_tag2str(tag_count);
         if (!tag_names[tag_count] || strcmp(tag_names[tag_count], "format_tag_last") == 0)
-            break; /* it must not be asked for what comes behind */
+            break; /* larger tags must not be queried */
     }
 }
 
@@ -37,7 +37,7 @@ static const char *find_v3_functions(void *library)
 
 /* ---- memory ---- */
 
-/* Only a tag can say that there are blocks. */
+/* Blocked formats can only be specified by a tag. */
 static unsigned create_blocked_memory_desc(struct dnnl_memory_desc **ret, const struct onednn_memory_desc *memory)
 {
     for (unsigned tag = ONEDNN_V3_FORMAT_TAG_ANY + 1; tag < tag_count; tag++)
@@ -78,7 +78,7 @@ static void free_v3_memory_desc(struct dnnl_memory_desc *memory)
         memory_desc_destroy(memory);
 }
 
-/* `ret` is a pointer to what the query gives. */
+/* `ret` points to the result of the query. */
 static bool query_memory_desc(const struct dnnl_memory_desc *memory, unsigned what, void *ret)
 {
     return memory_desc_query(memory, what, ret) == ONEDNN_SUCCESS;
@@ -144,7 +144,7 @@ static bool append_v3_post_op(struct dnnl_post_ops *post_ops, const struct onedn
     return status == ONEDNN_SUCCESS;
 }
 
-/* Makes a descriptor of the first implementation. */
+/* Creates a descriptor of the first implementation. */
 static unsigned create_v3_primitive_desc(struct dnnl_engine *engine, const struct onednn_computation *computation,
                                          const struct onednn_memories *memories,
                                          const struct dnnl_primitive_attr *attributes, struct dnnl_primitive_desc **ret)

@@ -36,7 +36,7 @@ void engine_free(struct engine *engine)
 
 /* ---- Inputs and outputs ---- */
 
-/* What the profiles leave no choice about. */
+/* Sets dimensions that are fixed by the profiles. */
 static void apply_profile_shapes(const struct engine *engine, size_t input, struct backend_io *ret)
 {
     const struct shape *first = &engine->profiles.items[0].minimum[input];

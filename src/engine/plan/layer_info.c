@@ -12,7 +12,7 @@ static struct text engine_value_name(const struct engine *engine, uint32_t value
     return engine->network->model->values.items[value].name;
 }
 
-/* Shapes as it was built for, else as the model says. */
+/* Shapes from the build, else from the model. */
 static void describe_layer_tensor(const struct engine *engine, uint32_t value, const struct shape *built,
                                   enum data_type type, struct layer_info *info, struct layer_info_tensor *ret)
 {
@@ -26,7 +26,7 @@ static void describe_layer_tensor(const struct engine *engine, uint32_t value, c
         layer_info_set_dims(info, ret, declared.shape.dims, declared.shape.rank);
 }
 
-/* What a layer stores, of a value that is float32 in the model. What the engine is fed stays what it is. */
+/* The type in which a value is stored. Inputs of the engine keep their type. */
 static enum data_type stored_type(const struct engine *engine, uint32_t value, enum precision precision)
 {
     enum data_type type = network_type(engine->network, value);
@@ -42,7 +42,7 @@ static void name_layout(const struct layout *layout, struct layer_info *info, st
         ret->format = arena_printf(&info->arena, "%s %s", layer_info_type_word(ret->type), layout->text);
 }
 
-/* Constants are parts of a layer. */
+/* Constants are not listed: they are parts of a layer. */
 static void add_layer_tensors(const struct engine *engine, const struct layer *layer, const struct engine_layer *choice,
                               struct layer_info *info, struct layer_info_layer *ret)
 {

@@ -1,4 +1,4 @@
-/* engine/plan/read.c: an engine out of a plan file. See plan.h. */
+/* engine/plan/read.c: reads an engine from a plan file. See plan.h. */
 #include <inttypes.h>
 #include <limits.h>
 #include <math.h>
@@ -19,15 +19,15 @@
 
 /* ---- The description ---- */
 
-/* The description in a plan file, which is as hostile as any file. */
+/* The description in a plan file, which is untrusted. */
 
 struct plan_description {
     struct json_reader json;
     const json_t *providers, *profiles, *layers; /* arrays */
     struct node_group *groups;                   /* one for each layer */
-    uint32_t *nodes;                             /* what they point to */
+    uint32_t *nodes;                             /* the nodes of the groups */
     int threads;
-    int rc; /* of the first failure, which `err` describes; what is read after it is empty */
+    int rc; /* of the first failure, described in `err`; later reads return empty values */
     struct error *err;
 };
 
@@ -39,7 +39,7 @@ static void note_damage(struct plan_description *description, const char *what)
         description->rc = error_set(description->err, ERR_CORRUPT, "its description is damaged: %s", what);
 }
 
-/* The array of that name; `count` elements unless that is SIZE_MAX. */
+/* Reads an array with `count` elements (SIZE_MAX: any number). */
 static const json_t *read_json_array(struct plan_description *description, const json_t *object, const char *key,
                                      size_t count)
 {
@@ -60,7 +60,7 @@ static int64_t read_json_integer(struct plan_description *description, const jso
     return 0;
 }
 
-/* A finite number, 0 or more. */
+/* Reads a finite number >= 0. */
 static double read_json_amount(struct plan_description *description, const json_t *value, const char *what)
 {
     double number;
@@ -94,7 +94,7 @@ static struct shape read_json_shape(struct plan_description *description, const 
     return shape;
 }
 
-/* `count` shapes, malloc'd, under a key that may be missing: then NULL. */
+/* Reads `count` shapes, malloc'd; NULL if the key is missing. */
 static struct shape *read_json_shapes(struct plan_description *description, const json_t *object, const char *key,
                                       size_t count)
 {
@@ -107,7 +107,7 @@ static struct shape *read_json_shapes(struct plan_description *description, cons
     return shapes;
 }
 
-/* --- what needs no network --- */
+/* --- parts that need no network --- */
 
 static void read_node_groups(struct plan_description *description)
 {
@@ -142,7 +142,8 @@ static void release_plan_description(struct plan_description *description)
     *description = (struct plan_description){0};
 }
 
-/* Reads what does not need the network. The bytes outlive `ret`. Errors are ERR_CORRUPT and do not name the file. */
+/* Reads the parts that do not need the network. The bytes must outlive `ret`. Errors are ERR_CORRUPT and do not name
+ * the file. */
 static int open_plan_description(struct plan_description *ret, const char *data, size_t size, struct error *err)
 {
     struct error why = {0};
@@ -278,7 +279,7 @@ static void read_plan_layer(struct plan_description *description, const json_t *
     ret->output_shapes = read_json_shapes(description, json, "output_shapes", layer->outputs.count);
 }
 
-/* Fills engine->layers and engine->profiles: engine->network and engine->providers are there. ERR_MISSING for a
+/* Fills engine->layers and engine->profiles; engine->network and engine->providers must be set. ERR_MISSING for a
  * provider that is not among them. */
 static int read_plan_layers(struct plan_description *description, struct engine *engine)
 {
@@ -325,9 +326,9 @@ static int check_plan_header(struct span bytes, struct error *err)
     uint64_t version;
 
     if (plan_header_is_tensorrt(bytes))
-        return error_set(err, ERR_UNSUPPORTED,
-                         "it is an engine of TensorRT, which only TensorRT can run: the built-in engine has plan files "
-                         "of its own");
+        return error_set(
+            err, ERR_UNSUPPORTED,
+            "it is an engine of TensorRT, which only TensorRT can run: the built-in engine has a different format");
     if (bytes.size == 0)
         return error_set(err, ERR_CORRUPT, "it is empty, and no plan file");
     if (memcmp(bytes.data, PLAN_MAGIC, known) != 0)
@@ -368,7 +369,7 @@ static int split_plan_parts(struct span bytes, struct plan_parts *ret, struct er
     return 0;
 }
 
-/* --- stand-ins for providers --- */
+/* --- dummy providers --- */
 
 struct stand_in {
     struct tactic_provider base;
@@ -421,7 +422,7 @@ static int make_stand_ins(struct plan_description *description, struct provider_
     return 0;
 }
 
-/* Another version may have other kernels of the same name. */
+/* Another version may have different kernels with the same name. */
 static int compare_provider_versions(struct plan_description *description, const struct provider_list *providers,
                                      const char *display_name, struct log *log)
 {
@@ -444,7 +445,7 @@ static int compare_provider_versions(struct plan_description *description, const
 
 /* --- the engine --- */
 
-/* A plan is self-contained: whatever else its model refers to, nobody has put there. */
+/* A plan is self-contained: its model must not refer to other files. */
 static int restore_plan_network(const struct plan_description *description, struct span bytes, const char *display_name,
                                 struct engine *engine, struct error *err)
 {
@@ -491,7 +492,7 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
         engine_free(engine);
         return rc;
     }
-    /* Who only looks need not wait for all weights to be read. */
+    /* For inspection the weights need not be read. */
     if (settings != NULL && !hash_equal(plan_hash_bytes(parts.model.data, parts.model.size), parts.model_hash)) {
         rc = error_set(err, ERR_CORRUPT, "its model is damaged: its checksum is wrong");
         goto done;
@@ -499,7 +500,7 @@ int plan_parse(struct span bytes, const char *display_name, const struct provide
     rc = open_plan_description(&description, parts.description, parts.description_size, err);
     if (rc < 0)
         goto done;
-    /* A plan from a larger machine, or from a stranger, starts no more threads than help here. */
+    /* A plan from another machine starts at most as many threads as are usable here. */
     engine->threads = description.threads < usable ? description.threads : usable;
     rc = settings != NULL ? compare_provider_versions(&description, &engine->providers, display_name, settings->log)
                           : make_stand_ins(&description, &engine->providers);
@@ -535,7 +536,7 @@ int plan_load(const char *path, const struct provider_settings *providers, struc
     if (rc < 0)
         file_map_release(&map);
     else
-        (*ret)->owned_network->model->map = map; /* the model lies in it, and releases it */
+        (*ret)->owned_network->model->map = map; /* the mapping contains the model, which releases it */
     return rc;
 }
 

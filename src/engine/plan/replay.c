@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "onnx/proto/value_info.h"
 
-/* The layouts that providers are asked about: row-major, channels last, channels in blocks. */
+/* The layouts that are tried: row-major, channels last, blocked channels. */
 enum { ROW_MAJOR, CHANNELS_LAST, BLOCKS_OF_4, BLOCKS_OF_8, BLOCKS_OF_16, LAYOUT_CHOICES };
 
 static void make_replay_layout(int choice, size_t rank, struct layout *ret)
@@ -18,7 +18,7 @@ static void make_replay_layout(int choice, size_t rank, struct layout *ret)
     char middle[16] = "";
 
     *ret = (struct layout){0};
-    if (choice == ROW_MAJOR || rank < 3 || rank > 6) /* without pixels there are no channels */
+    if (choice == ROW_MAJOR || rank < 3 || rank > 6) /* without spatial dimensions there are no channels */
         return;
     for (size_t i = 2; i < rank; i++)
         middle[i - 2] = (char)('a' + i);
@@ -71,7 +71,7 @@ static bool tensor_has_layout(const struct tactic_tensor *tensor, const struct l
            tensor->components_per_element.value == strides.block_sizes[strides.block_count - 1];
 }
 
-/* The layout that a replay describes by strides; what is none of ours is left as it is. */
+/* Sets the layout that a replay describes by strides; unknown ones are ignored. */
 static void read_replay_layout(const struct tactic_tensor *tensor, struct kernel_input *input)
 {
     for (int choice = 0; choice < LAYOUT_CHOICES; choice++) {
@@ -163,9 +163,9 @@ int replay_tactic_find(const struct provider_list *providers, const struct kerne
     return 0;
 }
 
-/* ---- What was chosen ---- */
+/* ---- Export ---- */
 
-/* TensorRT's spelling of types that no precision stands for. */
+/* TensorRT's names of types without a precision. */
 static void add_tensorrt_type_name(struct string_builder *text, enum data_type type, enum precision precision)
 {
     static const struct {
@@ -190,7 +190,7 @@ static void add_tensorrt_type_name(struct string_builder *text, enum data_type t
         string_add_char(text, (char)toupper((unsigned char)*name));
 }
 
-/* As it was built, else as the model says; false when it is not known. */
+/* The shape from the build, else from the model; false if unknown. */
 static bool find_built_shape(const struct engine *engine, uint32_t value, const struct shape *built, struct shape *ret)
 {
     struct value_type type;

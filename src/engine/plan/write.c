@@ -1,4 +1,4 @@
-/* engine/plan/write.c: an engine into a plan file. See plan.h. */
+/* engine/plan/write.c: writes an engine to a plan file. See plan.h. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static void write_plan_precision(struct json_writer *json, const struct layer *l
     json_writer_end_array(json);
 }
 
-/* `position`: of each node of the model among those that are written. */
+/* `position`: index of each node of the model among the written ones. */
 static void write_plan_layer(struct json_writer *json, const struct layer *layer, const struct engine_layer *choice,
                              const uint32_t *position)
 {
@@ -144,7 +144,7 @@ static void write_plan_description(struct json_writer *json, const struct engine
 
 /* --- the model --- */
 
-/* Where the graph's content begins in the model, for weights to be aligned; and tensors that had to be decoded. */
+/* The offset of the graph's content in the model, for alignment of weights; and decoded tensors. */
 struct weight_placer {
     struct model *model;
     uint64_t graph_start;
@@ -207,7 +207,7 @@ static int place_weight(void *data, const struct initializer *initializer, struc
     return 1;
 }
 
-/* Weights lie in the plan; but tensors inside of nodes that lie elsewhere cannot be put there. */
+/* Weights are stored in the plan, but external tensors in attributes cannot be. */
 static int check_external_tensors(const struct subgraph *subgraph, struct error *err)
 {
     struct model nodes_only = *subgraph->model;
@@ -226,8 +226,8 @@ static int check_external_tensors(const struct subgraph *subgraph, struct error 
     return rc;
 }
 
-/* The graph's length stands before it, and how many bytes that takes decides about where its weights lie: guessed, and
- * corrected. Should no guess come true, weights are not aligned, which costs readers a copy. */
+/* The size of the graph's length field affects the alignment of weights: it is guessed and corrected. If no guess is
+ * right, weights are unaligned, which costs readers a copy. */
 static int write_aligned_model(const struct subgraph *subgraph, struct weight_placer *placer, struct piece_list *graph,
                                struct piece_list *ret, struct error *err)
 {
@@ -303,7 +303,7 @@ done:
     return rc;
 }
 
-/* The model as the network has it: its inputs and outputs, and the nodes that are in layers. */
+/* Initializes the subgraph of the network: its inputs, outputs, and the nodes in layers. */
 static void init_network_subgraph(struct subgraph *subgraph, const struct network *network)
 {
     subgraph_init_whole(subgraph, network->model);

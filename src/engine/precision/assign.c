@@ -6,7 +6,7 @@
 #include "base/text/names.h"
 #include "engine/precision/precision.h"
 
-/* That many layers are named in one message. */
+/* Maximum number of layers in one message. */
 #define NAMED_LAYERS 8
 
 static void note_complaint(struct short_list *complaints, const char *kind, const char *name, enum data_type type)
@@ -22,7 +22,7 @@ static bool precision_is_enabled(const struct precision_settings *settings, enum
 
 /* ---- Names ---- */
 
-/* From the names of tensors to the layers that make them. */
+/* Maps names of tensors to their layers. */
 static void index_layer_outputs(const struct network *network, struct name_map *ret)
 {
     name_map_init(ret);
@@ -35,7 +35,7 @@ static void index_layer_outputs(const struct network *network, struct name_map *
     }
 }
 
-/* The layer that makes a tensor, and which of its outputs that is. */
+/* The layer that produces a tensor, and the index among its outputs. */
 static const struct layer *find_layer_of_output(const struct network *network, const struct name_map *tensors,
                                                 struct text name, size_t *ret_output)
 {
@@ -152,7 +152,7 @@ static int constrain_tensors(const struct network *network, const struct name_ma
             rc = refuse_unknown_tensor(network, override->name, err);
         if (rc < 0)
             return rc;
-        /* A tensor at int8 would need a layer behind it that reads int8: those have float32 in front of them here. */
+        /* int8 outputs are not supported: layers here read float32. */
         if (!precision_is_enabled(settings, precision) || precision == PRECISION_INT8 ||
             network_type(network, layer->outputs.items[output]) != DATA_FLOAT32) {
             note_complaint(complaints, "tensor", override->name, override->type);
@@ -163,7 +163,7 @@ static int constrain_tensors(const struct network *network, const struct name_ma
     return 0;
 }
 
-/* ---- All of it ---- */
+/* ---- Assignment ---- */
 
 static void store_output_precisions(const struct network *network, struct layer_precision *precisions)
 {
@@ -192,10 +192,10 @@ static int settle_complaints(const struct precision_settings *settings, struct s
     short_list_end(complaints);
     if (settings->constraints == PRECISION_CONSTRAINTS_OBEY)
         return error_set(err, ERR_INVALID,
-                         "the precision that was asked for cannot be had by %s: either it was not enabled (--fp16, "
-                         "--bf16, --int8), or the layer has no such form",
+                         "the requested precision is not possible for %s: it is not enabled (--fp16, --bf16, --int8), "
+                         "or not supported by the layer",
                          complaints->text->data);
-    log_message(log, LOG_WARNING, "The precision that was asked for cannot be had by %s", complaints->text->data);
+    log_message(log, LOG_WARNING, "The requested precision is not possible for %s", complaints->text->data);
     return 0;
 }
 
@@ -238,13 +238,13 @@ void precisions_release(struct layer_precision *precisions, size_t count)
     }
 }
 
-/* ---- What no layer has ---- */
+/* ---- Unused precisions ---- */
 
-/* The layers that compute with float32 numbers, seen by somebody who looks for a precision. */
+/* Statistics of the layers that compute with float32 tensors, for one precision. */
 struct precision_candidates {
     size_t count;
-    size_t eligible, constrained; /* those that could have it; of them, those that the user wants otherwise */
-    size_t untyped;               /* those with a tensor whose type is not known */
+    size_t eligible, constrained; /* layers that may have it; of these, constrained to another precision */
+    size_t untyped;               /* layers with a tensor of unknown type */
     size_t with_bodies;           /* nodes with bodies, such as If and Loop */
     const struct layer *body;     /* the first of these */
 };

@@ -17,32 +17,32 @@
 
 /* ---- Histograms of magnitudes ---- */
 
-/* How often which absolute values were seen, in one pass and in constant memory.
+/* A histogram of absolute values, in one pass and in constant memory.
  *
- * Bins are equally wide and begin at 0. When a value lies beyond the last one, the width is doubled until it does not,
- * so that counts stay exact. */
+ * Bins have equal widths and start at 0. If a value is beyond the last bin, the width is doubled until it fits, so that
+ * counts stay exact. */
 
 #define ABSOLUTE_HISTOGRAM_BINS 2048
 
 struct absolute_histogram {
     uint64_t bins[ABSOLUTE_HISTOGRAM_BINS];
-    uint64_t zeros; /* seen before there was a width */
+    uint64_t zeros; /* seen before the width was set */
     double width;   /* 0: nothing but zeros so far */
     float largest;
     uint64_t total; /* finite values */
 };
 
-/* What range to keep when 0 .. range is stored in 127 steps of equal size, and what is larger as its end. All of them
- * are at most `largest`, and > 0 when that is. */
+/* Functions that compute the range to keep: 0 .. range is stored in 127 equal steps, and larger values are clipped.
+ * Ranges are at most `largest`, and > 0 if that is. */
 
-/* What `range` cuts off: the share of the values that lie beyond it, and the share of the sum of all absolute values by
- * which they do. As exact as the bins. */
+/* The effect of clipping to `range`: the fraction of values beyond it, and the clipped fraction of the sum of absolute
+ * values. As exact as the bins. */
 struct absolute_histogram_clipping {
     double values, sum;
 };
 
 #define BINS ABSOLUTE_HISTOGRAM_BINS
-#define LEVELS 128 /* absolute values that int8 tells apart */
+#define LEVELS 128 /* distinct absolute values of int8 */
 #define SMOOTHING 1e-4
 
 /* ---- Counting ---- */
@@ -109,7 +109,7 @@ static double histogram_bins_end(const struct absolute_histogram *histogram, siz
     return end < (double)histogram->largest ? end : (double)histogram->largest;
 }
 
-/* The end of the first bin up to which there is this share (0 .. 1) of all values. */
+/* The end of the first bin at which this fraction (0 .. 1) of all values is reached. */
 static double find_quantile_range(const struct absolute_histogram *histogram, double quantile)
 {
     double wanted = quantile * (double)histogram->total;
@@ -147,7 +147,7 @@ static struct absolute_histogram_clipping measure_histogram_clipping(const struc
     return clipping;
 }
 
-/* The first `count` bins as int8 keeps them: LEVELS groups, in each of which all bins that are used get the same. */
+/* Quantizes the first `count` bins: LEVELS groups, in each of which all nonempty bins get the same value. */
 static void quantize_histogram_bins(const double *bins, size_t count, double *ret)
 {
     size_t begin = 0;
@@ -167,8 +167,8 @@ static void quantize_histogram_bins(const double *bins, size_t count, double *re
     }
 }
 
-/* What is 0 becomes a little, at the expense of the rest, so that relative entropies stay finite; and the sum becomes
- * 1. False when everything is 0. */
+/* Smooths and normalizes a distribution: zeros become small positive numbers, so that relative entropies stay finite,
+ * and the sum becomes 1. False if everything is 0. */
 static bool make_bin_distribution(double *bins, size_t count)
 {
     size_t empty = 0;
@@ -186,7 +186,7 @@ static bool make_bin_distribution(double *bins, size_t count)
     return true;
 }
 
-/* How much is lost when what lies behind the first `count` bins is counted in the last one of them. */
+/* The divergence (information loss) if values beyond the first `count` bins are counted in the last of them. */
 static double find_clipping_divergence(const double *bins, size_t count, double beyond)
 {
     double reference[BINS], kept[BINS], ret = 0;
@@ -210,7 +210,7 @@ static double find_entropy_range(const struct absolute_histogram *histogram)
 
     for (size_t i = 0; i < BINS; i++)
         bins[i] = (double)histogram->bins[i];
-    bins[0] = bins[1]; /* zeros are exact in any range: they must not decide about it */
+    bins[0] = bins[1]; /* zeros are exact in any range and must not affect it */
     while (used > LEVELS && bins[used - 1] == 0)
         used--;
     for (size_t count = used; count >= LEVELS; count--) {
@@ -232,9 +232,9 @@ static double find_entropy_range(const struct absolute_histogram *histogram)
 struct calibrated_tensor {
     struct text name;
     float loaded;                         /* scale; 0: none */
-    bool loaded_nothing;                  /* a cache says that no values were seen */
-    float computed;                       /* scale, of all values so far; 0: has to be computed again */
-    struct absolute_histogram *histogram; /* NULL: no values were seen */
+    bool loaded_nothing;                  /* the cache states that no values were observed */
+    float computed;                       /* scale of all values so far; 0: to be recomputed */
+    struct absolute_histogram *histogram; /* NULL: no values */
 };
 
 struct calibration {
@@ -243,7 +243,7 @@ struct calibration {
     struct {
         struct calibrated_tensor *items;
         size_t count, capacity;
-    } tensors; /* in the order in which they came */
+    } tensors; /* in order of first observation */
     struct name_map indices;
     struct arena names;
     bool loaded, generated;
@@ -317,7 +317,7 @@ static float compute_tensor_scale(const struct calibration *calibration, const s
     return fmaxf((float)(range / 127), 0x1p-126F); /* subnormal steps would not be equal */
 }
 
-/* 0: nothing is known. */
+/* 0: unknown. */
 static float find_tensor_scale(const struct calibration *calibration, struct calibrated_tensor *tensor)
 {
     if (tensor->loaded > 0)
@@ -371,7 +371,7 @@ bool calibration_is_loaded(const struct calibration *calibration)
     return calibration->loaded;
 }
 
-/* A tensor that no model has, with the scale of what needs none. */
+/* A name that no model has, with scale 0. */
 static const char generated_mark[] = "(calibrated with randomly generated data)";
 
 void calibration_mark_generated(struct calibration *calibration)
@@ -384,7 +384,7 @@ bool calibration_is_generated(const struct calibration *calibration)
     return calibration->generated;
 }
 
-/* Takes a line, without what ends it, off the front of `rest`. */
+/* Removes the first line of `rest` and returns it without its line break. */
 static struct text take_cache_line(struct text *rest)
 {
     const char *end = rest->size > 0 ? memchr(rest->data, '\n', rest->size) : NULL;
@@ -398,7 +398,7 @@ static struct text take_cache_line(struct text *rest)
     return line;
 }
 
-/* "<name>: <8 digits>". The name may hold anything else, colons too. */
+/* "<name>: <8 digits>". The name may contain colons. */
 static bool parse_scale_entry(struct text line, struct text *ret_name, float *ret_scale)
 {
     const size_t tail = sizeof(": 00000000") - 1;
@@ -426,7 +426,7 @@ static bool text_is_calibration_cache(struct text first_line)
     return first_line.size >= 4 && memcmp(first_line.data, "TRT-", 4) == 0;
 }
 
-/* Reads all entries, to see that they can be read, or (`calibration` is not NULL) to take them. */
+/* Parses all entries: only checks them if `calibration` is NULL, else adds them. */
 static int read_scale_entries(struct calibration *calibration, struct text rest, const char *display_name,
                               struct error *err)
 {
@@ -480,7 +480,7 @@ int calibration_load(struct calibration *calibration, const char *path, struct e
     return rc;
 }
 
-/* As TensorRT 8.6 calls them. */
+/* Header lines of TensorRT 8.6. */
 static const char *const headers[] = {
     [CALIBRATION_ENTROPY] = "TRT-8601-EntropyCalibration2",
     [CALIBRATION_MINMAX] = "TRT-8601-MinMaxCalibration",
@@ -501,8 +501,8 @@ int calibration_write(const struct calibration *calibration, struct string_build
             continue;
         if (memchr(tensor->name.data, '\n', tensor->name.size) != NULL)
             return error_set(err, ERR_UNSUPPORTED,
-                             "a calibration cache cannot hold the tensor '" TEXT_FORMAT
-                             "': there is a line break in its name",
+                             "a calibration cache cannot contain the tensor '" TEXT_FORMAT
+                             "': its name has a line break",
                              TEXT_ARGS(tensor->name));
         memcpy(&bits, &scale, sizeof(bits));
         string_add_text(ret, tensor->name);

@@ -1,4 +1,5 @@
-/* engine/precision/precision.c: rounding to narrow types, and what of a layer is rounded. See precision.h. */
+/* engine/precision/precision.c: rounding to narrow types, and the tensors of a layer that are rounded. See
+ * precision.h. */
 #include "engine/precision/precision.h"
 
 #include <math.h>
@@ -7,7 +8,7 @@
 #include "onnx/half/half_operators.h"
 #include "onnx/proto/node_attribute.h"
 
-/* Loops of a fixed length are what compilers vectorize even where code size counts, too. */
+/* Compilers vectorize loops of fixed length even when optimizing for size. */
 #define BLOCK 64
 
 static const struct {
@@ -62,7 +63,7 @@ static inline float float32_from_bits(uint32_t bits)
     return value;
 }
 
-/* `a` when `choose_a` is 1, `b` when it is 0. Compilers turn a conditional expression back into a branch. */
+/* `a` if `choose_a` is 1, `b` if it is 0. Avoids the branch that compilers generate for a conditional expression. */
 static inline uint32_t select_bits(int choose_a, uint32_t a, uint32_t b)
 {
     return b ^ ((a ^ b) & (uint32_t)-choose_a);
@@ -74,9 +75,9 @@ static inline float rounded_to_float16(float value)
 {
     uint32_t bits = float32_to_bits(value);
     uint32_t sign = bits & 0x80000000, magnitude = bits & 0x7fffffff;
-    /* Halfway cases go to the even neighbour. What carries into 2^16 or beyond has no float16. */
+    /* Ties go to the even neighbour. Results of 2^16 and above do not exist in float16. */
     uint32_t normal = (magnitude + 0xfff + (magnitude >> 13 & 1)) & ~(uint32_t)0x1fff;
-    /* Multiples of 2^-24: the distance of the float32 numbers from 0.5 on, to which the addition rounds. */
+    /* Rounds to multiples of 2^-24, the spacing of float32 numbers in [0.5, 1), by an addition. */
     uint32_t subnormal = float32_to_bits((float32_from_bits(magnitude) + 0.5F) - 0.5F);
     uint32_t not_a_number = (magnitude & ~(uint32_t)0x1fff) | 0x400000;
     uint32_t ret = select_bits((int32_t)magnitude > 0x477fefff, 0x7f800000, normal); /* from 65520 on */
@@ -94,7 +95,7 @@ static inline float rounded_to_bfloat16(float value)
     return float32_from_bits(select_bits((int32_t)(bits & 0x7fffffff) > 0x7f800000, not_a_number, number));
 }
 
-/* `limit` is 127 or 128, the least number's magnitude. */
+/* `limit` is 127 or 128, the magnitude of the smallest value. */
 static inline float quantize_float(float value, float scale, float limit)
 {
     float steps = value / scale;
@@ -102,7 +103,7 @@ static inline float quantize_float(float value, float scale, float limit)
     bits = select_bits(steps < -limit, float32_to_bits(-limit), bits);
     bits = select_bits(steps > 127, float32_to_bits(127), bits);
     bits = select_bits(steps == steps, bits, 0); /* NaN */
-    /* float32 numbers of that size are whole, and the addition rounds to one of them, half to even. */
+    /* float32 numbers of that size are integers, and the addition rounds to one of them, ties to even. */
     return ((float32_from_bits(bits) + 0x1.8p23F) - 0x1.8p23F) * scale;
 }
 
@@ -214,7 +215,7 @@ bool precision_narrows_input(const struct network *network, const struct layer *
 
 /* ---- Constants ---- */
 
-/* The dimension of a weight that counts output channels. */
+/* The dimension of a weight with the output channels. */
 static size_t find_weight_channel_axis(const struct network *network, const struct layer *layer,
                                        const struct shape *shape)
 {
@@ -228,7 +229,7 @@ static size_t find_weight_channel_axis(const struct network *network, const stru
     return shape->rank - 1;
 }
 
-/* A weight as blocks of `inner` elements, one after the other, which belong to channel 0, 1, ..., count - 1, 0, ... */
+/* A weight as consecutive blocks of `inner` elements, which belong to channels 0, 1, ..., count - 1, 0, ... */
 struct channels {
     size_t count, inner, blocks;
 };
@@ -261,7 +262,7 @@ static void quantize_channel(const struct channels *channels, size_t channel, fl
 
     for (size_t block = channel; block < channels->blocks; block += channels->count)
         largest = add_largest_finite(values + block * channels->inner, channels->inner, largest);
-    /* A scale that is not normal cannot tell 127 steps apart: what is that small is nothing. */
+    /* A subnormal scale cannot represent 127 distinct steps: such small values become 0. */
     float scale = fmaxf(largest / 127, 0x1p-126F);
     for (size_t block = channel; block < channels->blocks; block += channels->count)
         quantize_floats(scale, 127, values + block * channels->inner, channels->inner);
@@ -274,7 +275,7 @@ static void quantize_weight(const struct network *network, const struct layer *l
     if (weight->shape.rank == 0 || tensor_elements(weight) == 0)
         return;
     size_t axis = find_weight_channel_axis(network, layer, &weight->shape);
-    if (weight->shape.rank == 1 || axis >= weight->shape.rank) /* a product with a vector has one channel */
+    if (weight->shape.rank == 1 || axis >= weight->shape.rank) /* a vector has one channel */
         channels = (struct channels){.count = 1, .inner = tensor_elements(weight), .blocks = 1};
     else
         channels = weight_channels_of(&weight->shape, axis);

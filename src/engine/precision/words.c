@@ -45,7 +45,7 @@ void precision_words_of(const struct precision_settings *settings, struct tactic
     add_override_words(TENSOR, &settings->tensors, ret);
 }
 
-/* "NAME:TYPE"; names may hold colons. */
+/* "NAME:TYPE"; names may contain colons. */
 static bool read_override(const char *words, struct arena *arena, struct precision_override *ret)
 {
     const char *colon = strrchr(words, ':');
@@ -88,7 +88,7 @@ int precision_words_read(const struct tactic_options *words, struct arena *arena
 
     for (size_t i = 0; i < words->count; i++)
         if (!read_precision_word(words->items[i], arena, layers, tensors, &settings))
-            return error_set(err, ERR_UNSUPPORTED, "'%s' is no option for precisions of this program", words->items[i]);
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is not a precision option of this program", words->items[i]);
     *ret = settings;
     return 0;
 }

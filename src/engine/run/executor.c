@@ -1,4 +1,4 @@
-/* engine/run/executor.c: runs an engine. What depends on the shapes of the inputs is a variant (variant.h). */
+/* engine/run/executor.c: runs an engine. Everything that depends on input shapes is in a variant (variant.h). */
 #include "engine/run/executor.h"
 
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 #include "engine/run/variant.h"
 #include "onnx/model/subgraph.h"
 
-/* Sets of input shapes that are kept ready. Beyond that the one that was not run for the longest time goes. */
+/* Maximum number of cached variants; the least recently used one is dropped. */
 #define LARGEST_VARIANT_COUNT 4
 
 struct executor {
@@ -35,7 +35,7 @@ int executor_new(const struct engine *engine, struct log *log, struct executor *
 
     for (size_t i = 0; i < network->layers.count; i++)
         if (engine->layers[i].tactic.provider == NULL)
-            return error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'",
+            return error_set(err, ERR_MISSING, "layer '%s': no provider has its tactic '%s'",
                              network->layers.items[i].name, engine->layers[i].tactic.name);
     if (memory_limit_is_set())
         memory_limit_enforce();
@@ -87,7 +87,7 @@ static struct text network_value_name(const struct network *network, uint32_t va
     return network->model->values.items[value].name;
 }
 
-/* A profile's negative bound is none: the model leaves the dimension open, and so does the profile. */
+/* A negative bound of a profile means that the dimension is unbounded, as in the model. */
 static bool shape_lies_within(const struct shape *shape, const struct shape *minimum, const struct shape *maximum)
 {
     if (shape->rank != minimum->rank || shape->rank != maximum->rank)
@@ -109,7 +109,7 @@ static bool profile_accepts_feed(const struct executor *executor, const struct e
     return true;
 }
 
-/* INT64_MAX is no bound that anybody has set. */
+/* INT64_MAX means no bound. */
 static void add_bounds_text(struct string_builder *text, const struct engine_profile *profile, size_t input)
 {
     const struct shape *minimum = &profile->minimum[input], *maximum = &profile->maximum[input];
@@ -130,14 +130,14 @@ static void add_bounds_text(struct string_builder *text, const struct engine_pro
     string_add(text, minimum->rank == 1 ? ",)" : ")");
 }
 
-/* One profile has to take all inputs together. */
+/* One profile must accept all inputs together. */
 static int check_profile_bounds(const struct executor *executor, struct error *err)
 {
     const struct engine *engine = executor->engine;
     SCOPED_STRING(text);
     size_t input = 0;
 
-    for (size_t i = engine->profiles.count; i-- > 0;) /* so that `input` is that of the first one */
+    for (size_t i = engine->profiles.count; i-- > 0;) /* so that `input` refers to the first profile */
         if (profile_accepts_feed(executor, &engine->profiles.items[i], &input))
             return 0;
     if (engine->profiles.count == 0)
@@ -150,7 +150,7 @@ static int check_profile_bounds(const struct executor *executor, struct error *e
             string_add(&text, i + 1 < engine->profiles.count ? ", " : " or ");
         add_bounds_text(&text, &engine->profiles.items[i], input);
     }
-    return error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' is fed a tensor of shape %s",
+    return error_set(err, ERR_INVALID, "input '" TEXT_FORMAT "' has a tensor of shape %s",
                      TEXT_ARGS(network_value_name(engine->network, engine->network->inputs.items[input])), text.data);
 }
 
@@ -249,7 +249,7 @@ static int run_all_layers(struct executor *executor, struct variant *variant, st
     return 0;
 }
 
-/* A tensor of the caller's own, row-major: that of the run itself where nobody else needs it. */
+/* Returns a row-major tensor owned by the caller: the run's tensor itself if it is not needed any more. */
 static int hand_over_output(struct layer_values *value, struct tensor *ret, struct error *err)
 {
     struct tensor *tensor = &value->tensor;
@@ -298,7 +298,7 @@ static int collect_one_output(const struct executor *executor, struct variant *v
     else if (variant->values[value].exists)
         rc = hand_over_output(&variant->values[value], &tensor, err);
     else
-        rc = error_set(err, ERR_BACKEND, "nothing in the engine makes it");
+        rc = error_set(err, ERR_BACKEND, "no layer of the engine produces it");
     if (rc == 0)
         tensor_list_add(ret, network_value_name(network, value), &tensor);
     else

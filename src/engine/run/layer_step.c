@@ -1,4 +1,4 @@
-/* engine/run/layer_step.c: one layer, its inputs and outputs brought into the layouts and precisions that it wants. */
+/* engine/run/layer_step.c: runs one layer with conversions of its inputs and outputs. */
 #include "engine/run/layer_step.h"
 
 #include <stdlib.h>
@@ -6,7 +6,7 @@
 
 #include "base/memory.h"
 
-/* --- what a value is stored in --- */
+/* --- precisions of stored values --- */
 
 static enum precision stored_output_precision(const struct engine_layer *choice, size_t output)
 {
@@ -17,7 +17,7 @@ static enum precision stored_output_precision(const struct engine_layer *choice,
     return precision == PRECISION_TF32 || precision == PRECISION_INT8 ? PRECISION_FLOAT32 : precision;
 }
 
-/* The precision that the layer which makes `value` has rounded it to. Producers stand a little before their readers. */
+/* The precision to which the producer of `value` has rounded it. Searched backwards from the consumer. */
 static enum precision stored_input_precision(const struct engine *engine, const struct layer *reader, uint32_t value)
 {
     const struct layer *layers = engine->network->layers.items;
@@ -29,7 +29,7 @@ static enum precision stored_input_precision(const struct engine *engine, const 
     return PRECISION_FLOAT32;
 }
 
-/* The same bytes in the same places, also where the texts differ: dimensions of one element may stand anywhere. */
+/* Whether two layouts are the same in memory, even if their texts differ: dimensions of size 1 may be anywhere. */
 static bool layouts_lie_alike(const struct layout *a, const struct layout *b, const struct shape *shape)
 {
     struct layout_strides left, right;
@@ -45,14 +45,14 @@ static bool layouts_lie_alike(const struct layout *a, const struct layout *b, co
     return true;
 }
 
-/* --- making a step --- */
+/* --- creating a step --- */
 
 static const char *name_layer(const struct layer *layer)
 {
     return layer->name != NULL ? layer->name : "";
 }
 
-/* What it takes to bring an input that comes at run time to the kernel. */
+/* Prepares the conversion of a run-time input for the kernel. */
 static int prepare_step_input(struct layer_step *step, const struct engine *engine, const struct engine_layer *choice,
                               size_t i, struct error *err)
 {
@@ -98,7 +98,7 @@ static int describe_step_output(struct layer_step *step, const struct engine *en
     if (choice->tactic.output_layouts != NULL)
         output->layout = choice->tactic.output_layouts[i];
     tensor->type = network_type(engine->network, output->value);
-    /* Whoever knows its outputs beforehand computes element by element or in float32: in the type of what it reads. */
+    /* Kernels with known output shapes compute in the type of their inputs. */
     for (size_t k = 0; k < step->request.kernel.layer->inputs.count && tensor->type == DATA_UNDEFINED; k++)
         tensor->type = step->request.inputs[k].present ? step->request.inputs[k].type : DATA_UNDEFINED;
     tensor->shape = step->kernel->output_shapes[i];
@@ -131,7 +131,7 @@ int layer_step_new(const struct engine *engine, const struct layer *layer, const
             goto done;
     }
     if (provider == NULL) {
-        rc = error_set(err, ERR_MISSING, "layer '%s': nothing here provides its tactic '%s'", name_layer(layer),
+        rc = error_set(err, ERR_MISSING, "layer '%s': no provider has its tactic '%s'", name_layer(layer),
                        choice->tactic.name);
         goto done;
     }
@@ -218,7 +218,7 @@ bool layer_step_fits(const struct layer_step *step, const struct layer_values *v
 
 /* --- running it --- */
 
-/* What a kernel gets is never changed in place: others may read the same tensor. */
+/* Inputs are never changed in place: other layers may read the same tensor. */
 static int bring_step_input(struct layer_step *step, size_t i, const struct layer_values *given, struct error *err)
 {
     struct step_input *input = &step->inputs[i];
@@ -265,7 +265,7 @@ static int bring_step_inputs(struct layer_step *step, const struct layer_values 
     return rc;
 }
 
-/* Memory for the outputs: that which `values` have, or new one. */
+/* Provides memory for the outputs: existing memory in `values`, or new memory. */
 static int provide_step_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
 {
     for (size_t i = 0; i < step->request.kernel.layer->outputs.count; i++) {
@@ -301,7 +301,7 @@ static bool pointer_lies_in(const void *data, const struct tensor *tensor)
     return (uintptr_t)data - (uintptr_t)tensor->data < tensor->size;
 }
 
-/* A runtime may hand out what it was given: an output that lies in an input gets memory of its own. */
+/* A runtime may return views of its inputs: such an output is copied. */
 static int detach_step_output(const struct layer_step *step, struct tensor *tensor, struct error *err)
 {
     for (size_t i = 0; i < step->request.kernel.layer->inputs.count; i++) {
@@ -321,7 +321,7 @@ static int detach_step_output(const struct layer_step *step, struct tensor *tens
     return 0;
 }
 
-/* Takes over what the kernel has made itself. */
+/* Moves outputs that the kernel has allocated. */
 static int take_kernel_outputs(struct layer_step *step, struct layer_values *values, struct error *err)
 {
     int rc = 0;
@@ -333,7 +333,7 @@ static int take_kernel_outputs(struct layer_step *step, struct layer_values *val
         if (value == VALUE_NONE)
             continue;
         if (tensor->data == NULL)
-            rc = error_set(err, ERR_BACKEND, "layer '%s' has not made its output %zu",
+            rc = error_set(err, ERR_BACKEND, "layer '%s' has not produced its output %zu",
                            name_layer(step->request.kernel.layer), i);
         else
             rc = detach_step_output(step, tensor, err);

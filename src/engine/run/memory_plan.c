@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 
-/* SIZE_MAX when it does not fit. */
+/* SIZE_MAX on overflow. */
 static size_t align_block_size(size_t size)
 {
     size_t rounded;
@@ -31,7 +31,7 @@ size_t memory_plan_without_reuse(const struct memory_block *blocks, size_t count
     return total;
 }
 
-/* Larger ones first; then in the order of time, so that the plan does not depend on the sort. */
+/* Sorts by descending size, then by time, so that the plan is deterministic. */
 static int compare_block_sizes(const void *a, const void *b)
 {
     const struct memory_block *left = *(struct memory_block *const *)a, *right = *(struct memory_block *const *)b;
@@ -48,7 +48,7 @@ static bool blocks_live_together(const struct memory_block *a, const struct memo
     return a->first <= b->last && b->first <= a->last;
 }
 
-/* `placed` is in the order of offsets. The smallest gap that is large enough, else the end. */
+/* The offset of the smallest gap that is large enough, else the end. `placed` must be sorted by offset. */
 static size_t find_memory_gap(const struct memory_block *block, struct memory_block *const *placed, size_t count)
 {
     size_t size = align_block_size(block->size), end = 0, best = SIZE_MAX, best_size = SIZE_MAX;
@@ -86,7 +86,7 @@ size_t memory_plan(struct memory_block *blocks, size_t count)
         size_t at = placed_count, end;
 
         block->offset = 0;
-        if (block->size == 0) /* takes no room, so anywhere will do */
+        if (block->size == 0) /* empty: any offset */
             continue;
         block->offset = find_memory_gap(block, placed, placed_count);
         end = block->offset + align_block_size(block->size);

@@ -1,4 +1,4 @@
-/* engine/run/profile.c: where the time of an engine goes, for people. See executor.h. */
+/* engine/run/profile.c: logs the time of each layer. See executor.h. */
 #include "engine/run/executor.h"
 
 #include <stdlib.h>

@@ -18,7 +18,7 @@ static void note_value_lifetime(struct value_lifetimes *lifetimes, const struct 
             lifetimes->last_use[values->items[i]] = layer;
 }
 
-/* Values by the layer of their last use: counted, then filed. */
+/* Lists values by the layer of their last use (counting sort). */
 static void list_ending_values(struct value_lifetimes *lifetimes, const struct network *network)
 {
     size_t layers = network->layers.count, values = network->model->values.count;
@@ -122,7 +122,7 @@ void variant_release_ending(struct variant *variant, const struct value_lifetime
     }
 }
 
-/* Everything but what stands in planned memory, which is there for the next run. */
+/* Releases all values except those in planned memory, which is kept for the next run. */
 void variant_release_values(struct variant *variant)
 {
     const struct network *network = variant->engine->network;
@@ -140,7 +140,7 @@ void variant_release_values(struct variant *variant)
 
 /* --- the steps of a layer --- */
 
-/* Puts the layer's outputs where the plan has them, or (for another step) nowhere. */
+/* Sets the layer's outputs to their planned addresses, or unsets them for a step outside of the plan. */
 static void bind_planned_outputs(struct variant *variant, size_t layer, bool bound)
 {
     const struct layer_step *step = variant->layers[layer].step;
@@ -165,7 +165,7 @@ static void bind_planned_outputs(struct variant *variant, size_t layer, bool bou
     }
 }
 
-/* Whether the layer's inputs have the shapes with which its tactic was chosen. */
+/* Whether the layer's inputs have the shapes of the build. */
 static bool shapes_are_as_built(const struct variant *variant, size_t number)
 {
     const struct network *network = variant->engine->network;
@@ -184,8 +184,8 @@ static bool shapes_are_as_built(const struct variant *variant, size_t number)
     return true;
 }
 
-/* Other shapes may be such that the chosen tactic does not take them. If it does not even take those that it was chosen
- * for, then something else computes here than where the engine was built, and that is not glossed over. */
+/* For other shapes than at build time another tactic may be needed. If the tactic fails for the shapes of the build,
+ * the environment differs from the build's, which is an error. */
 static int make_variant_step(struct variant *variant, size_t number, struct layer_step **ret, struct error *err)
 {
     const struct layer *layer = &variant->engine->network->layers.items[number];
@@ -245,8 +245,8 @@ int variant_step(struct variant *variant, size_t number, struct layer_step **ret
 
 /* --- memory --- */
 
-/* Whether an output has a place in the plan. What the caller is handed over stays out when it can be written in
- * place. */
+/* Whether an output is in the plan. Outputs returned to the caller are left out if the kernel can write them
+ * directly. */
 static bool value_is_in_plan(const struct layer_step *step, size_t output, const struct value_lifetimes *lifetimes)
 {
     const struct step_output *described = &step->outputs[output];
@@ -255,7 +255,7 @@ static bool value_is_in_plan(const struct layer_step *step, size_t output, const
            (!lifetimes->is_output[described->value] || !layout_is_row_major(&described->layout));
 }
 
-/* A layer is settled when none of its inputs can have another shape the next time. */
+/* Marks layers whose inputs always have the same shapes. */
 static void settle_layers(struct variant *variant)
 {
     const struct network *network = variant->engine->network;

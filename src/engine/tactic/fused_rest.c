@@ -39,7 +39,7 @@ bool fused_rest_fits(const struct shape *operand, const struct shape *shape)
     return true;
 }
 
-/* How far the operand goes on with each dimension of the shape, in elements; 0 where it is repeated. */
+/* The operand's strides for each dimension of the shape, in elements; 0 for broadcast dimensions. */
 static void find_operand_strides(const struct fused_operand *operand, const struct shape *shape, size_t *strides)
 {
     size_t offset = shape->rank - operand->shape.rank, stride = 1;

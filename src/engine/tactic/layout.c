@@ -11,8 +11,8 @@ static bool multiply_checked(int64_t *value, int64_t factor)
     return !__builtin_mul_overflow(*value, factor, value);
 }
 
-/* Reads the letters for the dimensions: which one comes when, and which ones are cut into blocks. Returns where the
- * blocks begin, or NULL. */
+/* Parses the letters: the order of dimensions and which ones are blocked. Returns a pointer to the block sizes, or
+ * NULL. */
 static const char *read_layout_order(const char *text, size_t rank, uint8_t *ret_order, bool *ret_blocked)
 {
     bool seen[TENSOR_MAX_RANK] = {false};
@@ -30,7 +30,7 @@ static const char *read_layout_order(const char *text, size_t rank, uint8_t *ret
     return text;
 }
 
-/* Reads "16b16a2b". Dimensions have blocks if and only if their letter was a capital one. */
+/* Reads "16b16a2b". Dimensions have blocks if and only if their letter is upper-case. */
 static bool read_layout_blocks(const char *text, size_t rank, const bool *blocked, struct layout_strides *ret)
 {
     bool has_block[TENSOR_MAX_RANK] = {false};
@@ -57,7 +57,7 @@ static bool read_layout_blocks(const char *text, size_t rank, const bool *blocke
     return memcmp(has_block, blocked, sizeof(has_block)) == 0;
 }
 
-/* Fills padded sizes, strides and the number of elements. */
+/* Computes padded sizes, strides and the number of elements. */
 static bool place_layout_dimensions(const struct shape *shape, const uint8_t *order, struct layout_strides *ret)
 {
     int64_t blocks[TENSOR_MAX_RANK], stride = 1;
@@ -80,7 +80,7 @@ static bool place_layout_dimensions(const struct shape *shape, const uint8_t *or
         if (!multiply_checked(&ret->padded[dimension], blocks[dimension]))
             return false;
         ret->strides[dimension] = stride;
-        /* An empty dimension must not make the strides of those around it 0. */
+        /* An empty dimension must not make the strides of outer dimensions 0. */
         if (!multiply_checked(&stride, outer > 0 ? outer : 1))
             return false;
     }
@@ -135,7 +135,7 @@ size_t layout_bytes(const struct layout *layout, enum data_type type, const stru
     return tensor_bytes(type, strides.elements);
 }
 
-/* The place of the element at `position`, in elements. */
+/* The offset of the element at `position`, in elements. */
 static size_t find_element_offset(const struct layout_strides *strides, const struct shape *position)
 {
     int64_t rest[TENSOR_MAX_RANK], inside = 1, offset = 0;

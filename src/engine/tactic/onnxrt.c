@@ -1,5 +1,5 @@
 /* engine/tactic/onnxrt.c: ONNX Runtime's kernels. Every layer can be computed by a session for a model of its nodes
- * alone: this is what makes an engine of any model that ONNX Runtime can run.
+ * alone: so any model that ONNX Runtime can run can be built.
  *
  * Networks have hundreds of layers: their sessions share threads and memory (onnxrt_share_threads()), and refer to
  * constants instead of copying them.
@@ -20,33 +20,33 @@
 #include "onnx/proto/wire.h"
 #include "base/container/arena.h"
 
-/* ---- A layer as a model ---- */
+/* ---- Layers as models ---- */
 
-/* One layer as an ONNX model of its own, for ONNX Runtime. */
+/* A layer as a separate ONNX model, for ONNX Runtime. */
 
 /* A model of the layer's nodes. Its inputs have the request's types and shapes; its initializers the request's
  * values. */
 struct onnxrt_layer {
     struct string_builder model; /* a ModelProto */
     struct arena arena;          /* names, NUL-terminated */
-    const char **input_names;    /* what is fed */
-    size_t *input_positions;     /* in the layer's inputs */
+    const char **input_names;    /* run-time inputs */
+    size_t *input_positions;     /* index among the layer's inputs */
     size_t input_count;
-    const char **constant_names; /* initializers whose data are not in `model`: they are handed over beside it */
-    size_t *constant_positions;  /* in the layer's inputs */
+    const char **constant_names; /* initializers whose data are passed separately from `model` */
+    size_t *constant_positions;  /* index among the layer's inputs */
     size_t constant_count;
     const char **output_names;
-    size_t *output_positions; /* in the layer's outputs */
+    size_t *output_positions; /* index among the layer's outputs */
     size_t output_count;
 };
 
-/* Constants up to this size are written into the model, where shape inference sees them (bytes). */
+/* Constants up to this size in bytes are written to the model, so that shape inference can use them. */
 #define INLINE_LIMIT 1024
 
-/* From this version on, initializers need not be listed among the inputs, and then are constants. */
+/* From this version on, initializers need not be inputs, and are then constants. */
 #define IR_VERSION_OF_CONSTANTS 4
 
-/* A constant as a tensor that borrows the request's data. */
+/* Creates a view of a constant's data in the request. */
 static void make_layer_constant(const struct kernel_input *input, struct tensor *ret)
 {
     size_t elements = shape_elements(&input->shape);
@@ -79,7 +79,7 @@ static bool tensor_is_inline(const struct tensor *tensor)
     return tensor->type == DATA_STRING || tensor->size <= INLINE_LIMIT;
 }
 
-/* The data of a large one are announced as being elsewhere, and the session gets them as a value. */
+/* Adds a constant; a large one is declared as external, and its data are passed to the session separately. */
 static void add_layer_constant(struct onnxrt_layer *layer, struct string_builder *graph, struct text name,
                                size_t position, const struct tensor *tensor)
 {
@@ -108,7 +108,7 @@ static void add_layer_input(struct onnxrt_layer *layer, struct string_builder *g
     layer->input_positions[layer->input_count++] = position;
 }
 
-/* Of a tensor, the element type is said, and the shape left to the runtime. */
+/* Tensors get their element type only; the runtime infers the shape. */
 static void add_layer_output(struct onnxrt_layer *layer, struct string_builder *graph, const struct value *value,
                              size_t position)
 {
@@ -125,7 +125,7 @@ static void add_layer_output(struct onnxrt_layer *layer, struct string_builder *
     layer->output_positions[layer->output_count++] = position;
 }
 
-/* A tensor may stand at several places among the inputs: it is one input of the model. */
+/* A tensor may occur several times among the inputs, but is a single input of the model. */
 static bool value_occurs_before(const struct value_list *list, size_t position)
 {
     for (size_t i = 0; i < position; i++)
@@ -144,8 +144,8 @@ static bool layer_has_bodies(const struct kernel_request *request)
     return false;
 }
 
-/* What fused operations read that is no operand of the layer: the bounds of a Clip, the numbers that a GELU is made of.
- * They are small, and as the model has them: what the layer does with them is part of the operation. */
+/* Adds constants of fused operations that are not inputs of the layer: the bounds of a Clip, the constants of a GELU.
+ * They are small and not rounded, because they are part of the operation. */
 static void add_fused_constants(const struct kernel_request *request, struct string_builder *graph)
 {
     const struct model *model = request->network->model;
@@ -171,8 +171,8 @@ static void add_fused_constants(const struct kernel_request *request, struct str
     free(added.items);
 }
 
-/* The branch of an If that is not taken need not fit the shapes that come along. ONNX Runtime, which infers the types
- * of both when it loads the layer, must not know these then. */
+/* The inactive branch of an If need not fit the actual shapes. ONNX Runtime infers the types of both branches when it
+ * loads the layer, so shapes are omitted then. */
 static void add_layer_graph(struct onnxrt_layer *layer, const struct kernel_request *request,
                             struct string_builder *graph)
 {
@@ -230,11 +230,11 @@ static void write_layer_model(struct onnxrt_layer *layer, const struct kernel_re
     layer->output_positions = memory_alloc_zero(outputs, sizeof(*layer->output_positions));
     add_layer_graph(layer, request, &graph);
 
-    /* Operator sets, functions and what else concerns the whole model are kept. */
+    /* Operator sets, functions and other fields of the whole model are kept. */
     add_span_bytes(&layer->model, &model->fields_before_graph);
     add_message_field(&layer->model, MODEL_GRAPH, &graph);
     add_span_bytes(&layer->model, &model->fields_after_graph);
-    if (model->ir_version < IR_VERSION_OF_CONSTANTS) /* the last one counts */
+    if (model->ir_version < IR_VERSION_OF_CONSTANTS) /* the last occurrence counts */
         wire_write_integer(&layer->model, MODEL_IR_VERSION, IR_VERSION_OF_CONSTANTS);
 }
 
@@ -253,7 +253,7 @@ static void release_layer_model(struct onnxrt_layer *layer)
 
 /* ---- Kernels ---- */
 
-/* As the widest element type needs it (bytes). The runtime takes no constants in memory that it would have to copy. */
+/* Alignment in bytes for the widest element type. The runtime does not accept constants that it would have to copy. */
 #define CONSTANT_ALIGNMENT 8
 
 enum { OPTIMIZE_NOTHING = 0, OPTIMIZE_ALL = 99 };
@@ -261,7 +261,7 @@ enum { OPTIMIZE_NOTHING = 0, OPTIMIZE_ALL = 99 };
 struct onnxrt_provider {
     struct tactic_provider base;
     const struct onnxrt *ort;
-    struct ort_session_options *options; /* what all sessions have in common */
+    struct ort_session_options *options; /* shared by all sessions */
     struct log *log;
 };
 
@@ -271,12 +271,12 @@ struct onnxrt_kernel {
     const char *name; /* of the layer, for messages; the network's */
     struct log *log;
     struct ort_session *session;
-    struct onnxrt_layer layer;    /* without its model, once the session is there */
-    struct ort_value **constants; /* layer.constant_count: refer to the request's data, */
-    struct tensor *copies;        /* or to copies of what is not aligned there */
+    struct onnxrt_layer layer;    /* its model is released once the session exists */
+    struct ort_value **constants; /* layer.constant_count: views of the request's data, */
+    struct tensor *copies;        /* or of aligned copies */
     struct ort_value **inputs;    /* layer.input_count: of the current run */
     struct ort_value **outputs;   /* layer.output_count: of the current run */
-    /* An output may be a constant or a tensor inside of the session, passed through: then it must not outlive it. */
+    /* An output may be a constant or an inner tensor of the session, which must not outlive it. */
     bool copies_outputs;
 };
 
@@ -301,7 +301,7 @@ static void add_onnxrt_tactic(struct tactic_provider *provider, const struct ker
     tactic_list_add(ret, provider, request->layer, (struct text){algorithm.data, algorithm.size}, text_of(name));
 }
 
-/* The runtime's own optimizer fuses nodes again, its own way, and has blocked layouts for convolutions. */
+/* With its optimizer the runtime fuses nodes differently, and uses blocked layouts for convolutions. */
 static int list_onnxrt_tactics(struct tactic_provider *provider, const struct kernel_request *request,
                                struct tactic_list *ret, struct error *err)
 {
@@ -332,8 +332,7 @@ static int read_tactic_optimization(const struct tactic *tactic, int *ret, struc
 
 /* ---- Sessions ---- */
 
-/* Bodies, the model's own functions and tensors in attributes may have external data, which lie where those of the
- * model do. */
+/* Bodies, functions and tensors in attributes may have external data, in the folder of the model's. */
 static bool layer_may_refer_to_files(const struct kernel_request *request)
 {
     for (size_t i = 0; i < request->layer->nodes.count; i++) {
@@ -387,7 +386,7 @@ static int add_session_constants(struct onnxrt_kernel *kernel, const struct kern
             rc = tensor_copy(&tensor, &kernel->copies[i], err);
             if (rc < 0)
                 return rc;
-            tensor = kernel->copies[i]; /* which owns them */
+            tensor = kernel->copies[i]; /* owns the data */
         }
         rc = onnxrt_value_new(kernel->ort, &tensor, &kernel->constants[i], err);
         if (rc < 0)
@@ -445,7 +444,7 @@ static bool output_lies_in_inputs(const struct onnxrt_kernel *kernel, const stru
     return false;
 }
 
-/* Takes outputs over from the runtime, whose memory they stay in as long as they do not belong to somebody else. */
+/* Moves outputs from the runtime; data in foreign memory are copied. */
 static int take_session_outputs(struct onnxrt_kernel *kernel, const struct tensor *inputs, struct tensor *outputs,
                                 struct error *err)
 {
@@ -577,7 +576,7 @@ static int register_custom_operators(struct onnxrt_provider *provider, const cha
     int rc = 0;
 
     for (; rc == 0 && libraries && *libraries; libraries++) {
-        char *path = file_real_path(*libraries); /* with a slash in it: no search along the system's path */
+        char *path = file_real_path(*libraries); /* contains a slash, so the loader does not search for it */
 
         if (!path)
             return error_set_errno(err, ERR_MISSING, "library of custom operators '%s'", *libraries);

@@ -1,5 +1,5 @@
-/* engine/tactic/plugin.c: kernels out of shared libraries that somebody else has written. What comes from them is
- * checked before it is believed; see polygraphy/tactic_plugin.h. */
+/* engine/tactic/plugin.c: kernels from third-party shared libraries. Their results are validated; see
+ * polygraphy/tactic_plugin.h. */
 #include "engine/tactic/plugin.h"
 
 #include <dlfcn.h>
@@ -16,19 +16,19 @@
 
 static const char symbol_name[] = "polygraphy_tactic_plugin";
 
-/* Behind the name of a tactic for the layer's first node: what is fused with it is done by this program. */
+/* Suffix of tactics for the layer's first node, whose fused operations are applied by this program. */
 static const char rest[] = " + rest";
 
-/* What version 1 had from the beginning. */
+/* The initial size of version 1. */
 #define SMALLEST_TABLE offsetof(struct polygraphy_plugin, takes_fused)
 
 struct plugin_provider {
     struct tactic_provider base;
     char *path, *version;
-    char *work; /* what is said when it crashes */
+    char *work; /* operation named in crash reports */
     void *library;
-    struct polygraphy_plugin table; /* a copy of what this program knows of it */
-    bool opened;                    /* the table is good: close() is due */
+    struct polygraphy_plugin table; /* a copy of its known members */
+    bool opened;                    /* the table is valid: close() must be called */
 };
 
 struct plugin_kernel {
@@ -36,15 +36,15 @@ struct plugin_kernel {
     const struct plugin_provider *provider;
     const char *name; /* of the layer; the network's */
     void *kernel;
-    struct plugin_layer layer; /* holds copies of constants */
+    struct plugin_layer layer; /* with copies of constants */
     enum data_type *output_types;
     const void **inputs;
     void **outputs;
     size_t output_count;
-    /* Of a kernel for the first node: the layer, whose fused operations come behind it, and what they add. */
+    /* For a kernel of the first node: the layer with the fused operations, and their addends. */
     const struct layer *fused; /* NULL: the kernel computes all */
     struct fused_operand *operands;
-    const float **constants; /* of each operand; NULL: it comes at run time */
+    const float **constants; /* of each operand; NULL: provided at run time */
 };
 
 /* ---- Loading ---- */
@@ -56,11 +56,11 @@ static bool name_is_provider_name(const char *name)
     return size > 0 && size < 64 && strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_-") == size;
 }
 
-/* What is wrong with the table, or NULL. */
+/* The problem of the table, or NULL. */
 static const char *find_table_fault(const struct polygraphy_plugin *table)
 {
     if (!table->name || !name_is_provider_name(table->name))
-        return "its name is not made of small letters, digits, '_' and '-'";
+        return "its name contains other characters than lower-case letters, digits, '_' and '-'";
     if (!table->tactic_name)
         return "its table lacks tactic_name()";
     if (!table->create)
@@ -80,16 +80,15 @@ static int check_plugin_table(const struct polygraphy_plugin *table, const char 
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' does not work with version %u of the plug-in interface",
                          path, POLYGRAPHY_PLUGIN_VERSION);
     if (table->version < 1 || table->version > POLYGRAPHY_PLUGIN_VERSION)
-        return error_set(
-            err, ERR_UNSUPPORTED,
-            "plug-in '%s' was made for version %u of the plug-in interface, and this program has version %u: "
-            "compile it with the header that came with this program",
-            path, table->version, POLYGRAPHY_PLUGIN_VERSION);
+        return error_set(err, ERR_UNSUPPORTED,
+                         "plug-in '%s' uses version %u of the plug-in interface, but this program has version %u: "
+                         "compile it with the header of this program",
+                         path, table->version, POLYGRAPHY_PLUGIN_VERSION);
     if (table->struct_size < SMALLEST_TABLE)
         return error_set(err, ERR_INVALID,
                          "plug-in '%s' is not usable: its table has %u bytes, less than version %u has", path,
                          table->struct_size, table->version);
-    fault = find_table_fault(table); /* looks at what all versions have */
+    fault = find_table_fault(table); /* checks members of all versions */
     if (fault)
         return error_set(err, ERR_INVALID, "plug-in '%s' is not usable: %s", path, fault);
     return 0;
@@ -114,7 +113,7 @@ static int open_plugin_library(struct plugin_provider *provider, struct error *e
     if (!symbol)
         return error_set(
             err, ERR_UNSUPPORTED,
-            "'%s' is no plug-in of the built-in engine: it has no symbol %s (plug-ins of TensorRT need TensorRT)",
+            "'%s' is not a plug-in of the built-in engine: it has no symbol %s (plug-ins of TensorRT need TensorRT)",
             provider->path, symbol_name);
     memcpy(&get_table, &symbol, sizeof(get_table)); /* ISO C has no conversion from a pointer to data */
     crash_work_begins(provider->work);
@@ -128,7 +127,7 @@ static int open_plugin_library(struct plugin_provider *provider, struct error *e
     return 0;
 }
 
-/* What the plug-in says of itself and a hash of the file, since developers compile more often than they count. */
+/* The plug-in's version and a hash of the file, as developers often recompile without a new version. */
 static int set_plugin_version(struct plugin_provider *provider, struct error *err)
 {
     const char *said = provider->table.plugin_version;
@@ -200,7 +199,7 @@ static int list_plugin_names(struct plugin_provider *provider, const struct kern
             return error_set(err, ERR_INVALID, "plug-in '%s' has a tactic for layer '%s' whose name has %s %u bytes",
                              provider->base.name, layer->name, size == 0 ? "0 instead of 1 to" : "more than",
                              POLYGRAPHY_MAX_TACTIC_NAME);
-        if (size + strlen(suffix) > POLYGRAPHY_MAX_TACTIC_NAME) /* the rest has no room behind it */
+        if (size + strlen(suffix) > POLYGRAPHY_MAX_TACTIC_NAME) /* no space for the suffix */
             continue;
         snprintf(full, sizeof(full), "%s%s", name, suffix);
         if (tactic_name_is_listed(ret, first, full))
@@ -219,8 +218,8 @@ static int list_layer_form(struct plugin_provider *provider, const struct kernel
     struct error why;
     int rc = plugin_layer_init(&layer, request, with_fused, &why);
 
-    if (rc == ERR_UNSUPPORTED) { /* a plug-in that cannot see all of a node cannot compute it either */
-        provider->base.obstacle = "has an attribute that the interface has no place for";
+    if (rc == ERR_UNSUPPORTED) { /* a plug-in cannot compute a node with missing attributes */
+        provider->base.obstacle = "has an attribute that the interface does not support";
         return 0;
     }
     if (rc < 0)
@@ -230,7 +229,7 @@ static int list_layer_form(struct plugin_provider *provider, const struct kernel
     return rc;
 }
 
-/* A layer with what is fused is one that the plug-in may compute as a whole; if not, there is its first node. */
+/* Lists tactics for the layer with its fused operations; if there are none, for its first node. */
 static int list_plugin_tactics(struct tactic_provider *base, const struct kernel_request *request,
                                struct tactic_list *ret, struct error *err)
 {
@@ -266,7 +265,7 @@ static void free_plugin_kernel(struct kernel *base)
     free(kernel);
 }
 
-/* Memory for outputs, where the caller has not made it. */
+/* Allocates outputs that the caller has not allocated. */
 static int make_plugin_outputs(const struct plugin_kernel *kernel, struct tensor *outputs, struct error *err)
 {
     int rc = 0;
@@ -322,12 +321,12 @@ static int run_plugin_kernel(struct kernel *base, const struct tensor *inputs, s
     for (size_t i = 0; !base->outputs_known && i < kernel->output_count; i++)
         tensor_release(&outputs[i]);
     return error_set(err, ERR_BACKEND, "plug-in '%s' cannot run layer '%s': %s", kernel->provider->base.name,
-                     kernel->name, message ? message : "it does not say why");
+                     kernel->name, message ? message : "no reason given");
 }
 
 static const struct kernel_functions plugin_kernel_functions = {.run = run_plugin_kernel, .free = free_plugin_kernel};
 
-/* Takes over what create() says of output `i`. Where the model says nothing of its type, the caller cannot make it. */
+/* Validates output `i` from create(). If the model has no type for it, the caller cannot allocate it. */
 static int take_plugin_output(struct plugin_kernel *kernel, const struct kernel_request *request, size_t i,
                               const struct polygraphy_output *output, struct error *err)
 {
@@ -370,14 +369,14 @@ static int call_plugin_create(struct plugin_kernel *kernel, const struct kernel_
     crash_work_ends();
     if (!kernel->kernel)
         return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' cannot compute layer '%s' with tactic '%s': %s",
-                         kernel->provider->base.name, kernel->name, tactic, message ? message : "it does not say why");
+                         kernel->provider->base.name, kernel->name, tactic, message ? message : "no reason given");
     kernel->base.outputs_known = true;
     for (size_t i = 0; rc == 0 && i < kernel->output_count; i++)
         rc = take_plugin_output(kernel, request, i, &outputs[i], err);
     return rc;
 }
 
-/* The operands that the program adds behind a kernel for the first node, which have to fit what comes out of it. */
+/* Prepares the fused operands that the program applies after a kernel for the first node; they must fit its output. */
 static int take_fused_rest(struct plugin_kernel *kernel, const struct kernel_request *request, struct error *err)
 {
     const struct shape *shape = &kernel->base.output_shapes[0];
@@ -394,19 +393,19 @@ static int take_fused_rest(struct plugin_kernel *kernel, const struct kernel_req
         input = &request->inputs[layer->fused.items[i].operand];
         if (input->type != DATA_FLOAT32 || !fused_rest_fits(&input->shape, shape))
             return error_set(err, ERR_UNSUPPORTED,
-                             "plug-in '%s' gives layer '%s' a shape that what is fused with it does not fit",
+                             "plug-in '%s': the output shape of layer '%s' does not fit its fused operations",
                              kernel->provider->base.name, kernel->name);
         kernel->operands[next].shape = input->shape;
         kernel->constants[next++] = input->constant;
     }
     if (kernel->output_types[0] != DATA_FLOAT32)
-        return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' does not make float32 for layer '%s'",
+        return error_set(err, ERR_UNSUPPORTED, "plug-in '%s' does not produce float32 for layer '%s'",
                          kernel->provider->base.name, kernel->name);
     kernel->fused = layer;
     return 0;
 }
 
-/* The plug-in's own name of a tactic; whether the program does the rest. */
+/* Splits a tactic's name: the plug-in's name of it, and whether the program applies the fused operations. */
 static bool split_tactic_name(const char *name, char *ret)
 {
     size_t size = strlen(name);

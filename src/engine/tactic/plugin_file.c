@@ -6,11 +6,11 @@
 #include "base/text/text.h"
 #include "base/file/file.h"
 
-/* Where the fields of an ELF file are (System V ABI, "ELF Header" and "Program Header"), for either word size. */
+/* Offsets of fields of an ELF file (System V ABI, "ELF Header" and "Program Header"), for either word size. */
 struct elf_class {
     size_t header_size;
-    size_t table_offset, entry_size, entry_count;   /* in the file's header */
-    size_t segment_offset, segment_size, word_size; /* in an entry */
+    size_t table_offset, entry_size, entry_count;   /* in the file header */
+    size_t segment_offset, segment_size, word_size; /* in a program header */
 };
 
 static const struct elf_class elf_32 = {52, 28, 42, 44, 4, 16, 4};
@@ -18,7 +18,7 @@ static const struct elf_class elf_64 = {64, 32, 54, 56, 8, 32, 8};
 
 enum { SEGMENT_LOAD = 1 };
 
-/* A number of `size` bytes in the machine's order: the loader refuses libraries of another one. */
+/* Reads a number of `size` bytes in native byte order: the loader refuses others. */
 static uint64_t read_elf_number(const uint8_t *at, size_t size)
 {
     uint64_t word;
@@ -43,7 +43,7 @@ static bool range_fits_file(struct span file, uint64_t offset, uint64_t size)
     return offset <= file.size && size <= file.size - offset;
 }
 
-/* Whether the file has everything that is to be loaded of it. */
+/* Whether the file contains all loadable segments. */
 static bool elf_is_whole(struct span file, const struct elf_class *elf)
 {
     uint64_t table, count, entry_size;

@@ -11,7 +11,7 @@
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 
-/* As the widest element type needs it (bytes). */
+/* Alignment in bytes for the widest element type. */
 #define ALIGNMENT 8
 
 struct attribute_list {
@@ -36,7 +36,7 @@ const char *plugin_layer_obstacle(const struct kernel_request *request)
     return NULL;
 }
 
-/* How many of a layer's inputs are those of its first node; behind them are operands of what is fused with it. */
+/* The number of inputs of a layer's first node; operands of fused operations follow. */
 static size_t count_own_inputs(const struct layer *layer)
 {
     size_t count = layer->inputs.count;
@@ -90,7 +90,7 @@ static void read_attribute_strings(struct arena *arena, const struct attribute *
     ret->strings = values;
 }
 
-/* Makes `tensor` one whose data are aligned, in memory that the layer keeps. */
+/* Stores `tensor` with aligned data, owned by the layer. */
 static int keep_attribute_tensor(struct plugin_layer *layer, struct tensor *tensor, struct error *err)
 {
     struct tensor copy = {0};
@@ -117,8 +117,7 @@ static int read_attribute_tensor(struct plugin_layer *layer, const struct attrib
         return rc;
     if (tensor.type == DATA_STRING) {
         tensor_release(&tensor);
-        return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' holds strings in a tensor",
-                         TEXT_ARGS(from->name));
+        return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' is a string tensor", TEXT_ARGS(from->name));
     }
     rc = keep_attribute_tensor(layer, &tensor, err);
     if (rc < 0)
@@ -167,7 +166,7 @@ static int read_plugin_attribute(struct plugin_layer *layer, struct span message
     case ATTRIBUTE_ONE_TENSOR:
         return read_attribute_tensor(layer, &from, ret, err);
     default:
-        return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' is of a kind that plug-ins do not know",
+        return error_set(err, ERR_UNSUPPORTED, "attribute '" TEXT_FORMAT "' is of a kind that plug-ins do not support",
                          TEXT_ARGS(from.name));
     }
 }

@@ -1,4 +1,4 @@
-/* engine/tactic/providers.c: which providers a process has: see engine/tactic/tactic.h. */
+/* engine/tactic/providers.c: opens the tactic providers: see engine/tactic/tactic.h. */
 #include <stdlib.h>
 #include <strings.h>
 
@@ -6,7 +6,7 @@
 #include "base/memory.h"
 #include "engine/tactic/tactic.h"
 
-/* What TensorRT calls its sources. They say which of its libraries to use, none of which this engine has. */
+/* TensorRT's names of tactic sources, which select libraries that this engine does not use. */
 static const char *const tensorrt_sources[] = {"CUBLAS", "CUBLAS_LT", "CUDNN", "EDGE_MASK_CONVOLUTIONS",
                                                "JIT_CONVOLUTIONS"};
 
@@ -24,7 +24,7 @@ static bool is_tensorrt_source(const char *name)
     return false;
 }
 
-/* The source's number, or SOURCE_COUNT. */
+/* The index of the source, or SOURCE_COUNT. */
 static size_t find_source_number(const char *name)
 {
     size_t i = 0;
@@ -50,10 +50,10 @@ static int refuse_unknown_source(const char *name, const struct provider_list *p
         string_add_format(&names, "%s%s", i > 0 ? ", " : "", source_names[i]);
     for (size_t i = 0; i < plugins->count; i++)
         string_add_format(&names, ", %s", plugins->items[i]->name);
-    return error_set(err, ERR_INVALID, "there is no tactic source '%s'; there are: %s", name, names.data);
+    return error_set(err, ERR_INVALID, "unknown tactic source '%s'; available: %s", name, names.data);
 }
 
-/* Reads --tactic-sources: which of our own providers are wanted, and which plug-ins. */
+/* Reads --tactic-sources: the selected built-in providers and plug-ins. */
 static int read_wanted_sources(const struct provider_settings *settings, const struct provider_list *plugins,
                                enum wish wishes[SOURCE_COUNT], bool *ret_all, struct error *err)
 {
@@ -67,7 +67,7 @@ static int read_wanted_sources(const struct provider_settings *settings, const s
             wishes[source] = WISH_NAMED;
         else if (is_tensorrt_source(name))
             log_message(settings->log, LOG_WARNING,
-                        "Tactic source %s is one of TensorRT's, and means nothing to the built-in engine", name);
+                        "Tactic source %s is one of TensorRT's and has no effect in the built-in engine", name);
         else if (!source_is_plugin(plugins, name))
             return refuse_unknown_source(name, plugins, err);
         meaningful += !is_tensorrt_source(name);
@@ -95,8 +95,7 @@ static int load_plugins(const struct provider_settings *settings, struct provide
         if (rc < 0)
             return rc;
         if (source_is_plugin(ret, provider->name) || find_source_number(provider->name) < SOURCE_COUNT) {
-            rc = error_set(err, ERR_INVALID,
-                           "plug-in '%s' calls itself '%s', and there is a provider of that name already",
+            rc = error_set(err, ERR_INVALID, "plug-in '%s' has the name '%s', which another provider has already",
                            settings->plugins.items[i], provider->name);
             provider->free(provider);
             return rc;
@@ -106,7 +105,7 @@ static int load_plugins(const struct provider_settings *settings, struct provide
     return 0;
 }
 
-/* Opens one of our own. Without having been asked for by name, one that is not there is done without. */
+/* Opens a built-in provider. A missing one is skipped unless it was selected by name. */
 static int open_tactic_source(const struct provider_settings *settings, enum source source, enum wish wish,
                               struct provider_list *ret, struct error *err)
 {
@@ -132,7 +131,7 @@ static int open_tactic_source(const struct provider_settings *settings, enum sou
     return 0;
 }
 
-/* Drops the plug-ins that --tactic-sources leaves out. */
+/* Drops the plug-ins that --tactic-sources does not select. */
 static void drop_unwanted_providers(const struct provider_settings *settings, struct provider_list *plugins)
 {
     size_t kept = 0;
@@ -145,7 +144,7 @@ static void drop_unwanted_providers(const struct provider_settings *settings, st
     plugins->count = kept;
 }
 
-/* What somebody has written for a layer goes before what is there anyway: so plug-ins come first. */
+/* Plug-ins come first: custom kernels have priority over built-in ones. */
 int providers_open(const struct provider_settings *settings, struct provider_list *ret, struct error *err)
 {
     enum wish wishes[SOURCE_COUNT] = {WISH_NONE};
@@ -168,8 +167,8 @@ int providers_open(const struct provider_settings *settings, struct provider_lis
     }
     if (list.count == 0)
         rc = error_set(err, ERR_MISSING,
-                       "nothing is there that could compute a layer: install oneDNN (libdnnl) or ONNX Runtime, or name "
-                       "it with --onnxruntime-lib");
+                       "no tactic source is available: install oneDNN (libdnnl) or ONNX Runtime, or specify it with "
+                       "--onnxruntime-lib");
 done:
     if (rc == 0)
         *ret = list;

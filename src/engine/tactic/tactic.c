@@ -9,8 +9,8 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
-/* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are written in
- * hexadecimal: so both are made positive and below that. 0 is left to mean nothing. */
+/* Replays are JSON, whose numbers are exact up to 2^53, and TensorRT's implementation numbers are hexadecimal: so both
+ * are positive and below that limit. 0 is reserved. */
 static int64_t hash_tactic_number(struct text first, struct text second)
 {
     struct hash hash = hash_combine(hash_bytes(first.data, first.size), hash_bytes(second.data, second.size));
@@ -41,7 +41,7 @@ void tactic_list_release(struct tactic_list *list)
     *list = (struct tactic_list){0};
 }
 
-/* A name ends, or a part of it does. */
+/* Whether a name, or a part of it, ends here. */
 static bool character_is_boundary(char character)
 {
     return character == '\0' || character == ':' || character == ' ';
@@ -51,7 +51,7 @@ bool tactic_rule_covers(const char *rule, const char *name)
 {
     size_t end = 0;
 
-    if (strcmp(rule, name) == 0) /* names may hold characters that mean something in patterns */
+    if (strcmp(rule, name) == 0) /* names may contain wildcard characters */
         return true;
     do {
         end++;
@@ -61,7 +61,7 @@ bool tactic_rule_covers(const char *rule, const char *name)
     return false;
 }
 
-/* Marks all rules that cover the tactic; `used` may be NULL. */
+/* Whether any rule matches; marks all matching rules in `used`, which may be NULL. */
 static bool rule_excludes_tactic(const struct tactic *tactic, const struct words *rules, bool *used)
 {
     SCOPED_STRING(name);

@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 
-/* All sizes but that along the axis have to be the same. */
+/* All sizes except along the axis must be equal. */
 static bool add_axis_size(struct shape *sum, const struct shape *shape, size_t axis)
 {
     if (shape->rank != sum->rank || shape_elements(shape) == 0)

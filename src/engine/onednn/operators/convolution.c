@@ -14,7 +14,7 @@ struct convolution {
     const int64_t *input;  /* spatial sizes */
     const int64_t *kernel; /* likewise */
     int64_t batch, input_channels, output_channels;
-    int64_t weights[ONEDNN_MAX_RANK], weight_strides[ONEDNN_MAX_RANK]; /* as oneDNN sees them */
+    int64_t weights[ONEDNN_MAX_RANK], weight_strides[ONEDNN_MAX_RANK]; /* in oneDNN's view */
     size_t weights_rank;
 };
 
@@ -41,7 +41,7 @@ static void view_weights(struct convolution *ret, bool transposed, int64_t first
     ret->weight_strides[at] = transposed ? second * kernel_size : kernel_size;
 }
 
-/* The attribute may be left out, but not contradict the weights. */
+/* The attribute may be omitted, but must not contradict the weights. */
 static bool kernel_is_as_said(const struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     int64_t said[ONEDNN_MAX_RANK];
@@ -79,7 +79,7 @@ static bool read_convolution_shapes(const struct onednn_attempt *attempt, bool t
     return true;
 }
 
-/* Behind the inputs of the node there may be operands of fused operations, so the third input need not be the bias. */
+/* Operands of fused operations follow the node's inputs, so the third input need not be the bias. */
 static bool convolution_has_bias(const struct onednn_attempt *attempt)
 {
     const struct model *model = attempt->request->network->model;
@@ -97,7 +97,7 @@ static bool use_convolution_bias(struct onednn_attempt *attempt, const struct co
            onednn_use_view(attempt, BIAS, ONEDNN_ARG_BIAS, &view, &attempt->computation.bias);
 }
 
-/* Weights that come at run time are row-major; constant ones are packed. */
+/* Run-time weights are row-major; constant ones are packed. */
 static bool use_convolution_tensors(struct onednn_attempt *attempt, const struct convolution *convolution)
 {
     struct onednn_computation *computation = &attempt->computation;
@@ -126,7 +126,7 @@ static bool describe_convolution(struct onednn_attempt *attempt)
            use_convolution_tensors(attempt, &convolution);
 }
 
-/* Winograd needs no name: its implementations have names of their own. */
+/* Winograd needs no variant name: its implementations have distinct names. */
 static const char *const convolution_variants[] = {"", "", NULL};
 
 const struct onednn_operation onednn_convolution = {
@@ -138,8 +138,8 @@ const struct onednn_operation onednn_convolution = {
 
 /* ---- transposed ---- */
 
-/* The size of the result follows from the padding; with output_shape or auto_pad it is the other way round, and that is
- * left to others. oneDNN takes output_padding as less padding behind. */
+/* The output size follows from the padding; output_shape and auto_pad, which determine the padding, are not supported
+ * here. output_padding is expressed as less padding at the end. */
 static bool transposed_window(const struct onednn_attempt *attempt, const struct convolution *convolution,
                               struct onednn_window *ret)
 {
@@ -158,7 +158,7 @@ static bool transposed_window(const struct onednn_attempt *attempt, const struct
             return false;
     }
     for (size_t i = 0; i < convolution->rank; i++)
-        ones[i] = largest; /* the window's own check of the input is not about this one */
+        ones[i] = largest; /* the window's check of the input does not apply */
     if (!onednn_window(attempt, convolution->rank, ones, convolution->kernel, ret))
         return false;
     extra_count = node_attribute_integers(node, "output_padding", extra, convolution->rank);

@@ -1,9 +1,9 @@
 /* engine/onednn/operators/elementwise.c: activations of one tensor, and sums, differences, products, quotients, minima
  * and maxima of two with numpy's broadcasting, by oneDNN.
  *
- * Of NaN, oneDNN's vectorized Relu and Clip make a number, as processors' maximum and minimum do. Its maximum of two
- * numbers is the second one when either is NaN; ONNX's is NaN. So there is one only of a tensor and a constant that has
- * no NaN, which comes first. Same for the minimum.
+ * For NaN, oneDNN's vectorized Relu and Clip return a number, as maximum and minimum instructions do. Its maximum is
+ * the second operand if either is NaN, but ONNX's is NaN. So it is only used for a tensor and a constant without NaN,
+ * which comes first; likewise the minimum.
  */
 #include "engine/onednn/onnx.h"
 
@@ -30,8 +30,8 @@ static bool describe_activation(struct onednn_attempt *attempt)
            onednn_use_output_like(attempt, ONEDNN_ARG_DST, &attempt->request->inputs[0].shape, 0, &computation->target);
 }
 
-/* Of NaN, the vectorized exponential makes infinity, and the slow sigmoid makes 0. The vectorized logarithm of 1 is
- * -1.4e-6, and not much better around it; Softplus, which is made of it, is off by 2 % at -10. */
+/* For NaN, the vectorized exponential returns infinity, and the slow sigmoid 0. The vectorized logarithm of 1 is
+ * -1.4e-6, and similarly inaccurate nearby; Softplus, which uses it, has an error of 2 % at -10. */
 static bool accepts_activation(const struct onednn_attempt *attempt, const char *implementation)
 {
     bool is_slow = strcmp(implementation, "ref:any") == 0;
@@ -110,14 +110,14 @@ static bool operands_have_no_nan(const struct kernel_input *input)
     for (size_t i = 0; i < count; i++) {
         float value;
 
-        memcpy(&value, values + i * sizeof(value), sizeof(value)); /* a model's data need not be aligned */
+        memcpy(&value, values + i * sizeof(value), sizeof(value)); /* a model's data may be unaligned */
         if (isnan(value))
             return false;
     }
     return true;
 }
 
-/* The input that is as large as the result keeps its layout and gives it to the other one; 2: there is none. */
+/* The input with the shape of the result, whose layout is also used for the other one; 2: none. */
 static size_t find_leading_input(const struct kernel_input *inputs, const struct shape *result)
 {
     for (size_t i = 0; i < 2; i++)
@@ -126,9 +126,8 @@ static size_t find_leading_input(const struct kernel_input *inputs, const struct
     return 2;
 }
 
-/* An operand that does not lead, with as many dimensions as the result: missing ones are added in front. Constants
- * and those of the same rank take the layout of the one that leads (`of_leader`; NULL: there is none), others are
- * row-major. */
+/* Uses the other operand, with leading dimensions added up to the result's rank. Constants and operands of equal rank
+ * get the leader's layout (`of_leader`; NULL: none), others are row-major. */
 static bool use_following_input(struct onednn_attempt *attempt, size_t position, int arg, size_t rank,
                                 const struct onednn_memory_desc *of_leader, struct onednn_memory_desc *ret)
 {
@@ -188,16 +187,16 @@ static bool describe_binary(struct onednn_attempt *attempt)
             return false;
         first = operands_have_no_nan(&inputs[0]) ? 0 : 1;
     } else if (binary.commutes && find_leading_input(inputs, &result) == 1) {
-        first = 1; /* oneDNN is fast when the second one is smaller */
+        first = 1; /* oneDNN is fast if the second operand is smaller */
     }
     attempt->computation.primitive = ONEDNN_BINARY;
     attempt->computation.algorithm = binary.algorithm;
     return use_binary_tensors(attempt, first, &result) && onednn_fuse(attempt);
 }
 
-/* With a post-op, the vectorized implementation of 2.6 goes astray in blocks of channels that do not fill a register:
- * among the last channels it gives zeros, or, where 8 channels are a block and there are 16 floats in a register,
- * leaves elements out and writes behind the tensor. */
+/* With a post-op, the vectorized implementation of 2.6 is wrong for channel blocks that do not fill a register: it
+ * returns zeros in the last channels, or, for blocks of 8 channels and registers of 16 floats, skips elements and
+ * writes beyond the tensor. */
 static bool accepts_binary(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->request->layer->fused.count == 0 || strcmp(implementation, "ref:any") == 0 ||

@@ -106,7 +106,7 @@ static void append_sum_into_output(struct onednn_attempt *attempt, size_t positi
     append_fused_operations(attempt)->kind = ONEDNN_POST_SUM;
 }
 
-/* The operand has the output's shape, and the output's layout as far as that is known now. */
+/* The operand has the output's shape, and its layout if that is known. */
 static bool append_operand_like_output(struct onednn_attempt *attempt, size_t position, int arg,
                                        struct onednn_memory_desc *ret)
 {
@@ -124,7 +124,7 @@ static bool append_operand_like_output(struct onednn_attempt *attempt, size_t po
     return !attempt->tactic || onednn_memory_of(&attempt->tactic->input_layouts[position], &input->shape, ret);
 }
 
-/* The operand is row-major; numpy's rule of broadcasting puts ones in front of its dimensions. */
+/* The operand is row-major; numpy broadcasting prepends dimensions of size 1. */
 static bool append_broadcast_operand(struct onednn_attempt *attempt, size_t position, int arg,
                                      struct onednn_memory_desc *ret)
 {
@@ -135,14 +135,14 @@ static bool append_broadcast_operand(struct onednn_attempt *attempt, size_t posi
     size_t rank = attempt->output.shape.rank, ahead;
     struct onednn_view view = {.rank = rank, .dims = dims};
 
-    /* Where the output is seen with other dimensions, only what fits all of them can be said. */
+    /* If the output is a view with other dimensions, only some operands can be expressed. */
     if (attempt->output_fixed &&
         (rank != output->rank || memcmp(output_dims, output->dims, rank * sizeof(*output->dims)) != 0)) {
         if (shape_equal(shape, output))
             return onednn_use_view(attempt, position, arg, &(struct onednn_view){rank, output_dims, NULL, false}, ret);
         for (size_t i = 0; i < rank; i++)
             dims[i] = 1;
-        if (shape_elements(shape) != 1) { /* then a vector beside the last dimension, such as a bias */
+        if (shape_elements(shape) != 1) { /* then a vector along the last dimension, such as a bias */
             dims[rank - 1] = output_dims[rank - 1];
             if (dims[rank - 1] != output->dims[output->rank - 1] || shape->rank > output->rank ||
                 shape->dims[shape->rank - 1] != dims[rank - 1] || shape_elements(shape) != (size_t)dims[rank - 1])
@@ -197,5 +197,5 @@ bool onednn_fuse(struct onednn_attempt *attempt)
             return false;
     }
     attempt->fused = true;
-    return !attempt->add_as_sum || !sum_is_free; /* nothing was added to: that is the same as without */
+    return !attempt->add_as_sum || !sum_is_free; /* without a sum the variant would be a duplicate */
 }

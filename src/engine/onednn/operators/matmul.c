@@ -1,8 +1,8 @@
 /* engine/onednn/operators/matmul.c: MatMul and Gemm, as matrix product and as inner product of oneDNN. See
  * engine/onednn/onednn.h.
  *
- * All tensors are row-major and seen as matrices: transposed ones through their strides, and where the second factor
- * has no batch, the batch of the first one is part of its rows.
+ * All tensors are row-major and viewed as matrices: transposed ones by their strides; if the second factor has no
+ * batch, the batch of the first one is merged into its rows.
  */
 #include <string.h>
 
@@ -22,12 +22,12 @@ struct matrix {
 
 struct product {
     struct matrix a, b;
-    struct shape output; /* ONNX's */
+    struct shape output; /* as in ONNX */
     struct matrix target;
     float alpha, beta; /* of Gemm */
 };
 
-/* Dense, row-major. A vector becomes a row or a column; `rank`: ones are put in front up to there. */
+/* Dense, row-major. A vector becomes a row or a column; dimensions of size 1 are prepended up to `rank`. */
 static bool view_matrix(const struct shape *shape, bool vector_is_row, bool transposed, size_t rank, struct matrix *ret)
 {
     struct shape seen = *shape;
@@ -61,7 +61,7 @@ static bool view_matrix(const struct shape *shape, bool vector_is_row, bool tran
     return true;
 }
 
-/* Makes one matrix of a batch: the rows of all of them. For the first factor, which is dense. */
+/* Merges a batch to one matrix by joining rows; for the first factor, which is dense. */
 static void join_batch_dimensions(struct matrix *matrix)
 {
     int64_t rows = 1, columns = matrix->dims[matrix->rank - 1];
@@ -71,7 +71,7 @@ static void join_batch_dimensions(struct matrix *matrix)
     *matrix = (struct matrix){.rank = 2, .dims = {rows, columns}, .strides = {columns, 1}};
 }
 
-/* The shape of the result as ONNX has it and as oneDNN sees it. False when the factors do not fit. */
+/* Computes the shape of the result for ONNX and for oneDNN. False if the factors do not fit. */
 static bool multiply_shapes(const struct shape *a, const struct shape *b, bool transposed_a, struct product *ret)
 {
     struct matrix target = {.rank = ret->a.rank};
@@ -107,7 +107,8 @@ static bool multiply_shapes(const struct shape *a, const struct shape *b, bool t
 
 static bool read_product(const struct onednn_attempt *attempt, struct product *ret)
 {
-    const struct shape *a = &attempt->request->inputs[A].shape, *b = &attempt->request->inputs[B].shape; /* if there */
+    /* if present */
+    const struct shape *a = &attempt->request->inputs[A].shape, *b = &attempt->request->inputs[B].shape;
     bool gemm = text_equal_string(onednn_operator(attempt), "Gemm");
     struct span node = onednn_node(attempt);
     bool transposed_a = gemm && node_attribute_integer(node, "transA", 0) != 0;
@@ -133,7 +134,7 @@ static bool has_third_input(const struct onednn_attempt *attempt)
     return model->nodes.items[attempt->request->layer->nodes.items[0]].inputs.count > C && onednn_has_input(attempt, C);
 }
 
-/* Describes it as `arg`, seen like that and multiplied by beta. */
+/* Uses it as `arg` through this view, multiplied by beta. */
 static bool use_scaled_tensor(struct onednn_attempt *attempt, float beta, int arg, const struct onednn_view *view,
                               struct onednn_memory_desc *ret)
 {
@@ -152,7 +153,7 @@ static bool use_scaled_tensor(struct onednn_attempt *attempt, float beta, int ar
     return onednn_use_values(attempt, arg, view, values, ret);
 }
 
-/* As bias, when it is one row and nothing comes before it; else it is added to the result. */
+/* As a bias if it is one row and no operation comes first; else it is added to the result. */
 static bool use_third_input(struct onednn_attempt *attempt, const struct product *product)
 {
     const struct shape *shape = &attempt->request->inputs[C].shape;
@@ -181,7 +182,7 @@ static bool use_third_input(struct onednn_attempt *attempt, const struct product
 
 /* ---- description ---- */
 
-/* What an inner product calls weights is transposed: (outputs, inputs). */
+/* Weights of an inner product are transposed: (outputs, inputs). */
 static bool use_factor_tensors(struct onednn_attempt *attempt, const struct product *product)
 {
     const struct matrix *a = &product->a;

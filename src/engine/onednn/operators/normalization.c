@@ -10,8 +10,8 @@
 
 /* ---- Batches, with given statistics ---- */
 
-/* Where these are constants it can be computed in two ways: as what it is, or ("scale") as a product and a sum for each
- * channel, which is several times as fast for row-major tensors. */
+/* If the statistics are constants there are two variants: batch normalization, or ("scale") a product and a sum for
+ * each channel, which is several times faster for row-major tensors. */
 enum { VARIANT_NORMALIZATION, VARIANT_SCALE };
 
 static const char *const batch_variants[] = {
@@ -29,7 +29,7 @@ static bool normalization_is_inference(const struct onednn_attempt *attempt)
         if (!onednn_has_input(attempt, i) || inputs[i].type != DATA_FLOAT32 || inputs[i].shape.rank != 1 ||
             inputs[i].shape.dims[0] != inputs[0].shape.dims[1])
             return false;
-    /* Before version 7, and with spatial = 0, the operator was another one. */
+    /* Before version 7, and with spatial = 0, the operator had a different definition. */
     return onednn_opset(attempt) >= 7 && onednn_integer(attempt, "training_mode", 0) == 0 &&
            onednn_integer(attempt, "spatial", 1) == 1;
 }
@@ -58,11 +58,11 @@ static double read_float_element(const struct kernel_input *input, size_t i)
 {
     float value;
 
-    memcpy(&value, (const char *)input->constant + i * sizeof(value), sizeof(value)); /* need not be aligned */
+    memcpy(&value, (const char *)input->constant + i * sizeof(value), sizeof(value)); /* may be unaligned */
     return (double)value;
 }
 
-/* What each channel is multiplied with, or what is added then. */
+/* The factor of each channel, or its addend. */
 static float *channel_values(const struct onednn_attempt *attempt, bool added)
 {
     const struct kernel_input *inputs = attempt->request->inputs;
@@ -79,7 +79,7 @@ static float *channel_values(const struct onednn_attempt *attempt, bool added)
     return values;
 }
 
-/* A constant of one element for each channel, in the layout of `like`. */
+/* Uses a constant with one element for each channel, in the layout of `like`. */
 static bool use_channel_values(struct onednn_attempt *attempt, int arg, float *values,
                                const struct onednn_memory_desc *like, struct onednn_memory_desc *ret)
 {
@@ -118,8 +118,8 @@ static bool describe_batch(struct onednn_attempt *attempt)
            (attempt->variant == VARIANT_SCALE ? describe_batch_as_scale(attempt) : describe_batch_as_is(attempt));
 }
 
-/* Of a batch of single pixels, the vectorized implementation of 2.6 adds the first channel's number to all channels. As
- * for the rest, see elementwise.c. */
+/* For single pixels, the vectorized implementation of 2.6 adds the first channel's number to all channels. See also
+ * elementwise.c. */
 static bool accepts_batch(const struct onednn_attempt *attempt, const char *implementation)
 {
     return attempt->variant != VARIANT_SCALE || strcmp(implementation, "ref:any") == 0 ||
@@ -136,7 +136,7 @@ const struct onednn_operation onednn_batch_normalization = {
 
 /* ---- Over the last dimensions ---- */
 
-/* Scale or bias: one element for each that is normalized together. */
+/* Scale or bias: one element for each position of the normalized dimensions. */
 static bool use_parameter(struct onednn_attempt *attempt, size_t position, int arg, size_t axis, int64_t length)
 {
     const struct shape *shape = &attempt->request->inputs[0].shape;
@@ -144,7 +144,7 @@ static bool use_parameter(struct onednn_attempt *attempt, size_t position, int a
     struct onednn_memory_desc memory;
 
     if (own->rank != shape->rank - axis)
-        return false; /* ONNX lets it broadcast, oneDNN does not */
+        return false; /* ONNX allows broadcasting here, oneDNN does not */
     for (size_t i = 0; i < own->rank; i++)
         if (own->dims[i] != shape->dims[axis + i])
             return false;
@@ -188,7 +188,7 @@ static bool describe_lrn(struct onednn_attempt *attempt)
     struct onednn_computation *computation = &attempt->computation;
     int64_t size = onednn_integer(attempt, "size", 0);
 
-    /* Of an even size, ONNX's window reaches farther up than down; oneDNN's is as for the odd size below. */
+    /* For an even size, ONNX's window extends farther up than down; oneDNN uses the next smaller odd size. */
     if (!onednn_is_ordinary(attempt) || shape->rank < 2 || shape->rank > 5 || size < 1 || size % 2 != 1)
         return false;
     computation->primitive = ONEDNN_LRN;
@@ -207,7 +207,7 @@ const struct onednn_operation onednn_lrn = {
     .describe = describe_lrn,
 };
 
-/* ---- To shares of one ---- */
+/* ---- Softmax ---- */
 
 static bool describe_softmax(struct onednn_attempt *attempt)
 {
@@ -223,7 +223,7 @@ static bool describe_softmax(struct onednn_attempt *attempt)
     if (!computation->algorithm || !onednn_is_ordinary(attempt) ||
         !onednn_axis(onednn_integer(attempt, "axis", flattens ? 1 : -1), shape->rank, &axis))
         return false;
-    if (flattens) { /* to a matrix whose rows are all dimensions from the axis on */
+    if (flattens) { /* to a matrix whose rows contain all dimensions from the axis on */
         int64_t dims[2] = {onednn_product(shape, 0, axis), onednn_product(shape, axis, shape->rank)};
         struct onednn_view rows = {.rank = 2, .dims = dims};
 
@@ -236,8 +236,8 @@ static bool describe_softmax(struct onednn_attempt *attempt)
            onednn_use_output_like(attempt, ONEDNN_ARG_DST, shape, 0, &computation->target);
 }
 
-/* The vectorized implementations make numbers of NaN and of infinity. The other one of 2.6 takes the stride of the
- * dimension before the axis for the distance of its rows, which that of a single channel is not when it lies last. */
+/* The vectorized implementations return numbers for NaN and infinity. The other one of 2.6 uses the stride of the
+ * dimension before the axis as row distance, which is wrong for a single channel in channels-last layouts. */
 static bool accepts_softmax(const struct onednn_attempt *attempt, const char *implementation)
 {
     const struct onednn_memory_desc *source = &attempt->computation.source;

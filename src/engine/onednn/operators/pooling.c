@@ -1,7 +1,7 @@
 /* engine/onednn/operators/pooling.c: MaxPool, AveragePool and their global forms, by oneDNN.
  *
- * What a maximum makes of NaN depends on where in the window it stands, as with ONNX Runtime; of nothing but minus
- * infinity it makes the smallest number, as ONNX Runtime's global one.
+ * The maximum of values with NaN depends on the position in the window, as in ONNX Runtime; the maximum of only minus
+ * infinity is the smallest finite number, as in ONNX Runtime's global pooling.
  */
 #include "engine/onednn/onnx.h"
 
@@ -17,7 +17,7 @@ static enum onednn_algorithm find_pooling_algorithm(const struct onednn_attempt 
     if (text_equal_string(op, "GlobalMaxPool") || text_equal_string(op, "MaxPool"))
         return ONEDNN_POOLING_MAX;
     if (text_equal_string(op, "GlobalAveragePool"))
-        return ONEDNN_POOLING_AVG_INCLUDE_PADDING; /* there is none */
+        return ONEDNN_POOLING_AVG_INCLUDE_PADDING; /* no padding */
     if (text_equal_string(op, "AveragePool"))
         return onednn_integer(attempt, "count_include_pad", 0) ? ONEDNN_POOLING_AVG_INCLUDE_PADDING
                                                                : ONEDNN_POOLING_AVG_EXCLUDE_PADDING;
@@ -33,22 +33,21 @@ static void set_global_window(size_t rank, const int64_t *input, struct onednn_w
     }
 }
 
-/* How far the windows of one axis reach, dilation included. */
+/* The extent of a window along one axis, including dilation. */
 static int64_t window_reach(const struct onednn_window *window, size_t axis)
 {
     return (window->kernel[axis] - 1) * (window->dilations[axis] + 1) + 1;
 }
 
-/* ceil_mode: one more window where some of the input would be left over, but none that begins in the padding behind
- * (ONNX, AveragePool and MaxPool). What it reaches beyond the padding is more padding to oneDNN; `ret_beyond` is
- * set when there is such. */
+/* ceil_mode: one more window if input would be left over, unless it would start in the trailing padding (ONNX,
+ * AveragePool and MaxPool). The part beyond the padding is additional padding for oneDNN; then `ret_beyond` is set. */
 static void round_up(const struct onednn_attempt *attempt, size_t rank, const int64_t *input,
                      struct onednn_window *window, bool *ret_beyond)
 {
     struct text padding = onednn_string(attempt, "auto_pad", "NOTSET");
 
     if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
-        return; /* the sizes are given then */
+        return; /* sizes are determined by the attribute */
     for (size_t i = 0; i < rank; i++) {
         int64_t left = input[i] + window->before[i] + window->after[i] - window_reach(window, i);
         int64_t windows = left < 0 ? 0 : (left + window->strides[i] - 1) / window->strides[i] + 1;
@@ -63,7 +62,7 @@ static void round_up(const struct onednn_attempt *attempt, size_t rank, const in
     }
 }
 
-/* Whether all windows hold an element of the input: what the others give is not defined. */
+/* Whether all windows contain an input element: other results are undefined. */
 static bool windows_hold_input(const struct onednn_window *window, size_t rank, const int64_t *input)
 {
     for (size_t i = 0; i < rank; i++) {
@@ -96,7 +95,7 @@ static bool find_pooling_window(const struct onednn_attempt *attempt, bool globa
         return false;
     if (onednn_integer(attempt, "ceil_mode", 0))
         round_up(attempt, rank, input, ret, &beyond);
-    /* oneDNN would count what lies beyond the padding, ONNX does not. */
+    /* oneDNN would count elements beyond the padding, ONNX does not. */
     if (beyond && algorithm == ONEDNN_POOLING_AVG_INCLUDE_PADDING)
         return false;
     return windows_hold_input(ret, rank, input);

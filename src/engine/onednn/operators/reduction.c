@@ -1,6 +1,6 @@
 /* engine/onednn/operators/reduction.c: ReduceMean, ReduceSum and the like, by oneDNN.
  *
- * Not ReduceMax and ReduceMin: oneDNN's begin at the smallest and the largest number, which are not the extremes of
+ * Not ReduceMax and ReduceMin: oneDNN's start with the smallest and largest finite number, which is wrong for
  * infinities.
  */
 #include "engine/onednn/onnx.h"
@@ -36,8 +36,7 @@ static bool find_reduction_operation(const struct onednn_attempt *attempt, struc
     return false;
 }
 
-/* The axes are an attribute in old operator sets, an input in new ones; none at all means all of them, or nothing
- * to do. */
+/* The axes are an attribute in old operator sets, an input in new ones; no axes mean all of them, or an identity. */
 static bool find_reduced_axes(const struct onednn_attempt *attempt, size_t rank, bool ret[TENSOR_MAX_RANK])
 {
     int64_t axes[TENSOR_MAX_RANK];

@@ -1,8 +1,8 @@
 /* engine/onednn/operators/resize.c: Resize and Upsample, by oneDNN.
  *
- * oneDNN takes the value at (i + 0.5) * input / output - 0.5: the nearest one, halves away from zero, or a linear
- * interpolation. ONNX has many more rules, some of which come to the same for given sizes. So the positions that
- * each of the two would use are computed, and there is a tactic only when they are the same.
+ * oneDNN uses the value at (i + 0.5) * input / output - 0.5: the nearest one, halves away from zero, or a linear
+ * interpolation. ONNX has many more rules, some of which are equivalent for given sizes. So the positions of both are
+ * computed, and there is a tactic only if they are equal.
  */
 #include "engine/onednn/onnx.h"
 
@@ -24,7 +24,7 @@ enum coordinates {
 
 struct resize {
     bool linear;
-    bool old; /* without a choice of coordinates: Upsample, and Resize of operator set 10 */
+    bool old; /* without a coordinate transformation mode: Upsample, and Resize of operator set 10 */
     enum nearest nearest;
     enum coordinates coordinates;
     struct shape result;
@@ -65,7 +65,7 @@ static bool read_resize_rules(const struct onednn_attempt *attempt, struct resiz
     return true;
 }
 
-/* The scales of Upsample's first form are an attribute. */
+/* In the first version of Upsample the scales are an attribute. */
 static bool attribute_scales(const struct onednn_attempt *attempt, float *ret, size_t *ret_count)
 {
     struct span message;
@@ -96,7 +96,7 @@ static bool given_scales(const struct onednn_attempt *attempt, float *ret, size_
     return *ret_count > 0;
 }
 
-/* The dimensions that sizes and scales are about, in their order: all of them, or an attribute. */
+/* The dimensions of sizes and scales, in order: all, or given by an attribute. */
 static bool resized_axes(const struct onednn_attempt *attempt, size_t rank, size_t count, size_t ret[TENSOR_MAX_RANK])
 {
     int64_t axes[TENSOR_MAX_RANK];
@@ -146,7 +146,7 @@ static double round_position(double value, bool to_float)
     return to_float ? (double)(float)value : value;
 }
 
-/* Where in the input ONNX looks for element `at` of the output; computed in float, as runtimes do, or exactly. */
+/* The input position of output element `at` in ONNX, computed in float, as runtimes do, or exactly. */
 static double onnx_position(const struct resize *resize, size_t axis, int64_t at, int64_t input, bool in_float)
 {
     int64_t output = resize->result.dims[axis];
@@ -238,7 +238,7 @@ static bool describe_resize(struct onednn_attempt *attempt)
            onednn_use_output_like(attempt, ONEDNN_ARG_DST, &resize.result, 0, &computation->target);
 }
 
-/* The slow implementation leaves what fills up the last block of channels as it was. */
+/* The slow implementation does not clear the padding of the last block of channels. */
 static bool accepts_resize(const struct onednn_attempt *attempt, const char *implementation)
 {
     return strcmp(implementation, "ref:any") != 0 || !onednn_is_padded(&attempt->output);

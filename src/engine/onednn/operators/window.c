@@ -1,4 +1,4 @@
-/* engine/onednn/operators/window.c: what ONNX says of a layer that oneDNN wants to know. See engine/onednn/onednn.h. */
+/* engine/onednn/operators/window.c: converts spatial attributes of ONNX for oneDNN. See engine/onednn/onednn.h. */
 #include <string.h>
 
 #include "engine/onednn/onednn.h"
@@ -24,7 +24,7 @@ struct text onednn_operator(const struct onednn_attempt *attempt)
     return window_node(attempt)->op_type;
 }
 
-/* `count` integers, or `fallback` for each when the attribute is not there. */
+/* Reads `count` integers, or `fallback` for each if there is no attribute. */
 static bool read_window_integers(struct span node, const char *name, size_t count, int64_t fallback, int64_t smallest,
                                  int64_t *ret)
 {

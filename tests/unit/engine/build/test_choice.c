@@ -201,8 +201,8 @@ static void test_an_exclusion_outweighs_a_replay(void **state)
     exclude(&fixture, rules, 1);
     engine = builder_fixture_build(&fixture);
     builder_fixture_chose(engine, "fast", "fast", "fast");
-    assert_true(captured_log_has(&fixture.log, "1 layer has another tactic than the replay says"));
-    assert_false(captured_log_has(&fixture.log, "nothing is left out"));
+    assert_true(captured_log_has(&fixture.log, "1 layer has another tactic than in the replay"));
+    assert_false(captured_log_has(&fixture.log, "so nothing is excluded"));
     engine_free(engine);
     tactic_replay_release(&replay);
     builder_fixture_release(&fixture);
@@ -280,9 +280,9 @@ static void test_a_source_is_switched_off_by_its_name(void **state)
 
     builder_fixture_init(&fixture, tactics, 1);
     fixture.settings.sources_off = (struct words){(const char *const[]){"fake"}, 1};
-    builder_fixture_fails(&fixture, ERR_BACKEND, "what is switched off leaves no tactic", "'fake:fast'");
+    builder_fixture_fails(&fixture, ERR_BACKEND, "the list of disabled decisions leaves no tactic", "'fake:fast'");
     fixture.settings.sources_off = (struct words){(const char *const[]){"fakes"}, 1};
-    builder_fixture_fails(&fixture, ERR_INVALID, "'tactics:fakes' cannot be switched off", "did you mean 'fake'?");
+    builder_fixture_fails(&fixture, ERR_INVALID, "'tactics:fakes' cannot be disabled", "did you mean 'fake'?");
     builder_fixture_release(&fixture);
 }
 
@@ -313,7 +313,7 @@ static void test_layouts_that_are_not_row_by_row_are_switched_off(void **state)
     fixture.settings.plain_layouts = true;
     engine = builder_fixture_build(&fixture);
     builder_fixture_chose(engine, "plain", "plain", "plain");
-    assert_true(captured_log_has(&fixture.log, "Decisions: tactics:fake; switched off: layout:blocked"));
+    assert_true(captured_log_has(&fixture.log, "Decisions: tactics:fake; disabled: layout:blocked"));
     engine_free(engine);
     free(decisions.items);
     tactic_replay_release(&replay);

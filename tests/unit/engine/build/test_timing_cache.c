@@ -92,7 +92,7 @@ static void test_what_is_no_timing_cache_is_not_overwritten(void **state)
     assert_true(scratch_file_is("notes.json", "{\"a\": 1}"));
     scratch_file("engine.bin", "\x01\x02");
     assert_int_equal(timing_cache_check("engine.bin", &error), ERR_CORRUPT);
-    assert_non_null(strstr(error.message, "no timing cache"));
+    assert_non_null(strstr(error.message, "not a timing cache"));
     assert_int_equal(timing_cache_check("not there", &error), 0);
     assert_true(timing_cache_check(".", &error) < 0);
     timing_cache_free(cache);

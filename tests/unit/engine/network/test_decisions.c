@@ -176,17 +176,16 @@ static void a_name_that_switches_off_nothing_is_refused(void **state)
 {
     require_onnxruntime();
     refuses((const char *const[]){"fusion:rellu"}, 1,
-            "'fusion:rellu' cannot be switched off: the engine decides nothing "
+            "'fusion:rellu' cannot be disabled: the engine has no decision "
             "of that kind; did you mean 'fusion:relu'");
     refuses((const char *const[]){"fusion:relu@relu2"}, 1,
             "no node of the engine's network has that name; did you mean "
             "'relu1'");
     refuses((const char *const[]){"fusion:relu@sum"}, 1,
-            "nothing like that is decided for this model; did you mean "
+            "no such decision is made for this model; did you mean "
             "'fusion:relu@relu1' or 'fusion:sum@sum'");
-    refuses((const char *const[]){"fusion:relu", "fusion:tanh"}, 2,
-            "'fusion:tanh' cannot be switched off: nothing like");
-    refuses((const char *const[]){"?fusion:rellu"}, 1, "'fusion:rellu' cannot be switched off: the engine decides");
+    refuses((const char *const[]){"fusion:relu", "fusion:tanh"}, 2, "'fusion:tanh' cannot be disabled: no such");
+    refuses((const char *const[]){"?fusion:rellu"}, 1, "'fusion:rellu' cannot be disabled: the engine has");
 }
 
 static void a_name_is_no_pattern_where_a_node_has_it(void **state)
@@ -224,7 +223,7 @@ static void a_name_that_may_mean_something_elsewhere_is_no_error(void **state)
     settings.disabled = (struct words){(const char *const[]){"folding:affine", "fusion:tanh", NULL}, 2};
     make_network(&made);
     network = network_of(made_open(&made), &settings);
-    assert_true(captured_log_has(&captured, "While foldings are off there is nothing to switch off for 1 name, such as "
+    assert_true(captured_log_has(&captured, "While foldings are disabled, 1 name, such as "
                                             "'fusion:tanh'"));
     network_free(network);
     made_release(&made);

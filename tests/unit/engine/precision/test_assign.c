@@ -140,7 +140,7 @@ static void what_cannot_be_had_is_an_error_a_warning_or_ignored(void **state)
 {
     const struct precision_override layers[] = {
         {"twice", DATA_FLOAT32}, {"conv", DATA_INT8}, {"softmax", DATA_FLOAT16}};
-    const char *expected = "cannot be had by layer 'twice' (float32), layer 'conv + relu' (int8)";
+    const char *expected = "is not possible for layer 'twice' (float32), layer 'conv + relu' (int8)";
 
     for (enum precision_constraints i = PRECISION_CONSTRAINTS_NONE; i <= PRECISION_CONSTRAINTS_OBEY; i++) {
         struct assignment a;

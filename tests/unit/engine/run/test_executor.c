@@ -400,7 +400,7 @@ static void what_cannot_be_run_is_told(void **state)
     fake_set_profile(&fake, 1, 3);
     executor = executor_of(&fake, NULL);
     assert_int_equal(run(executor, diamond_input, 1, 4, &outputs, &err), ERR_INVALID);
-    assert_string_equal(err.message, "input 'x' is fed a tensor of shape (1, 4), but the engine was built for (1 to 3, "
+    assert_string_equal(err.message, "input 'x' has a tensor of shape (1, 4), but the engine was built for (1 to 3, "
                                      "1 to 3)");
     assert_int_equal(executor_run(executor, &feed, NULL, &outputs, NULL, &err), ERR_MISSING);
     assert_string_equal(err.message, "input 'x' of the engine is not fed");
