@@ -3,15 +3,15 @@
  *   autocast_rules MODEL INPUTS.json float16|bfloat16 rules|all ROUNDED.onnx
  *
  * MODEL is one in float32, whose constants are initializers (bench/quantize_model --float). It is run on the first
- * sample of INPUTS.json in float32. A node stays in float32 when the largest magnitude of any tensor that it reads or
- * makes exceeds 512 (data_max), or that of any of its constants 65504 (init_max), or when its operator does not take
- * the lower precision. There is no limit on how many products are summed up. Source of the rules and their defaults:
- * Model Optimizer's documentation, "AutoCast (ONNX)". They are applied here by a program of ours; AutoCast itself is
- * not run, nor what it does to a model beforehand. `all`: only the last of these rules, for comparison.
+ * sample of INPUTS.json in float32. A node stays in float32 when the largest magnitude of a tensor that it reads or
+ * writes exceeds 512 (data_max), when that of one of its constants exceeds 65504 (init_max), or when its operator does
+ * not support the lower precision. The depth of reductions is not limited. Source of the rules and their defaults:
+ * Model Optimizer's documentation, "AutoCast (ONNX)". This program applies them itself; neither AutoCast nor its
+ * preprocessing of the model is run. `all`: only the last of these rules, for comparison.
  *
- * Writes ROUNDED.onnx: the other nodes compute on values that are rounded (onnx/half/rounded_nodes.h). Prints
- * "N N N N X": nodes in float32, of these the ones that only move data, nodes in the lower precision, Casts of the
- * typed model, and the largest difference of the outputs of ROUNDED.onnx from those of MODEL.
+ * Writes ROUNDED.onnx: the other nodes compute on values that are rounded (onnx/half/rounded_nodes.h). Prints "N N N N
+ * X": nodes in float32, how many of them only move data, nodes in the lower precision, Casts of the typed model, and
+ * the largest difference of the outputs of ROUNDED.onnx from those of MODEL.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,7 +93,7 @@ static void list_tensors(const struct model *model, const struct node *node, str
 }
 
 struct float32_nodes {
-    size_t count, moving; /* the latter only move data */
+    size_t count, moving; /* moving: nodes that only move data */
 };
 
 static void count_float32(const struct model *model, const struct node *node, struct float32_nodes *ret)
@@ -105,7 +105,8 @@ static void count_float32(const struct model *model, const struct node *node, st
     ret->moving += layer.moves_data;
 }
 
-/* Nodes that read and make no float32 tensor are neither. `recorded` NULL: whatever values are. */
+/* Nodes without float32 inputs and outputs are counted in neither set. `recorded` NULL: the values are not
+ * considered. */
 static struct float32_nodes classify(const struct model *model, const struct reference_values *recorded,
                                      enum data_type half, struct bitset *low)
 {

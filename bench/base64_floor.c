@@ -1,9 +1,9 @@
-/* bench/base64_floor.c: what nobody who keeps outputs as base64 can save: the coding, and the bytes of the file.
+/* bench/base64_floor.c: the lower bound for storing outputs as base64: encoding or decoding, and file I/O.
  *
- *   base64_floor write FILE BYTES BLOCK    so many bytes, a block at a time, coded and brought to disk
- *   base64_floor read FILE BLOCK           what was written, decoded, in blocks of as many bytes
+ *   base64_floor write FILE BYTES BLOCK    encodes BYTES bytes, BLOCK at a time, and syncs the file to disk
+ *   base64_floor read FILE BLOCK           reads the file and decodes it in blocks of BLOCK bytes
  *
- * Each block uses the same memory, so what `read` decodes is gone as soon as the next one comes: nothing is kept.
+ * All blocks use the same buffer: `read` keeps no decoded data.
  */
 #include <fcntl.h>
 #include <stdbool.h>
@@ -45,7 +45,7 @@ static void write_blocks(const char *path, size_t size, size_t block)
 
     must(fd >= 0 && text != NULL && data != NULL, path);
     for (size_t at = 0; at < size; at += block) {
-        memset(data, (int)(at / block % 256), block); /* somebody has to make the outputs */
+        memset(data, (int)(at / block % 256), block); /* stands for computing the outputs */
         base64_encode(data, block, text);
         write_all(fd, text, characters, path);
     }

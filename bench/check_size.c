@@ -1,10 +1,10 @@
-/* bench/check_size.c: a check whose verdict and whose time are known.
+/* bench/check_size.c: a check with a known verdict and a known duration.
  *
  *   check_size LIMIT RECORD FILE
  *
- * Fails when FILE has more than LIMIT bytes, so that a search always takes the same way. Before that it sleeps for one
- * millisecond. Appends a line to RECORD: the size of FILE, and when it began and ended, in nanoseconds of the monotonic
- * clock.
+ * Fails when FILE has more than LIMIT bytes, so that a search always runs the same sequence of checks. Before that it
+ * sleeps for one millisecond. Appends a line to RECORD: the size of FILE, and when it began and ended, in nanoseconds
+ * of the monotonic clock.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,9 +1,9 @@
-/* bench/compare_speed.c: how fast two large outputs are compared, beside merely reading them.
+/* bench/compare_speed.c: the time to compare two large outputs, and the time to only read them.
  *
  *   compare_speed ELEMENTS ROUNDS
  *
  * Prints two medians in seconds: comparing two float32 tensors of that many elements, and reading both from memory. As
- * in measure.c these take turns, with real-time priority where it is allowed.
+ * in measure.c the two alternate, with real-time priority where it is permitted.
  */
 #include <sched.h>
 #include <stdio.h>
@@ -68,7 +68,7 @@ int main(int argc, char **argv)
             return 2;
         compared[i] = stopwatch_now() - start;
     }
-    (void)sink; /* what was read is read for this only */
+    (void)sink; /* keeps the compiler from removing the reads */
     qsort(compared, rounds, sizeof(double), by_size);
     qsort(read, rounds, sizeof(double), by_size);
     printf("%.6f %.6f\n", compared[rounds / 2], read[rounds / 2]);

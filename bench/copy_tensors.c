@@ -2,7 +2,8 @@
  *
  *   copy_tensors INPUTS OUTPUTS FROM TO
  *
- * Copies a safetensors file in which a tensor is called FROM; in the copy it is called TO, which is as long.
+ * Copies a safetensors file in which a tensor is called FROM; in the copy it is called TO. Both names have the same
+ * length.
  */
 #define _GNU_SOURCE /* memmem */
 #include <fcntl.h>

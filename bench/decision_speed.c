@@ -1,11 +1,11 @@
-/* bench/decision_speed.c: how long it takes to decide what to check next, and what to check ahead.
+/* bench/decision_speed.c: the time to decide what to check next, and what to check speculatively.
  *
  *   decision_speed BLOCKS JOBS CASES
  *
- * The graph is that of a transformer with so many blocks, and a check fails when its culprits, three nodes placed by
- * lot, are in the candidate. Its verdict is there at once. What is measured is the rest: a verdict is given to the
- * minimal search and to what looks ahead of it, and that lists as many checks as there are jobs. Prints the mean of all
- * decisions of a search, of the median search and of the slowest one, in microseconds.
+ * The graph is that of a transformer with BLOCKS blocks. A check fails when its culprits, three randomly placed nodes,
+ * are in the candidate; it takes no time. Measured is the rest: passing a verdict to the minimal search and to its
+ * speculation, and listing JOBS checks. Prints the mean of all decisions of a search, of the median search and of the
+ * slowest one, in microseconds.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +37,7 @@ static enum verdict check(const struct minimal_search *search)
     return VERDICT_FAIL;
 }
 
-/* ---- What looks ahead ---- */
+/* ---- Speculation ---- */
 
 static bool describe(void *data, const void *search, int64_t index, struct foreseen *ret)
 {

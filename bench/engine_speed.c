@@ -2,16 +2,17 @@
  *
  *   engine_speed MODEL TURNS [-v]
  *
- * Builds twice (the second time with the timing cache of the first), then runs the engine and ONNX Runtime in turns
- * on the same input with as many threads; then saves the engine as a plan file in the current folder, opens it again
- * and removes it. With real-time priority where it is allowed. Prints one line:
+ * Builds twice (the second time with the timing cache of the first), then runs the engine and ONNX Runtime in turns on
+ * the same input with the same number of threads; then saves the engine as a plan file in the current folder, opens it
+ * again and removes it. With real-time priority where it is permitted. Prints one line:
  *
  *   median milliseconds of a run of ONNX Runtime, and of the engine
  *   seconds of the first and of the second build
  *   milliseconds to open the plan file, and of its first run, which makes the kernels
  *   how many layers oneDNN has, and ONNX Runtime
  *
- * -v: with the builder's log, and the time that each layer takes (in brackets: as it was timed for the choice).
+ * -v: with the builder's log, and the time of each layer (in parentheses: the time measured when its tactic was
+ * chosen).
  */
 #include <sched.h>
 #include <stdio.h>
@@ -120,8 +121,7 @@ static void show_layers(const struct executor *executor, const struct engine *en
                 engine->network->layers.items[i].name);
 }
 
-/* ONNX Runtime's threads spin for a while when they have nothing to do, and would take a processor away from the
- * engine. */
+/* Idle threads of ONNX Runtime spin for a while and would take processor time from the engine. */
 static void let_threads_fall_asleep(void)
 {
     nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
@@ -147,8 +147,8 @@ static double run(struct racers *racers, bool engine)
     return seconds;
 }
 
-/* In turns, so that what else runs on the machine slows both down; a turn is some runs to warm up, and
- * ROUNDS_PER_TURN. */
+/* Alternates between the two, so that other load on the machine slows both down. A turn is some warm-up runs and
+ * ROUNDS_PER_TURN measured ones. */
 static void race(const char *path, const struct engine *engine, size_t turns, bool verbose, double ret[2])
 {
     struct backend_request request = {.model.path = path,
@@ -230,7 +230,7 @@ int main(int argc, char **argv)
         fprintf(stderr, "usage: engine_speed MODEL TURNS [-v]\n");
         return 2;
     }
-    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}); /* where it is allowed */
+    sched_setscheduler(0, SCHED_FIFO, &(struct sched_param){.sched_priority = 1}); /* where it is permitted */
     must(model_open(argv[1], NULL, &model, &error));
     must(network_build(model, &settings, &network, &error));
     must(providers_open(&providers, &builder.providers, &error));

@@ -1,9 +1,9 @@
-/* bench/floor.c: what no implementation of `debug reduce` can save: the candidates' bytes written, and the checks.
+/* bench/floor.c: the lower bound for `debug reduce`: writing the candidates, and running the checks.
  *
  *   floor ORIGINAL RECORD FILE COMMAND...
  *
- * For each line of RECORD, which check_size has written and which begins with a size: copies as many bytes of ORIGINAL
- * to FILE, inside the kernel, runs the command, and removes FILE.
+ * For each line of RECORD, written by check_size and beginning with a size: copies that many bytes of ORIGINAL to FILE
+ * (copy_file_range()), runs the command, and removes FILE.
  */
 #define _GNU_SOURCE /* copy_file_range */
 #include <errno.h>
@@ -36,7 +36,7 @@ static void copy(int from, const char *path, long long size)
         if (done < 0)
             give_up("copy_file_range");
         if (done == 0)
-            break; /* a candidate may be some bytes larger than the original */
+            break; /* a candidate may be a few bytes larger than the original */
     }
     if (close(to) != 0)
         give_up(path);

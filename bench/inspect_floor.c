@@ -1,5 +1,5 @@
-/* bench/inspect_floor.c: what no implementation of `inspect model` can save: the model indexed, and as many bytes
- * written as the model has.
+/* bench/inspect_floor.c: the lower bound for `inspect model`: indexing the model, and writing as many bytes as the
+ * model has.
  *
  *   inspect_floor MODEL
  */

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench/instructions.sh BUILD PROGRAM...: how many instructions each program executes for three commands, in its own process
+# bench/instructions.sh BUILD PROGRAM...: instructions that each program executes for three commands, without child processes
 # (valgrind --tool=callgrind): that depends neither on the machine's load nor on its clock. BUILD has the test programs.
 # Two programs give a ratio, of the second to the first. The checks are programs of their own and are not counted.
 set -euo pipefail
@@ -30,7 +30,7 @@ count()
         exit 1
     }
     sed -n 's/^\(summary\|totals\): //p' "count.$process" | tail -1
-    rm -f count.* result.json reduced.onnx # which another run would read
+    rm -f count.* result.json reduced.onnx # another run would read them
 }
 
 # row WHAT WORD...: a line of the table

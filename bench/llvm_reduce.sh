@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# bench/llvm_reduce.sh BUILD: how many checks it takes `debug reduce --mode minimal` and LLVM's llvm-reduce to find the same culprits.
+# bench/llvm_reduce.sh BUILD: number of checks that `debug reduce --mode minimal` and LLVM's llvm-reduce need for the same culprits.
 #
 # Their inputs are of different kinds, so both get the same graph: a chain of additions, as a model and as a function, with a
 # division in its middle, or with that and a remainder at its end. The check is the same as well: grep looks for them, and
-# counts that it was asked. Needs llvm (Debian) and python3-onnx. What it prints stands in docs/comparison.md.
+# counts its runs. Needs llvm (Debian) and python3-onnx. Its output is in docs/comparison.md.
 set -euo pipefail
 
 PATH=$(realpath "$1"):$PATH

@@ -1,9 +1,8 @@
-/* bench/make_expand.c: writes a model that makes much out of nothing.
+/* bench/make_expand.c: writes a model with a small input and an output of any size.
  *
  *   make_expand FILE ELEMENTS
  *
- * A single Expand of its input, one float32 number, to so many: an output of any size that takes hardly any
- * computation.
+ * Its only node is an Expand of one float32 number to ELEMENTS: the output takes almost no computation.
  */
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,12 +1,12 @@
-/* bench/measure.c: runs two commands in turn and compares their times.
+/* bench/measure.c: runs two commands alternately and compares their times.
  *
  *   measure ROUNDS OURS... -- FLOOR...
  *
- * Prints one line: the median of each one's seconds, and the largest resident set of the first one in kilobytes. Taking
- * turns lets both see the same noise of the machine; where it is allowed, they run with real-time priority, so that
- * there is less of it. Standard output of the commands goes nowhere.
+ * Prints one line: the median of each one's seconds, and the largest resident set of the first one in kilobytes.
+ * Alternating exposes both to the same load of the machine; where it is permitted, they run with real-time priority, to
+ * reduce its effect. Standard output of the commands is discarded.
  *
- * The kernel counts into a process's largest resident set what its children had; those of a check are far below.
+ * The kernel's figure for a process includes the largest resident set of its children; that of a check is far smaller.
  */
 #define _GNU_SOURCE /* wait4 */
 #include <errno.h>
@@ -34,7 +34,7 @@ static double now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* Returns the seconds that the command took. The measurement ends here when it cannot be run, or crashes. */
+/* Returns the seconds that the command took. Exits when it cannot be run, or crashes. */
 static double run(char **command, long *largest_kilobytes)
 {
     posix_spawn_file_actions_t actions;

@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # bench/mixed_precision.sh BUILD: the table of docs/precision.md, in Markdown: which nodes `debug precision` keeps in
-# float32, and which the rules of AutoCast do (bench/autocast_rules.c), on the same models and data; and what there is
-# with every node in 16 bits that can be.
+# float32, and which the rules of AutoCast do (bench/autocast_rules.c), on the same models and data; and the result
+# with every node in 16 bits that supports it.
 #
-# Models are made ready first (bench/quantize_model --float): constants are computed, and branches that they decide are
-# inlined. Errors are those of float32 models whose tensors are rounded, so that they do not depend on what the runtime
-# here has kernels for. Seconds are of the whole command on this machine. Models of POLYGRAPHY_TEST_MODELS are left out
+# Models are prepared first (bench/quantize_model --float): constants are computed, and branches that depend on them are
+# inlined. Errors are those of float32 models whose tensors are rounded, so that they do not depend on which kernels the runtime
+# has. Seconds are of the whole command on this machine. Models of POLYGRAPHY_TEST_MODELS are left out
 # where it is not set.
 set -euo pipefail
 

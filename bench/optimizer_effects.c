@@ -2,22 +2,22 @@
  *
  *   optimizer_effects MODEL
  *
- * Runs the model on four samples of generated data, with none of the optimizers that a session of it applies; with each
- * of those that change the model alone; with all but that one; and with all. Of an optimizer that applies single rules,
- * each rule is tried, if the optimizer changes the model at all.
+ * Runs the model on four samples of generated data: without the optimizers that a session applies to it; with all of
+ * them; and, for each one that changes the model, with that one alone and with all others. If an optimizer that
+ * consists of rules changes the model, each of its rules is tried in the same way.
  *
- * Prints lines of fields that tabs separate:
+ * Prints lines of tab-separated fields:
  *
  *   runtime    version
- *   processor  name, how many processors are used
- *   model      nodes without optimizers, and with all; elements of all outputs of a sample; the largest magnitude
+ *   processor  name, number of processors used
+ *   model      nodes without optimizers, and with all; number of output elements of a sample; their largest magnitude
  *   all        how many nodes all of them replace, by how many; largest and mean difference of outputs, to none
  *   NAME       the same for that one alone; then largest and mean difference of all but that one, to all. `refused`
  *              stands for what the runtime does not run. Optimizers that do nothing alone, and whose lack makes no
  *              difference, have no line.
  *
- * Ends with status 3 when the runtime does not run the model as it is, with 4 when two sessions of the same kind
- * differ, or outputs have a NaN, which equals nothing: then no difference says anything.
+ * Exits with status 3 when the runtime does not run the model, and with 4 when differences would mean nothing: two
+ * sessions with the same settings differ, or outputs contain a NaN.
  */
 #include <math.h>
 #include <stdio.h>
@@ -67,8 +67,8 @@ static void outputs_release(struct outputs *outputs)
         tensor_list_release(&outputs->samples[i]);
 }
 
-/* With the optimizers, and the rules of such, that `disabled` names, with ';' in between, switched off. `path` is where
- * the model as it is rewritten goes, and `optimizers` learns which are applied; either may be NULL. */
+/* Makes a session without the optimizers and rules in `disabled` (names separated by ';'). The optimized model is
+ * written to `path`, and `optimizers` receives the ones that are applied; either may be NULL. */
 static int open_session(const struct subject *subject, const char *disabled, const char *path,
                         struct onnxrt_optimizers *optimizers, struct backend_session **ret)
 {
@@ -158,9 +158,9 @@ static struct effect compare(const struct outputs *a, const struct outputs *b)
 
 struct measurement {
     const struct subject *subject;
-    struct onnxrt_optimizers optimizers; /* that are applied */
-    struct outputs none, all;            /* what comes out with none of them, and with all */
-    struct model *unchanged;             /* the model without them, as the runtime writes it */
+    struct onnxrt_optimizers optimizers; /* the applied ones */
+    struct outputs none, all;            /* outputs without any of them, and with all */
+    struct model *unchanged;             /* the model that the runtime writes without them */
 };
 
 static bool has_rule(const char *optimizer, const char *name)
@@ -173,7 +173,7 @@ static bool has_rule(const char *optimizer, const char *name)
     return false;
 }
 
-/* Every name but `but`, and but the optimizer that applies that rule; NULL: all. */
+/* All names except `but` and the optimizer that applies that rule; `but` NULL: all names. */
 static char *disable_all(const struct onnxrt_optimizers *optimizers, const char *but)
 {
     struct string_builder ret;
@@ -191,7 +191,7 @@ static char *disable_all(const struct onnxrt_optimizers *optimizers, const char 
     return string_take(&ret);
 }
 
-/* Whether that one, or the optimizer that applies that rule, has changed the model. */
+/* Whether that optimizer, or the one that applies that rule, has changed the model. */
 static bool has_changed(const struct onnxrt_optimizers *optimizers, const char *name)
 {
     for (size_t i = 0; i < optimizers->count; i++)
@@ -201,7 +201,7 @@ static bool has_changed(const struct onnxrt_optimizers *optimizers, const char *
     return false;
 }
 
-/* What the session with these switched off makes of the model. */
+/* The model that the session writes without these. */
 static struct model *rewrite(const struct subject *subject, const char *disabled)
 {
     struct backend_session *session;
@@ -210,7 +210,7 @@ static struct model *rewrite(const struct subject *subject, const char *disabled
     must(open_session(subject, disabled, REWRITTEN, NULL, &session), 2);
     onnxrt_backend.close(session);
     must(model_open(REWRITTEN, NULL, &ret, &error), 2);
-    unlink(REWRITTEN); /* it stays mapped */
+    unlink(REWRITTEN); /* the mapping stays valid */
     return ret;
 }
 
@@ -235,7 +235,7 @@ static void print_effect(int rc, const struct outputs *outputs, const struct out
     printf("\t%.2g\t%.2g", effect.largest, effect.mean);
 }
 
-/* One line, unless the optimizer alone does nothing to this model, and its lack makes no difference. */
+/* Prints one line, unless the optimizer alone does not change this model and leaving it out makes no difference. */
 static void try_optimizer(const struct measurement *measurement, const char *name)
 {
     const struct subject *subject = measurement->subject;
@@ -283,7 +283,7 @@ static void try_all(const struct measurement *measurement)
     }
 }
 
-/* ---- All and none of them ---- */
+/* ---- With all, and without any ---- */
 
 static void must_repeat(const struct subject *subject, const char *disabled, const struct outputs *first)
 {
@@ -291,7 +291,7 @@ static void must_repeat(const struct subject *subject, const char *disabled, con
 
     must(run(subject, disabled, NULL, &again), 3);
     if (compare(&again, first).largest != 0) {
-        fprintf(stderr, "optimizer_effects: two sessions alike differ, or have outputs that are no numbers\n");
+        fprintf(stderr, "optimizer_effects: two sessions with the same settings differ, or outputs contain NaN\n");
         exit(4);
     }
     outputs_release(&again);

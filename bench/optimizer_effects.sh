@@ -2,16 +2,16 @@
 # bench/optimizer_effects.sh BUILD: the tables of docs/optimizers.md, in Markdown: what each of ONNX Runtime's optimizers
 # does to the outputs of real models, in float32 and quantized (make bench-optimizers).
 #
-# POLYGRAPHY_TEST_MODELS is the folder with the models, as for the tests. Models in onnx_light have weights that are one
-# number each; they become random ones, and these are quantized (bench/quantize_model.c). A model that the runtime does
-# not run on generated data, or not twice in the same way, is left out, with a line that says so.
+# POLYGRAPHY_TEST_MODELS is the folder with the models, as for the tests. Models in onnx_light have weights that are all one
+# number; they get random ones, and are quantized (bench/quantize_model.c). A model that the runtime does
+# not run on generated data, or not with equal results twice, is left out, with a message.
 set -euo pipefail
 
 : "${POLYGRAPHY_TEST_MODELS:?names the folder with the models}"
 . "$(dirname "$0")/workplace.sh"
 idle=() left_out=() shown=0
 
-# table NAME MODEL: its table, unless no optimizer makes a difference, neither alone, nor left out, and none is refused
+# table NAME MODEL: its table, unless no optimizer makes a difference, alone or left out, and none is refused
 table()
 {
     local name=$1 status=0

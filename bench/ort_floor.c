@@ -1,4 +1,4 @@
-/* bench/ort_floor.c: what no program that runs a model in ONNX Runtime can save: loading the library and the model.
+/* bench/ort_floor.c: the lower bound for running a model in ONNX Runtime: loading the library and the model.
  *
  *   ort_floor LIBRARY MODEL
  */

@@ -1,10 +1,10 @@
-/* bench/pace.c: how far apart in time a command says something.
+/* bench/pace.c: the time between two lines of a command's output.
  *
  *   pace TEXT COMMAND...
  *
- * Runs the command, and notes when it writes a line with this text to standard output. Prints the median of the
- * seconds from one such line to the next, and how many there were. What comes before the first and after the last does
- * not count. As measure.c, with real-time priority where it is allowed.
+ * Runs the command and records when it writes a line that contains TEXT to standard output. Prints the median of the
+ * seconds from one such line to the next, and the number of lines. As in measure.c, with real-time priority where it is
+ * permitted.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -74,13 +74,13 @@ int main(int argc, char **argv)
 
         if (strstr(line, argv[1]) == NULL || lines == MOST_LINES)
             continue;
-        gaps[lines++] = now - last; /* the first one means nothing */
+        gaps[lines++] = now - last; /* the first gap is not used */
         last = now;
     }
     free(line);
     fclose(output);
     if (waitpid(pid, &status, 0) != pid || !WIFEXITED(status) || WEXITSTATUS(status) != 0 || lines < 2) {
-        fprintf(stderr, "pace: %s failed, or has not said '%s' twice\n", argv[2], argv[1]);
+        fprintf(stderr, "pace: %s failed, or did not print '%s' twice\n", argv[2], argv[1]);
         return 2;
     }
     qsort(gaps + 1, lines - 1, sizeof(*gaps), compare_gaps);

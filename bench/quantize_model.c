@@ -1,24 +1,24 @@
-/* bench/quantize_model.c: makes a quantized model of a float32 one, to try `debug quantization` and others on.
+/* bench/quantize_model.c: makes a quantized model from a float32 one, for trying `debug quantization` and other tools.
  *
  *   quantize_model MODEL [options]
  *
  *   -o FILE               the model with QuantizeLinear and DequantizeLinear
- *   --float FILE          the model that it was made of: with the same weights, constants computed beforehand
- *   --random-weights      weights that are filled with one number become random, as those of the models in onnx_light,
- *                         and what Softmax reads is scaled so that its output is not 0 and 1 alone
- *   --seed N              of the random weights (0)
+ *   --float FILE          the float32 model: with the same weights, constants computed beforehand
+ *   --random-weights      weights that are filled with one number, as in the models of onnx_light, become random,
+ *                         and inputs of Softmax are scaled so that its outputs are not all 0 or 1
+ *   --seed N              seed of the random weights (0)
  *   --set INPUT=N         the input is that number
  *   --shape INPUT=NxN     the input has that shape
- *   --samples N           ranges are those of so many samples of generated data (4); their seed is 1000
- *   --all-operators       quantizes outputs, sums, pooling and their like, too: see quantize/insert.h
+ *   --samples N           number of generated samples that ranges are taken from (4); their seed is 1000
+ *   --all-operators       also quantizes outputs, sums, pooling and others: see quantize/insert.h
  *   --symmetric           activations are int8 with zero point 0; else uint8
  *   --per-channel         weights have a scale for each channel
- *   --float-weights       weights stay float32, and are quantized as the model runs
+ *   --float-weights       weights stay float32 and are quantized when the model runs
  *   --float-bias          bias is not quantized; else it is int32, and its scale the product of two
  *   --bad-scale TENSOR=N  that scale is N times what it should be before anything is rounded; can be repeated
  *   --list                prints, for each tensor that is quantized, its name, role, type, zero point, and scales
  *
- * There is no calibration but by the least and the greatest number.
+ * Calibration always uses the smallest and the largest value.
  */
 #include <errno.h>
 #include <getopt.h>
@@ -68,7 +68,7 @@ static void must(int rc)
 
 static void refuse(const char *what, const char *value)
 {
-    fprintf(stderr, "quantize_model: %s: '%s'; bench/quantize_model.c tells how it is called\n", what, value);
+    fprintf(stderr, "quantize_model: %s: '%s'; see the options in bench/quantize_model.c\n", what, value);
     exit(2);
 }
 
@@ -160,14 +160,14 @@ static void parse(int argc, char **argv, struct options *ret)
             ret->list = true;
             break;
         case '?':
-            refuse("cannot go on", argv[optind - 1]);
+            refuse("invalid option", argv[optind - 1]);
             break;
         default:
             take_named(ret, code, optarg);
         }
     }
     if (optind != argc - 1 || ret->samples < 1)
-        refuse(ret->samples < 1 ? "there have to be samples" : "not one model", ret->samples < 1 ? "0" : "");
+        refuse(ret->samples < 1 ? "must be at least 1" : "expected one model", ret->samples < 1 ? "0" : "");
     ret->model = argv[optind];
     ret->quantize.bad_scales = ret->bad_scales;
 }
@@ -200,7 +200,7 @@ static void set_constant(struct model *model, const struct assignment *assignmen
     while (at < model->inputs.count && model->inputs.items[at] != value)
         at++;
     if (at == model->inputs.count)
-        refuse("no input of the model", assignment->name.data);
+        refuse("not an input of the model", assignment->name.data);
     value_info_decode(model->values.items[value].info, &type);
     must(model_new_tensor(model, value, type.element, &(struct shape){0}, &data, &error));
     if (type.element == DATA_INT64)
@@ -216,7 +216,7 @@ static void set_constant(struct model *model, const struct assignment *assignmen
 
 /* ---- Work ---- */
 
-/* What these tensors hold. The model is run as it is now. */
+/* Runs the model in its current state and records these tensors. */
 static struct reference_values *record(const struct model *model, const struct value_list *wanted,
                                        struct subgraph *whole, struct data_loader *loader)
 {
@@ -305,7 +305,7 @@ int main(int argc, char **argv)
     struct model *model;
 
     parse(argc, argv, &options);
-    must(onnxrt_load(NULL, &runtime, &error)); /* without it constants would stay as they are, without a word */
+    must(onnxrt_load(NULL, &runtime, &error)); /* without it constants would silently not be computed */
     must(model_open(options.model, NULL, &model, &error));
     for (size_t i = 0; i < options.shape_count; i++)
         set_shape(model, &options.shapes[i]);

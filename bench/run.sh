@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# bench/run.sh BUILD: measures against floors (make bench). docs/benchmarks.md says what and why.
+# bench/run.sh BUILD: measures the program against lower bounds ("floors"; make bench); see docs/benchmarks.md.
 #
-# Ratios mean something on a noisy machine, seconds do not: a command and its floor take turns, and their medians are
-# compared. Prints a table and writes the same to BUILD/bench.json. A missed target is said, not punished.
+# On a noisy machine ratios are meaningful, seconds are not: a command and its floor alternate, and their medians are
+# compared. Prints a table and writes the same to BUILD/bench.json. A missed target is shown but is not a failure.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -126,14 +126,14 @@ runner_case()
     against_floor "run --runner of a program that copies 1 GB" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.3
 }
 
-# median: the middle one of the numbers, an odd number of lines
+# median: the middle one of an odd number of lines
 median()
 {
     sort -n | awk '{ number[NR] = $1 } END { print number[int((NR + 1) / 2)] }'
 }
 
-# files_case WHAT TARGET OURS-FILE OURS... -- FLOOR-FILE FLOOR...: both write a file, which is removed before each turn; that
-# takes time, too, which nobody should be charged with.
+# files_case WHAT TARGET OURS-FILE OURS... -- FLOOR-FILE FLOOR...: both write a file, which is removed before each turn, so
+# that the time for that is not measured.
 files_case()
 {
     local what=$1 target=$2 file=$3 ours=() turns=() floor_file
@@ -166,7 +166,7 @@ outputs_cases()
     against_floor "    read by --load-outputs" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 2
     rm ours.json floor.txt
     "${save[@]}" original.safetensors >/dev/null
-    # shellcheck disable=SC2016 # ours is on the disk when the program ends, and so has to be the copy
+    # shellcheck disable=SC2016 # this program syncs its file to disk, so the copy has to, too
     files_case "run --save-outputs, 1 GB as safetensors" 1.2 ours.safetensors "${save[@]}" ours.safetensors -- \
         copy.safetensors sh -c 'cp "$1" "$2" && sync "$2"' sh original.safetensors copy.safetensors
     read -r ours floor _ <<<"$("$tools/measure" 5 "$polygraphy" run --load-outputs ours.safetensors -- \
@@ -193,7 +193,7 @@ served_case()
         "$(milliseconds "$(printf '%s\n' "${cold[@]}" | median)")"
 }
 
-# trtexec_cases MODEL: this program's own share of what it has trtexec do, for which the stand-in of the tests takes trtexec's
+# trtexec_cases MODEL: this program's own part of the time of commands that run trtexec; the stand-in of the tests takes its
 # place: both load the same engine, and both build with the same timing cache.
 trtexec_cases()
 {
@@ -208,14 +208,14 @@ trtexec_cases()
     "$polygraphy" data to-input inputs.safetensors -o inputs/ >/dev/null
     input=$(basename inputs/*.npy .npy)
     input=${input//%2F//}
-    tail -c 602112 inputs/*.npy >input.raw # 1x3x224x224 float32, behind the header
+    tail -c 602112 inputs/*.npy >input.raw # 1x3x224x224 float32, after the header
     read -r ours floor _ <<<"$("$tools/measure" 9 \
         "$polygraphy" run ours.engine --trt --load-inputs inputs.safetensors -- \
         "$trtexec" --loadEngine=ours.engine --loadInputs="$input:input.raw" --iterations=1 --warmUp=0 --duration=0 \
         --dumpRawBindingsToFile)"
     against_floor "run of an engine by trtexec, against trtexec itself" ms "$(milliseconds "$ours")" \
         "$(milliseconds "$floor")" 1.1
-    # shellcheck disable=SC2016 # ours is on the disk when the program ends, and so has to be the other
+    # shellcheck disable=SC2016 # this program syncs its file to disk, so the other has to, too
     read -r ours floor _ <<<"$("$tools/measure" 5 \
         "$polygraphy" convert "$model" -o ours.engine --load-timing-cache times.cache -- \
         sh -c '"$@" && sync floor.engine' sh "$trtexec" --onnx="$model" --saveEngine=floor.engine --skipInference \
@@ -287,10 +287,10 @@ if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
         done
         trtexec_cases light_resnet50
     else
-        echo "no oneDNN (libdnnl-dev): what needs it is left out"
+        echo "no oneDNN (libdnnl-dev): its cases are left out"
     fi
 else
-    echo "no ONNX Runtime at $POLYGRAPHY_ONNXRUNTIME: what needs it is left out; make setup brings it"
+    echo "no ONNX Runtime at $POLYGRAPHY_ONNXRUNTIME: its cases are left out; make setup installs it"
 fi
 
 read -r ours floor <<<"$("$tools/compare_speed" 100000000 11)"

@@ -1,13 +1,13 @@
-/* bench/search_table.c: what the modes of `debug reduce` find, in how many checks, and in how many rounds of checks.
+/* bench/search_table.c: results of the modes of `debug reduce`, and their numbers of checks and of parallel rounds.
  *
  *   search_table BLOCKS CASES [MODEL...]
  *
- * The first graph is that of a transformer with so many blocks, others are those of models. A check fails when all
- * culprits are in the candidate, which are placed by lot, close together or anywhere: so many cases for each line, of
- * models a quarter. Prints tables for docs/searching.md: nodes that are left, on average and at most; mean number of
- * checks, and of rounds when several of them run at a time and all take equally long; and how often the result is
- * 1-minimal, for which every single node is left out of it. As in the program the same candidate is checked once only.
- * Fails when a result of the minimal search is not 1-minimal, or not the same with any number of checks at a time.
+ * The first graph is that of a transformer with BLOCKS blocks, the others are those of the MODELs. A check fails when
+ * all culprits are in the candidate. They are placed at random, close together or anywhere: CASES cases for each line,
+ * a quarter of that for MODELs. Prints tables for docs/searching.md: remaining nodes, on average and at most; mean
+ * number of checks, and of rounds when several run at a time and all take equally long; and how often the result is
+ * 1-minimal, tested by leaving out every single node. As in the program, the same candidate is checked only once. Fails
+ * when a result of the minimal search is not 1-minimal, or not the same with any number of checks at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@
 
 #define MOST_CULPRITS 4
 
-/* A linear search takes up to two checks for each node: in large graphs fewer cases have to do. */
+/* A linear search takes up to two checks for each node, so large graphs get fewer cases. */
 #define MOST_LINEAR_CHECKS 20000
 
 static const size_t jobs[] = {1, 4, 16};
@@ -52,7 +52,7 @@ static enum verdict check(void *data, const void *search)
     return fails(data, simulated_reduction_candidate(search)) ? VERDICT_FAIL : VERDICT_PASS;
 }
 
-/* By brute force: without any single one of its nodes it does not fail. */
+/* By brute force: whether the candidate passes without any single one of its nodes. */
 static bool is_minimal(const struct oracle *oracle, struct bitset *set)
 {
     bool ret = fails(oracle, set);
@@ -65,7 +65,7 @@ static bool is_minimal(const struct oracle *oracle, struct bitset *set)
     return ret;
 }
 
-/* Different nodes, all of the same stretch that is as long as a block, or anywhere. */
+/* Chooses different nodes, from one range as long as a block, or from anywhere. */
 static void place_culprits(const struct dag *dag, bool near, struct oracle *oracle)
 {
     size_t begin = near ? simulated_random(&random_state, dag->count - BLOCK_GRAPH_NODES + 1) : 0;
@@ -198,7 +198,7 @@ static bool print_model(const char *path, size_t cases)
     return ret;
 }
 
-/* Where the culprits are: `count` of them by lot, or, if that is 0, all nodes of two innermost scopes. */
+/* Placement of the culprits: `count` random nodes, or, if that is 0, all nodes of two innermost scopes. */
 struct placement {
     size_t count;
     bool near;
@@ -223,7 +223,7 @@ static void place(const struct dag *dag, struct placement placement, struct orac
         return;
     }
     add_scope(dag, oracle);
-    add_scope(dag, oracle); /* maybe the same one */
+    add_scope(dag, oracle); /* may be the same one */
 }
 
 /* Returns whether all results are 1-minimal. */
@@ -268,7 +268,7 @@ static bool print_scopes(size_t blocks, size_t cases)
     return ret;
 }
 
-/* Nodes that nothing connects, so that there is nothing to cut. */
+/* Unconnected nodes, so that the graph cannot be cut. */
 static bool print_deletion(size_t nodes, size_t cases)
 {
     static const size_t parallel[] = {1, 4, 8, 16};

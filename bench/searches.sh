@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# bench/searches.sh BUILD: how many checks, and how long, searches take that look for a decision, quantizers, or layers
-# (part of make bench). What is to be found is made by bench/quantize_model.c, or is in examples/; the searches are not
-# told of it.
+# bench/searches.sh BUILD: checks and seconds of the searches for a decision, for quantizers and for layers
+# (part of make bench). The faults come from bench/quantize_model.c or examples/; the searches are not
+# told about them.
 #
 # Seconds are of the whole command on this machine. Models of POLYGRAPHY_TEST_MODELS are left out where it is not set.
 set -euo pipefail
@@ -34,7 +34,7 @@ off='", ".join(it["off"])'
 left_out='", ".join(it["search"]["left_out"]) or it["search"]["outcome"]'
 layers='"%d layers" % len(it["layers"])'
 
-# quantized NAME BAD...: the table alone, and the search, of a model with these scales made bad
+# quantized NAME BAD...: the table alone, and the search, of a model in which these scales are made bad
 quantized()
 {
     local name=$1 bad=()

@@ -1,6 +1,6 @@
 # bench/workplace.sh: for scripts that measure, which source it with BUILD as their first argument. Sets `root` and `build`
-# (this tree and the build folder, as whole paths), has ONNX Runtime be the build folder's, and goes into a folder of the
-# script's own, which is removed in the end.
+# (this tree and the build folder, as whole paths), selects the build folder's ONNX Runtime, and changes to a folder of the
+# script's own, which is removed at exit.
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 build=$(cd "$1" && pwd)
 : "${POLYGRAPHY_ONNXRUNTIME:=$build/libonnxruntime.so.1}"

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""count.py: counts what a tree of the project consists of, to compare two of them.
+"""count.py: counts lines, functions and names of a tree of the project, to compare two trees.
 
     scripts/count.py [TREE...]       (default: the tree that this script is in)
 
-With several trees the table has a column for each. What is counted is said by the labels and by the comments below; only
+With several trees the table has a column for each. The labels and the comments below say what is counted; only
 C files and headers below src/ are read.
 """
 
@@ -12,11 +12,11 @@ import re
 import sys
 from collections import Counter, defaultdict
 
-# The loop of the debug tools, and the modules that take its place.
+# The loop of the debug tools, and the modules that replaced it.
 LOOP = ("debug/loop", "debug/session", "debug/record", "debug/belief", "debug/experiment")
-# What renders results: where it is defined, calling it is not counted as rendering by hand.
+# Modules that render results: calls of a renderer in them are not counted as rendering by hand.
 RENDERERS = ("base", "format", "report", "plot")
-# Names that have to be gone when all tools share the loop's modules.
+# Names that no longer occur when all tools share the loop's modules.
 GONE = r"\b(?:enum candidate_turn|given_\w+|describe_given|loop_check_(?:apart|control|confirm))\b"
 
 TOKEN = re.compile(r'"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])*\'|/\*.*?\*/|//[^\n]*', re.S)
@@ -26,7 +26,7 @@ DECLARATION = re.compile(r"^(?!static|typedef|#)[A-Za-z_][\w \t*]*?[ *](\w+)\((?
 
 
 def blank_comment(token, string):
-    """What stands for a comment, its line breaks, or for a string."""
+    """The replacement of a comment (blanks and its line breaks) or of a string (itself)."""
     return re.sub(r"[^\n]", " ", token) if token.startswith("/") else string
 
 
@@ -52,7 +52,7 @@ class Source:
 
 
 def count_callers(table, label, files, calls):
-    """Adds the lines of functions whose body fits `calls`, how many functions that are, and in how many files."""
+    """Adds the lines of the functions whose body matches `calls`, their number, and the number of files that contain them."""
     callers = [(file, body) for file in files for _, _, body in file.functions if calls(body)]
     table[f"lines of functions that {label}"] = sum(body.count("\n") + 1 for _, body in callers)
     table[f"  {label}: functions"] = len(callers)

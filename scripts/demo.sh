@@ -13,7 +13,7 @@ cp "$root/examples/overflow/detector.onnx" .
 cp "$root/tests/models/attention_overflow.onnx" attention.onnx
 export POLYGRAPHY_TRT=builtin
 
-# show STATUS COMMAND...: the example is no example when the command ends in another way.
+# show STATUS COMMAND...: runs the command; fails when it ends with another exit status.
 show() {
     local expected=$1 status=0
     shift

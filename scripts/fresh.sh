@@ -1,34 +1,34 @@
 #!/usr/bin/env bash
-# scripts/fresh.sh [RELEASE...] [root | user] [demo | check | install | deb | npm]: what the README tells to do, done on
-# fresh Debians.
+# scripts/fresh.sh [RELEASE...] [root | user] [demo | check | install | deb | npm]: runs the instructions of the README on
+# fresh Debian systems.
 #
 # Without arguments: Debian 12 and 13, as root and as an ordinary user, all commands in turn; each argument narrows that
-# down ("13 user", "12 13 root check"). What is tried is the last commit, cloned: nothing that only this working tree has.
-# Each pair of release and user gets a system of its own, of what every Debian has, and `make`. Root's commands install
-# the rest themselves; for the user, root first runs the line that scripts/setup.sh tells the user.
+# down ("13 user", "12 13 root check"). The last commit is cloned and tested, without uncommitted changes.
+# Each pair of release and user gets its own system, a minimal Debian with `make`. Root's commands install
+# the rest themselves; for the user, root first runs the command that scripts/setup.sh prints.
 #
 #   demo, check   make demo, make check
-#   install       make install; the demo with the installed program, the build folder out of reach; make uninstall, which
-#                 has to leave the tree as it was
-#   deb           make deb, without a finding of lintian's that is an error; the example of the library is compiled with
+#   install       make install; the demo with the installed program, without access to the build folder; make uninstall,
+#                 which must restore the previous state of the folders
+#   deb           make deb, without an error of lintian; the example of the library is compiled with
 #                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
 #   npm           make npm; in another fresh system, with npm alone, the demo with the program of the installed package
 #
-# At the end comes a table of what this commit has gone through so far, and how often tests were skipped for which
-# reason. So a run that was broken off is taken up by asking for what is missing. Fails when a command of it has failed.
+# At the end prints a table of all runs of this commit so far, and how often tests were skipped for which
+# reason. An interrupted run is continued by naming what is missing. Fails if a command of this run failed.
 #
 # Needs root and debootstrap. Everything is below FRESH (default /srv/fresh): cache/ has the unpacked systems and the
-# packages, so that a second run is faster, and results/ what the commands wrote; the systems that they ran in are
-# removed. Mounts are made in a namespace of their own and end with it, however the script ends. TIME_LIMIT is how many
-# seconds a command may take (default 3600). Packages come from where this machine has its Debian packages from, or from
-# MIRROR; npm's settings, proxies and certificates of this machine hold inside as well. With SHARE_ONNXRUNTIME=1 the
+# packages, so that a second run is faster, and results/ the output of the commands; the systems that they ran in are
+# removed. Mounts are made in a separate namespace and end with it, however the script ends. TIME_LIMIT is how many
+# seconds a command may take (default 3600). Packages come from this machine's own source of Debian packages, or from
+# MIRROR; npm's settings, proxies and certificates of this machine are used inside as well. With SHARE_ONNXRUNTIME=1 the
 # systems are given this machine's ONNX Runtime, if it has the pinned one, and need not install npm to download it.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 fresh=${FRESH:-/srv/fresh}
 time_limit=${TIME_LIMIT:-3600}
 person=tester # the ordinary user
-child=        # what runs in a namespace
+child=        # process id of the command that runs in a namespace
 system=       # the folder of the system that is in use
 
 give_up()
@@ -37,7 +37,7 @@ give_up()
     exit 1
 }
 
-# ---- What was asked for ----
+# ---- Arguments ----
 
 releases=() people=() commands=()
 for argument in "$@"; do
@@ -55,7 +55,7 @@ done
 [ ${#people[@]} -gt 0 ] || people=(root user)
 [ ${#commands[@]} -gt 0 ] || commands=(demo check install deb npm)
 
-[ "$(id -u)" = 0 ] || give_up "only root can make a system to try things in; run it with sudo"
+[ "$(id -u)" = 0 ] || give_up "creating a system requires root; run it with sudo"
 for tool in debootstrap unshare git flock; do
     command -v "$tool" >/dev/null || give_up "'$tool' is missing: apt-get install debootstrap util-linux git"
 done
@@ -63,10 +63,10 @@ commit=$(git rev-parse --short HEAD)
 results=$fresh/results/$commit
 mkdir -p "$fresh/cache" "$results"
 exec 9>"$fresh/lock"
-flock -n 9 || give_up "it runs already in '$fresh'; name another folder with FRESH"
-rm -rf --one-file-system "$fresh"/system.* # of a run that was killed: its mounts have ended with it
+flock -n 9 || give_up "another run is using '$fresh'; set FRESH to another folder"
+rm -rf --one-file-system "$fresh"/system.* # left by a killed run: its mounts ended with it
 
-# ---- Leaving nothing behind ----
+# ---- Cleaning up ----
 
 clean_up()
 {
@@ -79,7 +79,7 @@ clean_up()
 trap clean_up EXIT
 trap 'exit 130' INT TERM HUP
 
-# apart COMMAND...: the command with mounts and processes of its own, and without a network when `offline` is set. In the
+# apart COMMAND...: runs it in its own mount and process namespaces, and without a network when `offline` is set. In the
 # background, because a signal reaches a shell that waits for a foreground program only when that has ended.
 apart()
 {
@@ -93,7 +93,7 @@ apart()
 
 # ---- Systems ----
 
-# What holds for this machine's network holds inside as well: proxies, npm's settings, local certificates.
+# Copies this machine's network settings into the system: proxies, npm's settings, local certificates.
 network=()
 while IFS= read -r -d '' setting; do
     case ${setting%%=*} in
@@ -109,7 +109,7 @@ mirror_of_this_machine()
         sed -n 's/^Debian //p' | grep -v security | head -n 1
 }
 
-# The unpacked system of a release, made once: debootstrap's smallest, and `make`, with which all begins.
+# The unpacked system of a release, made once: debootstrap's smallest variant, and `make`.
 make_archive()
 {
     local release=$1 archive=$2 suite mirror
@@ -118,11 +118,11 @@ make_archive()
         13) suite=trixie ;;
     esac
     mirror=${MIRROR:-$(mirror_of_this_machine)}
-    [ -n "$mirror" ] || give_up "this machine has no Debian packages: name their address with MIRROR"
+    [ -n "$mirror" ] || give_up "no Debian package source found on this machine: set MIRROR to its address"
     system=$(mktemp -d "$fresh/system.XXXXXX")
-    echo "making a Debian $release"
+    echo "creating a Debian $release system"
     apart debootstrap --variant=minbase --include=make "$suite" "$system" "$mirror" >"$archive.log" 2>&1 ||
-        give_up "debootstrap has failed, see '$archive.log'"
+        give_up "debootstrap failed, see '$archive.log'"
     rm -f "$system"/var/cache/apt/archives/*.deb
     tar -C "$system" --one-file-system -cf "$archive.part" .
     mv "$archive.part" "$archive"
@@ -138,7 +138,7 @@ make_system()
     tar -C "$system" -xf "$archive"
     chmod 755 "$system" # its own mode comes from mktemp
     apt-config dump | grep -E '^Acquire::(http|https|Check-|Retries)' >"$system/etc/apt/apt.conf.d/90-outside" || :
-    echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/90-outside" # nothing in there has to survive a power cut
+    echo force-unsafe-io >"$system/etc/dpkg/dpkg.cfg.d/90-outside" # nothing in it has to survive a power failure
     cp -L /etc/resolv.conf /etc/hosts "$system/etc/"
     mkdir -p "$system/usr/local/share/ca-certificates"
     for file in /usr/local/share/ca-certificates/*.crt; do
@@ -149,7 +149,7 @@ make_system()
 }
 
 # inside PERSON COMMAND...: runs it in the tree's clone, for TIME_LIMIT seconds at most. The first process of a namespace
-# inherits those whose parents have ended, and has to wait for them: the shell does.
+# inherits orphaned processes and has to reap them: the shell does.
 inside()
 {
     local who=$1 home=/root
@@ -194,10 +194,10 @@ clone_tree()
         cp -r "${XDG_CACHE_HOME:-${HOME:-/root}/.cache}"/polygraphy/onnxruntime-* "$home/.cache/polygraphy/" || :
     fi
     chroot "$system" chown -R "$1:$1" "${home#"$system"}"
-    [ "$1" = root ] || ln -s "/home/$1/polygraphy" "$system/root/polygraphy" # what root does there is not about the tree
+    [ "$1" = root ] || ln -s "/home/$1/polygraphy" "$system/root/polygraphy" # only a working directory for root
 }
 
-# What an ordinary user cannot do: root runs the very line that the user is told, by scripts/setup.sh PURPOSE.
+# For commands that need root: root runs the command that scripts/setup.sh PURPOSE prints for the user.
 install_what_is_missing()
 {
     local said line status=0
@@ -226,7 +226,7 @@ keep_what_was_made()
     cp -r "$home/polygraphy/build/$2" "$3"
 }
 
-# in_another_system RELEASE PERSON FOLDER FUNCTION...: calls it with a fresh system in place of this one, with the tree and
+# in_another_system RELEASE PERSON FOLDER FUNCTION...: calls FUNCTION with a fresh system instead of this one, with the tree and
 # with the folder's files in /made.
 in_another_system()
 {
@@ -242,9 +242,9 @@ in_another_system()
     return "$status"
 }
 
-# ---- What is tried ----
+# ---- Tests ----
 
-# Each is given the release and the person's name. A folder below `results` keeps what the second system is given.
+# Each takes the release and the person's name. A folder below `results` holds the files for the second system.
 
 try_install()
 {
@@ -280,7 +280,7 @@ try_deb()
         in_another_system "$1" "$2" "$made" try_installed_deb "$2"
 }
 
-# With what apt installs along, which is oneDNN, but no compiler.
+# With the dependencies that apt installs, which include oneDNN, but no compiler.
 try_installed_deb()
 {
     inside root sh -ec '
@@ -301,7 +301,7 @@ try_npm()
         in_another_system "$1" "$2" "$made" try_installed_npm "$2"
 }
 
-# With npm of Debian's and no compiler; the installed package without a network.
+# With Debian's npm and no compiler; the installed package without a network.
 try_installed_npm()
 {
     inside root sh -ec '
@@ -323,7 +323,7 @@ try_installed_npm()
 
 # ---- Runs ----
 
-# Writes a log, and beside it one line for the table: release, who, command, exit status, seconds.
+# Writes a log and, in a file next to it, one line for the table: release, who, command, exit status, seconds.
 run_command()
 {
     local release=$1 who=$2 command=$3 name=$4 log status=0 started=$SECONDS
@@ -349,7 +349,7 @@ run_all()
             make_system "$release"
             clone_tree "$name"
             if [ "$who" = user ] && ! install_what_is_missing >"$results/$release-user-packages.log" 2>&1; then
-                give_up "what the user lacks could not be installed, see '$results/$release-user-packages.log'"
+                give_up "packages for the user could not be installed, see '$results/$release-user-packages.log'"
             fi
             for command in "${commands[@]}"; do
                 run_command "$release" "$who" "$command" "$name"
@@ -360,7 +360,7 @@ run_all()
     done
 }
 
-# Tests in C give no reason: their file stands for it.
+# Tests in C give no reason: the name of their file is shown instead.
 count_skips()
 {
     awk '
@@ -372,7 +372,7 @@ count_skips()
         END { for (reason in count) printf "%5d  %s\n", count[reason], reason }' "$1" | sort -rn
 }
 
-# The closing line of `make check` is its sum; of another command, or where there is none, the exit status says it.
+# The result is the last line of `make check`, its summary; for other commands, or without that line, the exit status.
 print_table()
 {
     local line release who command status seconds log closing bad=0

@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# scripts/install.sh install | uninstall: what `make install` and `make uninstall` do, with what is in BUILD.
+# scripts/install.sh install | uninstall: does the work of `make install` and `make uninstall`, with the files in BUILD.
 #
-# contents() below is the one list of what is installed. A file in the private folder, `installed`, remembers what went
-# where and which folders were made for it: uninstall takes away these, and a folder only when nothing else is in it; a
-# second install takes away what it no longer brings. Before anything is written, every file to install has to be there,
-# no file of anybody else where it would go, and every folder writable.
+# contents() below is the only list of installed files. A file in the private folder, `installed`, records which files
+# were installed and which folders were created: uninstall removes these, a folder only when it is empty; a
+# second install removes files that it no longer contains. Before anything is written, every file to install must exist,
+# no other file may be at its destination, and every folder must be writable.
 #
-# Where things go, each with its usual default:
-#   DESTDIR                          is put before everything, and never written into a file
+# Destinations, with their defaults:
+#   DESTDIR                          prefix of every path; never written into a file
 #   PREFIX                           /usr/local
 #   BINDIR LIBDIR INCLUDEDIR         PREFIX/bin, PREFIX/lib, PREFIX/include
 #   DATADIR MANDIR DOCDIR            PREFIX/share, DATADIR/man, DATADIR/doc/polygraphy
 #   BASH_COMPLETIONS                 DATADIR/bash-completion/completions
 #   ZSH_COMPLETIONS                  DATADIR/zsh/site-functions
 #   FISH_COMPLETIONS                 DATADIR/fish/vendor_completions.d
-#   SYMBOLS                          apart (default): debug symbols in a file of their own, which gdb finds; inside: left
-#                                    where they are, for those who strip programs themselves
+#   SYMBOLS                          apart (default): debug symbols in a separate file, which gdb finds; inside: left
+#                                    in the program, for packagers who strip programs themselves
 # ONNX Runtime is where the program looks for it: in lib/polygraphy beside its folder, the private folder.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -49,7 +49,7 @@ installed=$private/installed
 [[ $destination$prefix$bindir$libdir$includedir$datadir$mandir$docdir != *$'\n'* ]] ||
     give_up "the name of a folder to install into has a line end in it"
 
-# ---- What goes where ----
+# ---- Contents ----
 
 sources=() modes=() destinations=()
 
@@ -58,7 +58,7 @@ put() # MODE SOURCE DESTINATION: a mode as of chmod, or `link`: a link to SOURCE
     modes+=("$1") sources+=("$2") destinations+=("$3")
 }
 
-# put_folder SOURCE DESTINATION: all files of a folder, programs as programs. Itself, where it is not there: as missing.
+# put_folder SOURCE DESTINATION: all files of a folder, programs as programs. A missing folder is listed as missing itself.
 put_folder()
 {
     local file mode
@@ -79,7 +79,7 @@ contents()
     put 644 "$made/libpolygraphy.a" "$libdir/libpolygraphy.a"
     put 644 "$made/polygraphy.pc" "$libdir/pkgconfig/polygraphy.pc"
 
-    # A library of the system stays where it is, because it belongs with those beside it.
+    # A library of the system is not copied, because it depends on those next to it.
     library=$(realpath -m "$build/libonnxruntime.so.1")
     case $library in
         /usr/lib/*) put link "$library" "$private/libonnxruntime.so.1" ;;
@@ -98,7 +98,7 @@ contents()
     put_folder examples "$docdir/examples"
 }
 
-# What is made for an installation, in $made: the program without its debug symbols, these apart, and the file that
+# Files made for an installation, in $made: the program without its debug symbols, the symbols, and the file that
 # pkg-config reads.
 make_files()
 {
@@ -111,7 +111,7 @@ make_files()
     else
         cp "$build/polygraphy" "$build/public/libpolygraphy.a" "$made"
     fi
-    # pkg-config splits words at blanks, and sed takes \ and & for its own.
+    # pkg-config splits words at blanks, and \ and & are special to sed.
     for file in "$prefix" "$libdir" "$includedir" "$private"; do
         escaped+=("$(sed -e 's/[ \\]/\\&/g; s/[\\&|]/\\&/g' <<<"$file")")
     done
@@ -119,10 +119,10 @@ make_files()
         -e "s|@version@|$VERSION|; s|@modules@|$MODULES|" scripts/polygraphy.pc.in >"$made/polygraphy.pc"
 }
 
-# ---- What is there already ----
+# ---- Existing installation ----
 
-# Files and folders of the installation that is there, from `installed`: a line each, "file" or "folder" before its name.
-# The line "list" has that file's own name: the names in a list that was moved or copied are those of other files.
+# Reads the files and folders of the existing installation from `installed`: one per line, "file" or "folder" before the name.
+# The line "list" has that file's own name: in a list that was moved or copied, the names are those of other files.
 old_files=() old_folders=()
 read_installed()
 {
@@ -155,7 +155,7 @@ remove_files()
     done
 }
 
-# Deepest first. What is not empty stays, as does a link that somebody has put in a folder's place.
+# Deepest first. A folder that is not empty stays, as does a link that has replaced a folder.
 remove_empty_folders()
 {
     local name
@@ -195,7 +195,7 @@ refuse_files_of_others()
             "choose another PREFIX:" "${in_the_way[@]}"
 }
 
-# What is there already of each destination's folders has to be a folder to write into.
+# The existing parents of each destination must be writable folders.
 refuse_what_cannot_be_written()
 {
     local name folder refused=()
@@ -211,7 +211,7 @@ refuse_what_cannot_be_written()
             "in 'make install PREFIX=\$HOME/.local':" "$(printf '    %s\n' "${refused[@]}" | LC_ALL=C sort -u)"
 }
 
-# Prints the folders that have to be made for the destinations, each before what is in it.
+# Prints the folders to create for the destinations, parents first.
 folders_to_make()
 {
     local name
@@ -222,7 +222,7 @@ folders_to_make()
     done | LC_ALL=C sort -u
 }
 
-# Whole or not at all, also where a program of that name is running.
+# Atomically, also where a program of that name is running.
 put_in_place() # MODE SOURCE DESTINATION
 {
     part=$3.part
@@ -233,7 +233,7 @@ put_in_place() # MODE SOURCE DESTINATION
     mv -fT "$part" "$3"
 }
 
-remember() # FILE...: they and the folders are what uninstall takes away
+remember() # FILE...: records them and the folders for uninstall
 {
     {
         printf 'file %s\n' "$@"
@@ -251,7 +251,7 @@ install_all()
     for name in "${new_folders[@]}"; do
         install -d -m 755 "$destination$name"
     done
-    remember "${old_files[@]}" "${destinations[@]}" # now: what is broken off can then be taken away, too
+    remember "${old_files[@]}" "${destinations[@]}" # first, so that an interrupted installation can be removed
     for i in "${!sources[@]}"; do
         put_in_place "${modes[i]}" "${sources[i]}" "$destination${destinations[i]}"
     done

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/screenshots.sh: makes the pictures of reports in docs/ anew: of README's example, and of two of examples/faults at 1600
+# scripts/screenshots.sh: makes the screenshots of reports in docs/: of README's example, and of two of examples/faults at 1600
 # and at 400 pixels.
 # Usage: scripts/screenshots.sh <build folder>. Needs chromium, graphviz and python3.
 set -euo pipefail

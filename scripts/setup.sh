@@ -1,26 +1,26 @@
 #!/usr/bin/env bash
-# scripts/setup.sh [install | onnxruntime | tensorrt | deb | html | style | fuzz | slurm | aarch64]: makes this machine able to
-# build and test. For Debian, Ubuntu and their relatives.
+# scripts/setup.sh [install | onnxruntime | tensorrt | deb | html | style | fuzz | slurm | aarch64]: installs what is needed to
+# build and test. For Debian, Ubuntu and their derivatives.
 #
-# Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, to which a link is
-# put into the build folder (BUILD, default build). `install`: what `make` and `make install` need; `onnxruntime`: that
-# library alone. `deb`, `html`, `style` and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, with
-# which some more of `make check` runs. What is there already is left alone; when nothing is missing, nothing is installed or
+# Without an argument: what `make check` and `make demo` need, with ONNX Runtime's shared library, and a link to it
+# in the build folder (BUILD, default build). `install`: what `make` and `make install` need; `onnxruntime`: only that
+# library. `deb`, `html`, `style` and `fuzz`: what those targets need; `slurm`: what scripts/slurm.sh needs, for
+# more tests of `make check`. Existing packages are not changed; when nothing is missing, nothing is installed or
 # downloaded. `aarch64`: what `make CROSS=aarch64-linux-gnu check` needs (BUILD is then build-aarch64): a compiler and an
-# emulator of this system's, and libraries of the other machine's, which are not installed but unpacked into the user's
+# emulator of this system's, and libraries for aarch64, which are not installed but unpacked into the user's
 # cache. `tensorrt`: NVIDIA's libraries that tests/cli/tensorrt_rtx.bats calls: TensorRT-RTX, which parses and builds without a
-# GPU, and one lean runtime. pip downloads the two packages of scripts/tensorrt/requirements.txt (140 MB), from where its own
-# configuration says; three libraries of them are kept in the user's cache, compared with their hashes each time, and linked to
+# GPU, and one lean runtime. pip downloads the two packages of scripts/tensorrt/requirements.txt (140 MB), from the source that its
+# configuration names; three of their libraries are kept in the user's cache, compared with their hashes each time, and linked to
 # as BUILD/tensorrt. Exit status 3: pip could not download them.
 #
 # ONNX Runtime is the release that scripts/onnxruntime pins, from npm, kept in the user's cache and compared with its
-# hash each time. Another one is taken when POLYGRAPHY_ONNXRUNTIME names it: distributions have it in old releases, or
-# built so that it fills every log with messages.
+# hash each time. Another one is used when POLYGRAPHY_ONNXRUNTIME names it; distributions package old releases, or ones
+# that fill every log with messages.
 set -eu
 cd "$(dirname "$0")/.."
 purpose=${1:-check}
 build=${BUILD:-build}
-machine=$(uname -m) # which the libraries are for
+machine=$(uname -m) # the machine that the libraries are for
 if [ "$purpose" = aarch64 ]; then
     machine=aarch64 build=${BUILD:-build-aarch64}
     unset POLYGRAPHY_ONNXRUNTIME # is this machine's
@@ -40,7 +40,7 @@ need()
     "$@" >/dev/null 2>&1 || missing+=("$package")
 }
 
-# npm is the one package that brings hundreds of others. apt-get tells how many before it is asked to go on.
+# npm is the only package with hundreds of dependencies. Their number is shown before they are installed.
 say_what_npm_brings()
 {
     local plan
@@ -81,7 +81,7 @@ pinned_library()
     esac
 }
 
-# is_pinned FILE: whether it is the very library that was pinned.
+# is_pinned FILE: whether it is the pinned library.
 is_pinned()
 {
     local hash _
@@ -106,12 +106,12 @@ find_named_onnxruntime()
     exit 1
 }
 
-# The npm package, pinned and checked against the hashes in the lock file. Only one library of it is kept; the rename at
-# the end means that it is there whole or not at all.
+# The npm package, pinned and checked against the hashes in the lock file. Only one of its libraries is kept; because of the rename at
+# the end it is either complete or missing.
 download_onnxruntime()
 {
     mkdir -p "$(dirname "$cached")"
-    folder=$(mktemp -d "$(dirname "$cached")/download.XXXXXX") # beside its destination: one file system, so a rename
+    folder=$(mktemp -d "$(dirname "$cached")/download.XXXXXX") # next to its destination: on the same file system, so that it can be renamed
     trap 'rm -rf "$folder"' EXIT
     trap 'exit 130' INT TERM HUP
     cp $pinned/package.json $pinned/package-lock.json "$folder"
@@ -158,13 +158,13 @@ download_tensorrt()
 }
 
 # The libraries of a Debian of the same release for aarch64, with all that they need, in a folder that compiler and emulator
-# take for a whole system: the package manager works on a state of its own, in which nothing is installed yet. So neither is
-# root needed, nor does the system learn of a foreign architecture, for which its mirrors may have nothing.
+# use as a root file system: the package manager works on a separate state, in which nothing is installed yet. So neither is
+# root needed, nor is a foreign architecture added to this system, whose mirrors may have no packages for it.
 unpack_aarch64()
 {
     local packages=(libc6-dev libjansson-dev libpcre2-dev libxxhash-dev zlib1g-dev libcmocka-dev libdnnl-dev libstdc++6)
     local sysroot=$cache/polygraphy/sysroot-aarch64 release=/etc/os-release contents package link target options
-    contents="$(cat $release) ${packages[*]}" # what it was made of
+    contents="$(cat $release) ${packages[*]}" # what it was made from
     if [ "$(cat "$sysroot/contents" 2>/dev/null)" != "$contents" ]; then
         mkdir -p "${sysroot%/*}"
         folder=$(mktemp -d "$sysroot.XXXXXX")
@@ -197,8 +197,8 @@ unpack_aarch64()
     ln -sfn "$sysroot" "$build/sysroot"
 }
 
-# What programs in the emulator read about their processors: before its release 8.1 it shows them this machine's, and ONNX
-# Runtime does not survive that.
+# A /proc/cpuinfo for programs in the emulator: before its release 8.1 they see this machine's, and ONNX
+# Runtime crashes.
 describe_aarch64()
 {
     local processor processors
@@ -227,7 +227,7 @@ if [ "$purpose" = tensorrt ]; then
     exit
 fi
 if [ "$purpose" = slurm ]; then
-    PATH=$PATH:/usr/sbin:/sbin # daemons, which a user has not on his path
+    PATH=$PATH:/usr/sbin:/sbin # daemons, whose folders are not in a user's path
     need slurm-wlm eval 'command -v slurmctld && command -v slurmd && command -v srun'
     need munge command -v munged
     install_packages

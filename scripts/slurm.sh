@@ -1,21 +1,21 @@
 #!/usr/bin/env bash
-# scripts/slurm.sh start [FOLDER] | stop [FOLDER]: a Slurm cluster of one node, this machine, to try --launcher with.
+# scripts/slurm.sh start [FOLDER] | stop [FOLDER]: a Slurm cluster of one node, this machine, for testing --launcher.
 #
-# All of it lives in FOLDER (default: slurm in the build folder, BUILD): configuration, key, state, spool and logs. Its
-# ports are free ones, and nothing listens beyond this machine. An installed Slurm or munge that is set up and runs stays
-# as it is. Works as root or as a user (who can then run jobs as himself only), and in a container: no cgroups.
+# Everything is in FOLDER (default: slurm in the build folder, BUILD): configuration, key, state, spool and logs. Its
+# ports are unused ones, on the loopback interface only. An installed and running Slurm or munge is not
+# changed. Works as root or as a user (who can run jobs only under the same account), and in containers: no cgroups.
 #
-# `start` installs Debian's packages when they are missing (root), and prints what to put into the environment:
+# `start` installs Debian's packages when they are missing (root), and prints the environment variables to set:
 #
 #     eval "$(scripts/slurm.sh start)"
 #     polygraphy debug reduce model.onnx -o minimal.onnx --launcher 'srun -n1' --check ...
 #     scripts/slurm.sh stop
 #
-# Starting what runs already only prints that again. `stop` cancels the jobs, ends all daemons, and removes FOLDER.
+# When the cluster is already running, `start` only prints them again. `stop` cancels the jobs, ends all daemons, and removes FOLDER.
 set -eu
 daemons=(munged slurmctld slurmd) # in the order in which they start
-processors=8                      # that Slurm believes in: how many jobs run at once
-tries=300                         # of a question that is asked every tenth of a second
+processors=8                      # number that Slurm is configured with: how many jobs run at once
+tries=300                         # one every tenth of a second
 
 usage()
 {
@@ -42,7 +42,7 @@ try_until()
 
 # ---- Daemons ----
 
-# pid_of DAEMON: of the one that was started here; fails when it has ended. Its number may be another program's by now.
+# pid_of DAEMON: of the one that was started here; fails when it has ended. Its id may belong to another program by now.
 pid_of()
 {
     local pid
@@ -54,7 +54,7 @@ has_ended()
     ! pid_of "$1"
 }
 
-# run_daemon DAEMON ARGUMENT...: it goes to the background by itself, and must not keep open what the caller has open.
+# run_daemon DAEMON ARGUMENT...: it goes to the background by itself, and must not inherit the caller's open files.
 run_daemon()
 {
     local fd
@@ -75,7 +75,7 @@ end_daemon()
     try_until has_ended "$1" || kill -KILL "$pid" 2>/dev/null || true
 }
 
-# Steps outlive slurmd. Those of this cluster are told by their working folder.
+# Steps outlive slurmd. Those of this cluster are recognized by their working folder.
 end_steps()
 {
     local process
@@ -105,7 +105,7 @@ listens()
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# A port that nothing listens at, below those that connections get.
+# A port that nobody listens on, below the range for outgoing connections.
 free_port()
 {
     local port attempt
@@ -119,8 +119,8 @@ free_port()
     give_up "no free port found between 20000 and 32000"
 }
 
-# slurmd loads a plug-in for cgroups even though nothing here uses them. This one needs none to be there; from 24.05 on
-# that has a name.
+# slurmd loads a plug-in for cgroups although none are used. This one works without cgroups; from 24.05 on
+# it has a name.
 cgroup_plugin()
 {
     local version
@@ -215,7 +215,7 @@ start()
     trap 'stop' EXIT
     trap 'exit 130' INT TERM HUP
     write_configuration
-    # --force: the folder may lie in one that others may write to, which this key needs not mind.
+    # --force: the folder may be inside one that others can write to, which does not matter for this key.
     run_daemon munged --force --key-file="$folder/munge.key" --socket="$socket" --pid-file="$folder/munged.pid" \
         --log-file="$folder/munged.log" --seed-file="$folder/munge.seed" --num-threads=2
     run_daemon slurmctld -c -f "$SLURM_CONF"
@@ -250,7 +250,7 @@ stop()
 
 [ $# -ge 1 ] && [ $# -le 2 ] || usage
 folder=$(realpath -m -- "${2:-${BUILD:-$(dirname "$0")/../build}/slurm}")
-mark=$folder/by_slurm.sh # what is removed was made here
+mark=$folder/by_slurm.sh # shows that the folder was created by this script and may be removed
 node=$(uname -n)
 node=${node%%.*}
 export SLURM_CONF=$folder/slurm.conf

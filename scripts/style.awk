@@ -1,5 +1,5 @@
-# scripts/style.awk: rules on the text of C files: layers, sizes, functions that are not used here.
-# Prints "file:line: what" for each breach.
+# scripts/style.awk: rules on the text of C files: layers, sizes, functions that must not be used.
+# Prints "file:line: what" for each violation.
 
 BEGIN {
     # The layers of src/, lowest first, and what each may include besides itself; src/cli may include all of them.
@@ -18,14 +18,14 @@ BEGIN {
     may_use["debug"] = "base tensor onnx format backend engine comparator search blame"
     may_use["library"] = "base tensor onnx format backend engine comparator search blame debug"
 
-    last_resort = "src/base/memory.c" # memory has run out: nothing is left but to say so and end
+    last_resort = "src/base/memory.c" # out of memory: prints a message and exits
     longest_file = 700
     longest_function = 80
     most_parameters = 6
     longest_line = 120
-    most_guarded_steps = 2 # `if (rc == 0)`; more of them are a ladder, which `goto done` makes flat
+    most_guarded_steps = 2 # `if (rc == 0)`; more of them are replaced by `goto done`
     banned = call("strcpy|strcat|sprintf|vsprintf|gets|system|strtok|atoi|atol|atof")
-    # A result of a debug tool goes through report/result.h, so that the log, JSON and the page say the same.
+    # A result of a debug tool goes through report/result.h, so that the log, JSON and the page agree.
     rendering = call("json_writer_[a-z_]+|report_(set_verdict|add_proof|begin_table|add_row|add_command)") "|LOG_FINISH"
     renders_results = "src/cli/debug/outputs.c"
     printing = call("printf|vprintf|puts|putchar|perror|exit|abort") \
@@ -41,7 +41,7 @@ function finding(line, what) {
     print FILENAME ":" line ": " what
 }
 
-# The line without comments and without what stands in quotes. `in_comment` carries a comment over to the next line.
+# The line without comments and the contents of quotes. `in_comment` is 1 when a comment continues on the next line.
 function code_of(line,    code, start) {
     code = ""
     while (line != "") {

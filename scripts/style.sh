@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# scripts/style.sh: the house rules that a machine can check. One line per finding, "file:line: what"; fails when there
+# scripts/style.sh: checks the style rules of this project. One line per finding, "file:line: what"; fails when there
 # is one. The rules on the text of C files are in style.awk, those on src/ as a whole in style_tree.awk, those on tests of
 # the commands in style_bats.awk; expressions that messages, comments and documents avoid are in banned_expressions.txt.
 set -u
 cd "$(dirname "$0")/.." || exit 1
 
-# Every file that is or could be committed, as far as it is there.
+# All existing files that are or could be committed.
 all_files()
 {
     if git rev-parse --is-inside-work-tree >/dev/null 2>&1; then
@@ -39,7 +39,7 @@ layout()
     done
 }
 
-# A header that includes what it uses compiles alone. Public headers must do so as plain C17.
+# A header must include what it uses: it has to compile alone. Public headers must do so as plain C17.
 headers_alone()
 {
     local compiler=${CC:-cc}
@@ -51,7 +51,7 @@ headers_alone()
     } 2>&1 | sed -nE 's/^([^ ]+:[0-9]+):[0-9]+: ((fatal )?error|warning): (.*)/\1: header alone: \4/p'
 }
 
-# What belongs to one machine or one network has no place in the tree.
+# Names of single machines and networks must not be in the tree.
 foreign_names()
 {
     grep -nIE '(registry\.[n]pmjs|[d]eb\.debian|[s]napshot\.debian|[p]ypi\.org|[f]iles\.pythonhosted)' "${files[@]}" |
@@ -62,7 +62,7 @@ foreign_names()
         sed -E 's/^([^:]+:[0-9]+):.*/\1: reference to a folder outside the tree/'
 }
 
-# Words of formats and tests that codespell takes for mistakes.
+# Words of formats and tests that codespell reports by mistake.
 not_misspelled=cann,debians,fro,nd,statics,upto
 
 spelling()

@@ -1,8 +1,8 @@
-# scripts/style_bats.awk: conditions in bats files that look as if they were asserted. bats ends a test at the first command
-# that fails, as `set -e` does: not at one after `!`, and not at one before `&&`. Only as the last statement of a function,
-# whose status they then are, do these say anything. Prints "file:line: what" for each breach.
+# scripts/style_bats.awk: conditions in bats files that look like assertions but are not. bats ends a test at the first command
+# that fails, as `set -e` does: not at one after `!`, and not at one before `&&`. Only as the last statement of a function, where
+# they are its status, do these have an effect. Prints "file:line: what" for each violation.
 
-# A statement that asserts nothing waits for what follows: the end of its function, or another statement.
+# A statement that asserts nothing is reported only if another statement follows before the end of its function.
 function end_of_statement(line) {
     if (waiting != "" && (in_test || line !~ /^}/))
         print waiting

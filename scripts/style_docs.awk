@@ -1,5 +1,5 @@
-# scripts/style_docs.awk: what documents, comments and pictures say of the tree has to be there. Is given all C files and
-# documents of the tree; prints "file:line: what" for each thing that is not there.
+# scripts/style_docs.awk: checks that what documents, comments and pictures refer to exists. Its arguments are all C files and
+# documents of the tree; prints "file:line: what" for each missing thing.
 #
 # - files that a document names in backquotes, with src/ or without, and files that it links to
 # - documents, and headings in them, that a C file names: docs/formats.md, "Plan files"
@@ -10,7 +10,7 @@ function note(what) {
     kind[notes] = what
 }
 
-# The next match of `pattern` in `rest`, which is cut behind it; "" when there is none.
+# The next match of `pattern` in `rest`, which is cut after it; "" if there is none.
 function next_match(pattern,    found) {
     if (!match(rest, pattern))
         return ""

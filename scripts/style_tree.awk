@@ -1,17 +1,17 @@
-# scripts/style_tree.awk: rules on src/ as a whole, to be run together with style.awk, which says what in a line is code:
-# circles of includes, names that nothing uses, names that stand for several things, what each module says of itself. Prints "file:line: what" for each breach.
-# All files have to be named at once.
+# scripts/style_tree.awk: rules on src/ as a whole, to be run together with style.awk, which finds the code in a line:
+# cycles of includes, unused names, ambiguous names, descriptions of modules. Prints "file:line: what" for each violation.
+# All files must be given in one call.
 
 BEGIN {
-    # What production leaves as it is, and tests change.
-    allowed["reference_values_set_bounds"] = 1 # or it would take gigabytes until values are kept on disk
-    # What is passed on without looking into it.
-    opaque["parse"] = 1            # tables of options hold functions, which are given the parse that reads the table
-    opaque["command"] = 1          # a parse follows commands, whose tables it reads
-    opaque["dnnl_memory_desc"] = 1 # oneDNN's own: only its version 2 shows what is in it
+    # Settings that only tests change.
+    allowed["reference_values_set_bounds"] = 1 # otherwise gigabytes would be needed before values are kept on disk
+    # Types that are passed on without access to their members.
+    opaque["parse"] = 1            # functions in tables of options take the parse that reads the table
+    opaque["command"] = 1          # a parse reads the tables of commands
+    opaque["dnnl_memory_desc"] = 1 # from oneDNN: only version 2 defines its members in a header
 }
 
-# A file and its header are one subject: a circle is one of subjects.
+# A file and its header are one subject; cycles are between subjects.
 function subject_of(file) {
     return substr(file, 1, length(file) - 2)
 }
@@ -31,7 +31,7 @@ function note_include(line,    name) {
     include_line[n_includes] = FNR
 }
 
-# What a declaration or definition at the beginning of a line says: its name, or "" when it says none.
+# The name that a line declares or defines at its beginning, or "" if there is none.
 function declared_name(line) {
     gsub(/__attribute__ *\(\(.*\)\)/, "", line)
     if (!match(line, /[A-Za-z_][A-Za-z0-9_]* *\(/))
@@ -113,14 +113,14 @@ in_tree && /^ *# *include *"/ { note_include($0) }
 in_tree || is_fuzzer { note_uses(code) }
 !in_tree && !is_fuzzer { note_tests(code) }
 
-# What backend.h declares is defined by each backend in its own way.
+# Declarations of backend.h are defined by each backend.
 in_tree && code ~ /^struct [A-Za-z0-9_]+ \{/ && $2 != "backend_session" {
     if ($2 in struct_in)
         finding(FNR, "struct " $2 " is defined in " struct_in[$2] ", too")
     struct_in[$2] = FILENAME
 }
 
-# Who greps for a name finds few things: a verb and its object. The driver of trtexec keeps its names.
+# A name consists of at least a verb and an object, so that it can be searched for. The driver of trtexec keeps its names.
 in_tree && !in_header && code ~ /^static [^=;]*\(/ && FILENAME !~ /\/trtexec\// {
     name = declared_name(code)
     if (name != "" && name !~ /_/)
@@ -183,7 +183,7 @@ function visit(node,    i, next_node) {
         } while (next_node != node)
 }
 
-# The shortest way round from `start`: by breadth, within its circle.
+# The shortest cycle through `start`: breadth-first search within its component.
 function way_round(start,    queue, from, head, tail, i, node, way) {
     queue[tail = 1] = start
     for (head = 1; head <= tail; head++) {
@@ -237,7 +237,7 @@ function reaches(from, to,    queue, seen, head, tail, i) {
     return 0
 }
 
-# A layer's name; what a layer may not use can only be declared there.
+# A layer's name. Structs of a higher layer can only be declared, so only declarations within a layer are checked.
 function layer_of(file,    part) {
     split(file, part, "/")
     return part[2]
@@ -252,9 +252,9 @@ function find_hidden_circles(    i, owner) {
     }
 }
 
-# A name is used when a file has it that neither declares nor defines it, or when its header does more than declare it. A
-# fuzzer is a user: what reads a file is tried there on bytes. Other tests are users only of what its own file uses, too:
-# of a part that is worth tests of its own.
+# A name is used when it occurs in a file that neither declares nor defines it, or more than once in its header. A
+# fuzzer counts as a user, because it tests functions that read files. Other tests count only for functions that their own
+# file also uses: parts that have separate tests.
 function find_unused(    i, name, header, body, others) {
     for (i = 1; i <= n_declared; i++) {
         name = declared[i]

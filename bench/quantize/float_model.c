@@ -19,7 +19,7 @@
 #include "onnx/proto/wire.h"
 #include "tensor/generate/mersenne_twister.h"
 
-#define IR_VERSION 8 /* of ONNX 1.10; operator set 13 takes 7 or newer */
+#define IR_VERSION 8 /* that of ONNX 1.10; operator set 13 needs 7 or newer */
 #define PI 3.14159265358979323846
 #define LOGIT_DEVIATION 2.0
 
@@ -38,7 +38,7 @@ bool float_model_constant(const struct model *model, uint32_t value, struct tens
 
 /* ---- The operator set ---- */
 
-/* Mean the same in the operator sets 7 to 13. */
+/* Operators that have the same meaning in the operator sets 7 to 13. */
 static const char *const unchanged[] = {
     "Add",
     "AveragePool",
@@ -76,7 +76,7 @@ static bool is_one_of(const struct node *node, const char *const *names)
     return false;
 }
 
-/* Another operator on the first `inputs` of the node's inputs, which makes the first of its outputs. */
+/* Replaces the node by another operator with the first `inputs` of its inputs and its first output. */
 static struct span rebuild_node(struct model *model, const struct node *node, const char *op_type, size_t inputs,
                                 const struct node_attribute *attribute)
 {
@@ -94,8 +94,8 @@ static struct span rebuild_node(struct model *model, const struct node *node, co
                                                            .attribute_count = attribute != NULL});
 }
 
-/* Before operator set 13 a Softmax took all dimensions from its axis on together. Where but one of them is more than 1,
- * that one is the axis. */
+/* Before operator set 13 a Softmax normalized over all dimensions from its axis on. If only one of them is greater than
+ * 1, that one is the axis. */
 static int raise_softmax(struct model *model, const struct node *node, struct span *ret, struct error *err)
 {
     int64_t axis = node_attribute_integer(node->message, "axis", 1), wide = -1;
@@ -105,11 +105,11 @@ static int raise_softmax(struct model *model, const struct node *node, struct sp
     value_info_decode(model->values.items[model_edge(model, node->inputs, 0)].info, &type);
     axis += axis < 0 ? (int64_t)type.shape.rank : 0;
     if (!type.has_shape || !shape_is_static(&type.shape) || axis < 0 || axis >= (int64_t)type.shape.rank)
-        return error_set(err, ERR_UNSUPPORTED, "the shape of what Softmax '" TEXT_FORMAT "' reads is not known",
+        return error_set(err, ERR_UNSUPPORTED, "the input of Softmax '" TEXT_FORMAT "' has no known shape",
                          TEXT_ARGS(node->name));
     for (int64_t i = axis; i < (int64_t)type.shape.rank; i++) {
         if (type.shape.dims[i] > 1 && wide >= 0)
-            return error_set(err, ERR_UNSUPPORTED, "Softmax '" TEXT_FORMAT "' is over several dimensions",
+            return error_set(err, ERR_UNSUPPORTED, "Softmax '" TEXT_FORMAT "' normalizes over several dimensions",
                              TEXT_ARGS(node->name));
         wide = type.shape.dims[i] > 1 ? i : wide;
     }
@@ -118,7 +118,7 @@ static int raise_softmax(struct model *model, const struct node *node, struct sp
     return 0;
 }
 
-/* Whether a node, or the outside, reads that output of the node. */
+/* Whether a node reads that output of the node, or it is an output of the model. */
 static bool is_read(const struct model *model, const struct node *node, size_t output)
 {
     uint32_t value = output < node->outputs.count ? model_edge(model, node->outputs, output) : VALUE_NONE;
@@ -137,19 +137,19 @@ static int raise_node(struct model *model, const struct node *node, struct span 
     *ret = node->field;
     if (node_is(node, "Softmax"))
         return raise_softmax(model, node, ret, err);
-    if (node_is(node, "Dropout") && !is_read(model, node, 1)) /* its ratio has become an input; not trained, it is 0 */
+    if (node_is(node, "Dropout") && !is_read(model, node, 1)) /* the ratio became an input; it is 0 outside training */
         *ret = rebuild_node(model, node, "Identity", 1, NULL);
-    else if (node_is(node, "Sum") && node->inputs.count == 2) /* an Add has a form for integers */
+    else if (node_is(node, "Sum") && node->inputs.count == 2) /* ONNX Runtime has an integer kernel for Add */
         *ret = rebuild_node(model, node, "Add", 2, NULL);
     else if (domain_is_standard(node->domain) && !is_one_of(node, unchanged))
         return error_set(err, ERR_UNSUPPORTED,
-                         "%s: in operator set %d, which quantization takes, " TEXT_FORMAT " may mean something else "
-                         "than in %lld; convert the model first",
-                         model->display_name, QUANTIZER_OPSET, TEXT_ARGS(node->op_type), (long long)model_opset(model));
+                         "%s: " TEXT_FORMAT " may differ between operator set %d, required for quantization, and the "
+                         "model's %lld; convert the model first",
+                         model->display_name, TEXT_ARGS(node->op_type), QUANTIZER_OPSET, (long long)model_opset(model));
     return 0;
 }
 
-/* Takes ONNX's own operator set, and the IR version, out of the fields. */
+/* Removes the default operator set and the IR version from the fields. */
 static void drop_versions(struct span_list *fields)
 {
     size_t kept = 0;
@@ -220,7 +220,7 @@ static int raise_operator_set(struct model *model, struct error *err)
 
 /* ---- Random weights ---- */
 
-/* Of mean 0 and variance 1: the method of Box and Muller. */
+/* A normally distributed number with mean 0 and variance 1 (Box-Muller transform). */
 static double next_normal(struct mersenne_twister *random)
 {
     double radius = sqrt(-2 * log(1 - mersenne_twister_next_fraction(random)));
@@ -235,7 +235,8 @@ static bool is_filled_with_one_number(const struct tensor *tensor)
     return tensor_elements(tensor) > 1 && memcmp(bytes, bytes + sizeof(float), tensor->size - sizeof(float)) == 0;
 }
 
-/* How many products each output of the layer is the sum of, and where in the weights the channels of the output are. */
+/* Finds the number of products summed for each output of the layer, and the axis of the output channels in its
+ * weights. */
 static double fan_in(const struct node *node, const struct shape *shape, size_t *channel_axis)
 {
     double elements = (double)shape_elements(shape);
@@ -271,7 +272,7 @@ static void fill_weights(struct mersenne_twister *random, const struct node *nod
 
 static const char *const layers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", NULL};
 
-/* Factors, and variances, are around 1; what is added is around 0. */
+/* Factors and variances are near 1; summands are near 0. */
 static void fill_parameters(struct mersenne_twister *random, const struct node *node, size_t place, size_t count,
                             float *ret)
 {
@@ -348,8 +349,8 @@ static bool normalization_read(const struct model *model, const struct node *nod
     return true;
 }
 
-/* The weights and bias of a convolution that normalizes, too: W' = W s / sqrt(v + e), b' = (b - m) s / sqrt(v + e) + t
- * for scale s, variance v, mean m and bias t. */
+/* The weights and bias of a convolution that includes the normalization: W' = W s / sqrt(v + e), b' = (b - m) s /
+ * sqrt(v + e) + t for scale s, variance v, mean m and bias t. */
 static int fold_into(struct model *model, uint32_t weight, uint32_t bias, const struct tensor *old_bias,
                      const struct normalization *normalization, struct error *err)
 {
@@ -395,7 +396,7 @@ static size_t *count_readers(const struct model *model)
     return counts;
 }
 
-/* The node with one more input, and with what it makes called otherwise. */
+/* The node with one more input and another name for its output. */
 static int rebuild_convolution(struct model *model, const struct node *node, struct text bias, struct text output,
                                struct span *ret, struct error *err)
 {
@@ -419,8 +420,8 @@ static int rebuild_convolution(struct model *model, const struct node *node, str
     return rc;
 }
 
-/* Puts a normalization into the convolution that it alone reads: the convolution makes its output then. `fields` has
- * the nodes of the model; one that goes becomes empty. */
+/* Folds a normalization into the convolution that only it reads; the convolution then has its output. `fields` are the
+ * nodes of the model; a removed one becomes empty. */
 static int fold_normalization(struct model *model, uint32_t number, const size_t *readers, struct unused_names *names,
                               struct span *fields, struct error *err)
 {
@@ -500,7 +501,7 @@ int float_model_prepare(struct model *model, const struct float_model_settings *
     return rc;
 }
 
-/* ---- What Softmax reads ---- */
+/* ---- Inputs of Softmax ---- */
 
 static double deviation(const struct tensor *tensor)
 {
@@ -515,7 +516,7 @@ static double deviation(const struct tensor *tensor)
     return count == 0 ? 0 : sqrt(fmax(0, squares / (double)count - sum / (double)count * (sum / (double)count)));
 }
 
-/* The layer from which the value comes, through operators that pass factors on; NULL: there is none. */
+/* The layer that computes the value, possibly followed by operators that preserve factors; NULL if there is none. */
 static const struct node *find_layer(const struct model *model, uint32_t value)
 {
     static const char *const passes_factors[] = {"Relu",    "AveragePool", "GlobalAveragePool", "MaxPool",

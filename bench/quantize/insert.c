@@ -15,11 +15,11 @@
 
 static const char *const layers[] = {"Conv", "ConvTranspose", "Gemm", "MatMul", NULL};
 
-/* What else ONNX Runtime has a form for integers of. */
+/* Other operators for which ONNX Runtime has integer kernels. */
 static const char *const others[] = {"Add",     "AveragePool", "Concat", "GlobalAveragePool", "LeakyRelu", "Mul",
                                      "Sigmoid", "Softmax",     NULL};
 
-/* Their output has the scale of their input. */
+/* Operators whose output has the scale of their input. */
 static const char *const passing[] = {"Flatten", "Identity",  "MaxPool",   "Reshape",
                                       "Squeeze", "Transpose", "Unsqueeze", NULL};
 
@@ -36,7 +36,7 @@ static bool is_constant(const struct model *model, uint32_t value)
     return model->values.items[value].initializer != INITIALIZER_NONE;
 }
 
-/* ---- What is quantized ---- */
+/* ---- Selection of tensors ---- */
 
 static void plan_activation(struct quantization_plan *plan, const struct model *model, uint32_t value,
                             const struct quantize_settings *settings)
@@ -47,12 +47,12 @@ static void plan_activation(struct quantization_plan *plan, const struct model *
     plan->tensors[value].type = settings->symmetric_activations ? DATA_INT8 : DATA_UINT8;
 }
 
-/* Where the weights of a layer have its channels; -1 where that cannot be told. */
+/* The axis of a layer's channels in its weights; -1 if it cannot be determined. */
 static int64_t channel_axis(const struct node *node, const struct shape *shape)
 {
     if (node_is(node, "Conv"))
         return 0;
-    if (node_is(node, "ConvTranspose")) /* of groups, each has channels 0, 1, ... of its own */
+    if (node_is(node, "ConvTranspose")) /* each group has its own channels 0, 1, ... */
         return node_attribute_integer(node->message, "group", 1) == 1 ? 1 : -1;
     if (node_is(node, "Gemm"))
         return node_attribute_integer(node->message, "transB", 0) != 0 ? 0 : 1;
@@ -75,7 +75,7 @@ static void plan_constant(struct quantization_plan *plan, const struct model *mo
     tensor_release(&weight);
 }
 
-/* A bias that this layer alone reads, and to which nothing but 1 is a factor. */
+/* A bias that only this layer reads and that is not multiplied by a factor other than 1. */
 static void plan_bias(struct quantization_plan *plan, const struct model *model, const struct node *node,
                       const size_t *readers)
 {
@@ -115,7 +115,7 @@ static void plan_inputs(struct quantization_plan *plan, const struct model *mode
     }
 }
 
-/* What the node makes, or the Relu behind it if nobody else reads that: a Relu is computed with the node. */
+/* The node's output, or that of a Relu after it that is its only reader: a Relu is computed together with the node. */
 static void plan_output(struct quantization_plan *plan, const struct model *model, uint32_t number,
                         const size_t *readers, const uint32_t *last_reader, const struct quantize_settings *settings)
 {
@@ -202,7 +202,7 @@ void quantization_plan_list(const struct quantization_plan *plan, struct value_l
 
 /* ---- Scales ---- */
 
-/* A range has 0 in it, which integers then have, too. */
+/* A range includes 0, so that 0 is represented exactly. */
 static void calibrate_activation(struct tensor_plan *plan, const struct reference_values *recorded, uint32_t value)
 {
     double minimum = 0, maximum = 0, steps;
@@ -224,7 +224,7 @@ static void calibrate_activation(struct tensor_plan *plan, const struct referenc
     plan->zero_point = plan->type == DATA_INT8 ? 0 : (int64_t)nearbyint(-minimum / plan->scales[0]);
 }
 
-/* How many elements there are behind the axis. */
+/* The number of elements after the axis: the product of the later dimensions. */
 static size_t inner_elements(const struct shape *shape, int64_t axis)
 {
     size_t count = 1;
@@ -262,7 +262,7 @@ static void multiply_scales(struct tensor_plan *plan, const struct tensor_plan *
         plan->scales[i] = tensors[plan->input].scales[0] * tensors[plan->weight].scales[i];
 }
 
-/* Its readers and the biases behind it follow. */
+/* The tensors that share its scale, and the biases that depend on it, follow. */
 static int spoil_scale(struct quantization_plan *plan, const struct model *model, const struct bad_scale *bad,
                        bool biases, struct error *err)
 {
@@ -270,7 +270,8 @@ static int spoil_scale(struct quantization_plan *plan, const struct model *model
     struct tensor_plan *tensor = value == VALUE_NONE ? NULL : &plan->tensors[value];
 
     if (tensor == NULL || tensor->role == ROLE_NONE || tensor->alike != VALUE_NONE)
-        return error_set(err, ERR_INVALID, "'" TEXT_FORMAT "' has no scale of its own; --list shows what has",
+        return error_set(err, ERR_INVALID,
+                         "'" TEXT_FORMAT "' has no scale of its own; --list shows the tensors that have one",
                          TEXT_ARGS(bad->name));
     for (size_t i = 0; (tensor->role == ROLE_BIAS) == biases && i < tensor->scale_count; i++)
         tensor->scales[i] = (float)(tensor->scales[i] * bad->factor);
@@ -290,7 +291,7 @@ int quantization_plan_calibrate(struct quantization_plan *plan, const struct mod
             calibrate_weight(&plan->tensors[i], model, i);
     for (size_t i = 0; rc == 0 && i < settings->bad_scale_count; i++)
         rc = spoil_scale(plan, model, &settings->bad_scales[i], false, err);
-    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) { /* in their order, so that chains are followed */
+    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) { /* in order, so that chains are followed */
         uint32_t output =
             model->nodes.items[i].outputs.count > 0 ? model_edge(model, model->nodes.items[i].outputs, 0) : VALUE_NONE;
         struct tensor_plan *tensor = output == VALUE_NONE ? NULL : &plan->tensors[output];
@@ -314,8 +315,8 @@ struct insertion {
     struct model *model;
     const struct quantize_settings *settings;
     struct unused_names names;
-    struct rename_map quantized; /* what is read instead */
-    struct span_list *behind;    /* of each node what follows it; at last, what comes first */
+    struct rename_map quantized; /* the names that are read instead */
+    struct span_list *behind;    /* nodes to insert after each node; the last list goes first */
 };
 
 static int add_constant(struct insertion *insertion, struct text name, enum data_type type, const struct shape *shape,
@@ -351,7 +352,7 @@ static int store_weight(struct insertion *insertion, const struct tensor_plan *p
     return rc;
 }
 
-/* Scale and zero point: names into `inputs`. */
+/* Scale and zero point: writes their names to `inputs`. */
 static int add_parameters(struct insertion *insertion, const struct tensor_plan *plan, struct text name,
                           struct text *inputs, struct error *err)
 {
@@ -415,7 +416,7 @@ static int quantize_tensor(struct insertion *insertion, const struct tensor_plan
     return rc;
 }
 
-/* The nodes in their order, with those that are new among them; who reads quantized tensors does so. */
+/* The nodes in order, including the new ones; readers of quantized tensors are renamed accordingly. */
 static int assemble(struct insertion *insertion, const struct quantization_plan *plan, struct error *err)
 {
     struct model *model = insertion->model;

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""scripts/website/check.py FOLDER PAGES: whether a website holds together.
+"""scripts/website/check.py FOLDER PAGES: checks the links and the search of the website.
 
-FOLDER is what Sphinx has made of PAGES. Every link inside of it has to lead to a file, and to a place in that file; every
-page of PAGES has to be there, and the search has to find every option of the manuals. Prints what is wrong; the exit status
-is 1 then.
+FOLDER is what Sphinx made from PAGES. Every internal link must lead to a file, and to an anchor in it; every
+page of PAGES must exist, and the search must find every option of the manuals. Prints the problems found; the exit status
+is 1 if there are any.
 """
 
 import html.parser
@@ -15,7 +15,7 @@ import urllib.parse
 
 
 class Page(html.parser.HTMLParser):
-    """The places in a page, and what it links to."""
+    """The anchors and the links of a page."""
 
     def __init__(self, path):
         super().__init__()
@@ -40,11 +40,11 @@ def broken_links(pages):
             if not target.exists():
                 yield f"{path}: '{link}' leads nowhere"
             elif parts.fragment and target in pages and parts.fragment not in pages[target].places:
-                yield f"{path}: '{link}' leads to a page without that place"
+                yield f"{path}: '{link}' leads to a page without that anchor"
 
 
 def unknown_options(folder, sources):
-    """Options are objects of the search: their names stand in the index as they are."""
+    """Options are objects of the search: the index contains their names unchanged."""
     index = (folder / "searchindex.js").read_text()
     index = json.loads(index[index.index("(") + 1 : index.rindex(")")])
     known = {entry[4] for entries in index["objects"].values() for entry in entries}

@@ -1,6 +1,6 @@
-"""How Sphinx makes the website of `make html`: see scripts/website/make.sh, which gathers the pages.
+"""Sphinx's configuration for the website of `make html`: see scripts/website/make.sh, which gathers the pages.
 
-The pages are the same that are read on a forge. What a forge does with links and Sphinx does not is done here.
+The pages are the same as on a code host such as GitHub; the links that Sphinx treats differently are converted here.
 """
 
 import os
@@ -14,8 +14,8 @@ root_doc = "README"
 exclude_patterns = ["**/node_modules"]
 
 myst_heading_anchors = 4
-suppress_warnings = ["misc.highlighting_failure"]  # what is shown of JSON may be a part, or have Infinity in it
-smartquotes = False  # would make dashes of those of options
+suppress_warnings = ["misc.highlighting_failure"]  # examples of JSON may be incomplete, or contain Infinity
+smartquotes = False  # would change the dashes of options
 
 html_theme = "furo"
 html_show_sphinx = False
@@ -32,7 +32,7 @@ INSIDE = "architecture adding-a-command engine-layers library tactic-plugins por
 
 
 def contents(pages):
-    """What the margin lists, as text for the end of the first page. A document that no list names is about using it."""
+    """The lists of the sidebar, as text for the end of the first page. Documents in no list go to the one about usage."""
     finding = ["docs/" + name for name in FINDING_CAUSES.split()]
     inside = ["docs/" + name for name in INSIDE.split()]
     using = sorted(page for page in pages if page.startswith("docs/") and page not in finding + inside)
@@ -50,7 +50,7 @@ def contents(pages):
 
 
 def link_for_site(folder, match):
-    """A folder is shown by its README; one without is text, as there is no list of files here."""
+    """A link to a folder leads to its README; without one it becomes text, because the website has no lists of files."""
     text, target = match.group(1), match.group(2)
     path = os.path.join(folder, target)
     if "://" in target or target.startswith("#") or not os.path.isdir(path):

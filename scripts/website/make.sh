@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/website/make.sh: README, documents, examples and manuals as a website, in the folder html of the build folder
-# (BUILD, default build): linked pages with a search, which need neither a server nor a network. Takes Sphinx, MyST's parser
-# and the theme Furo; a warning of Sphinx, about a link that leads nowhere say, is an error.
+# (BUILD, default build): linked pages with a search, which need neither a server nor a network. Needs Sphinx, MyST's parser
+# and the theme Furo; warnings of Sphinx, such as those about broken links, are errors.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=${BUILD:-build}

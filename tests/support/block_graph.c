@@ -30,7 +30,7 @@ void block_graph_init(struct dag *dag, size_t blocks)
 
 void block_graph_add_scopes(struct dag *dag)
 {
-    const size_t second_half = 13; /* where the branches have met */
+    const size_t second_half = 13; /* after the branches are joined */
 
     dag->shared_scopes = memory_alloc_zero(dag->count, sizeof(*dag->shared_scopes));
     for (size_t i = 1; i < dag->count; i++) {

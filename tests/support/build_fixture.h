@@ -1,7 +1,7 @@
-/* support/build_fixture.h: what the builder is tested with.
+/* support/build_fixture.h: a provider and a network for tests of the builder.
  *
- * A provider whose kernels copy their first input and add 1, whatever the layer says; some of them slowly, some not at
- * all. And a network that is made in the test:
+ * The kernels of the provider add 1 to their first input, whatever the layer's operation; they can be slow or fail. The
+ * network:
  *
  *   x -> first: Neg -> a -> second: Neg -> b -> third: MatMul with w -> y
  *
@@ -14,11 +14,11 @@
 
 struct fake_tactic {
     const char *name;
-    double seconds;        /* that a run takes, at least */
+    double seconds;        /* minimum time of a run */
     const char *layout;    /* of first input and output; NULL: row-major */
-    const char *for_layer; /* NULL: for all */
+    const char *for_layer; /* NULL: all layers */
     bool create_fails, run_fails;
-    int created, runs; /* how often */
+    int created, runs; /* number of calls */
 };
 
 struct fake_provider {

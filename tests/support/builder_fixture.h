@@ -1,4 +1,4 @@
-/* support/builder_fixture.h: a builder with a provider of fakes, a small network and a log that is kept. */
+/* support/builder_fixture.h: a builder with a fake provider, a small network and a captured log. */
 #ifndef SUPPORT_BUILDER_FIXTURE_H
 #define SUPPORT_BUILDER_FIXTURE_H
 
@@ -9,7 +9,7 @@
 
 #define SLOW 0.03 /* seconds: far more than anything else here takes */
 
-/* Where a test changes what is built. */
+/* Tests change the members between init and build. */
 struct builder_fixture {
     struct small_network small;
     struct fake_provider fake;
@@ -17,18 +17,18 @@ struct builder_fixture {
     struct builder_settings settings;
     struct captured_log log;
     int fed;
-    struct shape given; /* of x; rank 0: what is asked for, with 2 for dynamic dimensions */
+    struct shape given; /* shape of x; rank 0: the requested shape, with 2 for dynamic dimensions */
 };
 
 void builder_fixture_init(struct builder_fixture *fixture, struct fake_tactic *tactics, size_t count);
 void builder_fixture_release(struct builder_fixture *fixture);
 
-struct engine *builder_fixture_build(struct builder_fixture *fixture); /* has to go well */
+struct engine *builder_fixture_build(struct builder_fixture *fixture); /* fails the test on an error */
 
-/* Builds, which has to end with this code and a message with these parts. */
+/* Builds; fails the test unless that fails with `code` and a message that contains both parts. */
 void builder_fixture_fails(struct builder_fixture *fixture, int code, const char *part, const char *another);
 
-/* The names of the tactics of its three layers. */
+/* Fails the test unless these are the tactics of the three layers. */
 void builder_fixture_chose(const struct engine *engine, const char *first, const char *second, const char *third);
 
 #endif

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Lets the onnx package judge models: python3 tests/support/check_model.py MODEL...
+"""Checks models with the onnx package: python3 tests/support/check_model.py MODEL...
 
-Ends with 0 when all are valid, 1 when one is not, and 77 when this package cannot tell: it is not installed, or older
+Exits with 0 when all are valid, 1 when one is not, and 77 when this package cannot check them: it is not installed, or older
 than the model.
 """
 
@@ -16,7 +16,7 @@ except ImportError as error:
 
 
 def too_new(model):
-    """Why the installed package cannot judge a model, or None."""
+    """Why the installed package cannot check a model, or None."""
     if model.ir_version > onnx.IR_VERSION:
         return f"IR version {model.ir_version}, and onnx {onnx.__version__} knows {onnx.IR_VERSION}"
     for opset in model.opset_import:
@@ -40,7 +40,7 @@ def main():
         except Exception as error:  # the checker throws several kinds
             print(f"{path}: {error}")
             return 1
-        finally:  # some versions write the types that they infer into the file
+        finally:  # some versions write inferred types into the file
             with open(path, "rb") as file:
                 changed = file.read() != original
             if changed:

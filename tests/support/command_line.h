@@ -9,7 +9,7 @@
 struct command_line {
     struct parse parse;
     enum parse_outcome outcome;
-    int rc; /* of parse_finish(); 0 when the outcome is not PARSE_DONE */
+    int rc; /* result of parse_finish(); 0 if the outcome is not PARSE_DONE */
     struct error err;
     struct captured_log log;
 };

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Compares models with what became of them: python3 tests/support/compare_models.py ORIGINALS WRITTEN.
+"""Compares models with their rewritten versions: python3 tests/support/compare_models.py ORIGINALS WRITTEN.
 
 The arguments are folders; each .onnx file in WRITTEN is compared with that of the same name in ORIGINALS. Both have to
 be the same protobuf message but for the order of what has names, and for what nothing in the graph uses or what could
-not be used in this format: see canonical(). Ends with 0 when all are, 1 when not, 77 without the onnx package.
+not be used in this format: see canonical(). Exits with 0 when all are equal, 1 when not, 77 without the onnx package.
 """
 
 import difflib

@@ -112,7 +112,7 @@ static void fake_positive(const struct tensor *input, struct tensor *ret)
             *kept++ = values[i];
 }
 
-/* Element by element on whatever the buffers hold, so that any layout will do as long as all have the same. */
+/* Element by element in memory order, so that any layout works if all tensors have the same. */
 static void fake_compute(const char *op_type, const struct tensor *inputs, struct tensor *output)
 {
     const float *a = inputs[0].data, *b = strcmp(op_type, "Add") == 0 ? inputs[1].data : NULL;
@@ -162,8 +162,7 @@ static void fake_free(struct kernel *kernel)
 
 static const struct kernel_functions fake_functions = {fake_run, fake_free};
 
-/* "known" and "unknown" are row-major; "columns" wants and gives columns side by side; "small" takes up to 4
- * elements. */
+/* "known" and "unknown" are row-major; "columns" reads and writes column-major; "small" accepts up to 4 elements. */
 static int fake_list(struct tactic_provider *provider, const struct kernel_request *request, struct tactic_list *ret,
                      struct error *err)
 {

@@ -9,7 +9,7 @@
 /* The path of a file of this test in the folder for temporary files; valid until the next call. */
 const char *scratch_path(const char *name);
 
-/* A whole file as malloc'd text; the test fails when it cannot be read. */
+/* The contents of a file as malloc'd text; the test fails if it cannot be read. */
 char *content_of(const char *path, size_t *ret_size);
 void assert_same_content(const char *path, const char *expected_path);
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Compares the weights of two models, external data loaded: python3 tests/support/load_external_data.py MODEL ORIGINAL.
 
-Weights are initializers and the tensors of Constant nodes. Ends with 0 when all of ORIGINAL's are in MODEL with the
+Weights are initializers and the tensors of Constant nodes. Exits with 0 when all of ORIGINAL's are in MODEL with the
 same values, 1 when not, 77 without the onnx package.
 """
 

@@ -1,4 +1,4 @@
-/* support/made_model.h: small models, put together in a test.
+/* support/made_model.h: small models that a test puts together.
  *
  *   struct made_model made;
  *   made_init(&made, 13);
@@ -21,7 +21,7 @@ struct made_model {
     struct string_builder graph, file;
     int64_t opset;
     uint32_t seed;     /* of the next constant or feed */
-    bool is_microsoft; /* a node is of that domain */
+    bool is_microsoft; /* has a node of domain com.microsoft */
 };
 
 #define MADE_SHAPE(...)                                                                                                \
@@ -54,27 +54,27 @@ void made_release(struct made_model *made);
 void made_input(struct made_model *made, const char *name, struct shape shape);
 void made_typed_input(struct made_model *made, const char *name, enum data_type type, struct shape shape);
 
-/* An output, described as float32 without a shape unless `type` says otherwise. */
+/* Adds an output without a declared shape; its type is `type`, or float32. */
 void made_output(struct made_model *made, const char *name);
 void made_typed_output(struct made_model *made, const char *name, enum data_type type);
 
-/* A float32 initializer with values evenly spread from `low` to `high`, and one with these integers. */
+/* Adds a float32 initializer with uniformly distributed values from `low` to `high`, or a one-dimensional int64 one. */
 void made_constant(struct made_model *made, const char *name, struct shape shape, float low, float high);
 void made_integers(struct made_model *made, const char *name, const int64_t *values, size_t count);
 
-/* An initializer of any type. */
+/* Adds an initializer of any type. */
 void made_tensor(struct made_model *made, const char *name, enum data_type type, struct shape shape, const void *data);
 
-/* Names with blanks between them; "-" stands for an omitted tensor. `name` may be "". An operator of ONNX Runtime's own
- * is "com.microsoft.QGemm". */
+/* Adds a node. `inputs` and `outputs` are names separated by blanks; "-" is an omitted tensor. `name` may be "". An
+ * operator of ONNX Runtime has its domain before it: "com.microsoft.QGemm". */
 void made_node(struct made_model *made, const char *name, const char *op_type, const char *inputs, const char *outputs,
                const struct node_attribute *attributes, size_t attribute_count);
 
-/* The file, and it opened. */
+/* The bytes of the file, valid until made_release(), and the opened model. */
 struct span made_bytes(struct made_model *made);
 struct model *made_open(struct made_model *made);
 
-/* Values for the float32 inputs of a model with static shapes, evenly spread from -1 to 1. */
+/* Makes values for the float32 inputs of a model with static shapes, uniformly distributed from -1 to 1. */
 void made_feed(const struct model *model, struct tensor_list *ret);
 
 #endif

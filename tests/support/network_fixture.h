@@ -1,4 +1,4 @@
-/* support/network_fixture.h: networks of made models, and what they are as text. */
+/* support/network_fixture.h: networks of made models, and networks as text. */
 #ifndef SUPPORT_NETWORK_FIXTURE_H
 #define SUPPORT_NETWORK_FIXTURE_H
 
@@ -17,14 +17,14 @@ struct network *made_network(struct made_model *made);
 char *network_text(const struct network *network);
 void assert_layers(const struct network *network, const char *expected);
 
-/* Builds, compares, and frees everything. */
+/* Builds the network, compares it with `expected`, and frees everything. */
 void assert_made_layers(struct made_model *made, const char *expected);
 void run_bytes(const void *data, size_t size, const struct tensor_list *feed, struct tensor_list *ret);
 
 /* The largest difference between the outputs of two models, relative to the largest value. */
 double difference_of(const struct tensor_list *a, const struct tensor_list *b);
 
-/* Fails unless the network's model computes what the made one does. */
+/* Fails unless the network's model computes the same values as the made one. */
 void assert_same_values(struct made_model *made, const struct network *network);
 
 #endif

@@ -1,15 +1,15 @@
-/* support/node_network.h: a network with one layer for each node, without anything that makes networks; and a run of
- * it, layer by layer, with the first tactic of a name that a provider has. For tests of providers. */
+/* support/node_network.h: a network with one layer for each node, made without the code that makes networks; and a way
+ * to run it layer by layer, with the provider's first tactic of a given name. For tests of providers. */
 #ifndef SUPPORT_NODE_NETWORK_H
 #define SUPPORT_NODE_NETWORK_H
 
 #include "engine/tactic/tactic.h"
 
-/* `together`: all nodes are one layer, of the model's inputs, initializers and outputs. */
+/* `together`: all nodes form one layer with the model's inputs, initializers and outputs. */
 void node_network_init(struct network *network, struct model *model, bool together);
 void node_network_release(struct network *network);
 
-/* The tensors of a run, by value of the model; data are NULL where there is none (yet). */
+/* The tensors of a run, by value of the model; data are NULL if not (yet) computed. */
 struct node_values {
     struct tensor *items;
     size_t count;

@@ -11,7 +11,7 @@
 #include "onnx/edit/model.h"
 #include "support/unit_test.h"
 
-/* One of four texts in turn. */
+/* Returns one of four static texts in turn. */
 static struct string_builder *next_text(void)
 {
     static struct string_builder texts[4];

@@ -1,4 +1,4 @@
-/* support/onnxrt_fixture.h: models of tests/models/, opened and fed. */
+/* support/onnxrt_fixture.h: models of tests/models/, opened and run. */
 #ifndef SUPPORT_ONNXRT_FIXTURE_H
 #define SUPPORT_ONNXRT_FIXTURE_H
 
@@ -8,7 +8,7 @@
 #include "support/onnx_fixture.h"
 #include "support/unit_test.h"
 
-/* For cmocka_run_group_tests(): remembers the folder of the models, since tests move to other folders. */
+/* For cmocka_run_group_tests(): stores the folder of the models, because tests change the current folder. */
 extern char models_folder[PATH_MAX - 256];
 
 int find_models(void **state);
@@ -19,7 +19,7 @@ const char *model_path(const char *name);
 /* Calls `check` with the path of every model in tests/models/. */
 void check_small_models(void (*check)(const char *path));
 
-/* The same with those of `names` that are in the folder of real models. Returns how many there are. */
+/* The same for those of `names` that are in the folder of real models. Returns their number. */
 size_t check_real_models(const char *const *names, size_t name_count, void (*check)(const char *path));
 struct backend_session *open_request(const struct backend_request *request);
 struct backend_session *open_model(const char *name);

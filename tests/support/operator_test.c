@@ -12,7 +12,7 @@
 #include "onnx/proto/wire.h"
 
 #define MAX_IMPLEMENTATIONS 64
-#define GUARD 512 /* bytes behind an output that nobody writes to */
+#define GUARD 512 /* bytes after an output that must not be written to */
 #define UNWRITTEN 0x7f
 
 /* The largest errors of a whole test program. */
@@ -24,7 +24,7 @@ static struct {
 
 struct tactic_provider *onednn;
 
-/* LeakSanitizer does not survive the threads of OpenMP. */
+/* LeakSanitizer fails with the threads of OpenMP. */
 #ifdef __SANITIZE_ADDRESS__
 #define TEST_THREADS 1
 #else
@@ -175,7 +175,7 @@ void operator_make_layer(struct operator_test *test)
         *VECTOR_APPEND(&layer->outputs) = model_edge(model, only->outputs, i);
     if (test->adds) {
         *VECTOR_APPEND(&layer->fused) = (struct fused_operation){.kind = FUSED_ADD, .operand = layer->inputs.count};
-        *VECTOR_APPEND(&layer->inputs) = 0; /* any value: nobody looks at it */
+        *VECTOR_APPEND(&layer->inputs) = 0; /* any value; it is not used */
     }
     if (test->fused != ACTIVATION_NONE)
         *VECTOR_APPEND(&layer->fused) = (struct fused_operation){
@@ -226,7 +226,7 @@ void note_error(const char *tactic, double error)
     implementations[i].error = fmax(implementations[i].error, error);
 }
 
-/* `output`: row-major values and what was in memory, padding included, in `layout`. */
+/* `output`: row-major values; `physical`: the memory in `layout`, padding included. */
 static void compare_output(const struct operator_test *test, const struct tactic *tactic, const struct shape *shape,
                            const float *physical, const double *expected, double tolerance)
 {
@@ -288,7 +288,7 @@ static void run_tactic(const struct operator_test *test, const struct kernel_req
         fail_msg("%s: '%s': %s", test->op_type, tactic->name, err.message);
     for (size_t i = size; i < size + GUARD; i++)
         if (output[i] != UNWRITTEN)
-            fail_msg("%s: '%s' writes behind its output", test->op_type, tactic->name);
+            fail_msg("%s: '%s' writes past its output", test->op_type, tactic->name);
     compare_output(test, tactic, shape, (const float *)(const void *)output, expected, tolerance);
     kernel_free(kernel);
     free(output);

@@ -1,5 +1,5 @@
-/* support/operator_test.h: one ONNX operator with its inputs, computed by all tactics that oneDNN has for it, in
- * all layouts that its inputs may have, and compared with what it should be.
+/* support/operator_test.h: one ONNX operator with its inputs, computed by all of oneDNN's tactics for it, in all
+ * layouts that its inputs may have, and compared with expected values.
  *
  *   struct operator_test test;
  *   operator_begin(&test, LAYER_SOFTMAX, "Softmax", 13);
@@ -36,10 +36,10 @@ struct operator_test {
     size_t operand_count;
     enum activation activation; /* of the layer */
     float alpha, beta;
-    enum activation fused; /* behind it */
+    enum activation fused; /* activation after it */
     float fused_alpha, fused_beta;
-    bool may_refuse; /* a tactic that is listed need not be to be had: the builder passes such over */
-    bool adds;       /* the last operand is no input of the node: it is added to the result, before `fused` */
+    bool may_refuse; /* creating a listed tactic may fail: the builder skips such tactics */
+    bool adds;       /* the last operand is not an input of the node: it is added to the result, before `fused` */
 
     struct string_builder bytes;
     struct network network;
@@ -57,12 +57,12 @@ int close_onednn(void **state);
             skip();                                                                                                    \
     } while (0)
 
-/* `values` has to live until operator_end(). */
+/* `values` must remain valid until operator_end(). */
 struct node_attribute integers(const char *attribute, const int64_t *values, size_t count);
 void operator_begin(struct operator_test *test, enum layer_kind kind, const char *op_type, int64_t opset);
 void operator_attribute(struct operator_test *test, struct node_attribute attribute);
 
-/* Evenly spread between -`range` and `range`, the same each time. */
+/* Values between -`range` and `range`, the same in each run. */
 void spread(float *values, size_t count, float range, uint32_t seed);
 struct operand *operator_operand(struct operator_test *test, enum data_type type, struct shape shape);
 float *operator_input(struct operator_test *test, struct shape shape, float range);
@@ -71,31 +71,31 @@ void operator_integers(struct operator_test *test, const int64_t *values, size_t
 void operator_omitted(struct operator_test *test);
 void operator_build(struct operator_test *test);
 
-/* The layer of the operator, as making a network would describe it. */
+/* Makes the layer of the operator, as network_build() would describe it. */
 void operator_make_layer(struct operator_test *test);
 void operator_end(struct operator_test *test);
 void *converted(const struct operand *operand, const struct layout *from, const void *values, const struct layout *to);
 double error_of(double got, double expected);
 
-/* What is left of the name when its layouts are gone: the implementation. */
+/* Records an error for the tactic's implementation: its name without the layouts. */
 void note_error(const char *tactic, double error);
 
-/* What the layer is asked to read: operands that are there, row-major. */
+/* Describes the layer's inputs: the operands that are not omitted, row-major. */
 void describe_operands(const struct operator_test *test, struct kernel_input *ret);
 
-/* Runs all tactics of the layer, which is there, in all layouts that the first input's rank allows, and compares with
- * `expected` (NULL: lists them only). An error counts relative to the expected value where that is above 1. Returns how
- * many there were. */
+/* Runs all tactics of the layer, which must have been made, in all layouts that the first input's rank allows, and
+ * compares with `expected` (NULL: lists them only). Errors are relative to the expected value if that is above 1.
+ * Returns the number of tactics. */
 size_t operator_run_layouts(struct operator_test *test, const struct shape *shape, const double *expected,
                             double tolerance);
 
-/* Makes the layer, too. */
+/* Makes the layer and runs it. */
 size_t operator_run(struct operator_test *test, const struct shape *shape, const double *expected, double tolerance);
 
-/* The same where there have to be some; frees `expected`. */
+/* The same, but fails if there are no tactics; frees `expected`. */
 void operator_check(struct operator_test *test, const struct shape *shape, double *expected, double tolerance);
 
-/* Where there must be none. */
+/* Fails if there is a tactic. */
 void operator_refuse(struct operator_test *test);
 double *doubles(const struct shape *shape);
 

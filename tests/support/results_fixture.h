@@ -1,4 +1,4 @@
-/* support/results_fixture.h: inputs, feed dicts and results made by hand. */
+/* support/results_fixture.h: inputs, feed dicts and results for tests. */
 #ifndef SUPPORT_RESULTS_FIXTURE_H
 #define SUPPORT_RESULTS_FIXTURE_H
 

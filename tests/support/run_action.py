@@ -1,6 +1,6 @@
 """run_action.py ACTION.yml [INPUT=VALUE ...]: runs the steps of a composite action as a GitHub runner does: each script with
-its environment in bash, with files for outputs and the summary in $RUNNER_TEMP. Of steps that use another action, what they
-would be given is printed instead. Ends like the first step that fails."""
+its environment in bash, with files for outputs and the summary in $RUNNER_TEMP. Steps that use another action are not run; their inputs
+are printed instead. Exits like the first step that fails."""
 import os
 import re
 import subprocess

@@ -4,7 +4,8 @@
 
 #include <stdbool.h>
 
-/* Makes a new folder the current one; the other goes back and removes it with all it holds. Return 0. */
+/* enter() creates a folder and makes it the current one; leave() goes back and removes it with its contents. Return
+ * 0. */
 int scratch_folder_enter(void **state);
 int scratch_folder_leave(void **state);
 

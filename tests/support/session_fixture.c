@@ -1,4 +1,4 @@
-/* support/session_fixture.c: see loop_fixture.h. */
+/* support/session_fixture.c: see session_fixture.h. */
 #include "support/session_fixture.h"
 
 #include <inttypes.h>

@@ -1,4 +1,4 @@
-/* support/session_fixture.h: a subject made up for tests of the session, and a session around it. */
+/* support/session_fixture.h: a fake subject for tests of the session, and a session that uses it. */
 #ifndef SUPPORT_LOOP_FIXTURE_H
 #define SUPPORT_LOOP_FIXTURE_H
 
@@ -7,7 +7,7 @@
 
 #define MAXIMUM_CANDIDATES 8
 
-/* What a tool would bring. Candidate n is a file that holds the text "candidate n" and has n + 10 nodes. */
+/* The subject that a tool would define. Candidate n is a file with the text "candidate n" and has n + 10 nodes. */
 struct fake_subject {
     int64_t count;                      /* iterations until its search is over */
     int identities[MAXIMUM_CANDIDATES]; /* 0: none */
@@ -15,13 +15,13 @@ struct fake_subject {
     bool shows_remaining;
     bool write_fails;
     bool may_be_kept;              /* see struct session_subject */
-    const char *addition;          /* behind the text of each candidate; NULL: nothing */
-    struct string_builder learned; /* "0:10:pass 1:11:fail " of took() */
-    int64_t described, written;    /* how often */
+    const char *addition;          /* appended to the text of each candidate; may be NULL */
+    struct string_builder learned; /* "0:10:pass 1:11:fail " calls of took() */
+    int64_t described, written;    /* number of calls */
     size_t current;                /* candidate */
 };
 
-/* Asks for one candidate after the other. */
+/* A search that requests one candidate after the other. */
 struct fake_search {
     const struct fake_subject *subject;
     int64_t index;
@@ -43,13 +43,13 @@ struct fixture {
 void fixture_init(struct fixture *fixture, const char *check);
 void fixture_release(struct fixture *fixture);
 
-/* Begins a new session, the last one having ended. Returns what session_new() does. */
+/* Ends the last session and begins a new one. Returns the result of session_new(). */
 int fixture_begin(struct fixture *fixture);
 
 /* Runs the subject's candidates as the phase `suffix` (may be NULL) of the session that was begun. */
 int fixture_run_phase(struct fixture *fixture, const char *suffix);
 
-/* Both; a failure fails the test. */
+/* fixture_begin() and fixture_run_phase(); a failure fails the test. */
 void fixture_run(struct fixture *fixture, const char *suffix);
 
 /* Checks candidate 0 under `key`, calling it "the original model". */
@@ -58,7 +58,7 @@ int fixture_check_apart(struct fixture *fixture, const char *key, enum verdict *
 /* Confirms candidate 0, calling it "the result". */
 int fixture_confirm(struct fixture *fixture, enum verdict expected);
 
-/* Fails the test unless the log is `expected`, "#" standing for every duration. */
+/* Fails the test unless the log is `expected`, with every duration replaced by "#". */
 void fixture_assert_log(struct fixture *fixture, const char *expected);
 
 #endif

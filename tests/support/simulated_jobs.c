@@ -18,9 +18,9 @@ struct check_list {
 
 struct simulation {
     const struct simulated_search *subject;
-    struct check_list asked;   /* by the search */
+    struct check_list asked;   /* requested by the search */
     struct check_list done;    /* checks with a verdict */
-    struct check_list running; /* nobody knows their verdicts yet */
+    struct check_list running; /* their verdicts are not known yet */
     struct simulated_outcome outcome;
 };
 
@@ -30,7 +30,7 @@ size_t simulated_random(uint64_t *state, size_t limit)
     return (size_t)(*state >> 33) % limit;
 }
 
-/* -1: any index will do */
+/* -1: any index */
 static const struct simulated_check *find(const struct check_list *list, struct hash identity, int64_t index)
 {
     for (size_t i = 0; i < list->count; i++)
@@ -53,7 +53,7 @@ static bool describe(void *data, const void *search, int64_t index, struct fores
     return true;
 }
 
-/* Starts what is listed as far as there are jobs for it. */
+/* Starts the listed checks while there are free jobs. */
 static void start_checks(struct simulation *simulation, struct lookahead *lookahead, size_t jobs)
 {
     struct lookahead_item *items = memory_alloc_zero(jobs, sizeof(*items));
@@ -78,7 +78,7 @@ static void end_check(struct simulation *simulation, struct lookahead *lookahead
     lookahead_learn(lookahead, check.identity, check.index, check.verdict);
 }
 
-/* Gives the search the verdicts that are there. Returns false when it is over. */
+/* Passes the available verdicts to the search. Returns false when it is finished. */
 static bool give_verdicts(struct simulation *simulation, struct lookahead *lookahead, void *search)
 {
     for (;;) {
@@ -111,7 +111,7 @@ struct simulated_outcome simulate_jobs(const struct simulated_search *subject, v
     do {
         start_checks(&simulation, lookahead, jobs);
         if (simulation.running.count == 0)
-            abort(); /* the search asks for something, and nobody looks for it */
+            abort(); /* the search needs a verdict, and its check was not started */
         simulation.outcome.rounds++;
         do
             end_check(&simulation, lookahead, random != NULL ? simulated_random(random, simulation.running.count) : 0);

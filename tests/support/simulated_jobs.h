@@ -1,7 +1,7 @@
-/* support/simulated_jobs.h: a search whose checks run several at a time, with neither checks nor time.
+/* support/simulated_jobs.h: simulates a search with parallel checks, without running commands and without a clock.
  *
- * It is led as the program leads it: what it asks for next is checked, and what it will probably ask for
- * (search/lookahead.h). A candidate that it has asked for before is not checked again.
+ * As in the program, the next candidate is checked, and those that the search will probably need (search/lookahead.h).
+ * No candidate is checked twice.
  */
 #ifndef SUPPORT_SIMULATED_JOBS_H
 #define SUPPORT_SIMULATED_JOBS_H
@@ -16,14 +16,14 @@ struct simulated_search {
 };
 
 struct simulated_outcome {
-    size_t requests; /* verdicts that the search was given */
-    size_t checks;   /* that were run, needed or not */
-    size_t rounds;   /* in which all that ran were waited for */
-    struct hash way; /* all candidates and their verdicts, in the order in which the search asked for them */
+    size_t requests; /* verdicts passed to the search */
+    size_t checks;   /* checks run, needed or not */
+    size_t rounds;   /* times that all running checks were waited for */
+    struct hash way; /* all candidates and their verdicts, in the order of the search's requests */
 };
 
-/* Leads `search` to its end, with so many checks at a time. `random` NULL: all of them are waited for; else one after
- * the other ends, which one is drawn by lot. */
+/* Runs `search` to its end with `jobs` checks at a time. `random` NULL: waits for all of them each time; else for one,
+ * chosen at random with that state. */
 struct simulated_outcome simulate_jobs(const struct simulated_search *subject, void *search, size_t jobs,
                                        uint64_t *random);
 

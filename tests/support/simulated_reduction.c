@@ -7,13 +7,14 @@
 
 /* ---- Bisection and linear search ---- */
 
-/* The output is what `node` makes. */
+/* Makes the output of `node` the output of the candidate. */
 static void cut_outputs(struct simulated_reduction *reduction, uint32_t node)
 {
     dag_reach(reduction->dag, node, DAG_ANCESTORS, &reduction->base, &reduction->candidate);
 }
 
-/* The inputs are what `node` reads. What does not depend on them is frozen, and so are they themselves. */
+/* Makes the inputs of `node` the inputs of the candidate. They and everything that does not depend on them are
+ * frozen. */
 static void cut_inputs(struct simulated_reduction *reduction, uint32_t node)
 {
     const struct dag_edges *sources = &reduction->dag->sources;
@@ -48,7 +49,7 @@ static void cut_at(struct simulated_reduction *reduction, int64_t index)
     (reduction->index.direction == INDEX_FOR_OUTPUTS ? cut_outputs : cut_inputs)(reduction, node_at(reduction, index));
 }
 
-/* False when there is nothing to try. */
+/* Returns false when there is nothing to try. */
 static bool begin_phase(struct simulated_reduction *reduction, enum index_direction direction)
 {
     index_search_start(&reduction->index, reduction->mode == SIMULATED_BISECT ? INDEX_BISECT : INDEX_LINEAR, direction,
@@ -59,7 +60,7 @@ static bool begin_phase(struct simulated_reduction *reduction, enum index_direct
     return true;
 }
 
-/* What is left is the smallest candidate that failed. */
+/* The result is the smallest candidate that failed. */
 static bool end_phase(struct simulated_reduction *reduction)
 {
     int64_t best = reduction->index.best_bad;
@@ -147,7 +148,7 @@ static bool advance(void *search, int64_t nodes, enum verdict verdict)
     return more;
 }
 
-/* 0: of the other modes nothing better than the rate so far is known. */
+/* 0: for the other modes only the rate so far is known. */
 static double expect(const void *search)
 {
     const struct simulated_reduction *reduction = search;

@@ -1,4 +1,4 @@
-/* support/simulated_reduction.h: `debug reduce` on sets of nodes instead of models: a value, with the searches of the
+/* support/simulated_reduction.h: `debug reduce` on sets of nodes instead of models, with the searches of the
  * program. */
 #ifndef SUPPORT_SIMULATED_REDUCTION_H
 #define SUPPORT_SIMULATED_REDUCTION_H
@@ -10,18 +10,18 @@
 enum simulated_mode { SIMULATED_BISECT, SIMULATED_LINEAR, SIMULATED_MINIMAL, SIMULATED_MODES };
 
 struct simulated_reduction {
-    const struct dag *dag; /* borrowed; its last element makes the output */
+    const struct dag *dag; /* borrowed; its last element computes the output */
     enum simulated_mode mode;
     struct minimal_search minimal;
 
     /* bisection and linear search */
     struct index_search index;
-    struct bitset base; /* of this phase; in the end the result, in any mode */
+    struct bitset base; /* start of this phase; finally the result, in every mode */
     struct bitset candidate;
-    uint32_t output; /* the element that makes it */
+    uint32_t output; /* the element that computes it */
 };
 
-/* False when there is nothing to search. To be released in any case. */
+/* Returns false when there is nothing to search. Must be released in any case. */
 bool simulated_reduction_start(struct simulated_reduction *reduction, const struct dag *dag, enum simulated_mode mode);
 void simulated_reduction_release(struct simulated_reduction *reduction);
 

@@ -1,4 +1,4 @@
-/* support/tensor_fixture.h: tensors made by hand, and those of the vectors in tests/golden/vectors. */
+/* support/tensor_fixture.h: tensors for tests, and those of the vectors in tests/golden/vectors. */
 #ifndef SUPPORT_TENSOR_FIXTURE_H
 #define SUPPORT_TENSOR_FIXTURE_H
 
@@ -10,7 +10,7 @@
 #define SHAPE(...) ((struct shape){sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t), {__VA_ARGS__}})
 #define SCALAR ((struct shape){.rank = 0})
 
-/* A one-dimensional tensor of an array of elements in the test. */
+/* A tensor that refers to `data`. */
 #define VECTOR_OF(type, array) tensor_of((type), SHAPE((int64_t)(sizeof(array) / sizeof((array)[0]))), (array))
 
 struct tensor tensor_of(enum data_type type, struct shape shape, const void *data);

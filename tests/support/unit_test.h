@@ -1,4 +1,4 @@
-/* support/unit_test.h: cmocka, with the headers that it needs before it, and what most tests ask. */
+/* support/unit_test.h: cmocka, with the headers that it needs before it, and the assertion that most tests use. */
 #ifndef SUPPORT_UNIT_TEST_H
 #define SUPPORT_UNIT_TEST_H
 
