@@ -95,3 +95,41 @@ END
     [ "$status" -eq 0 ]
     logged "Cause: 'softmax' \\(Softmax\\) is computed wrongly"
 }
+
+@test "tensors that the suspect gives out in another layout blame no node" {
+    PYTHONPATH=$faults python3 -B - <<'END'
+from onnx_file import constant, model, node, tensor
+weights = [constant(f"w{k}", [3, 3, 1, 1], [(k + 1) * (i % 5 - 2) / 4 for i in range(9)]) for k in range(2)]
+nodes = [node("Conv", ["x", "w0"], ["c0"], "first"), node("Tanh", ["c0"], ["c1"], "tanh"),
+         node("Conv", ["c1", "w1"], ["c2"], "second"), node("GlobalAveragePool", ["c2"], ["p"], "pool"),
+         node("Flatten", ["p"], ["y"], "flatten")]
+with open("layout.onnx", "wb") as file:
+    file.write(model("layout", nodes, [tensor("x", [1, 3, 2, 2])], [tensor("y", [1, 3])], weights))
+END
+    # Outputs of four dimensions come out in the order NHWC, and 'tanh' is another function.
+    cat >compile.py <<'END'
+import sys
+from onnx_file import INT64, Model, Node, constant, field, fields, node
+model = Model(sys.argv[1])
+model.nodes = [Node(node("Softsign", item.inputs, item.outputs, item.name)) if item.name == "tanh" else item
+               for item in model.nodes]
+for name in sorted(model.outputs & {"c0", "c1", "c2"}):
+    if not any(name in item.outputs for item in model.nodes):
+        continue
+    for i, item in enumerate(model.nodes):
+        names = [[name + "_raw" if each == name else each for each in side] for side in (item.inputs, item.outputs)]
+        message = b"".join(field(k + 1, each) for k in (0, 1) for each in names[k])
+        model.nodes[i] = Node(message + b"".join(field(key, value) for key, value in fields(item.message) if key > 2))
+    model.nodes.append(Node(node("Transpose", [name + "_raw"], [name + "_t"], name + "_t", perm=[0, 2, 3, 1])))
+    model.add_constant(constant(name + "_shape", [4], [1, 3, 2, 2], INT64))
+    model.nodes.append(Node(node("Reshape", [name + "_t", name + "_shape"], [name], name + "_r")))
+model.write(sys.argv[2])
+END
+    export PYTHONPATH=$faults
+    run --separate-stderr polygraphy debug accuracy layout.onnx --onnxrt --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build "toy=python3 -B compile.py {model} {engine}" --json result.json
+    [ "$status" -eq 1 ]
+    logged "'first' is wrong alone, but so is an Identity in its place: the suspect gives out 'c0' in another layout"
+    [ "$(python3 -c 'import json; print(json.load(open("result.json"))["outcome"])')" = no-cause ]
+}

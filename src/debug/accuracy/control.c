@@ -104,3 +104,62 @@ bool study_runner_ignores_model(struct study *study, struct words runner, const 
                    role, name);
     return true;
 }
+
+/* ---- Tensors of a runner ---- */
+
+#define BEFORE_INSERTED "_polygraphy_surgeon_insert_output" /* what `surgeon insert` calls the tensor in front */
+
+/* An Identity that makes `tensor` of `input`; NULL where it cannot be cut out. */
+static const char *make_identity(struct study *study, const char *part, const char *tensor, const char *input)
+{
+    struct study_step *step = step_begin(study, "identity", study_text(study, "'%s' through an Identity", tensor));
+    const char *whole = step_path(step, "inserted.onnx"), *ret;
+
+    step->has_no_result = true;
+    step_add(step, "surgeon", "insert", part, "-o", whole, "--op", "Identity", NULL);
+    step_add_option(step, "--inputs", study_words(study, tensor, NULL));
+    step_add_option(step, "--outputs", study_words(study, tensor, NULL));
+    if (!step_run(step) || step->exit_status != 0)
+        return NULL;
+    step = step_begin(study, "identity", "The Identity alone");
+    ret = step_path(step, "identity.onnx");
+    step->has_no_result = true;
+    step_add(step, "surgeon", "extract", whole, "-o", ret, "--load-inputs", study->layerwise, NULL);
+    step_add_option(step, "--inputs", study_words(study, study_text(study, "%s:auto:auto", input), NULL));
+    step_add_option(step, "--outputs", study_words(study, study_text(study, "%s:auto", tensor), NULL));
+    return step_run(step) && step->exit_status == 0 ? ret : NULL;
+}
+
+/* The reference's values of a tensor, under another name; NULL where they cannot be written so. */
+static const char *rename_values(struct study *study, const char *tensor, const char *name)
+{
+    struct study_step *step = step_begin(study, "identity-data", "The reference's values for it");
+    const char *array = step_path(step, "array.npy"), *ret = step_path(step, "data.json");
+
+    step->has_no_result = true;
+    step_add(step, "data", "to-input", study->layerwise, "-o", array, NULL);
+    step_add_option(step, "--only", study_words(study, tensor, NULL));
+    if (!step_run(step) || step->exit_status != 0)
+        return NULL;
+    step = step_begin(study, "identity-data", "The same as its input");
+    step->has_no_result = true;
+    step_add(step, "data", "to-input", study_text(study, "%s:%s", name, array), "-o", ret, NULL);
+    return step_run(step) && step->exit_status == 0 ? ret : NULL;
+}
+
+bool study_suspect_returns_tensor(struct study *study, const char *part, const char *tensor)
+{
+    const char *input = study_text(study, "%s" BEFORE_INSERTED, tensor), *model, *data;
+    struct failing_case subject;
+
+    if (!study->settings->suspect_is_command)
+        return true;
+    model = make_identity(study, part, tensor, input);
+    data = model != NULL ? rename_values(study, tensor, input) : NULL;
+    if (data == NULL)
+        return true;
+    subject = study_values_case(study, model, study->part_tolerance);
+    subject.inputs = data;
+    return step_try(step_begin_suspect(study, &subject, "identity-suspect", "Does the suspect return it unchanged?")) !=
+           DIFFERS;
+}

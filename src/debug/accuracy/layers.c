@@ -86,6 +86,21 @@ static const char *describe_difference(struct study_step *step)
     return "its outputs have other shapes";
 }
 
+/* Whether what a node has made wrong alone is its fault, and not that of how the suspect gives it out. */
+static bool is_believed(struct node_blame *blame, uint32_t node, const struct lone_run *run)
+{
+    struct study *study = blame->study;
+    uint32_t output = model_edge(study->model, study->model->nodes.items[node].outputs, 0);
+    bool ret = output == VALUE_NONE || study_suspect_returns_tensor(study, run->model, tensor_label(study, output));
+
+    if (!ret)
+        study_add_note(study,
+                       "'%s' is wrong alone, but so is an Identity in its place: the suspect gives out '%s' in another "
+                       "layout, or reads it so; check how its command writes tensors of that shape",
+                       node_label(study, node), tensor_label(study, output));
+    return ret;
+}
+
 /* Runs them one by one. Whether a faulty one was found. */
 static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes *nodes)
 {
@@ -102,7 +117,7 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
         bitset_add(&blame->tried, node);
         tried++;
         run = study_run_nodes(study, study_node(study, node), study->part_tolerance);
-        if (run.agreement != DIFFERS)
+        if (run.agreement != DIFFERS || !is_believed(blame, node, &run))
             continue;
         blame->differences[node] = describe_difference(run.step);
         blame->made[node] = run.outputs;

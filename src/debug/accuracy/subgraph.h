@@ -62,6 +62,11 @@ struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes,
  * failed: that of what is left, which is 1-minimal; else, they do not DIFFER. */
 struct lone_run study_grow_nodes(struct study *study, struct bitset *nodes, struct words tolerance);
 
+/* Control of a suspect that is a command: whether it returns the reference's values of `tensor`, an output of the
+ * extracted model `part`, unchanged through an Identity. Else its tensors of that shape are in another layout, or come
+ * out wrong whatever computes them, and no node is to blame. True where that cannot be tested. (control.c) */
+bool study_suspect_returns_tensor(struct study *study, const char *part, const char *tensor);
+
 /* Makes these nodes FOLDER/minimal.onnx, with its inputs and golden outputs, the study's minimal case, if they can be
  * extracted. */
 void study_make_minimal(struct study *study, const struct bitset *nodes, struct words tolerance);
