@@ -206,6 +206,12 @@ static int refuse_stripped(const struct tensorrt_settings *settings, struct erro
                : 0;
 }
 
+static bool is_narrowed(enum data_type of_model, enum data_type of_engine)
+{
+    return (of_model == DATA_INT64 && of_engine == DATA_INT32) ||
+           (of_model == DATA_FLOAT64 && of_engine == DATA_FLOAT32);
+}
+
 /* TensorRT's parser makes int32 of int64 up to 9, and float32 of float64; feeds have the types of the model. */
 static void take_model_types(struct tensorrt_session *session, const struct backend_model *source)
 {
@@ -221,7 +227,8 @@ static void take_model_types(struct tensorrt_session *session, const struct back
         for (size_t k = 0; k < model->inputs.count; k++) {
             if (strcmp(ios[k].name, input->name) != 0 || ios[k].not_a_tensor != NULL)
                 continue;
-            input->type = ios[k].type;
+            if (is_narrowed(ios[k].type, input->type))
+                input->type = ios[k].type;
             for (size_t n = 0; n < input->shape.rank && ios[k].has_shape && n < ios[k].shape.rank; n++)
                 if (ios[k].symbols[n] != NULL)
                     input->symbols[n] = arena_strdup(&session->arena, ios[k].symbols[n]);
