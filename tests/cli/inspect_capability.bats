@@ -140,7 +140,7 @@ assert runtime["version"].startswith("1.") and "libonnxruntime" in runtime["path
 
 @test "either a model is looked at, or providers" {
     run --separate-stderr polygraphy inspect capability
-    refused 'there is no model'
+    refused 'no model was given'
     run --separate-stderr polygraphy inspect capability "$models/identity.onnx" --providers
     refused '--providers tests ONNX Runtime, not a model'
 }

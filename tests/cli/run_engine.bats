@@ -23,7 +23,7 @@ quietly()
     run polygraphy run "$models/identity.onnx" --trt --fp16 --pool-limit workspace:1G --max-aux-streams 2
     [ "$status" -eq 0 ]
     [ "$(grep -c "$warning" <<<"$output")" -eq 1 ]
-    logged '^\[W\] Without effect on the built-in engine: --pool-limit, --max-aux-streams$'
+    logged '^\[W\] These options have no effect on the built-in engine: --pool-limit, --max-aux-streams$'
 }
 
 @test "what would change results if it were ignored is refused" {
@@ -209,7 +209,7 @@ EOF
         --trt-opt-shapes 'X:[1,2,4,4]' --trt-max-shapes 'X:[1,2,8,8]'
     [ "$status" -eq 1 ]
     quietly convert "$models/dynamic_identity.onnx" -o x.engine --trt-min-shapes 'X:[1,2,1,1]' --trt-max-shapes 'Y:[1,2,8,8]'
-    refused "which --trt-max-shapes does not"
+    refused ", --trt-max-shapes does not: name the same inputs in both"
 }
 
 @test "files that are no engines get one clear error" {
@@ -290,7 +290,7 @@ EOF
 @test "options of a runner that is not there are refused before anything runs" {
     quietly run "$models/convolutions.onnx" --onnxrt --fp16 --save-engine x.engine --layer-precisions c:float16
     [ "$status" -ne 0 ]
-    [[ $stderr == *'--fp16, --layer-precisions, --save-engine has no effect without --trt, the only runner that reads it; add --trt, or leave it out'* ]]
+    [[ $stderr == *'--fp16, --layer-precisions, --save-engine has no effect without --trt, the only runner that reads it; add --trt, or leave out the option'* ]]
     run ! grep -q Activating <<<"$output"
     quietly run "$models/convolutions.onnx" --onnxrt --refittable --load-tactic-replay replay.json
     [ "$status" -ne 0 ]

@@ -18,7 +18,7 @@ sparse()
 [I] Beginning weight stripping...
 [W] The model is expected to be constant folded to successfully capture all weights eligible for stripping
 [I] Querying Sparse Initializers in the model
-[W] 1 floating-point tensor(s) keep their values: 1 that other operators read, are small, or are listed, and 0 inside of bodies, attributes and functions
+[W] 1 floating-point tensor(s) keep their values: 1 are inputs of other operators, small, or listed, and 0 are in bodies, attributes and functions
 [I] Finished stripping 3 weights (49152 bytes; 1 with 2:4 sparsity)
 [I] Saving ONNX model to: stripped.onnx
 [I] PASSED | Runtime: TIME | Command: polygraphy surgeon weight-strip model.onnx -o stripped.onnx
