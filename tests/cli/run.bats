@@ -446,7 +446,7 @@ mask()
 
 @test "results that are not there are missed before hours of inference" {
     run_tool "$models/reducable.onnx" --onnxrt --load-outputs none.json
-    refused "--load-outputs: 'none.json' is not there"
+    refused "--load-outputs: 'none.json' does not exist"
     not_logged 'Activating'
 }
 
