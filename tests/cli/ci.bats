@@ -69,10 +69,10 @@ END
     run ! polygraphy run "$models/impossible_nodes.onnx" --onnxrt --junit error.xml
     results error.xml | grep -q '^polygraphy run: error ONNX Runtime cannot load'
     run ! polygraphy run missing.onnx --onnxrt --junit missing.xml
-    [ "$(results missing.xml)" = "polygraphy run: error model 'missing.onnx' is not there" ]
+    [ "$(results missing.xml)" = "polygraphy run: error model 'missing.onnx' does not exist" ]
     # Of options that do not go together, too; but never over what is read.
     run ! polygraphy debug reduce division.onnx --junit options.xml --check true
-    results options.xml | grep -q '^polygraphy debug reduce: error neither --output nor --min-good'
+    results options.xml | grep -q '^polygraphy debug reduce: error the result would not be saved: neither --output nor --min-good'
     cp division.onnx before.onnx
     run ! polygraphy run division.onnx --onnxrt --junit division.onnx
     cmp division.onnx before.onnx

@@ -363,7 +363,7 @@ END
     tactics "${command[@]}" --bf16 --check true
     refused '--bf16 differs from the builds of the replays, which used --fp16'
     tactics "${command[@]}" --strongly-typed --check true
-    refused '--strongly-typed is not how'
+    refused '--strongly-typed differs from the builds of the replays'
     tactics "${command[@]}" --fp16 --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
     [ "$status" -eq 0 ]
     rm -f polygraphy_debug_replay*

@@ -164,14 +164,14 @@ compatible_output()
     replay good/0.json a=2 b=1 c=1
     diff_tactics
     logged '^\[I\] Ranked by evidence: 1 bad and 1 good build\(s\), 2 tactic\(s\) that vary$'
-    logged '^\[I\]     2 of 3 layer\(s\) never varied'
+    logged '^\[I\]     2 of 3 layer\(s\) have the same tactic in all builds'
 }
 
 @test "without any difference the ranking says so" {
     replay bad/0.json a=1
     replay good/0.json a=1
     diff_tactics
-    logged '^\[I\]     1 of 1 layer\(s\) never varied'
+    logged '^\[I\]     1 of 1 layer\(s\) have the same tactic in all builds'
     logged '^\[I\]     No tactic occurred more often in bad builds than in good ones\.$'
     not_logged 'Probability'
 }

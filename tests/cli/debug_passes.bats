@@ -247,12 +247,14 @@ thirty=$(echo O{1..30})
     passes "$model" --val-range [-5,5] --atol 0.01
     passes "$model" --val-range [0,1] --atol 0.01 --load-debug-replay polygraphy_debug_replay.json
     [ "$status" -eq 1 ]
-    [[ $stderr == *"belongs to another model, or to other options"* ]]
+    [[ $stderr == *"belongs to another model or other options"* ]]
     printf '#!/bin/sh\n[ -n "$POLYGRAPHY_DISABLED" ]\n' >check
     chmod +x check
     passes "$model" --decisions A --check ./check
     echo exit 1 >>check
     passes "$model" --decisions A --load-debug-replay polygraphy_debug_replay.json --check ./check
+    [[ $stderr == *"belongs to another check"* ]]
+    passes "$model" --decisions A --load-debug-replay polygraphy_debug_replay.json --force-debug-replay --check ./check
     [ "$status" -eq 1 ]
     [[ $stderr == *"according to the debug replay"*"but now that it is checked, it fails"* ]]
 }
@@ -290,7 +292,7 @@ thirty=$(echo O{1..30})
     logged "POLYGRAPHY_DISABLED: 'fusoin:relu' is of a kind that no runner of this program supports; it is ignored"
     POLYGRAPHY_DISABLED='=1' run --separate-stderr polygraphy run "$model" --onnxrt
     [ "$status" -ne 0 ]
-    [[ $stderr == *"POLYGRAPHY_DISABLED: '=1' is no name and no KEY=VALUE"* ]]
+    [[ $stderr == *"POLYGRAPHY_DISABLED: '=1' is neither a name nor KEY=VALUE"* ]]
 }
 
 @test "the place of an optimizer is a tensor that it hides" {

@@ -283,7 +283,7 @@ END
     precision "$attention" --precision-constraints none --check true
     refused '--precision-constraints none: layers would not get the precision'
     precision "$attention" --int8 --emit onnx --check true
-    refused '--emit onnx: an ONNX model can combine float32 with either float16 or bfloat16 beside float32'
+    refused '--emit onnx: an ONNX model can combine float32 with either float16 or bfloat16'
     cp "$attention" polygraphy_debug.onnx
     precision polygraphy_debug.onnx --emit onnx --check true
     refused "is the model itself"

@@ -90,7 +90,7 @@ refused()
                 echo "$tool: status $status; $output"
                 return 1
             }
-            [[ $stderr == "[!] '"*"/$file' is an engine"*'give the ONNX model'* ]]
+            [[ $stderr == "[!] '"*"/$file' is an engine"*' the ONNX model'* ]]
             [ ! -e o.onnx ]
         done
     done

@@ -133,7 +133,7 @@ END
     write_header base/base.h
     write_header base/file/one.h
     write_header base/text/text.h
-    sed 's|room base/text/|room base/|' src/base/text/text.h >src/base/text/other.h
+    sed 's|module base/text/|module base/|' src/base/text/text.h >src/base/text/other.h
     printf '/* base/twice.h: it.\n *\n * The module base/ again.\n */\n' >src/base/twice.h
     printf '/* base/late.h: it. */\n/*\n * The module base/ again.\n */\n' >src/base/late.h
     tree_findings
@@ -201,7 +201,7 @@ src/base/file/file.h:1: docs/files.md has no heading "Halves"
 src/base/file/file.h:1: there is no docs/none.md
 docs/files.md:2: there is no base/file/gone.c
 docs/files.md:3: there is no docs/gone.md
-docs/picture.svg:2: there is no room base/gone/
+docs/picture.svg:2: there is no module base/gone/
 docs/picture.svg:4: neither of search/ and base/text/ includes the other
 END
 }

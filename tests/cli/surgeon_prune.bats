@@ -136,5 +136,5 @@ END
     refused_without 'cannot find external data' out.onnx
     truncate -s 100 external.onnx.data
     surgeon prune external.onnx -o out.onnx
-    refused_without 'lie outside of' out.onnx
+    refused_without 'beyond the end of' out.onnx
 }

@@ -384,7 +384,7 @@ static int onnxrt_open(const struct backend_request *request, struct backend_ses
     int rc;
 
     if (request->model.path && !file_exists(request->model.path))
-        return error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+        return error_set(err, ERR_MISSING, "model '%s' does not exist", request->model.path);
     session = memory_alloc_zero(1, sizeof(*session));
     arena_init(&session->arena);
     name_map_init(&session->output_index);

@@ -282,7 +282,7 @@ static int open_trt_session(const struct backend_request *request, struct backen
     wish.settings.log = session->log = request->log;
     session->bounds = request->bounds;
     if (request->model.path != NULL && !file_exists(request->model.path))
-        rc = error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+        rc = error_set(err, ERR_MISSING, "model '%s' does not exist", request->model.path);
     else if (is_plan(request) || wish.is_built)
         rc = open_plan(session, &wish.settings, request->model.path, 0, err);
     else

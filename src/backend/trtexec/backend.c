@@ -655,7 +655,7 @@ static int trtexec_open(const struct backend_request *request, struct backend_se
     if (session->settings.program == NULL)
         rc = trtexec_find(&session->settings.program, err);
     if (rc == 0 && request->model.path != NULL && !file_exists(request->model.path))
-        rc = error_set(err, ERR_MISSING, "model '%s' is not there", request->model.path);
+        rc = error_set(err, ERR_MISSING, "model '%s' does not exist", request->model.path);
     if (rc == 0)
         rc = is_engine(request) || (wish != NULL && wish->is_built) ? open_engine(session, request, err)
                                                                     : build_engine(session, request, err);

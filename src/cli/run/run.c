@@ -438,8 +438,9 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     ret.comparison = values->settings;
     /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
     ret.comparison.strict = check_is_around_us() || values->first_divergence;
-    /* Masks have infinities: in debug tools they are compared by position and sign. Polygraphy's rule holds else. */
-    ret.comparison.rules.infinities_compare_equal |= ret.comparison.strict;
+    /* Masks have infinities, which are no divergence. Without that option, also in a check that is typed by the user,
+     * Polygraphy's rule holds; the checks that debug tools write have --infinities-compare-equal. */
+    ret.comparison.rules.infinities_compare_equal |= values->first_divergence;
     ret.types = &onnxrt_backend;
     ret.log = context->log;
     return ret;

@@ -287,7 +287,7 @@ static void what_is_no_model_is_told(void **state)
     assert_int_equal(engine_backend.open(&loaded, &session, &err), ERR_UNSUPPORTED);
     request_init(&request, "gone.onnx", NULL);
     assert_int_equal(engine_backend.open(&request.backend, &session, &err), ERR_MISSING);
-    assert_string_equal(err.message, "model 'gone.onnx' is not there");
+    assert_string_equal(err.message, "model 'gone.onnx' does not exist");
     scratch_file("text.onnx", "hello");
     loaded.model.path = "text.onnx";
     assert_int_equal(engine_backend.open(&loaded, &session, &err), ERR_CORRUPT);
