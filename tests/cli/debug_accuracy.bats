@@ -94,13 +94,13 @@ print(value)' "$1"
         --json result.json --report page.html
     [ "$status" -eq 0 ]
     logged 'It always fails: 26 of 26 runs of 9 builds'
-    logged "Cause: 'logits', which 'scores' \\(MatMul\\) makes, reaches [0-9]+; float16 ends at 65504$"
+    logged "Cause: float16 overflow in 'scores' \\(MatMul\\): output 'logits' reaches [0-9]+ \\(max 65504\\)$"
     [ "$(result cause/kind)" = overflow ]
     [ "$(result cause/fix/holds)" = True ]
     [ "$(result outcome)" = cause ]
     [ "$(result cause/nodes/0)" = scores ]
     [ "$(result cause/proven)" = True ]
-    grep -q "'scores' (MatMul) makes" folder/report.html
+    grep -q "overflow in 'scores' (MatMul)" folder/report.html
     cmp folder/report.html page.html
     python3 -c 'import json; assert json.load(open("folder/report.json"))["verdict"]["kind"] == "cause"'
     run sh folder/reproduce.sh

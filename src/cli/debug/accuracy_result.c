@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
+#include "base/text/shell_line.h"
 
 static const struct result_column step_columns[] = {
     {"name", NULL, RESULT_TEXT, false},      {"hypothesis", NULL, RESULT_TEXT, false},
@@ -60,6 +61,22 @@ static void add_cause_facts(const struct cause *cause, struct result *ret)
     result_end_record(ret);
 }
 
+/* With the options, or the model, that can be used as they are. */
+static void add_fix(const struct cause_fix *fix, struct result *ret)
+{
+    SCOPED_STRING(options);
+
+    if (fix->what == NULL)
+        return;
+    for (size_t i = 0; i < fix->options.count; i++)
+        shell_add_argument(&options, fix->options.items[i]);
+    result_add_line(ret, RESULT_FIX, "%s%s%s%s%s", fix->what, options.size > 0 ? ": " : "",
+                    options.size > 0 ? options.data : "", fix->model != NULL ? ": " : "",
+                    fix->model != NULL ? fix->model : "");
+    if (!fix->holds)
+        result_add_line(ret, RESULT_NOT_TESTED, "the fix on the whole model: it was not seen to pass");
+}
+
 static enum report_verdict find_verdict(const struct study *study)
 {
     bool was_seen_to_fail = study->refused || study->failure_rate > 0;
@@ -85,9 +102,7 @@ void accuracy_result_fill(const struct study *study, struct result *ret)
         result_add_line(ret, RESULT_EVIDENCE, "%s", cause->evidence.items[i]);
     for (size_t i = 0; i < study->not_tested.count; i++)
         result_add_line(ret, RESULT_NOT_TESTED, "%s", study->not_tested.items[i]);
-    if (cause->fix.what != NULL)
-        result_add_line(ret, RESULT_FIX, "%s%s", cause->fix.what,
-                        cause->fix.holds ? "" : " (not verified for the whole model)");
+    add_fix(&cause->fix, ret);
     for (size_t i = 0; i < study->notes.count; i++)
         result_add_line(ret, RESULT_NOTE, "%s", study->notes.items[i]);
     result_add_line(ret, RESULT_NOTE,

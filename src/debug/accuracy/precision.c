@@ -71,9 +71,9 @@ static bool log_hints(struct precision_need *need)
     }
     for (uint32_t i = 0; worst > HAS_TINY && i < need->nodes.size; i++)
         if (error_from_node(need, i, &value) == worst && count++ < MOST_HINTS)
-            study_log(study, "In the reference %s", describe_error(need, value, i, worst));
+            study_log(study, "Range in the reference: %s", describe_error(need, value, i, worst));
     if (count > MOST_HINTS)
-        study_log(study, "and %zu more like that", count - MOST_HINTS);
+        study_log(study, "and %zu more", count - MOST_HINTS);
     return is_too_large;
 }
 
@@ -254,15 +254,17 @@ static void conclude_precision(struct precision_need *need, bool passes_in_bfloa
     size_t count = need->layers.count;
     const char *layers = study_text(study, "%zu layer%s", count, count == 1 ? "" : "s");
 
-    study_add_evidence(study, "in float32 it passes, in all of %d runs", RUNS_OF_ONE_BUILD);
-    study_add_evidence(study, "it passes with %s of %lld in float32%s (%lld builds)", layers, (long long)need->lowered,
+    study_add_evidence(study, "passes in float32 (all of %d runs)", RUNS_OF_ONE_BUILD);
+    study_add_evidence(study, "passes with %zu of %lld layers in float32%s%s (%lld builds)", count,
+                       (long long)need->lowered,
                        !need->is_minimal ? ""
-                       : count == 1      ? ", and without it it fails"
-                                         : ", and with any one of them less it fails",
-                       (long long)need->checks);
+                       : count == 1      ? "; fails if it is moved back to "
+                       : count == 2      ? "; fails if either is moved back to "
+                                         : "; fails if any of them is moved back to ",
+                       need->is_minimal ? study->settings->precision : "", (long long)need->checks);
     if (passes_in_bfloat16)
-        study_add_evidence(study, "with them in bfloat16, which has fewer digits than float16 but the range of "
-                                  "float32, it passes, too: so the range is it");
+        study_add_evidence(study, "also passes with these layers in bfloat16 (float32 range, less precision), so the "
+                                  "cause is range, not precision");
     cause->kind = CAUSE_PRECISION;
     if (need->error == IS_TOO_LARGE)
         cause->kind = CAUSE_OVERFLOW;
@@ -314,7 +316,7 @@ static void make_lowered_minimal(struct precision_need *need)
     step = step_begin_comparison(study, &study->minimal, "minimal-float32", "The same in float32");
     step_add_words(step, study->settings->suspect_in_float);
     if (step_try(step) == AGREES)
-        study_add_evidence(study, "%s: alone wrong in %s, and right in float32", describe_nodes(study, &part),
+        study_add_evidence(study, "%s: fails alone in %s, passes alone in float32", describe_nodes(study, &part),
                            study->settings->precision);
     else
         study->minimal = (struct failing_case){0};
@@ -367,7 +369,7 @@ static void test_lower_precision(struct study *study, bool if_too_large)
     enum agreement agreement = run_in_float(study);
 
     if (agreement != AGREES)
-        study_log(study, "It fails in float32 as well: the precision is not it");
+        study_log(study, "It also fails in float32: the precision is not the cause");
     if (agreement != AGREES || !study_open_model(study))
         return;
     if (strcmp(study->settings->precision, format_float16.name) == 0)

@@ -154,19 +154,22 @@ const char *describe_range_error(struct study *study, const struct float_format 
 {
     const struct model *model = study->model;
     bool is_constant = model->values.items[value].initializer != INITIALIZER_NONE;
+    bool is_output = model->values.items[value].producer == node;
     const char *at_most = range->largest == range->smallest ? "" : "at most ";
-    const char *who =
-        study_text(study, "%s'%s', which '%s' (" TEXT_FORMAT ") %s,", is_constant ? "the constant " : "",
-                   tensor_label(study, value), node_label(study, node), TEXT_ARGS(model->nodes.items[node].op_type),
-                   model->values.items[value].producer == node ? "makes" : "reads");
+    const char *where = study_text(study, "%s %s in '%s' (" TEXT_FORMAT "): %s '%s'", format->name,
+                                   error == IS_TOO_LARGE ? "overflow" : "underflow", node_label(study, node),
+                                   TEXT_ARGS(model->nodes.items[node].op_type),
+                                   is_constant ? "constant"
+                                   : is_output ? "output"
+                                               : "input",
+                                   tensor_label(study, value));
 
     if (error == IS_TOO_LARGE)
-        return study_text(study, "%s reaches %.6g; %s ends at %.6g", who, range->largest, format->name,
-                          format->largest);
+        return study_text(study, "%s reaches %.6g (max %.6g)", where, range->largest, format->largest);
     if (error == IS_FLUSHED)
-        return study_text(study, "%s is %s%.3g; in %s that becomes 0", who, at_most, range->largest, format->name);
+        return study_text(study, "%s is %s%.3g, which becomes 0", where, at_most, range->largest);
     if (error == IS_SUBNORMAL)
-        return study_text(study, "%s is %s%.3g; below %.3g %s has fewer digits", who, at_most, range->largest,
-                          format->smallest_normal, format->name);
-    return study_text(study, "%s has values down to %.3g; in %s they become 0", who, range->smallest, format->name);
+        return study_text(study, "%s is %s%.3g, which has reduced precision below %.3g", where, at_most, range->largest,
+                          format->smallest_normal);
+    return study_text(study, "%s has values down to %.3g, which become 0", where, range->smallest);
 }
