@@ -6,6 +6,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/container/arena.h"
+#include "base/container/name_map.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 
@@ -50,30 +52,49 @@ bool file_stamp_differs(const struct file_stamp *stamp, const char *path)
 
 /* ---- Cache of content hashes ---- */
 
+/* By the bytes of the stamp: a model can have thousands of files of external data. They are kept until the end of the
+ * process. */
 static struct {
-    struct file_identity *items;
+    struct hash *items; /* of the content */
     size_t count, capacity;
-} known_files;
+    struct name_map by_stamp; /* indices of items */
+    struct arena keys;
+} known_files; /* zeros are an empty map and arena */
 static pthread_mutex_t known_files_guard = PTHREAD_MUTEX_INITIALIZER;
+
+/* All that tells a stamp from another one, without padding. */
+struct stamp_key {
+    uint64_t device, number;
+    int64_t size;
+    struct file_time modified, changed;
+};
+
+static struct stamp_key stamp_key_of(const struct file_stamp *stamp)
+{
+    return (struct stamp_key){stamp->device, stamp->number, stamp->size, stamp->modified, stamp->changed};
+}
 
 static bool find_known(struct file_identity *identity)
 {
-    bool found = false;
+    struct stamp_key key = stamp_key_of(&identity->stamp);
+    uint32_t found;
 
     pthread_mutex_lock(&known_files_guard);
-    for (size_t i = 0; i < known_files.count && !found; i++)
-        if (stamp_equal(&known_files.items[i].stamp, &identity->stamp)) {
-            identity->content = known_files.items[i].content;
-            found = true;
-        }
+    found = name_map_find(&known_files.by_stamp, (struct text){(const char *)&key, sizeof(key)});
+    if (found != NAME_MAP_NONE)
+        identity->content = known_files.items[found];
     pthread_mutex_unlock(&known_files_guard);
-    return found;
+    return found != NAME_MAP_NONE;
 }
 
 static void note_known(const struct file_identity *identity)
 {
+    struct stamp_key key = stamp_key_of(&identity->stamp);
+
     pthread_mutex_lock(&known_files_guard);
-    *VECTOR_APPEND(&known_files) = *identity;
+    name_map_set(&known_files.by_stamp, (struct text){arena_copy(&known_files.keys, &key, sizeof(key)), sizeof(key)},
+                 (uint32_t)known_files.count);
+    *VECTOR_APPEND(&known_files) = identity->content;
     pthread_mutex_unlock(&known_files_guard);
 }
 
