@@ -183,15 +183,17 @@ static int leave_program(int status)
     return status;
 }
 
+#if !SANITIZED /* sanitizers report crashes themselves */
 static void pass_crash(const struct error *err)
 {
     error_file_write(RECORD_ERROR, err);
 }
+#endif
 
 /* Inside a check the exit code shows the kind of failure; a signal would mean a crash of this program. */
 static void install_last_sentence(void)
 {
-#if !SANITIZED /* sanitizers report crashes themselves */
+#if !SANITIZED
     crash_install();
     crash_set_error_handler(pass_crash);
     if (check_is_around_us())
