@@ -42,7 +42,7 @@ static void add_decibels(struct string_builder *ret, double value, const char *f
 
 /* That of most others is so much less. */
 #define OWN_NOISE 10 /* dB */
-#define FEW 4        /* of which nobody says what is usual */
+#define FEW 4        /* fewer quantizers of a role have no usual value */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -140,7 +140,7 @@ static void note_main(const struct quantization_report *result, struct result *r
                     100 * share, count, result->table->switched - result->table->crashed, names.data);
 }
 
-/* Whether two that should be the same are not, beside the noise of quantization. Where all is lost, so is that. */
+/* Whether two results that should be equal differ by more than the noise of quantization, or all signal is lost. */
 static bool is_far(double ratio, double quantized)
 {
     return ratio < fmin(quantized + FAITHFUL, ROUNDED) || (isinf(ratio) && ratio < 0);
