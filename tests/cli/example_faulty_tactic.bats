@@ -58,12 +58,12 @@ END
 
     polygraphy debug tactics classifier.onnx --dir replays --json found.json "${check[@]}"
     python3 - "$layer" "$winograd" <<'END'
-import json, math, sys
+import json, sys
 found = json.load(open("found.json"))
 layers = 24
 assert found["outcome"] == "found" and found["necessary"], found
 assert [tactic["layer"] for tactic in found["tactics"]] == [sys.argv[1]], found
 assert found["tactics"][0]["bad_name"].startswith(sys.argv[2]), found
-assert found["builds"] <= 2 * math.log2(layers), found
+assert found["builds"] < layers / 2, found # ends and controls among them; one build for each layer would be no search
 END
 }
