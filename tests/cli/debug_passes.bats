@@ -316,29 +316,6 @@ thirty=$(echo O{1..30})
     done
 }
 
-# TensorRT is tests/programs/trtexec_stand_in, whose layer 'pointwise + relu' computes wrongly.
-@test "the fusion of TensorRT that is wrong is told by the tensor across which it is, and the knob that does without" {
-    export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
-    export XDG_CACHE_HOME=$PWD/cache TRTEXEC_STAND_IN_VERSION=11.1 TRTEXEC_STAND_IN_WRONG_LAYER='pointwise + relu'
-    passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --trt --atol 1e-3 --json result.json
-    logged "3 of 3 knobs of TensorRT's compiler can be turned down"
-    logged "Cause: across:t4$"
-    logged "Evidence: fails with only route:-cask_fusion=off, across:t4 enabled"
-    logged "Nodes without it: 'pointwise' \(CaskConvolution\), 'relu' \("
-    logged "Nodes with it: 'pointwise \+ relu' \(CaskConvolution\)"
-    logged "with trtexec: --markDebug=t4"
-    [ "$(json_value 'it["off"], it["culprits"]')" = "(['across:t4'], [['route:-cask_fusion=off', 'across:t4']])" ]
-    # a knob that cannot be turned down beside another one is left as it is
-    TRTEXEC_STAND_IN_TRAPS=routes-refused passes "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --trt --atol 1e-3 \
-        --among routes --json result.json
-    logged "\[W\] 1 of 3 decisions stay on and are not tried, 'route:-kgen:tiling=0': with them switched off besides"
-    logged "Cause: route:-cask_fusion=off$"
-    logged "Not tested: whether kernels .* \(which tactics TensorRT takes is not held fixed\)"
-    [ "$(json_value 'it["not_tried"], len(it["decisions"])')" = "(['route:-kgen:tiling=0'], 2)" ]
-    logged "Fix: polygraphy run ... --build-route cask_fusion=off$"
-    logged "with trtexec: --setBuildRoute='-cask_fusion=off'$"
-}
-
 # The plug-in is right about the convolution alone, and wrong about it with the Relu that is fused behind it.
 @test "the fusion of the built-in engine that is wrong is told by its node, with whose kernel, and the option that does without" {
     export POLYGRAPHY_TRT=builtin

@@ -308,6 +308,10 @@ static bool set_build_route(void *self, const char *route)
         report_error("kINVALID_ARGUMENT", "IBuilderConfig::setBuildRoute: Error Code 3: unknown option '%s'", route);
         return false;
     }
+    if (has_fault("routes-refused") && strstr(route, "conv_lowering=off") && strstr(route, "tiling=0")) {
+        report_error("kINVALID_ARGUMENT", "IBuilderConfig::setBuildRoute: Error Code 3: '%s' is not supported", route);
+        return false;
+    }
     config->build_route = memory_strdup(route);
     return true;
 }

@@ -13,6 +13,7 @@
  *   wrong-strides        strides of outputs that are not those of row-major tensors
  *   non-conforming       layers are built in another precision than requested, which only a verbose message reports
  *   unpinned             algorithm selectors and timing caches have no effect
+ *   routes-refused       knobs of the compiler are refused next to each other: conv_lowering=off, kgen:tiling=0
  *   timing-cache-refused a timing cache is of another device
  */
 #include <signal.h>

@@ -106,24 +106,38 @@ int tensorrt_build(const struct tensorrt_settings *settings, const struct backen
     return build_plan(settings, source, wants_layers, ret, &generation, err);
 }
 
-int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err)
+/* Asks, and copies the answer, which is one text. Ends the exchange. */
+static int ask_text(struct worker_exchange *exchange, char **ret, struct error *err)
 {
-    struct worker_exchange exchange;
-    int rc;
+    int rc = worker_exchange_ask(exchange, err);
 
-    worker_exchange_begin(&exchange, &worker, TENSORRT_LAYERS, &no_bounds, 0, log);
-    message_put_string(&exchange.question, path);
-    rc = worker_exchange_ask(&exchange, err);
     if (rc == 0) {
-        struct text text = message_take_text(&exchange.answer);
+        struct text text = message_take_text(&exchange->answer);
 
-        if (exchange.answer.damaged)
+        if (exchange->answer.damaged)
             rc = worker_refuse_answer(&worker, err);
         else
             *ret = memory_copy(text.data, text.size);
     }
-    worker_exchange_end(&exchange);
+    worker_exchange_end(exchange);
     return rc;
+}
+
+int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err)
+{
+    struct worker_exchange exchange;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_LAYERS, &no_bounds, 0, log);
+    message_put_string(&exchange.question, path);
+    return ask_text(&exchange, ret, err);
+}
+
+int tensorrt_ask_build_routes(struct log *log, char **ret, struct error *err)
+{
+    struct worker_exchange exchange;
+
+    worker_exchange_begin(&exchange, &worker, TENSORRT_ROUTES, &no_bounds, 0, log);
+    return ask_text(&exchange, ret, err);
 }
 
 int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,

@@ -52,6 +52,10 @@ int tensorrt_view_network(const struct tensorrt_settings *settings, const struct
 /* Layer information of the engine at `path`, as JSON, malloc'd. */
 int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err);
 
+/* The knobs of TensorRT's compiler, as JSON (format/trtexec/build_knobs.h), malloc'd; it needs no GPU. ERR_UNSUPPORTED:
+ * this release has none, which are there from 11.1 on; ERR_BACKEND: TensorRT does not list them. */
+int tensorrt_ask_build_routes(struct log *log, char **ret, struct error *err);
+
 /* What a session is opened with: `settings` of a struct backend_request for tensorrt_backend. */
 struct tensorrt_request {
     struct tensorrt_settings settings;

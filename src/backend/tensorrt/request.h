@@ -13,6 +13,7 @@ enum tensorrt_question {
     TENSORRT_CLOSE,
     TENSORRT_LAYERS,  /* layer information of a plan */
     TENSORRT_NETWORK, /* what the parser makes of a model */
+    TENSORRT_ROUTES,  /* which knobs TensorRT's compiler has */
     TENSORRT_QUESTIONS,
 };
 

@@ -431,10 +431,42 @@ static int answer_layers(struct worker_question *question, struct worker_reply *
     return rc;
 }
 
+/* ---- Knobs of the compiler ---- */
+
+static int list_build_routes(const struct tensorrt *trt, struct message *message, struct error *err)
+{
+    void *builder, *config;
+    const char *routes = NULL;
+
+    if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, getAllBuildRoutes), "build routes", err) < 0)
+        return err->code;
+    tensorrt_errors_clear();
+    builder = trt->create_builder != NULL
+                  ? tensorrt_object(trt->create_builder(tensorrt_logger(worker_log()), trt->number))
+                  : NULL;
+    config = builder != NULL ? tensorrt_object(TENSORRT_GET(VBuilder, createBuilderConfig, builder)) : NULL;
+    if (config != NULL)
+        routes = TENSORRT_GET(VBuilderConfig, getAllBuildRoutes, config);
+    if (routes != NULL)
+        message_put_text(message, text_of(routes));
+    tensorrt_delete(config);
+    tensorrt_delete(builder);
+    return routes != NULL ? 0 : tensorrt_failure(err, "TensorRT lists no build routes");
+}
+
+static int answer_routes(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    const struct tensorrt *trt;
+    int rc = tensorrt_load(&trt, err);
+
+    (void)question;
+    return rc < 0 ? rc : list_build_routes(trt, &reply->message, err);
+}
+
 static worker_function *const functions[TENSORRT_QUESTIONS] = {
-    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build, [TENSORRT_OPEN] = answer_open,
-    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close, [TENSORRT_LAYERS] = answer_layers,
-    [TENSORRT_NETWORK] = answer_network,
+    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build,   [TENSORRT_OPEN] = answer_open,
+    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close,   [TENSORRT_LAYERS] = answer_layers,
+    [TENSORRT_NETWORK] = answer_network,   [TENSORRT_ROUTES] = answer_routes,
 };
 
 const struct worker_work tensorrt_work = {

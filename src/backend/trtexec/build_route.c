@@ -5,6 +5,7 @@
 
 #include "base/process/process.h"
 #include "base/text/names.h"
+#include "format/trtexec/build_knobs.h"
 
 #define SECONDS_FOR_LIST 60
 
@@ -33,7 +34,7 @@ static int ask_routes(const struct trtexec *program, struct process_result *ret,
     return rc;
 }
 
-int trtexec_list_knobs(const struct trtexec *program, struct build_knobs *ret, struct error *err)
+static int list_trtexec_knobs(const struct trtexec *program, struct build_knobs *ret, struct error *err)
 {
     struct process_result result;
     int rc = trtexec_require(program, "--helpBuildRoute", "build routes", NULL, err);
@@ -109,7 +110,7 @@ int trtexec_check_route(const struct tensorrt_settings *settings, struct error *
         return 0;
     rc = trtexec_require(settings->program, wish.option, wish.wish, wish.instead, err);
     if (rc == 0)
-        rc = trtexec_list_knobs(settings->program, &knobs, err);
+        rc = list_trtexec_knobs(settings->program, &knobs, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < route->count && rc == 0; i++)

@@ -6,14 +6,10 @@
 #define BACKEND_TRTEXEC_BUILD_ROUTE_H
 
 #include "backend/trtexec/words.h"
-#include "format/trtexec/build_knobs.h"
-
-/* Asks trtexec which knobs it has. ERR_UNSUPPORTED before TensorRT 11.1, ERR_BACKEND when it does not answer,
- * ERR_CORRUPT when the answer is not understood. */
-int trtexec_list_knobs(const struct trtexec *program, struct build_knobs *ret, struct error *err);
 
 /* Whether trtexec has the knobs of settings->build_route, and they have such values: TensorRT need not mind.
- * ERR_INVALID names the first that it has not; errors of trtexec_list_knobs(). Asks nothing where no knob is told. */
+ * ERR_INVALID names the first that it has not; ERR_UNSUPPORTED before TensorRT 11.1, ERR_BACKEND when it does
+ * not answer, ERR_CORRUPT when the answer is not understood. Asks nothing where no knob is told. */
 int trtexec_check_route(const struct tensorrt_settings *settings, struct error *err);
 
 /* --setBuildRoute, unless no knob is told. Of several words on one knob the last counts. */

@@ -125,7 +125,9 @@ static int choose_runner(struct passes_command *command, struct error *err)
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &tensorrt_options};
     const struct command_context *context = command->context;
-    const struct trtexec *program;
+    /* A check of the user's may only build. */
+    enum trt_need need = parse_given(context->parse, "--check") != NULL ? TRT_BUILDS : TRT_RUNS;
+    struct trt_choice choice;
     int rc = run_model_refuse_idle(context, &command->values->runners, of_engines, ARRAY_LEN(of_engines), err);
 
     if (rc < 0)
@@ -133,9 +135,13 @@ static int choose_runner(struct passes_command *command, struct error *err)
     command->runner = &onnxrt_passes_runner;
     if (!run_model_has_runner(&command->values->runners, &engine_backend))
         return 0;
-    rc = trt_choose_program(context->log, command->subject.model, &program, err);
+    rc = trt_choose(context->log, command->subject.model, need, &choice, err);
+    if (rc == 0 && choice.program != NULL)
+        rc = error_set(err, ERR_UNSUPPORTED,
+                       "--trt: this command calls TensorRT's library (POLYGRAPHY_TENSORRT names it) and does not drive "
+                       "trtexec; POLYGRAPHY_TRT=builtin selects the built-in engine");
     if (rc == 0)
-        command->runner = program != NULL ? &trtexec_passes_runner : &builtin_passes_runner;
+        command->runner = choice.library != NULL ? &tensorrt_passes_runner : &builtin_passes_runner;
     return rc;
 }
 
@@ -540,7 +546,7 @@ const struct command cmd_debug_passes = {
         "Of ONNX Runtime, which is looked into unless --trt is given, candidates are the optimizers that change this "
         "model, as its own log says, the single rules of those that apply several, settings that change what is "
         "computed, and threads. "
-        "With --trt they are, where trtexec is found, the tensors across which TensorRT may fuse and, from 11.1 on, "
+        "With --trt they are, where TensorRT is installed, the tensors across which it may fuse and, from 11.1 on, "
         "the knobs of its compiler; else the tactic sources, layouts, foldings and fusions of the built-in engine. "
         "Without --check the failure is a difference from the model with all of that switched off, or from what "
         "--load-outputs gives.\n\n"

@@ -14,21 +14,14 @@
 #include "onnx/model/subgraph.h"
 
 /* What runtimes and their libraries are found by, and what they heed. */
-static const char *const variables[] = {"POLYGRAPHY_TRT",
-                                        "POLYGRAPHY_TRTEXEC",
-                                        "POLYGRAPHY_ONNXRUNTIME",
-                                        "POLYGRAPHY_ONEDNN",
-                                        CHECK_DISABLED_VARIABLE,
-                                        "ORT_DYLIB_PATH",
-                                        "LD_LIBRARY_PATH",
-                                        "LD_PRELOAD",
-                                        "PYTHONPATH",
-                                        "VIRTUAL_ENV",
-                                        "CUDA_VISIBLE_DEVICES",
-                                        "NVIDIA_TF32_OVERRIDE",
-                                        "OMP_NUM_THREADS",
-                                        "ONEDNN_MAX_CPU_ISA",
-                                        "DNNL_MAX_CPU_ISA"};
+static const char *const variables[] = {"POLYGRAPHY_TRT",       "POLYGRAPHY_TRTEXEC",
+                                        "POLYGRAPHY_TENSORRT",  "POLYGRAPHY_ONNXRUNTIME",
+                                        "POLYGRAPHY_ONEDNN",    CHECK_DISABLED_VARIABLE,
+                                        "ORT_DYLIB_PATH",       "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",           "PYTHONPATH",
+                                        "VIRTUAL_ENV",          "CUDA_VISIBLE_DEVICES",
+                                        "NVIDIA_TF32_OVERRIDE", "OMP_NUM_THREADS",
+                                        "ONEDNN_MAX_CPU_ISA",   "DNNL_MAX_CPU_ISA"};
 
 static bool is_utf8(struct text text)
 {
@@ -149,8 +142,8 @@ int accuracy_inputs_find(const struct accuracy_settings *settings, struct watche
         for (size_t k = 0; k < words[i].count; k++)
             add_word_files(words[i], k, ret);
     add_runtime(settings, ret);
-    if (settings->engine_program != NULL)
-        watched_files_add(ret, settings->engine_program, true);
+    if (settings->engine_library != NULL)
+        watched_files_add(ret, settings->engine_library, true);
     if (settings->program != NULL)
         watched_files_add(ret, settings->program, true);
     return 0;

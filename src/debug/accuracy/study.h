@@ -34,7 +34,7 @@ struct accuracy_settings {
     const char *folder;            /* for all files of the study */
     bool resume;                   /* a session that came to its end, too */
     const char *external_data_dir; /* of the model; NULL: its own folder */
-    const char *engine_program;    /* path of trtexec where --trt means it; or NULL */
+    const char *engine_library;    /* path of TensorRT's library where --trt means it; or NULL */
     struct words reference;        /* the runner that is believed, with its options: --onnxrt */
     struct words suspect;          /* the other one: --trt --fp16 */
     struct words suspect_in_float; /* the same without lower precisions; empty where it has none */

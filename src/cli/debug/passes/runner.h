@@ -162,8 +162,8 @@ int passes_run_command(const struct passes_subject *subject, struct word_list *w
 
 /* ---- Runners ---- */
 
-extern const struct passes_runner onnxrt_passes_runner;  /* onnxrt.c */
-extern const struct passes_runner builtin_passes_runner; /* builtin.c */
-extern const struct passes_runner trtexec_passes_runner; /* trtexec.c */
+extern const struct passes_runner onnxrt_passes_runner;   /* onnxrt.c */
+extern const struct passes_runner builtin_passes_runner;  /* builtin.c */
+extern const struct passes_runner tensorrt_passes_runner; /* tensorrt.c */
 
 #endif

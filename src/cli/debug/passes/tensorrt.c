@@ -1,18 +1,26 @@
-/* cli/debug/passes/trtexec.c: what TensorRT decides, as far as trtexec can tell it otherwise: knobs of its compiler,
- * and what it does across tensors.
+/* cli/debug/passes/tensorrt.c: what TensorRT decides, as far as its library can be told otherwise: knobs of its
+ * compiler, and what it does across tensors.
  */
+#include <stdlib.h>
 #include <string.h>
 
-#include "backend/trtexec/build.h"
-#include "backend/trtexec/build_route.h"
-#include "backend/trtexec/installation.h"
 #include "base/container/name_map.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/debug/passes/barriers.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt.h"
+#include "format/trtexec/build_knobs.h"
 #include "format/trtexec/layer_info.h"
+
+/* Settings of a build that says nothing. `request` has to be released in any case. */
+static int make_quiet_request(const struct passes_subject *subject, struct command_context *quiet,
+                              struct trt_request *request, struct error *err)
+{
+    *quiet = *subject->context;
+    quiet->log = NULL;
+    return trt_request_init(request, quiet, &subject->settings->engine, &subject->settings->file, NULL, err);
+}
 
 /* ---- Build routes ---- */
 
@@ -23,26 +31,32 @@ static bool is_route(const char *decision)
     return strncmp(decision, ROUTE_PREFIX, sizeof(ROUTE_PREFIX) - 1) == 0;
 }
 
+static int list_knobs(struct log *log, struct build_knobs *ret, struct error *err)
+{
+    char *text SCOPED_FREE = NULL;
+    int rc = tensorrt_ask_build_routes(log, &text, err);
+
+    return rc == 0 ? build_knobs_parse(ret, text_of(text), err) : rc;
+}
+
 /* Knobs that have another value than the one that asks least: off, they have that. */
 static int find_routes(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
     struct log *log = subject->context->log;
-    const struct trtexec *program;
     struct build_knobs knobs;
+    struct error why;
     size_t count = 0;
-    int rc = trtexec_find(&program, err);
+    int rc = list_knobs(log, &knobs, &why);
 
-    if (rc < 0)
-        return rc;
-    if (!trtexec_has(program, "--setBuildRoute")) {
-        log_message(log, LOG_INFO,
-                    "TensorRT %d.%d has no build routes, which are there from 11.1 on: only barriers are tried",
-                    program->major, program->minor);
+    if (rc == ERR_UNSUPPORTED) {
+        log_message(log, LOG_INFO, "Only barriers are tried, since knobs are there from TensorRT 11.1 on: %s",
+                    why.message);
         return 0;
     }
-    rc = trtexec_list_knobs(program, &knobs, err);
-    if (rc < 0)
+    if (rc < 0) {
+        *err = why;
         return rc;
+    }
     for (size_t i = 0; i < knobs.count; i++) {
         const char *least = build_knob_least(&knobs.items[i]);
 
@@ -78,7 +92,57 @@ static const struct decision_source route_source = {
 
 /* ---- Barriers ---- */
 
-/* From 10.0 on a tensor can be a barrier and no output. */
+/* What layers of TensorRT's network give out; constants excepted. */
+static void list_tensors(const struct tensorrt_network_view *view, struct name_map *ret)
+{
+    for (size_t i = 0; i < view->layers.count; i++) {
+        const struct tensorrt_network_layer *layer = &view->layers.items[i];
+
+        for (size_t k = 0; k < layer->outputs.count && strcmp(layer->type, "CONSTANT") != 0; k++)
+            name_map_add(ret, text_of(layer->outputs.items[k].name), (uint32_t)i);
+    }
+}
+
+/* Removes barriers behind the first `count` decisions that are no tensors of the network. */
+static void leave_out_missing(const struct name_map *tensors, size_t count, struct log *log, struct decisions *ret)
+{
+    struct word_list *names = &ret->names;
+    size_t kept = count, all = names->count;
+
+    for (size_t i = count; i < all; i++)
+        if (name_map_find(tensors, text_of(names->items[i] + sizeof(BARRIER_PREFIX) - 1)) != NAME_MAP_NONE)
+            names->items[kept++] = names->items[i];
+    names->count = kept;
+    if (kept < all)
+        log_message(log, LOG_INFO,
+                    "%zu of %zu tensors inside of the model are not in TensorRT's network, and are not tried as "
+                    "barriers",
+                    all - kept, all - count);
+}
+
+/* Tensors of the model that are in TensorRT's network, too. Its parser leaves some out. */
+static int find_network_barriers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
+{
+    struct backend_model source = {.path = subject->model};
+    struct tensorrt_network_view view = {0};
+    struct trt_request request = {0};
+    size_t count = ret->names.count;
+    struct command_context quiet;
+    SCOPED_NAME_MAP(tensors);
+    int rc = barriers_find(subject, ret, err);
+
+    if (rc == 0)
+        rc = make_quiet_request(subject, &quiet, &request, err);
+    if (rc == 0)
+        rc = tensorrt_view_network(&request.request.settings, &source, subject->arena, &view, err);
+    trt_request_release(&request);
+    if (rc < 0)
+        return rc;
+    list_tensors(&view, &tensors);
+    leave_out_missing(&tensors, count, subject->context->log, ret);
+    return 0;
+}
+
 static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 {
     SCOPED_STRING(list);
@@ -92,7 +156,7 @@ static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 }
 
 static const struct decision_source barrier_source = {
-    .name = "barriers", .owns = barriers_own, .find = barriers_find, .add_remedies = add_remedies_of_barriers};
+    .name = "barriers", .owns = barriers_own, .find = find_network_barriers, .add_remedies = add_remedies_of_barriers};
 
 /* ---- Before and after ---- */
 
@@ -113,25 +177,23 @@ static struct words add_routes(struct arena *arena, struct words given, struct w
 static int build_layers(const struct passes_subject *subject, struct words off, struct layer_info *ret,
                         struct error *err)
 {
-    struct command_context quiet = *subject->context;
     struct backend_model source = {.path = subject->model};
-    struct trtexec_products products = {0};
+    struct tensorrt_products products = {0};
     struct trt_request request = {0};
-    const struct trtexec *program;
-    int rc = trtexec_find(&program, err);
+    struct tensorrt_settings *settings = &request.request.settings;
+    struct command_context quiet;
+    int rc = make_quiet_request(subject, &quiet, &request, err);
 
     if (rc < 0)
-        return rc;
-    quiet.log = NULL;
-    rc = trt_request_init(&request, &quiet, &subject->settings->engine, &subject->settings->file, program, err);
-    if (rc < 0)
         goto done;
-    request.request.settings.barriers = barriers_of(subject->arena, off);
-    request.request.settings.build_route = add_routes(subject->arena, request.request.settings.build_route, off);
-    rc = trtexec_build(&request.request.settings, &source, &products, err);
+    settings->barriers = barriers_of(subject->arena, off);
+    settings->build_route = add_routes(subject->arena, settings->build_route, off);
+    rc = tensorrt_build(settings, &source, true, &products, err);
+    if (rc == 0 && products.layers.size == 0)
+        rc = error_set(err, ERR_BACKEND, "TensorRT reports no layers: %s", products.no_layers);
     if (rc == 0)
-        rc = layer_info_open(ret, products.layers, err);
-    trtexec_products_release(&products);
+        rc = layer_info_parse(ret, products.layers.data, products.layers.size, "TensorRT's layer information", err);
+    tensorrt_products_release(&products);
 done:
     trt_request_release(&request);
     return rc;
@@ -157,8 +219,8 @@ static void list_others(const struct layer_info *of, const struct layer_info *ot
 }
 
 /* By two builds more. What makes no other layers may act within kernels, or not at all. */
-static int compare_trtexec(const struct passes_subject *subject, struct words off, const char *folder,
-                           struct rewriting *ret, struct error *err)
+static int compare_layers(const struct passes_subject *subject, struct words off, const char *folder,
+                          struct rewriting *ret, struct error *err)
 {
     struct layer_info with = {0}, without = {0};
     int rc = build_layers(subject, (struct words){0}, &with, err);
@@ -189,10 +251,10 @@ static const struct option_group *const groups[] = {&engine_config_options, &eng
                                                     NULL};
 static const struct decision_source *const sources[] = {&route_source, &barrier_source, NULL};
 
-const struct passes_runner trtexec_passes_runner = {
+const struct passes_runner tensorrt_passes_runner = {
     .name = "TensorRT",
     .option = "--trt",
     .groups = groups,
     .sources = sources,
-    .compare = compare_trtexec,
+    .compare = compare_layers,
 };
