@@ -118,15 +118,16 @@ const struct search_ops index_search_ops = {
     .remaining = count_index_remaining,
 };
 
-const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
-                                                   const struct index_pass *best)
+const struct index_pass *index_search_closest_pass(const struct index_search *search)
 {
+    const struct index_pass *best = NULL;
+
     for (size_t i = 0; i < search->passes.count; i++) {
         const struct index_pass *pass = &search->passes.items[i];
-        bool below = pass->nodes < bad_nodes;
+        bool below = pass->nodes < search->best_bad_nodes;
 
-        if (best == NULL || (below && (best->nodes >= bad_nodes || pass->nodes >= best->nodes)) ||
-            (!below && best->nodes >= bad_nodes && pass->nodes <= best->nodes))
+        if (best == NULL || (below && (best->nodes >= search->best_bad_nodes || pass->nodes >= best->nodes)) ||
+            (!below && best->nodes >= search->best_bad_nodes && pass->nodes <= best->nodes))
             best = pass;
     }
     return best;

@@ -38,9 +38,8 @@ void index_search_start(struct index_search *search, enum index_mode mode, enum 
 /* The candidate is the index search.next. A skipped one is treated as passed, but not recorded as a pass. */
 extern const struct search_ops index_search_ops;
 
-/* The passing candidate closest in size to a failing one with `bad_nodes` nodes: the largest below it, else the
- * smallest. `best` is the result of another search, or NULL; of equal ones the later is used. NULL if none passed. */
-const struct index_pass *index_search_closest_pass(const struct index_search *search, int64_t bad_nodes,
-                                                   const struct index_pass *best);
+/* The passing candidate closest in size to the smallest failing one of this search: the largest below it, else the
+ * smallest; of equal ones the later (Polygraphy's `best good`). NULL if none passed. */
+const struct index_pass *index_search_closest_pass(const struct index_search *search);
 
 #endif

@@ -249,6 +249,16 @@ iterations()
     done
 }
 
+# Each of the two searches compares its own candidates: the one that moves outputs passes with node_0 to node_499 and
+# fails with node_500 as well; the one that moves inputs sees only candidates that fail.
+@test "the minimal good model is next to the failing one in size" {
+    "$POLYGRAPHY_TEST_PROGRAMS/make_chain" model.onnx 1000 0 chain
+    reduce model.onnx -o reduced.onnx --min-good good.onnx --check "$check_nodes" polygraphy_debug.onnx --fail-node node_500
+    worked
+    polygraphy inspect model good.onnx --json good.json
+    [ "$(python3 -c 'import json; print(len(json.load(open("good.json"))["nodes"]))')" = 500 ]
+}
+
 @test "without a passing candidate a warning says why there is no good model" {
     fails_on_candidates
     reduce "$models/reducable.onnx" -o reduced.onnx --min-good good.onnx --check ./fails.sh

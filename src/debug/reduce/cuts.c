@@ -97,20 +97,22 @@ static int run_phase(struct cut_reduction *reduction, enum index_direction direc
     return rc;
 }
 
-/* Makes the passing candidate that is closest in size to the result again. */
+/* Makes the passing candidate of --min-good again: the last phase's if it is smaller than what failed there. Sizes of
+ * two phases are not compared, since each phase starts from another model. */
 static int make_good(struct cut_reduction *reduction, struct error *err)
 {
-    int64_t bad_nodes = (int64_t)bitset_count(&reduction->part->bad.nodes);
     const struct cut_phase *phase = NULL;
     const struct index_pass *pass = NULL;
     struct cut_place place;
     int rc;
 
     for (size_t i = 0; i < ARRAY_LEN(reduction->phases); i++) {
-        const struct index_pass *closest = index_search_closest_pass(&reduction->phases[i].search, bad_nodes, pass);
+        const struct index_search *search = &reduction->phases[i].search;
+        const struct index_pass *closest = index_search_closest_pass(search);
 
-        if (closest != pass)
-            phase = &reduction->phases[i];
+        if (closest == NULL || (pass != NULL && closest->nodes >= search->best_bad_nodes))
+            continue;
+        phase = &reduction->phases[i];
         pass = closest;
     }
     if (pass == NULL)

@@ -98,7 +98,7 @@ static unsigned for_each_row(bool (*check)(const json_t *row))
 
 static int64_t closest_pass(const struct index_search *search)
 {
-    const struct index_pass *pass = index_search_closest_pass(search, search->best_bad_nodes, NULL);
+    const struct index_pass *pass = index_search_closest_pass(search);
 
     return pass != NULL ? pass->index : -1;
 }
