@@ -6,7 +6,6 @@
 
 #include "backend/onnxrt/settings.h"
 #include "backend/tensorrt/backend.h"
-#include "backend/trtexec/installation.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
@@ -30,7 +29,6 @@ static void say_which(struct log *log)
 {
     const char *pinned = getenv("POLYGRAPHY_TRT");
     const struct tensorrt_description *library;
-    const struct trtexec *program;
 
     if (pinned != NULL && strcmp(pinned, "builtin") == 0)
         return;
@@ -40,11 +38,6 @@ static void say_which(struct log *log)
                     "(POLYGRAPHY_TRT=builtin says that this is wanted)",
                     library->name, library->path, library->no_device != NULL ? ", since " : "",
                     library->no_device != NULL ? library->no_device : "");
-    else if (trtexec_find(&program, NULL) == 0)
-        log_message(log, LOG_WARNING,
-                    "TensorRT is installed ('%s'), but the built-in CPU engine is used for this command (set "
-                    "POLYGRAPHY_TRT=builtin to confirm)",
-                    program->path);
     else
         log_message(
             log, LOG_WARNING,
@@ -320,12 +313,10 @@ int engine_file_golden(struct engine_settings *ret, const struct command_context
 {
     struct backend_request request = model_file_request(context, file);
     const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
-    const struct trtexec *program;
-    int rc = trt_choose_program(context->log, NULL, &program, err);
+    int rc = trt_require_builtin("--golden trt", err);
 
     if (rc == 0)
         rc = report_builtin_engine(context, err);
-
     if (rc < 0)
         return rc;
     request.log = NULL;

@@ -149,32 +149,17 @@ int trt_choose(struct log *log, const char *model_path, enum trt_need need, stru
     return 0;
 }
 
-int trt_choose_program(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err)
+int trt_require_builtin(const char *what, struct error *err)
 {
-    struct trt_choice choice = {0};
-    struct error why;
     enum wish wish;
     int rc = read_wish(&wish, err);
 
-    *ret = NULL;
-    if (rc < 0 || (model_path != NULL && plan_is(model_path)))
-        return rc;
-    if (wish == WISH_LIBRARY)
-        return error_set(err, ERR_UNSUPPORTED,
-                         "POLYGRAPHY_TRT=tensorrt: this command does not call TensorRT's library; it knows trtexec "
-                         "(POLYGRAPHY_TRT=trtexec) and the built-in engine (POLYGRAPHY_TRT=builtin)");
-    if (model_path != NULL && plan_is_tensorrt(model_path)) {
-        rc = choose_for_engine(model_path, wish == WISH_BUILTIN ? wish : WISH_TRTEXEC, log, &choice, err);
-        *ret = choice.program;
-        return rc;
-    }
-    if (wish == WISH_BUILTIN || trtexec_find(ret, &why) == 0)
-        return 0;
-    if (wish == WISH_TRTEXEC)
-        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=trtexec: %s", why.message);
-    if (why.code != ERR_MISSING || is_set("POLYGRAPHY_TRTEXEC"))
-        log_message(log, LOG_WARNING, "%s", why.message);
-    return 0;
+    return rc == 0 && wish == WISH_LIBRARY
+               ? error_set(err, ERR_UNSUPPORTED,
+                           "POLYGRAPHY_TRT=tensorrt: %s is computed by the built-in engine only: set "
+                           "POLYGRAPHY_TRT=builtin",
+                           what)
+               : rc;
 }
 
 /* ---- What options say ---- */
@@ -225,6 +210,7 @@ void trt_request_set_precision(struct trt_request *request, const struct precisi
 {
     struct tensorrt_settings *settings = &request->request.settings;
 
+    request->precision = precision;
     settings->tf32 = precision->enabled[PRECISION_TF32];
     settings->fp16 = precision->enabled[PRECISION_FLOAT16];
     settings->bf16 = precision->enabled[PRECISION_BFLOAT16];
@@ -402,7 +388,7 @@ static int save_tactics(const struct trt_request *request, const struct tensorrt
     struct tactic_options options = {0};
     int rc;
 
-    precision_words_of(&request->values->request.builder.precision, &options);
+    precision_words_of(request->precision, &options);
     rc = trt_replay_save(products, request->values->varies_precision ? NULL : &options, request->values->save_tactics,
                          request->context->log, err);
     tactic_options_release(&options);
@@ -426,8 +412,13 @@ int trt_save_products(const struct trt_request *request, const struct tensorrt_p
     const struct engine_values *values = request->values;
     struct log *log = request->context->log;
 
-    if (request->replay != NULL && trt_replay_check(request->replay, values->load_tactics, products, log, err) < 0)
-        return err->code;
+    if (request->replay != NULL) {
+        SCOPED_STRING(name);
+
+        string_add_quoted(&name, values->load_tactics);
+        if (trt_replay_check(request->replay, name.data, false, products, log, err) < 0)
+            return err->code;
+    }
     if (engine_path != NULL) {
         log_message(log, LOG_INFO, "Saving engine to %s", engine_path);
         if (file_write(engine_path, products->plan.data, products->plan.size, FILE_DURABLE, err) < 0)

@@ -37,8 +37,8 @@ struct trt_choice {
  * any case. ERR_MISSING when TensorRT is needed and not there; errors of tensorrt_find(). */
 int trt_choose(struct log *log, const char *model_path, enum trt_need need, struct trt_choice *ret, struct error *err);
 
-/* The same for a command that knows trtexec and the built-in engine (NULL). */
-int trt_choose_program(struct log *log, const char *model_path, const struct trtexec **ret, struct error *err);
+/* For `what` only the built-in engine does: ERR_UNSUPPORTED when POLYGRAPHY_TRT asks for TensorRT. */
+int trt_require_builtin(const char *what, struct error *err);
 
 /* Settings as the options have them; a command may change them between builds. It must not be moved. */
 struct trt_request {
@@ -47,6 +47,7 @@ struct trt_request {
     struct trtexec_request request;  /* for trtexec_backend and trtexec_build() */
     struct tensorrt_request library; /* for tensorrt_backend; its settings are made by trt_request_for_library() */
     struct tactic_replay *replay;    /* of --load-tactics, owned; NULL: none */
+    const struct precision_settings *precision;
     struct arena arena;
 };
 
@@ -63,7 +64,7 @@ const struct tensorrt_request *trt_request_for_library(struct trt_request *reque
 /* Whether the options want layer information of what is built. */
 bool trt_request_wants_layers(const struct trt_request *request);
 
-/* In place of what the options say of precisions. */
+/* In place of what the options say of precisions. `precision` has to outlive the request. */
 void trt_request_set_precision(struct trt_request *request, const struct precision_settings *precision);
 
 /* What a build has left goes where the options say: tactic replay, layer information, timing cache, and the engine to

@@ -61,6 +61,17 @@ done:
     return rc;
 }
 
+void trt_replay_force(const struct tactic_replay *replay, struct tensorrt_settings *settings, struct arena *arena)
+{
+    struct json_writer text;
+
+    json_writer_init(&text);
+    tactic_replay_write(replay, &text);
+    settings->tactics = arena_text(arena, (struct text){text.text.data, text.text.size});
+    settings->reports_tactics = true;
+    json_writer_release(&text);
+}
+
 int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err)
 {
@@ -68,8 +79,10 @@ int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct
     int rc = 0;
 
     if (settings->reports_tactics) { /* the build is told each tactic */
-        settings->load_tactics = path;
-        return tactic_replay_load(replay, path, err);
+        rc = tactic_replay_load(replay, path, err);
+        if (rc == 0)
+            trt_replay_force(replay, settings, arena);
+        return rc;
     }
     if (settings->load_timing_cache != NULL)
         return error_set(err, ERR_INVALID,
@@ -103,8 +116,8 @@ static void name_layer(const char *layer, const char *how, struct short_list *li
     }
 }
 
-/* Layers of which the two do not say the same. */
-static size_t find_differences(const struct tactic_replay *wanted, const struct tactic_replay *built,
+/* Layers with other tactics; without `frees_others` also those that only the build has. */
+static size_t find_differences(const struct tactic_replay *wanted, const struct tactic_replay *built, bool frees_others,
                                struct string_builder *ret)
 {
     struct short_list list = {.text = ret, .most = NAMED_LAYERS};
@@ -113,19 +126,19 @@ static size_t find_differences(const struct tactic_replay *wanted, const struct 
         const struct tactic_algorithm *algorithm = tactic_replay_find(built, wanted->items[i].layer);
 
         if (algorithm == NULL)
-            name_layer(wanted->items[i].layer, " (there is no such layer)", &list);
+            name_layer(wanted->items[i].layer, " (the engine has no such layer)", &list);
         else if (!tactic_algorithm_equal(algorithm, &wanted->items[i].algorithm))
             name_layer(wanted->items[i].layer, "", &list);
     }
-    for (size_t i = 0; i < built->count; i++)
+    for (size_t i = 0; i < built->count && !frees_others; i++)
         if (tactic_replay_find(wanted, built->items[i].layer) == NULL)
             name_layer(built->items[i].layer, " (not in the replay)", &list);
     short_list_end(&list);
     return list.count;
 }
 
-int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct tensorrt_products *products,
-                     struct log *log, struct error *err)
+int trt_replay_check(const struct tactic_replay *replay, const char *name, bool frees_others,
+                     const struct tensorrt_products *products, struct log *log, struct error *err)
 {
     struct tactic_replay built;
     SCOPED_STRING(text);
@@ -135,14 +148,13 @@ int trt_replay_check(const struct tactic_replay *replay, const char *path, const
     rc = read_choices(products, &built, err);
     if (rc < 0)
         goto done;
-    if (find_differences(replay, &built, &text) > 0)
-        rc =
-            error_set(err, ERR_BACKEND,
-                      "TensorRT did not build with the tactics of '%s', although its timing cache was given; other are "
-                      "those of %s. The model, the options, TensorRT and the GPU have to be those of that build",
-                      path, text.data);
+    if (find_differences(replay, &built, frees_others, &text) > 0)
+        rc = error_set(err, ERR_BACKEND,
+                       "the tactics of %s were not forced: TensorRT chose other ones for %s. Use the same model, "
+                       "options, TensorRT release and GPU as in the build of the replay",
+                       name, text.data);
     else
-        log_message(log, LOG_INFO, "All %zu layers have the tactics of '%s'", built.count, path);
+        log_message(log, LOG_INFO, "All %zu layers have the tactics of %s", replay->count, name);
 done:
     tactic_replay_release(&built);
     return rc;

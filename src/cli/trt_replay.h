@@ -18,8 +18,12 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
 int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err);
 
-/* Whether the build chose what the replay from `path` says. ERR_BACKEND names the layers of which that is not so. */
-int trt_replay_check(const struct tactic_replay *replay, const char *path, const struct tensorrt_products *products,
-                     struct log *log, struct error *err);
+/* Has the build follow `replay`, and report the tactics that it chose (up to TensorRT 10). */
+void trt_replay_force(const struct tactic_replay *replay, struct tensorrt_settings *settings, struct arena *arena);
+
+/* Whether the build chose the tactics of `replay`, called `name` in messages. `frees_others`: layers that the replay
+ * lacks may have any. ERR_BACKEND names the layers whose tactics were not forced. */
+int trt_replay_check(const struct tactic_replay *replay, const char *name, bool frees_others,
+                     const struct tensorrt_products *products, struct log *log, struct error *err);
 
 #endif

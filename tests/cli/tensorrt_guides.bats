@@ -88,6 +88,55 @@ SCRIPT
     done
 }
 
+@test "precision: a script says how many of the first layers have to be float32" {
+    local version
+    for version in $versions; do
+        on_version "$version"
+        cp "$models/attention_overflow.onnx" model.onnx
+        polygraphy run model.onnx --onnxrt --save-outputs golden.json
+        cat >validate_precision.py <<'SCRIPT'
+import subprocess
+
+command = "polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2 --rtol 1e-2"
+raise SystemExit(subprocess.call(command.split()))
+SCRIPT
+        run polygraphy debug precision model.onnx --mode bisect --dir forward --precision float32 --check "python validate_precision.py"
+        succeeded
+        logged '^\[I\] To achieve acceptable accuracy, try running the first 9 layer\(s\) in higher precision$'
+    done
+}
+
+@test "precision: scales that nobody has, and precisions of layers from 11 on, are refused" {
+    local version
+    for version in $versions; do
+        on_version "$version"
+        cp "$models/attention_overflow.onnx" model.onnx
+        run polygraphy debug precision model.onnx --mode linear --dir reverse --precision float16 <<<$'f\nf\np'
+        [ "$status" -eq 1 ]
+        if chooses_precisions; then
+            logged '^\[!\] --int8: give a --calibration-cache that TensorRT has written'
+        else
+            logged '^\[!\] TensorRT 11\..*has no precisions of layers, but goes by the types of the model'
+        fi
+    done
+}
+
+@test "reduce, and repeated runs" {
+    local version
+    for version in $versions; do
+        on_version "$version"
+        reduce_models make infinity model.onnx
+        run polygraphy debug reduce model.onnx -o reduced_model.onnx --check "polygraphy run polygraphy_debug.onnx --onnxrt --trt"
+        succeeded
+        logged "^\[I\] Reduced 6 nodes to 1: 'div' \(Div\), "
+        [ "$(reduce_models show reduced_model.onnx)" = 'div [t3->t4] const zero' ]
+        cp "$models/identity.onnx" model.onnx
+        run polygraphy debug repeat --until 10 --check "polygraphy run model.onnx --trt" --artifacts engine_outputs.json
+        succeeded
+        logged '^\[I\] Finished 10 iteration\(s\) \| Passed: 10/10 '
+    done
+}
+
 @test "layer by layer: all tensors marked, on either side" {
     local version
     for version in $versions; do
@@ -98,7 +147,7 @@ SCRIPT
     done
 }
 
-@test "flaky tactics on 10.16: replays of good and bad builds differ in the wrong tactic" {
+@test "flaky tactics on 10.16: the wrong one is named, proven by builds with and without it, and replaced" {
     on_version 10.16
     cp "$models/convolutions.onnx" model.onnx
     export TENSORRT_STAND_IN_SEED=@$PWD/seed TENSORRT_STAND_IN_WRONG_TACTIC='padded=onnxrt:*'
@@ -114,4 +163,20 @@ SCRIPT
     logged "Layer: padded"
     run /usr/bin/python3 -c 'import json; print(json.load(open("ranking.json"))["ranking"]["suspects"][0]["tactics"][0]["layer"])'
     [ "$output" = padded ]
+    run polygraphy debug tactics model.onnx --dir replays --trt-opt-shapes x:[1,3,12,11] --json found.json \
+        --save-mended-tactics fixed.json "${check[@]}"
+    succeeded
+    logged "Cause: the tactic of 'padded'"
+    run polygraphy convert model.onnx -o fixed.engine --load-tactics fixed.json --trt-opt-shapes x:[1,3,12,11]
+    succeeded
+    run polygraphy run fixed.engine --trt --load-inputs inputs.json --load-outputs golden.json
+    succeeded
+    TENSORRT_STAND_IN_FAULTS=unpinned run polygraphy debug tactics model.onnx --dir replays --trt-opt-shapes x:[1,3,12,11] \
+        "${check[@]}"
+    [ "$status" -eq 1 ]
+    logged '^\[!\] .*the tactics of the two replays, mixed, were not forced: '
+    use_release 11.1
+    run polygraphy debug tactics model.onnx --dir replays --trt-opt-shapes x:[1,3,12,11] "${check[@]}"
+    [ "$status" -eq 1 ]
+    logged '^\[!\] debug tactics: TensorRT 11\.1.* cannot be told the tactics of layers'
 }

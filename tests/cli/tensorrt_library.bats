@@ -44,9 +44,3 @@ make_impostor()
     POLYGRAPHY_TENSORRT=$PWD/impostor run --separate-stderr polygraphy run "$models/identity.onnx" --trt
     refused 'is not TensorRT: it lacks createInferRuntime_INTERNAL'
 }
-
-@test "a debug tool that does not call the library says so where it is asked for" {
-    export POLYGRAPHY_TRT=tensorrt
-    run --separate-stderr polygraphy debug precision "$models/identity.onnx" --fp16 --check true
-    refused "does not call TensorRT's library"
-}

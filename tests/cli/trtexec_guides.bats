@@ -89,39 +89,6 @@ SCRIPT
     done
 }
 
-@test "precision: a script says how many of the first layers have to be float32" {
-    local version
-    for version in $versions; do
-        on_version "$version"
-        cp "$models/attention_overflow.onnx" model.onnx
-        polygraphy run model.onnx --onnxrt --save-outputs golden.json
-        cat >validate_precision.py <<'SCRIPT'
-import subprocess
-
-command = "polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2 --rtol 1e-2"
-raise SystemExit(subprocess.call(command.split()))
-SCRIPT
-        run polygraphy debug precision model.onnx --mode bisect --dir forward --precision float32 --check "python validate_precision.py"
-        succeeded
-        logged '^\[I\] To achieve acceptable accuracy, try running the first 9 layer\(s\) in higher precision$'
-    done
-}
-
-@test "precision: what TensorRT would make up, or has no more, is refused at once" {
-    local version
-    for version in $versions; do
-        on_version "$version"
-        cp "$models/attention_overflow.onnx" model.onnx
-        run polygraphy debug precision model.onnx --mode linear --dir reverse --precision float16 <<<$'f\nf\np'
-        [ "$status" -eq 1 ]
-        if chooses_precisions; then
-            logged '^\[!\] --int8: trtexec does not calibrate, and would take scales at random'
-        else
-            logged '^\[!\] trtexec 11\..*has no precisions of layers, but goes by the types of the model'
-        fi
-    done
-}
-
 @test "reduce, and repeated runs" {
     local version
     for version in $versions; do

@@ -195,7 +195,7 @@ falls()
     cmp a.json b.json
     run env TRTEXEC_STAND_IN_TRAPS=unpinned polygraphy convert "$models/convolutions.onnx" -o c.engine --load-tactics replay.json
     [ "$status" -eq 1 ]
-    logged "^\[!\] TensorRT did not build with the tactics of 'replay.json', although its timing cache was given; other are those of "
+    logged "^\[!\] .*the tactics of 'replay.json' were not forced: TensorRT chose other ones for "
     [ ! -e c.engine ]
 }
 

@@ -62,7 +62,8 @@ struct tensorrt_settings {
     struct words plugins;
 
     /* how it is built */
-    const char *load_tactics;      /* a tactic replay that the build has to follow (up to TensorRT 10); NULL: none */
+    const char *tactics;           /* a tactic replay, as JSON, that the build has to follow (up to TensorRT 10) */
+    bool frees_other_layers;       /* TensorRT chooses for layers that `tactics` lacks; else they are an error */
     bool reports_tactics;          /* the tactics that the build chooses are wanted (up to TensorRT 10) */
     const char *load_timing_cache; /* never changed; NULL: none */
     struct build_effort effort;

@@ -68,7 +68,7 @@ static int32_t select_algorithms(void *self, void *context, void *const *choices
             selection[0] = i;
             return 1;
         }
-    if (tactics->wanted != NULL && tactics->failure.code == 0) {
+    if (tactics->wanted != NULL && (wanted != NULL || !tactics->frees_others) && tactics->failure.code == 0) {
         SCOPED_STRING(text);
 
         if (wanted != NULL)

@@ -10,6 +10,7 @@
 struct tensorrt_tactics {
     struct tensorrt_interface interface;
     const struct tactic_replay *wanted; /* NULL: TensorRT chooses */
+    bool frees_others;                  /* TensorRT chooses for layers that `wanted` lacks; else they are a failure */
     struct tactic_replay *chosen;       /* gets what the build has chosen */
     struct error failure;               /* the first layer whose tactic is not offered; code 0: none */
 };

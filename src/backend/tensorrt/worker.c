@@ -2,6 +2,7 @@
 #include "backend/tensorrt/worker.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "backend/tensorrt/config.h"
 #include "backend/tensorrt/cuda.h"
@@ -125,16 +126,18 @@ struct plan_build {
 /* Up to TensorRT 10 a build can be told its tactics, and tells them. */
 static int select_tactics(struct plan_build *build, void *config, struct error *err)
 {
-    const char *path = build->settings.load_tactics;
+    const char *given = build->settings.tactics;
 
     tactic_replay_init(&build->wanted);
     tactic_replay_init(&build->chosen);
-    if (path == NULL && !build->settings.reports_tactics)
+    if (given == NULL && !build->settings.reports_tactics)
         return 0;
     if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setAlgorithmSelector), "--load-tactics", err) < 0 ||
-        (path != NULL && tactic_replay_load(&build->wanted, path, err) < 0))
+        (given != NULL &&
+         tactic_replay_parse(&build->wanted, given, strlen(given), "the tactics to be forced", err) < 0))
         return err->code;
-    tensorrt_tactics_init(&build->tactics, path != NULL ? &build->wanted : NULL, &build->chosen);
+    tensorrt_tactics_init(&build->tactics, given != NULL ? &build->wanted : NULL, &build->chosen);
+    build->tactics.frees_others = build->settings.frees_other_layers;
     TENSORRT_CALL(VBuilderConfig, setAlgorithmSelector, config, &build->tactics);
     return 0;
 }

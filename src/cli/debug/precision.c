@@ -24,8 +24,8 @@ struct precision_command {
     const struct command_context *context;
     const struct debug_precision_settings *values;
     struct debug_outputs outputs;
-    const struct trtexec *program; /* engines are TensorRT's; NULL: the built-in engine's */
-    struct trt_builds trt;         /* of them */
+    const struct tensorrt_description *library; /* engines are TensorRT's; NULL: the built-in engine's */
+    struct trt_builds trt;                      /* of them */
     enum precision_form form;
     struct engine_builds builds; /* what says which layers there are; else, engines, too */
     struct session_settings session_settings;
@@ -119,8 +119,8 @@ static int hash_precision_session(struct precision_command *command, struct mode
                       (int)values->emit, (int)precision->constraints, (long long)data->seed);
     for (size_t i = 0; i < PRECISION_COUNT; i++)
         string_add_format(&text, " %d", precision->enabled[i]);
-    if (command->program != NULL)
-        trtexec_describe(command->program, &text);
+    if (command->library != NULL)
+        string_add(&text, command->library->name);
     add_overrides(&text, &precision->layers);
     add_overrides(&text, &precision->tensors);
     command->hash = hash_combine(command->hash, hash_bytes(text.data, text.size));
@@ -138,14 +138,17 @@ static void set_artifact(struct precision_command *command)
 
 /* ---- TensorRT ---- */
 
-/* From TensorRT 11 on, layers have the types of the model. */
+/* From TensorRT 11 on, and in TensorRT-RTX, layers have the types of the model. */
+static bool has_layer_precisions(const struct tensorrt_description *library)
+{
+    return !library->is_rtx && library->major < 11;
+}
+
 static int choose_typed_models(struct precision_command *command, struct error *err)
 {
     const bool *enabled = command->builds.file.request.builder.precision.enabled;
-    SCOPED_STRING(program);
     int rc = 0;
 
-    trtexec_describe(command->program, &program);
     command->form = PRECISION_TYPED_ENGINES;
     if (command->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
         (enabled[PRECISION_FLOAT16] && enabled[PRECISION_BFLOAT16]))
@@ -153,12 +156,12 @@ static int choose_typed_models(struct precision_command *command, struct error *
                        "%s has no precisions of layers, but goes by the types of the model, and these can be either "
                        "float16 or bfloat16 beside float32: leave out --int8, --precision float16, and one of --fp16 "
                        "and --bf16",
-                       program.data);
+                       command->library->name);
     else
         log_message(command->context->log, LOG_INFO,
                     "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
                     "model in which Casts say what is %s",
-                    program.data, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
+                    command->library->name, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
     return rc;
 }
 
@@ -193,14 +196,14 @@ static int open_trt(struct precision_command *command, struct error *err)
     struct tensorrt_settings *settings = &command->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
     struct model *model;
-    int rc = trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file,
-                             command->program, err);
+    int rc =
+        trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file, NULL, err);
 
     if (rc < 0)
         return rc;
     if (command->form == PRECISION_TYPED_ENGINES) {
         trt_request_set_precision(&command->trt.trt, &as_typed);
-        settings->strongly_typed = trtexec_has(command->program, "--stronglyTyped");
+        settings->strongly_typed = true;
         return 0;
     }
     trt_request_set_precision(&command->trt.trt, &command->builds.file.request.builder.precision);
@@ -232,7 +235,7 @@ static int open_network(struct precision_command *command, struct error *err)
         model_free(model);
         return rc;
     }
-    command->builds.file.request.network.keep_nodes_apart = command->form != PRECISION_ENGINES || command->program;
+    command->builds.file.request.network.keep_nodes_apart = command->form != PRECISION_ENGINES || command->library;
     return network_build(model, &command->builds.file.request.network, &command->builds.network, err);
 }
 
@@ -251,11 +254,11 @@ static int open_lab(struct precision_command *command, struct error *err)
         command->builds.file.request.builder.deterministic = true;
     command->lab_settings = (struct precision_lab_settings){
         .network = command->builds.network,
-        .maker = command->program != NULL ? trt_builds_maker(&command->trt) : engine_builds_maker(&command->builds),
+        .maker = command->library != NULL ? trt_builds_maker(&command->trt) : engine_builds_maker(&command->builds),
         .engine = &command->builds.file.request,
         .high = command->values->high,
         .form = command->form,
-        .names_all = command->program != NULL && command->values->high == DATA_FLOAT32,
+        .names_all = command->library != NULL && command->values->high == DATA_FLOAT32,
         .artifact = session_state(command->session).artifact,
         .keep_artifact = command->session_settings.keep_intermediate,
         .copy_weights = debug->copy_weights,
@@ -340,6 +343,7 @@ static int debug_precision_run(const struct command_context *context, const stru
                                struct error *err)
 {
     struct precision_command command = {.context = context, .values = settings};
+    struct trt_choice choice = {0};
     int rc;
 
     set_artifact(&command);
@@ -351,10 +355,11 @@ static int debug_precision_run(const struct command_context *context, const stru
         return rc;
     command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
     if (command.form == PRECISION_ENGINES)
-        rc = trt_choose_program(context->log, NULL, &command.program, err);
+        rc = trt_choose(context->log, NULL, TRT_BUILDS, &choice, err);
     if (rc < 0)
         goto done;
-    rc = command.program != NULL
+    command.library = choice.library;
+    rc = command.library != NULL
              ? engine_file_init_aside(&command.builds.file, context, &settings->engine, &settings->file, err)
              : engine_file_init(&command.builds.file, context, &settings->engine, &settings->file, err);
     if (rc < 0)
@@ -362,7 +367,7 @@ static int debug_precision_run(const struct command_context *context, const stru
     command.builds.seed = command.builds.file.request.builder.seed;
     command.builds.times_are_kept = true;
     choose_precisions(&command);
-    if (command.program != NULL && !trtexec_has(command.program, "--layerPrecisions"))
+    if (command.library != NULL && !has_layer_precisions(command.library))
         rc = choose_typed_models(&command, err);
     if (rc < 0)
         goto done;
@@ -374,7 +379,7 @@ static int debug_precision_run(const struct command_context *context, const stru
     if (rc < 0)
         goto done;
     debug_session_watch_data(command.session, command.builds.network->model);
-    if (command.program != NULL)
+    if (command.library != NULL)
         rc = open_trt(&command, err);
     if (rc < 0)
         goto done;

@@ -9,8 +9,9 @@
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
 #include "cli/debug/tactics_result.h"
+#include "cli/debug/trt_builds.h"
+#include "cli/model_file.h"
 #include "cli/options/groups.h"
-#include "cli/trt.h"
 #include "debug/tactics/isolation.h"
 #include "debug/tactics/pair.h"
 #include "engine/precision/words.h"
@@ -108,6 +109,16 @@ static void log_pair(const struct tactic_pair *pair, struct log *log)
                     pair->same_good->path, pair->same_bad->path);
 }
 
+/* ---- Builds ---- */
+
+/* The builds: of the built-in engine, or of TensorRT, whose layers are compared with those of the network. */
+struct tactics_builds {
+    const struct tensorrt_description *library; /* NULL: the built-in engine */
+    struct engine_builds own;
+    struct trt_builds trt;
+    struct tactic_options precision; /* of both */
+};
+
 /* ---- Precisions ---- */
 
 static bool has_type(const struct network *network, enum data_type type)
@@ -179,10 +190,10 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 
 /* ---- The session ---- */
 
-/* What verdicts belong to: the model, both replays, and in which precision they are built. */
+/* What verdicts belong to: the model, both replays, and in which precision and by what they are built. */
 static int hash_tactics_session(const struct command_context *context, const struct debug_tactics_settings *settings,
-                                const struct tactic_pair *pair, const struct tactic_options *precision,
-                                struct hash *ret, struct error *err)
+                                const struct tactics_builds *builds, const struct tactic_pair *pair, struct hash *ret,
+                                struct error *err)
 {
     const struct model_values *model = &settings->file.model;
     const char *const paths[] = {model->path, pair->good->path, pair->bad->path};
@@ -197,7 +208,9 @@ static int hash_tactics_session(const struct command_context *context, const str
             return rc;
         hash = hash_combine(hash, content);
     }
-    tactic_options_text(precision, &text);
+    tactic_options_text(&builds->precision, &text);
+    if (builds->library != NULL)
+        string_add(&text, builds->library->name);
     *ret = hash_combine(hash, hash_bytes(text.data, text.size));
     return debug_hash_builder_options(context, &engine_config_options, ret, err);
 }
@@ -232,66 +245,99 @@ static void announce_differences(const struct tactic_isolation *isolation, struc
                 isolation->differences.count, isolation->bad->count);
 }
 
-static int run_with(const struct command_context *context, const struct debug_tactics_settings *options,
-                    const struct tactic_pair *pair, struct debug_outputs *outputs, struct error *err)
+/* From TensorRT 11 on, and in TensorRT-RTX, there is no algorithm selector. */
+static int choose_builder(const struct command_context *context, struct tactics_builds *ret, struct error *err)
 {
-    struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
-    struct tactic_options precision = {0};
-    struct tactic_isolation isolation;
-    struct engine_builds builds;
-    struct debug_session *session = NULL;
-    struct hash hash;
-    int rc = engine_builds_init(&builds, context, &options->engine, &options->file, err);
+    struct trt_choice choice;
+    int rc = trt_choose(context->log, NULL, TRT_BUILDS, &choice, err);
+
+    *ret = (struct tactics_builds){.library = choice.library};
+    if (rc == 0 && choice.library != NULL && (choice.library->is_rtx || choice.library->major >= 11))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "debug tactics: %s cannot be told the tactics of layers, which TensorRT 10 and earlier can. "
+                         "`polygraphy debug diff-tactics` ranks the tactics of good and bad builds; for replays of the "
+                         "built-in engine, set POLYGRAPHY_TRT=builtin",
+                         choice.library->name);
+    return rc;
+}
+
+static int open_trt_builds(struct tactics_builds *builds, const struct command_context *context,
+                           const struct debug_tactics_settings *options, struct error *err)
+{
+    struct engine_builds *own = &builds->own;
+    struct model *model;
+    int rc = engine_builds_check_model(&options->file.model, err);
 
     if (rc < 0)
         return rc;
+    rc = engine_file_init_aside(&own->file, context, &options->engine, &options->file, err);
+    if (rc == 0)
+        rc = model_file_load(context, &options->file, &model, err);
+    if (rc < 0)
+        return rc;
+    rc = trt_builds_init(&builds->trt, context, &options->engine, &options->file, NULL, err);
+    if (rc == 0)
+        rc = trt_builds_set_model(&builds->trt, model, err);
+    if (rc < 0) {
+        model_free(model);
+        return rc;
+    }
+    own->file.request.network.keep_nodes_apart = true;
+    return network_build(model, &own->file.request.network, &own->network, err);
+}
+
+static int open_builds(struct tactics_builds *builds, const struct command_context *context,
+                       const struct debug_tactics_settings *options, struct error *err)
+{
+    return builds->library != NULL ? open_trt_builds(builds, context, options, err)
+                                   : engine_builds_init(&builds->own, context, &options->engine, &options->file, err);
+}
+
+static int run_with(const struct command_context *context, const struct debug_tactics_settings *options,
+                    struct tactics_builds *builds, const struct tactic_pair *pair, struct debug_outputs *outputs,
+                    struct error *err)
+{
+    struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
+    struct tactic_isolation isolation;
+    struct debug_session *session = NULL;
+    struct hash hash;
+    int rc;
+
     tactic_isolation_init(&isolation, &pair->good->replay, &pair->bad->replay);
+    rc = open_builds(builds, context, options, err);
+    if (rc < 0)
+        goto done;
     isolation.log = context->log;
     isolation.good_path = pair->good->path;
     isolation.bad_path = pair->bad->path;
-    isolation.maker = engine_builds_maker(&builds);
+    isolation.maker = builds->library != NULL ? trt_builds_maker(&builds->trt) : engine_builds_maker(&builds->own);
     announce_differences(&isolation, context->log);
-    rc = take_precision(&builds, pair, &precision, context->log, err);
+    rc = take_precision(&builds->own, pair, &builds->precision, context->log, err);
     if (rc < 0)
         goto done;
-    rc = hash_tactics_session(context, options, pair, &precision, &hash, err);
+    if (builds->library != NULL)
+        trt_request_set_precision(&builds->trt.trt, &builds->own.file.request.builder.precision);
+    rc = hash_tactics_session(context, options, builds, pair, &hash, err);
     if (rc < 0)
         goto done;
     debug_outputs_watch(outputs, "builds", &settings);
     rc = session_new(&settings, &hash, context->log, &session, err);
     if (rc < 0)
         goto done;
-    debug_session_watch_data(session, builds.network->model);
+    debug_session_watch_data(session, builds->own.network->model);
     rc = tactic_isolation_run(&isolation, session, err);
     if (rc == 0)
         rc = save_fixed_replay(&isolation, options->fixed, context->log, err);
     if (rc == 0)
-        tactics_result_fill(&isolation, builds.network, outputs->result);
-    debug_outputs_add_model(outputs, builds.network->model);
+        tactics_result_fill(&isolation, builds->own.network, outputs->result);
+    debug_outputs_add_model(outputs, builds->own.network->model);
     rc = debug_outputs_finish(outputs, session, rc, isolation.outcome == ISOLATION_FOUND, err);
 done:
     tactic_isolation_release(&isolation);
-    tactic_options_release(&precision);
-    engine_builds_release(&builds);
+    tactic_options_release(&builds->precision);
+    trt_builds_release(&builds->trt);
+    engine_builds_release(&builds->own);
     session_free(session);
-    return rc;
-}
-
-static int refuse_trtexec(const struct command_context *context, struct error *err)
-{
-    const struct trtexec *program;
-    SCOPED_STRING(text);
-    int rc = trt_choose_program(context->log, NULL, &program, err);
-
-    if (rc < 0 || program == NULL)
-        return rc;
-    trtexec_describe(program, &text);
-    rc = error_set(
-        err, ERR_UNSUPPORTED,
-        "debug tactics builds engines with tactics of two builds, mixed, which %s cannot be told. `polygraphy "
-        "debug diff-tactics` ranks the tactics of good and bad builds; of the built-in engine's replays, go "
-        "on with POLYGRAPHY_TRT=builtin",
-        text.data);
     return rc;
 }
 
@@ -301,7 +347,8 @@ static int debug_tactics_run(const struct command_context *context, const struct
     struct tactic_pair pair;
     struct tactic_diff replays;
     struct debug_outputs outputs;
-    int rc = refuse_trtexec(context, err);
+    struct tactics_builds builds;
+    int rc = choose_builder(context, &builds, err);
 
     if (rc < 0)
         return rc;
@@ -319,7 +366,7 @@ static int debug_tactics_run(const struct command_context *context, const struct
     if (rc < 0)
         goto done;
     log_pair(&pair, context->log);
-    rc = run_with(context, values, &pair, &outputs, err);
+    rc = run_with(context, values, &builds, &pair, &outputs, err);
 done:
     tactic_diff_release(&replays);
     debug_outputs_close(&outputs);

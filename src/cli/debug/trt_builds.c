@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "cli/model_file.h"
 #include "cli/options/runners/engine.h"
+#include "cli/trt_replay.h"
 
 int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
                     const struct engine_values *values, const struct model_file_settings *source,
@@ -79,11 +80,17 @@ static void drop_trt_engine(void *data, void *engine)
 }
 
 static int make_trt_engine(const struct trt_builds *builds, const struct tensorrt_settings *settings,
-                           const struct backend_model *source, struct trt_engine *ret, struct error *err)
+                           const struct tactic_replay *forced, const struct backend_model *source,
+                           struct trt_engine *ret, struct error *err)
 {
-    return uses_library(builds)
-               ? tensorrt_build(settings, source, trt_request_wants_layers(&builds->trt), &ret->products, err)
-               : trtexec_build(settings, source, &ret->files, err);
+    int rc;
+
+    if (!uses_library(builds))
+        return trtexec_build(settings, source, &ret->files, err);
+    rc = tensorrt_build(settings, source, trt_request_wants_layers(&builds->trt), &ret->products, err);
+    return rc < 0 || forced == NULL
+               ? rc
+               : trt_replay_check(forced, "the two replays, mixed,", true, &ret->products, settings->log, err);
 }
 
 static int build_trt_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
@@ -94,8 +101,13 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
     struct trt_engine *made = memory_alloc_zero(1, sizeof(*made));
     struct tensorrt_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
+    SCOPED_ARENA(arena);
     int rc = 0;
 
+    if (order->forced != NULL) {
+        trt_replay_force(order->forced, &settings, &arena);
+        settings.frees_other_layers = true;
+    }
     if (order->layers != NULL) {
         types = memory_alloc_zero(order->layers->count, sizeof(*types));
         settings.layer_precisions = take_types(order->layers, types);
@@ -107,7 +119,7 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
     if (order->model != NULL)
         rc = model_io_write(order->model, &bytes, &source, err);
     if (rc == 0)
-        rc = make_trt_engine(builds, &settings, &source, made, err);
+        rc = make_trt_engine(builds, &settings, order->forced, &source, made, err);
     if (rc == ERR_UNSUPPORTED) /* options and names are the same for every build */
         rc = err->code = ERR_INVALID;
     free(bytes);

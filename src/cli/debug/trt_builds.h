@@ -25,7 +25,8 @@ void trt_builds_release(struct trt_builds *builds);
 int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct error *err);
 
 /* Each engine is built afresh: nothing that another build has timed is known to it, unless the options name a timing
- * cache. An order cannot force tactics. */
+ * cache. Tactics can be forced up to TensorRT 10; the order's replay may lack layers. ERR_BACKEND when the engine has
+ * other ones all the same. */
 struct engine_maker trt_builds_maker(struct trt_builds *builds);
 
 #endif
