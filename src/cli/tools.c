@@ -22,6 +22,8 @@ const struct command cmd_check = {
 };
 
 static const struct command *const data_tools[] = {
+    &cmd_data_merge,
+    &cmd_data_concat,
     &cmd_data_to_input,
 };
 
@@ -29,7 +31,7 @@ const struct command cmd_data = {
     .name = "data",
     .summary = "convert files with inputs and outputs",
     .description = "Converts files that `run` has written into files that it reads.",
-    .example = "# outputs of layers become inputs of a subgraph\npolygraphy data to-input inputs.json "
+    .example = "# outputs of layers become inputs of a subgraph\npolygraphy data merge inputs.json "
                "layerwise_outputs.json -o layerwise_inputs.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -437,7 +437,7 @@ mask()
 
 @test "files of another kind are refused as inputs and as results" {
     run_tool "$models/reducable.onnx" --onnxrt --load-inputs "$golden/run/run_save_outputs_2runners_2iters.json"
-    refused 'data to-input'
+    refused 'data merge'
     run_tool --load-outputs "$golden/inputs/run_save_inputs_2iters.json"
     refused 'run_save_inputs_2iters.json'
     run_tool "$models/reducable.onnx" --onnxrt --load-inputs none.json

@@ -63,7 +63,7 @@ END
     passes "$models/identity.onnx" --onnxrt --save-outputs out.safetensors
     run polygraphy run "$models/identity.onnx" --onnxrt --load-inputs out.safetensors
     [ "$status" -eq 1 ]
-    [[ $output == *"data to-input"* ]]
+    [[ $output == *"data merge"* ]]
     mkfifo pipe.safetensors
     (cat pipe.safetensors >/dev/null &)
     run polygraphy run "$models/identity.onnx" --onnxrt --save-outputs pipe.safetensors

@@ -240,7 +240,7 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
             ? "--iter-inputs IN --iter-golden OUT write both for each part, for --load-inputs IN --load-outputs "
               "OUT in the check"
             : "To have all of them: `run --onnxrt --onnx-outputs mark all --save-inputs IN --save-outputs OUT`, "
-              "`data to-input IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or --mode "
+              "`data merge IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or --mode "
               "minimal with --iter-inputs and --iter-golden");
 }
 

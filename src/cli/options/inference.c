@@ -15,7 +15,7 @@ static int finish_inference(struct parse *parse, void *given, struct error *err)
     if (settings->save_outputs != NULL && data_file_holds_arrays_only(settings->save_outputs))
         return error_set(err, ERR_INVALID,
                          "--save-outputs: the format of '%s' cannot store runners and iterations: choose a name that "
-                         "ends in .json or .safetensors; `data to-input` converts that to the other formats",
+                         "ends in .json or .safetensors; `data merge` converts that to the other formats",
                          settings->save_outputs);
     if (settings->memory == 0)
         settings->memory = UINT64_MAX;

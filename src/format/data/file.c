@@ -298,8 +298,7 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
     rc = load_word(&file, &parts, "input", err);
     if (rc == 0 && file.holds_results)
         rc = error_set(err, ERR_INVALID,
-                       "'%s' contains results, not inputs: convert it with `data to-input %s -o inputs.json`", word,
-                       word);
+                       "'%s' contains results, not inputs: convert it with `data merge %s -o inputs.json`", word, word);
     if (rc < 0)
         goto done;
     if (name_joins_feeds(feeds, parts.name)) {

@@ -37,7 +37,7 @@ int data_file_load(struct data_file *ret, const char *word, struct error *err);
 void data_file_release(struct data_file *file);
 
 /* Appends the iterations specified by `word` to `feeds`. Consecutive arrays with names in the word ("x:a.npy") form one
- * iteration while their names differ. ERR_INVALID for results, with a hint to `data to-input`. On an error `feeds` is
+ * iteration while their names differ. ERR_INVALID for results, with a hint to `data merge`. On an error `feeds` is
  * unchanged. */
 int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct error *err);
 

@@ -74,7 +74,7 @@ static int refuse_feed_dicts(struct json_reader *reader, struct error *err)
 
     if (json_class_of(reader, reader->root) == JSON_CLASS_RUN_RESULTS)
         return error_set(err, ERR_INVALID,
-                         "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
+                         "'%s' holds results, not inputs: `data merge %s -o inputs.json` makes inputs of them", name,
                          name);
     return error_set(err, ERR_INVALID, "'%s' contains %s, not a list of feed dicts", name,
                      json_class_describe(reader, reader->root));
@@ -160,7 +160,7 @@ int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file
 {
     if (safetensors_is_kind(file, SAFETENSORS_RESULTS))
         return error_set(err, ERR_INVALID,
-                         "'%s' holds results, not inputs: `data to-input %s -o inputs.json` makes inputs of them", name,
+                         "'%s' holds results, not inputs: `data merge %s -o inputs.json` makes inputs of them", name,
                          name);
     if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
         int rc = take_feeds(file, ret, err);

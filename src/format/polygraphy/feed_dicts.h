@@ -19,7 +19,7 @@ struct feed_dicts {
 
 void feed_dicts_release(struct feed_dicts *feeds);
 
-/* Appends the iterations of an open JSON file. ERR_INVALID for a results file, with a hint to `data to-input`. On an
+/* Appends the iterations of an open JSON file. ERR_INVALID for a results file, with a hint to `data merge`. On an
  * error `feeds` may contain a part. */
 int feed_dicts_read(struct feed_dicts *feeds, struct json_reader *reader, struct error *err);
 

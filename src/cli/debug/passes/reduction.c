@@ -273,7 +273,7 @@ static int make_inputs(const struct reduction_request *request, const struct pat
         return rc;
     add_word(&words, "polygraphy");
     add_word(&words, "data");
-    add_word(&words, "to-input");
+    add_word(&words, "merge");
     add_word(&words, request->inputs);
     if (has_tensors)
         add_word(&words, paths->tensors);

@@ -66,7 +66,7 @@ static void results_file_is_refused_with_a_hint(void **state)
     struct error error = {0};
 
     assert_int_equal(data_file_add_inputs(&feeds, "tests/golden/run/duplicate_runner_names.json", &error), ERR_INVALID);
-    assert_message_contains(&error, "data to-input");
+    assert_message_contains(&error, "data merge");
     assert_int_equal(feeds.count, 0);
 }
 

@@ -1,12 +1,10 @@
-/* cli/data_to_input.c: `data to-input`: merges inputs and outputs into input data. */
+/* cli/data/merge.c: `data merge`, up to Polygraphy 0.49 `data to-input`: merges inputs and outputs into input data. */
 #include "base/memory.h"
 #include "cli/commands.h"
-#include "format/data/file.h"
+#include "cli/data/description.h"
 #include "cli/options/groups.h"
-#include "cli/result_file.h"
-#include "cli/tensor_json.h"
 
-struct to_input_settings {
+struct merge_settings {
     struct common_settings common;
     struct json_values json;
 
@@ -16,7 +14,7 @@ struct to_input_settings {
     struct words only; /* items is NULL: all */
 };
 
-#define ROW(member, ...) OPTION_ROW(struct to_input_settings, member, __VA_ARGS__)
+#define ROW(member, ...) OPTION_ROW(struct merge_settings, member, __VA_ARGS__)
 
 static const struct option options[] = {
     ROW(paths, .names = {"paths"}, .kind = OPTION_MANY, .value_name = "DATA", .file = OPTION_READS_DATA,
@@ -30,15 +28,18 @@ static const struct option options[] = {
         .help = "write only these arrays, which must exist: for example the inputs of a subgraph"),
 };
 
-static const struct option_group to_input_options = {
+static const struct option_group merge_options = {
     .title = "Data",
     .options = options,
     .count = ARRAY_LEN(options),
 };
 
-/* Moves the arrays of `from` to `to`, and replaces those with the same name in place. */
-static void merge_tensors(struct tensor_list *to, struct tensor_list *from)
+/* Moves the arrays of `from` to `to`, and replaces those with the same name in place. Returns the name of one that was
+ * replaced; NULL: none was. */
+static const char *merge_tensors(struct tensor_list *to, struct tensor_list *from)
 {
+    const char *replaced = NULL;
+
     for (size_t i = 0; i < from->count; i++) {
         struct named_tensor *item = &from->items[i];
         struct named_tensor *known = tensor_list_find(to, text_of(item->name));
@@ -48,16 +49,26 @@ static void merge_tensors(struct tensor_list *to, struct tensor_list *from)
         } else {
             tensor_release(&known->tensor);
             known->tensor = item->tensor;
+            replaced = known->name;
         }
         item->tensor = (struct tensor){0};
     }
+    return replaced;
 }
 
-static void merge_iteration(struct feed_dicts *merged, size_t iteration, struct tensor_list *from)
+static void merge_iteration(struct log *log, const char *path, size_t iteration, struct tensor_list *from,
+                            struct feed_dicts *merged)
 {
+    const char *replaced;
+
     while (merged->count <= iteration)
         *VECTOR_APPEND(merged) = (struct tensor_list){0};
-    merge_tensors(&merged->items[iteration], from);
+    replaced = merge_tensors(&merged->items[iteration], from);
+    if (replaced != NULL)
+        log_once(log, LOG_WARNING,
+                 "Overwriting input '%s' while merging data from %s. If you intended to concatenate iterations, "
+                 "consider using `data concat` instead.",
+                 replaced, path);
 }
 
 /* Iterations of one runner, or of a list of feed dicts. */
@@ -74,14 +85,14 @@ static void merge_file(struct log *log, const char *path, struct data_file *file
     if (!file->holds_results) {
         check_count(log, path, file->feeds.count, first, merged->count);
         for (size_t i = 0; i < file->feeds.count; i++)
-            merge_iteration(merged, i, &file->feeds.items[i]);
+            merge_iteration(log, path, i, &file->feeds.items[i], merged);
     }
     for (size_t k = 0; file->holds_results && k < file->results.count; k++) {
         struct runner_results *runner = &file->results.items[k];
 
         check_count(log, path, runner->count, first && k == 0, merged->count);
         for (size_t i = 0; i < runner->count; i++)
-            merge_iteration(merged, i, &runner->items[i].outputs);
+            merge_iteration(log, path, i, &runner->items[i].outputs, merged);
     }
 }
 
@@ -108,41 +119,8 @@ static int keep_only(struct tensor_list *list, struct words names, struct error 
 
 /* ---- The command ---- */
 
-static void add_read(struct result_file *result, const char *path, const struct data_file *file)
-{
-    json_writer_begin_object(&result->json);
-    result_file_add_path(result, path);
-    json_writer_add_count(&result->json, "runners", file->holds_results ? file->results.count : 0);
-    json_writer_add_count(&result->json, "iterations",
-                          !file->holds_results       ? file->feeds.count
-                          : file->results.count == 0 ? 0
-                                                     : file->results.items[0].count);
-    json_writer_end_object(&result->json);
-}
-
-static void add_written(struct result_file *result, const char *path, const struct feed_dicts *merged)
-{
-    struct json_writer *json = &result->json;
-
-    json_writer_begin_object_member(json, "written");
-    result_file_add_path(result, path);
-    json_writer_begin_array_member(json, "iterations");
-    for (size_t i = 0; i < merged->count; i++) {
-        json_writer_begin_array(json);
-        for (size_t k = 0; k < merged->items[i].count; k++) {
-            json_writer_begin_object(json);
-            json_writer_add_string(&result->json, "name", merged->items[i].items[k].name);
-            tensor_json_type(json, &merged->items[i].items[k].tensor);
-            json_writer_end_object(json);
-        }
-        json_writer_end_array(json);
-    }
-    json_writer_end_array(json);
-    json_writer_end_object(json);
-}
-
-static int to_input(const struct command_context *context, const struct to_input_settings *values,
-                    struct result_file *result, struct error *err)
+static int merge_files(const struct command_context *context, const struct merge_settings *values,
+                       struct result_file *result, struct error *err)
 {
     struct feed_dicts merged = {0};
     int rc = 0;
@@ -155,7 +133,7 @@ static int to_input(const struct command_context *context, const struct to_input
         rc = data_file_load(&file, path, err);
         if (rc < 0)
             break;
-        add_read(result, path, &file);
+        describe_data_read(result, path, &file);
         merge_file(context->log, path, &file, i == 0, &merged);
         data_file_release(&file);
     }
@@ -169,45 +147,60 @@ static int to_input(const struct command_context *context, const struct to_input
     rc = data_file_save(&merged, values->output, err);
     if (rc < 0)
         goto done;
-    add_written(result, values->output, &merged);
+    describe_inputs_written(result, values->output, &merged);
     rc = result_file_save(result, NULL, err);
 done:
     feed_dicts_release(&merged);
     return rc;
 }
 
-static int data_to_input_run(const struct command_context *context, const struct to_input_settings *settings,
-                             struct error *err)
+static int data_merge_run(const struct command_context *context, const struct merge_settings *settings,
+                          struct error *err)
 {
     struct result_file result;
     int rc = result_file_open(&result, context, &settings->json, NULL, err);
 
     if (rc < 0)
         return rc;
-    rc = to_input(context, settings, &result, err);
+    rc = merge_files(context, settings, &result, err);
     result_file_close(&result);
     return rc;
 }
 
-DEFINE_COMMAND_RUN(data_to_input_run, struct to_input_settings)
+DEFINE_COMMAND_RUN(data_merge_run, struct merge_settings)
 
 static const struct command_group groups[] = {
-    COMMAND_GROUP(struct to_input_settings, common.logging, logging_options),
-    {&to_input_options, 0},
-    COMMAND_GROUP(struct to_input_settings, json, json_options),
+    COMMAND_GROUP(struct merge_settings, common.logging, logging_options),
+    {&merge_options, 0},
+    COMMAND_GROUP(struct merge_settings, json, json_options),
+};
+
+static const char description[] =
+    "Merges files with input data and files with results into one file with input data. The first iteration of every "
+    "file goes into the first iteration of the new one, and so on; `data concat` appends iterations.\n\nUse it to give "
+    "a subgraph the data that it gets in the whole model.";
+
+static const char example[] =
+    "# feed the outputs of the first half of a model to the second half\npolygraphy run model.onnx --onnxrt "
+    "--onnx-outputs mark all --save-inputs in.json --save-outputs all.json\npolygraphy data merge in.json all.json -o "
+    "layerwise.json\npolygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json";
+
+const struct command cmd_data_merge = {
+    .name = "merge",
+    .summary = "merge inputs and outputs into input data",
+    .description = description,
+    .example = example,
+    .groups = groups,
+    .group_count = ARRAY_LEN(groups),
+    COMMAND_RUN(data_merge_run),
 };
 
 const struct command cmd_data_to_input = {
     .name = "to-input",
-    .summary = "merge inputs and outputs into input data",
-    .description = "Merges files with input data and files with results into one file with input data. The first "
-                   "iteration of every file goes into the first iteration of the new one, and so on.\n\nUse it to give "
-                   "a subgraph the data that it gets in the whole model.",
-    .example =
-        "# feed the outputs of the first half of a model to the second half\npolygraphy run model.onnx --onnxrt "
-        "--onnx-outputs mark all --save-inputs in.json --save-outputs all.json\npolygraphy data to-input in.json "
-        "all.json -o layerwise.json\npolygraphy run second_half.onnx --onnxrt --load-inputs layerwise.json",
+    .summary = "the name of `merge` up to Polygraphy 0.49",
+    .description = description,
+    .example = example,
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    COMMAND_RUN(data_to_input_run),
+    COMMAND_RUN(data_merge_run),
 };
