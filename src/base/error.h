@@ -21,6 +21,8 @@ enum error_code {
     ERR_MEMORY = -7,      /* cannot allocate a buffer whose size a file or a user specified */
     ERR_INTERRUPTED = -8, /* Ctrl-C or a termination signal */
     ERR_EXISTS = -9,      /* the destination exists and is not overwritten */
+    /* a GPU has too little free memory: nothing is known of what was to run there, which may run at another time */
+    ERR_DEVICE_MEMORY = -10,
 };
 
 struct error {

@@ -24,6 +24,7 @@ int exit_status_of(enum error_code code)
     case ERR_CORRUPT:
     case ERR_UNSUPPORTED:
     case ERR_EXISTS:
+    case ERR_DEVICE_MEMORY:
         return EXIT_STATUS_UNTESTABLE;
     case ERR_INTERRUPTED: /* the process terminates by the signal */
         break;

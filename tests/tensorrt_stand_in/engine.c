@@ -349,7 +349,27 @@ static int64_t get_streamable(const void *self)
 static bool set_streaming_budget(void *self, int64_t budget)
 {
     ((struct stand_in_engine *)object_of(self))->streaming_budget = budget;
-    return budget >= 0 && budget <= get_streamable(self);
+    return budget >= 0 && get_streamable(self) > 0;
+}
+
+#define LEAST_BUDGET 64
+
+static int64_t get_least_budget(const void *self)
+{
+    (void)self;
+    return LEAST_BUDGET;
+}
+
+/* 0: all weights are on the device; -1: the library chooses. */
+static bool set_first_streaming_budget(void *self, int64_t budget)
+{
+    if (budget < -1 || (budget > 0 && (budget < LEAST_BUDGET || budget >= get_streamable(self)))) {
+        report_error("kINVALID_ARGUMENT", "ICudaEngine::setWeightStreamingBudget: Error Code 3: %lld is out of range",
+                     (long long)budget);
+        return false;
+    }
+    ((struct stand_in_engine *)object_of(self))->streaming_budget = budget;
+    return get_streamable(self) > 0;
 }
 
 GETTER(get_streaming_budget, int64_t, struct stand_in_engine, streaming_budget)
@@ -415,9 +435,9 @@ const struct method_row engine_methods[] = {
     {"VCudaEngine", "getStreamableWeightsSize", "10.0..10.16:46 11.0..11.1:38 rtx:38", CALL(get_streamable)},
     {"VCudaEngine", "setWeightStreamingBudgetV2", "10.1..10.16:48 11.0..11.1:40 rtx:40", CALL(set_streaming_budget)},
     {"VCudaEngine", "getWeightStreamingBudgetV2", "10.1..10.16:49 11.0..11.1:41 rtx:41", CALL(get_streaming_budget)},
-    {"VCudaEngine", "setWeightStreamingBudget", "10.0..10.16:43", CALL(set_streaming_budget)},
+    {"VCudaEngine", "setWeightStreamingBudget", "10.0..10.16:43", CALL(set_first_streaming_budget)},
     {"VCudaEngine", "getWeightStreamingBudget", "10.0..10.16:44", CALL(get_streaming_budget)},
-    {"VCudaEngine", "getMinimumWeightStreamingBudget", "10.0..10.16:45", CALL(get_zero)},
+    {"VCudaEngine", "getMinimumWeightStreamingBudget", "10.0..10.16:45", CALL(get_least_budget)},
     {"VCudaEngine", "getWeightStreamingAutomaticBudget", "10.1..10.16:50 11.0..11.1:42 rtx:42",
      CALL(get_automatic_budget)},
     {"VSerializationConfig", "setFlags", "9.3..11.1:2 rtx:2", CALL(set_serialization_flags)},

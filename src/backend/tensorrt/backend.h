@@ -39,7 +39,7 @@ struct tensorrt_products {
  *
  * ERR_UNSUPPORTED for what this release of TensorRT does not have, ERR_INVALID for names and values that make no sense,
  * ERR_BACKEND when the parser (foreign_code: TENSORRT_PARSER_CODE + its code) or the builder refuses the model
- * (foreign_code: its code), and when it crashes; ERR_MEMORY: the GPU has too little memory; ERR_INTERRUPTED. */
+ * (foreign_code: its code), and when it crashes; ERR_DEVICE_MEMORY: the GPU has too little memory; ERR_INTERRUPTED. */
 int tensorrt_build(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
                    struct tensorrt_products *ret, struct error *err);
 void tensorrt_products_release(struct tensorrt_products *products); /* harmless on a zeroed struct */

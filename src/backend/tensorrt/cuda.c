@@ -52,8 +52,8 @@ static int check_cuda(int status, const char *what, struct error *err)
     if (status == 0)
         return 0;
     cuda.last_error(); /* which the next call would report again */
-    code = error_set(err, status == CUDA_OUT_OF_MEMORY ? ERR_MEMORY : ERR_BACKEND, "CUDA: %s: %s (error %d)", what,
-                     cuda.error_text(status), status);
+    code = error_set(err, status == CUDA_OUT_OF_MEMORY ? ERR_DEVICE_MEMORY : ERR_BACKEND, "CUDA: %s: %s (error %d)",
+                     what, cuda.error_text(status), status);
     if (err != NULL)
         err->foreign_code = status;
     return code;
@@ -77,9 +77,10 @@ int cuda_start(const char *library, struct error *err)
                          library);
     status = cuda.count_devices(&count);
     if (status != 0 || count < 1) {
-        error_set(err, ERR_MISSING, "no NVIDIA GPU answers: %s",
-                  status != 0 ? cuda.error_text(status) : "CUDA finds no device");
-        return ERR_MISSING;
+        if (status == 0)
+            return error_set(err, ERR_MISSING, "no NVIDIA GPU answers: CUDA finds no device");
+        return error_set(err, ERR_MISSING, "no NVIDIA GPU answers: %s (CUDA error %d)", cuda.error_text(status),
+                         status);
     }
     cuda.is_started = true;
     return 0;
@@ -92,10 +93,10 @@ int cuda_allocate(size_t size, void **ret, struct error *err)
     if (status != CUDA_OUT_OF_MEMORY)
         return check_cuda(status, "cannot allocate device memory", err);
     cuda.last_error();
-    error_set(err, ERR_MEMORY, "the GPU has too little free memory for a tensor of %zu bytes", size);
+    error_set(err, ERR_DEVICE_MEMORY, "the GPU is out of memory: it has too little for a tensor of %zu bytes", size);
     if (err != NULL)
         err->foreign_code = CUDA_OUT_OF_MEMORY;
-    return ERR_MEMORY;
+    return ERR_DEVICE_MEMORY;
 }
 
 void cuda_free(void *memory)

@@ -13,7 +13,8 @@ enum cuda_direction { CUDA_TO_DEVICE = 1, CUDA_TO_HOST = 2 };
  * ERR_MISSING: there is no CUDA, or no device answers. */
 int cuda_start(const char *library, struct error *err);
 
-/* Device memory. ERR_MEMORY: the device has too little, with foreign_code CUDA_OUT_OF_MEMORY; ERR_BACKEND otherwise. */
+/* Device memory. ERR_DEVICE_MEMORY: the device has too little, with foreign_code CUDA_OUT_OF_MEMORY; ERR_BACKEND
+ * otherwise. */
 #define CUDA_OUT_OF_MEMORY 2
 int cuda_allocate(size_t size, void **ret, struct error *err);
 void cuda_free(void *memory); /* NULL is fine */

@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
+#include "format/trtexec/plan_header.h"
 
 #define IS_INPUT 1 /* TensorIOMode::kINPUT */
 #define FORMAT_JSON 1
@@ -102,31 +103,55 @@ static int create_runtime(const struct tensorrt *trt, struct tensorrt_engine *en
     return 0;
 }
 
+#define NOT_STREAMED (-2)
+#define AUTOMATIC (-1)
+
+/* TensorRT 10.0 has other words: 0 for all weights on the GPU, -1 for its own choice, and else a budget between a
+ * minimum and the size of the weights. */
+static bool set_first_streaming_budget(void *engine, int64_t wanted)
+{
+    int64_t all = TENSORRT_GET(VCudaEngine, getStreamableWeightsSize, engine);
+    int64_t least = TENSORRT_GET(VCudaEngine, getMinimumWeightStreamingBudget, engine);
+    int64_t budget = wanted < least ? least : wanted;
+
+    if (wanted == AUTOMATIC)
+        budget = AUTOMATIC;
+    else if (wanted == NOT_STREAMED || budget >= all)
+        budget = 0;
+    return TENSORRT_CALL(VCudaEngine, setWeightStreamingBudget, engine, budget);
+}
+
+static bool set_second_streaming_budget(void *engine, int64_t wanted)
+{
+    int64_t budget = wanted == AUTOMATIC      ? TENSORRT_GET(VCudaEngine, getWeightStreamingAutomaticBudget, engine)
+                     : wanted == NOT_STREAMED ? TENSORRT_GET(VCudaEngine, getStreamableWeightsSize, engine)
+                                              : wanted;
+
+    return TENSORRT_CALL(VCudaEngine, setWeightStreamingBudgetV2, engine, budget);
+}
+
 /* "-2": not streamed; "-1": TensorRT decides; "50%": of the weights; else bytes. */
 static int set_streaming_budget(struct tensorrt_engine *engine, struct error *err)
 {
     static const char option[] = "--weight-streaming-budget";
     const char *word = engine->settings->weight_streaming_budget;
+    bool has_second = tensorrt_has(TENSORRT_METHOD(VCudaEngine, setWeightStreamingBudgetV2));
     size_t size = word != NULL ? strlen(word) : 0;
-    bool is_percent = size > 0 && word[size - 1] == '%';
-    int64_t all, budget;
+    bool is_percent = size > 0 && word[size - 1] == '%', is_set;
     double number;
 
     if (word == NULL)
         return 0;
-    if (tensorrt_require(TENSORRT_METHOD(VCudaEngine, setWeightStreamingBudgetV2), option, err) < 0)
+    if (!has_second && tensorrt_require(TENSORRT_METHOD(VCudaEngine, setWeightStreamingBudget), option, err) < 0)
         return err->code;
-    if (!number_parse_float((struct text){word, size - is_percent}, &number) || number < -2 || number > 1e18)
+    if (!number_parse_float((struct text){word, size - is_percent}, &number) || number < NOT_STREAMED || number > 1e18)
         return error_set(err, ERR_INVALID, "%s: '%s': expected -2, -1, a number of bytes or a percentage", option,
                          word);
-    all = TENSORRT_GET(VCudaEngine, getStreamableWeightsSize, engine->engine);
-    budget = is_percent     ? (int64_t)((double)all * number / 100)
-             : number == -1 ? TENSORRT_GET(VCudaEngine, getWeightStreamingAutomaticBudget, engine->engine)
-             : number == -2 ? all
-                            : (int64_t)number;
-    return TENSORRT_CALL(VCudaEngine, setWeightStreamingBudgetV2, engine->engine, budget)
-               ? 0
-               : tensorrt_failure(err, option);
+    if (is_percent)
+        number *= (double)TENSORRT_GET(VCudaEngine, getStreamableWeightsSize, engine->engine) / 100;
+    is_set = has_second ? set_second_streaming_budget(engine->engine, (int64_t)number)
+                        : set_first_streaming_budget(engine->engine, (int64_t)number);
+    return is_set ? 0 : tensorrt_failure(err, option);
 }
 
 static bool is_user_managed(const struct tensorrt_engine *engine)
@@ -233,11 +258,32 @@ static int prepare_context(struct tensorrt_engine *engine, struct error *err)
     return learn_debug_tensors(engine, err);
 }
 
-static int deserialize_plan(struct tensorrt_engine *engine, struct span plan, struct error *err)
+/* An engine of another release has bytes that mean something else to this one, whatever its error says. */
+static int refuse_plan(const struct tensorrt *trt, struct span plan, struct error *err)
+{
+    struct plan_header built;
+    SCOPED_STRING(name);
+    SCOPED_STRING(what);
+
+    string_add(&what, "TensorRT does not load the engine");
+    tensorrt_describe(trt, &name);
+    if (plan_header_parse(plan, &built, err) < 0)
+        return error_context(err, "%s", what.data);
+    if (built.is_rtx != (trt->place.flavour == TENSORRT_RTX) || built.major != (unsigned)trt->major ||
+        built.minor != (unsigned)trt->minor || built.patch != (unsigned)trt->patch)
+        string_add_format(&what,
+                          ": it was built by TensorRT%s %u.%u.%u, and the library is %s (install that release, or "
+                          "build with --version-compatible)",
+                          built.is_rtx ? "-RTX" : "", built.major, built.minor, built.patch, name.data);
+    return tensorrt_failure(err, what.data);
+}
+
+static int deserialize_plan(const struct tensorrt *trt, struct tensorrt_engine *engine, struct span plan,
+                            struct error *err)
 {
     engine->engine =
         tensorrt_object(TENSORRT_CALL(VRuntime, deserializeCudaEngine, engine->runtime, plan.data, plan.size, NULL));
-    return engine->engine != NULL ? 0 : tensorrt_failure(err, "TensorRT does not load the engine");
+    return engine->engine != NULL ? 0 : refuse_plan(trt, plan, err);
 }
 
 static int create_stream(struct tensorrt_engine *engine, struct error *err)
@@ -261,7 +307,7 @@ int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_setti
         return rc;
     rc = create_runtime(trt, ret, err);
     if (rc == 0)
-        rc = deserialize_plan(ret, plan, err);
+        rc = deserialize_plan(trt, ret, plan, err);
     for (size_t i = 0; i < ARRAY_LEN(steps) && rc == 0; i++)
         rc = steps[i](ret, err);
     if (rc < 0)

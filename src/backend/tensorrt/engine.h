@@ -31,7 +31,7 @@ struct tensorrt_engine {
 };
 
 /* Loads a plan, which may be released afterwards; the settings outlive the engine. ERR_MISSING: no GPU answers.
- * ERR_BACKEND: TensorRT does not load it. ERR_MEMORY: the GPU has too little memory. */
+ * ERR_BACKEND: TensorRT does not load it. ERR_DEVICE_MEMORY: the GPU has too little memory. */
 int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct span plan,
                          struct tensorrt_engine *ret, struct error *err);
 void tensorrt_engine_release(struct tensorrt_engine *engine); /* harmless on a zeroed struct */

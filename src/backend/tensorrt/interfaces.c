@@ -69,27 +69,48 @@ void tensorrt_errors_clear(void)
     pthread_mutex_unlock(&errors.mutex);
 }
 
-static bool is_out_of_memory(const char *text)
+/* CUDA's error within TensorRT has a code for errors of CUDA only, "Error Code 1: Cuda Runtime (out of memory)". */
+static bool is_out_of_memory(size_t index)
 {
-    return strstr(text, "OutOfMemory") != NULL || strstr(text, "out of memory") != NULL;
+    const char *text = errors.items[index].text;
+
+    return errors.items[index].code == CODE_FAILED_ALLOCATION || strstr(text, "OutOfMemory") != NULL ||
+           strstr(text, "out of memory") != NULL;
 }
 
-/* A recorded error has a code; where none was recorded the first that was logged is all there is. */
-int tensorrt_failure(struct error *err, const char *what)
+/* The error to report: that the device is out of memory, of which others may be consequences; else the first recorded
+ * one, which has a code; else the first that was logged. At least one error was noted. */
+static size_t choose_error(bool *ret_out_of_memory)
 {
     size_t index = 0;
+
+    for (size_t i = 0; i < errors.count; i++)
+        if (is_out_of_memory(i)) {
+            *ret_out_of_memory = true;
+            return i;
+        }
+    *ret_out_of_memory = false;
+    while (errors.recorded > 0 && index + 1 < errors.count && errors.items[index].code == 0)
+        index++;
+    return index;
+}
+
+int tensorrt_failure(struct error *err, const char *what)
+{
+    bool out_of_memory = false;
+    size_t index;
     int rc = ERR_BACKEND;
 
     pthread_mutex_lock(&errors.mutex);
-    while (errors.recorded > 0 && index + 1 < errors.count && errors.items[index].code == 0)
-        index++;
-    if (errors.count > 0 &&
-        (errors.items[index].code == CODE_FAILED_ALLOCATION || is_out_of_memory(errors.items[index].text)))
-        rc = ERR_MEMORY;
+    index = errors.count > 0 ? choose_error(&out_of_memory) : 0;
     if (errors.count == 0)
         error_set(err, ERR_BACKEND, "%s: TensorRT does not say why", what);
+    else if (out_of_memory)
+        rc = error_set(err, ERR_DEVICE_MEMORY,
+                       "%s: the GPU is out of memory: free some, or pass --pool-limit workspace:SIZE: %s", what,
+                       errors.items[index].text);
     else
-        error_set(err, (enum error_code)rc, "%s: %s", what, errors.items[index].text);
+        error_set(err, ERR_BACKEND, "%s: %s", what, errors.items[index].text);
     if (err != NULL && errors.count > 0)
         err->foreign_code = errors.items[index].code;
     pthread_mutex_unlock(&errors.mutex);

@@ -42,7 +42,7 @@ void *tensorrt_error_recorder(void);
 void tensorrt_errors_clear(void);
 
 /* Fills `err` after a failed operation: `what` and the first error, with TensorRT's ErrorCode as foreign_code.
- * ERR_BACKEND, or ERR_MEMORY when device memory ran out. */
+ * ERR_BACKEND, or ERR_DEVICE_MEMORY when the device ran out of memory, also where other errors followed. */
 int tensorrt_failure(struct error *err, const char *what);
 
 /* ---- Progress ---- */

@@ -125,7 +125,7 @@ static int take_outcome(struct worker_exchange *exchange, struct error *err)
 
     while (!answer->damaged && answer->at % OUTCOME_ALIGNMENT != 0 && answer->at < answer->size)
         answer->at++;
-    if (answer->damaged || rc > 0 || rc < ERR_EXISTS)
+    if (answer->damaged || rc > 0 || rc < ERR_DEVICE_MEMORY)
         return worker_refuse_answer(exchange->worker, err);
     if (rc == 0)
         return 0;

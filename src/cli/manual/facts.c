@@ -22,7 +22,8 @@ static const struct manual_fact exit_statuses[] = {
      "reduce`, "
      "`debug precision`, `debug tactics`, `debug passes`, `debug quantization`)"},
     {"125", NULL, NULL,
-     "only inside a check of a debug tool: inconclusive, because the command line, a file or the data are invalid"},
+     "only inside a check of a debug tool: inconclusive, because the command line, a file or the data are invalid, or "
+     "a GPU is out of memory"},
     {"130", NULL, NULL, "in a shell: terminated by Ctrl-C; in general 128 plus the number of the signal"},
 };
 

@@ -66,12 +66,12 @@ static int make_set(void *data, struct candidate_description *candidate, const s
         experiment->made = NULL;
         rc = items->make(items->data, &content->set, err);
     }
-    if (items->fails_unmade && (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED)) {
+    if (items->fails_unmade && (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_DEVICE_MEMORY)) {
         log_message(experiment->log, LOG_WARNING, "%s", err->message);
         log_message(experiment->log, LOG_WARNING,
                     "Failed to create network or engine, continuing to the next iteration.");
         candidate->action = CANDIDATE_SKIP;
-        candidate->skip_verdict = VERDICT_FAIL;
+        candidate->skip_verdict = rc == ERR_DEVICE_MEMORY ? VERDICT_SKIP : VERDICT_FAIL;
         return 0;
     }
     if (rc == 0)

@@ -30,7 +30,9 @@ struct experiment_items {
     enum expectation expectation; /* of candidates that a search asks for */
     bool confirms_always; /* the verdict on an answer is confirmed even if a check of this session gave it, unless that
                            * was repeated (--flaky) */
-    bool fails_unmade;    /* a candidate that make() refuses (ERR_BACKEND, ERR_UNSUPPORTED) fails; else an error */
+    /* A candidate that make() refuses (ERR_BACKEND, ERR_UNSUPPORTED) fails, and one for which a GPU has too little
+     * memory is skipped; else these are errors. */
+    bool fails_unmade;
 
     /* Identity of the candidate. NULL: the set is. */
     struct hash (*identify)(void *data, const struct bitset *set);

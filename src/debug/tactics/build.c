@@ -14,7 +14,7 @@
 /* Whether an error is about this one build: another one may go well. */
 static bool may_go_well_next_time(int rc)
 {
-    return rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_MEMORY;
+    return rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_MEMORY || rc == ERR_DEVICE_MEMORY;
 }
 
 struct builds {
@@ -36,7 +36,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
     free(builds->failure);
     builds->failure = memory_strdup(why->message);
     if (builds->settings->until.end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
-        builds->alike < ALIKE_FAILURES)
+        why->code == ERR_DEVICE_MEMORY || builds->alike < ALIKE_FAILURES)
         return 0;
     return error_set(
         err, (enum error_code)why->code,
@@ -93,6 +93,8 @@ static int write_build(void *data, struct candidate_description *candidate, cons
     log_message(settings->log, LOG_ERROR, "%s", why.message);
     log_message(settings->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
     candidate->action = CANDIDATE_SKIP;
+    if (why.code == ERR_DEVICE_MEMORY) /* nothing is known of this build */
+        candidate->skip_verdict = VERDICT_SKIP;
     return 0;
 }
 

@@ -28,7 +28,8 @@ int plan_header_parse(struct span bytes, struct plan_header *ret, struct error *
     if (bytes.size < PLAN_HEADER_BYTES)
         return error_set(err, ERR_CORRUPT, "it is cut short: it ends inside of its header");
     version = bytes.data + AT_VERSION;
-    *ret = (struct plan_header){version[0], version[1], version[2], version[3]};
+    *ret = (struct plan_header){memcmp(bytes.data, MAGIC_RTX, MAGIC_SIZE) == 0, version[0], version[1], version[2],
+                                version[3]};
     return 0;
 }
 

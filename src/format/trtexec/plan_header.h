@@ -15,6 +15,7 @@
 #define PLAN_HEADER_BYTES 32 /* no engine is shorter */
 
 struct plan_header {
+    bool is_rtx; /* TensorRT-RTX's, with its own version */
     unsigned major, minor, patch, build;
 };
 

@@ -123,6 +123,8 @@ union tensorrt_dims {
     METHOD(VCudaEngine, getNbIOTensors, int32_t, (void *self)) \
     METHOD(VCudaEngine, getIOTensorName, const char *, (void *self, int32_t index)) \
     METHOD(VCudaEngine, getStreamableWeightsSize, int64_t, (void *self)) \
+    METHOD(VCudaEngine, setWeightStreamingBudget, bool, (void *self, int64_t bytes)) \
+    METHOD(VCudaEngine, getMinimumWeightStreamingBudget, int64_t, (void *self)) \
     METHOD(VCudaEngine, setWeightStreamingBudgetV2, bool, (void *self, int64_t bytes)) \
     METHOD(VCudaEngine, getWeightStreamingAutomaticBudget, int64_t, (void *self)) \
     METHOD(VExecutionContext, setProfiler, void, (void *self, void *profiler)) \

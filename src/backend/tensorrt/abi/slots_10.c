@@ -98,6 +98,8 @@ const struct tensorrt_slot tensorrt_slots_10[] = {
     SLOT(VCudaEngine, getNbIOTensors, 30),
     SLOT(VCudaEngine, getIOTensorName, 31),
     SLOT(VCudaEngine, getStreamableWeightsSize, 46),
+    SLOT(VCudaEngine, setWeightStreamingBudget, 43),
+    SLOT(VCudaEngine, getMinimumWeightStreamingBudget, 45),
     SLOT_SINCE(VCudaEngine, setWeightStreamingBudgetV2, 48, 10, 1),
     SLOT_SINCE(VCudaEngine, getWeightStreamingAutomaticBudget, 50, 10, 1),
 
