@@ -234,6 +234,48 @@ agrees()
     done
 }
 
+@test "an engine gets the weights of an ONNX model" {
+    local release model=$models/matmul_chain_64.onnx
+    polygraphy run "$model" --onnxrt --save-inputs inputs.json --save-outputs outputs.json
+    local data=(--load-inputs inputs.json --load-outputs outputs.json)
+    for release in 10.0 10.16 11.1; do
+        use_release "$release"
+        run polygraphy run "$model" --trt --strip-plan "${data[@]}" # gets its own
+        agrees
+        polygraphy convert "$model" -o stripped.engine --strip-plan
+        run polygraphy run stripped.engine --trt "${data[@]}"
+        [ "$status" -eq 1 ]
+        logged 'FAILED \| Output'
+        run polygraphy run stripped.engine --trt "${data[@]}" --refit-from-onnx "$model"
+        agrees
+        run polygraphy run stripped.engine --trt "${data[@]}" --refit-from-onnx "$models/identity.onnx"
+        [ "$status" -eq 1 ]
+        logged '^\[!\] TensorRT does not take the weights of the model: .*weights are missing'
+        polygraphy convert "$model" -o full.engine
+        run polygraphy run full.engine --trt "${data[@]}" --refit-from-onnx "$model"
+        [ "$status" -eq 1 ]
+        logged '^\[!\] weights of an ONNX model: the engine takes none; build it with --refittable or --strip-plan'
+    done
+    use_release 8.6
+    run polygraphy run "$model" --trt --refittable --refit-from-onnx "$model"
+    [ "$status" -eq 1 ]
+    logged '^\[!\] weights of an ONNX model: TensorRT 8\.6\.1 has no VRefitter::refitCudaEngine'
+}
+
+@test "the GPU that --device names builds and runs an engine" {
+    use_release 10.16
+    export CUDA_STAND_IN_DEVICES=2
+    run polygraphy run "$models/identity.onnx" --trt --onnxrt
+    agrees
+    not_recorded '^GPU'
+    run polygraphy run "$models/identity.onnx" --trt --onnxrt --device 1
+    agrees
+    [ "$(grep -xE 'GPU 1|build 10.16' record | tail -n 2 | paste -sd,)" = 'GPU 1,build 10.16' ]
+    run polygraphy run "$models/identity.onnx" --trt --device 2
+    [ "$status" -eq 1 ]
+    logged '^\[!\] --device: there is no GPU 2; CUDA finds 2, numbered from 0'
+}
+
 @test "timing caches are loaded and saved" {
     local release
     for release in 8.6 10.16 11.1; do

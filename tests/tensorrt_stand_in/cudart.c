@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CUDA_SUCCESS = 0, CUDA_INVALID_VALUE = 1, CUDA_MEMORY_ALLOCATION = 2, DEVICES = 1 };
+enum { CUDA_SUCCESS = 0, CUDA_INVALID_VALUE = 1, CUDA_MEMORY_ALLOCATION = 2 };
 
 #define EXPORT __attribute__((visibility("default")))
 /* 16 GiB */
@@ -36,6 +36,13 @@ static size_t total_memory(void)
     return bytes != NULL ? (size_t)strtoull(bytes, NULL, 10) : DEVICE_MEMORY;
 }
 
+static int count_devices(void)
+{
+    const char *count = getenv("CUDA_STAND_IN_DEVICES");
+
+    return count != NULL ? (int)strtol(count, NULL, 10) : 1;
+}
+
 static int allocate_block(void **ret, size_t size)
 {
     size_t *block;
@@ -60,16 +67,29 @@ static int free_block(void *pointer)
     return current_error();
 }
 
+static void record_device(int number)
+{
+    const char *path = getenv("TENSORRT_STAND_IN_RECORD");
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "GPU %d\n", number);
+    fclose(file);
+}
+
 CUDA_FUNCTION(cudaGetDeviceCount, (int *ret))
 {
-    *ret = current_error() == CUDA_SUCCESS ? DEVICES : 0;
+    *ret = current_error() == CUDA_SUCCESS ? count_devices() : 0;
     return current_error();
 }
 
 CUDA_FUNCTION(cudaSetDevice, (int number))
 {
-    if (number < 0 || number >= DEVICES)
+    if (number < 0 || number >= count_devices())
         return 101; /* invalid device */
+    if (number != device)
+        record_device(number);
     device = number;
     return current_error();
 }

@@ -18,6 +18,7 @@
  *   TENSORRT_STAND_IN_WRONG_LAYER    the name of a layer, "conv + relu": engines that contain it compute wrong results
  *   TENSORRT_STAND_IN_RECORD     a file to which each build appends its settings, by TensorRT's names (record.c)
  *   CUDA_STAND_IN_ERROR          the number of the CUDA error that every call returns: 35, 100
+ *   CUDA_STAND_IN_DEVICES        the number of devices; cudaSetDevice() records "GPU 1" where that is another one
  *   CUDA_STAND_IN_MEMORY         bytes of device memory
  */
 #ifndef TENSORRT_STAND_IN_H

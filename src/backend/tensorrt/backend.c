@@ -184,17 +184,19 @@ static void close_trt_session(struct backend_session *base)
     free(session);
 }
 
-/* `path` NULL: the plan of the last build of that process. */
+/* `path` NULL: the plan of the last build of that process. `weights`: a model whose weights it is given; NULL: none. */
 static int open_plan(struct tensorrt_session *session, const struct tensorrt_settings *settings, const char *path,
-                     uint64_t generation, struct error *err)
+                     const struct backend_model *weights, uint64_t generation, struct error *err)
 {
-    const struct tensorrt_plan_source source = {path};
+    const struct tensorrt_plan_source source = {path, weights != NULL};
+    const struct backend_model none = {0};
     struct worker_exchange exchange;
     int rc;
 
     worker_exchange_begin(&exchange, &worker, TENSORRT_OPEN, &session->bounds, generation, session->log);
     message_put_record(&exchange.question, &tensorrt_settings_record, settings);
     message_put_record(&exchange.question, &tensorrt_plan_source_record, &source);
+    put_model(&exchange.question, weights != NULL ? weights : &none);
     rc = worker_exchange_ask(&exchange, err);
     if (rc == 0) {
         struct message_reader *answer = &exchange.answer;
@@ -209,15 +211,6 @@ static int open_plan(struct tensorrt_session *session, const struct tensorrt_set
     }
     worker_exchange_end(&exchange);
     return rc;
-}
-
-static int refuse_stripped(const struct tensorrt_settings *settings, struct error *err)
-{
-    return settings->strip_plan
-               ? error_set(err, ERR_UNSUPPORTED,
-                           "--strip-plan: an engine without its weights computes zeros until it has been given them "
-                           "again: write one with `polygraphy convert`, and run one with weights")
-               : 0;
 }
 
 static bool is_narrowed(enum data_type of_model, enum data_type of_engine)
@@ -255,20 +248,22 @@ static void take_model_types(struct tensorrt_session *session, const struct back
 static int build_session(struct tensorrt_session *session, const struct backend_request *request,
                          const struct tensorrt_request *wish, struct error *err)
 {
+    const struct tensorrt_settings *settings = &wish->settings;
+    const struct backend_model other = {.path = settings->refit_from};
+    const struct backend_model *weights = settings->refit_from != NULL ? &other
+                                          : settings->strip_plan       ? &request->model
+                                                                       : NULL;
     struct tensorrt_products products;
     uint64_t generation;
-    int rc = refuse_stripped(&wish->settings, err);
+    int rc = build_plan(settings, &request->model, wish->wants_layers, &products, &generation, err);
 
-    if (rc < 0)
-        return rc;
-    rc = build_plan(&wish->settings, &request->model, wish->wants_layers, &products, &generation, err);
     if (rc < 0)
         return rc;
     if (wish->built != NULL)
         rc = wish->built(wish->data, &products, err);
     tensorrt_products_release(&products);
     if (rc == 0)
-        rc = open_plan(session, &wish->settings, NULL, generation, err);
+        rc = open_plan(session, settings, NULL, weights, generation, err);
     if (rc == 0)
         take_model_types(session, &request->model);
     return rc;
@@ -289,16 +284,18 @@ static int open_trt_session(const struct backend_request *request, struct backen
 {
     struct tensorrt_session *session = memory_alloc_zero(1, sizeof(*session));
     struct tensorrt_request wish = {0};
+    struct backend_model weights = {0};
     int rc = 0;
 
     if (request->settings != NULL)
         wish = *(const struct tensorrt_request *)request->settings;
     wish.settings.log = session->log = request->log;
+    weights.path = wish.settings.refit_from;
     session->bounds = request->bounds;
     if (request->model.path != NULL && !file_exists(request->model.path))
         rc = error_set(err, ERR_MISSING, "model '%s' does not exist", request->model.path);
     else if (is_plan(request) || wish.is_built)
-        rc = open_plan(session, &wish.settings, request->model.path, 0, err);
+        rc = open_plan(session, &wish.settings, request->model.path, weights.path != NULL ? &weights : NULL, 0, err);
     else
         rc = build_session(session, request, &wish, err);
     if (rc < 0)

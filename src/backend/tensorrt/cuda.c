@@ -6,6 +6,7 @@
 #include "backend/tensorrt/cuda.h"
 
 #include <dlfcn.h>
+#include <limits.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -17,6 +18,7 @@ static struct {
     int (*count_devices)(int *count);
     int (*allocate)(void **memory, size_t size);
     int (*release)(void *memory);
+    int (*set_device)(int device);
     int (*copy)(void *to, const void *from, size_t size, int direction, void *stream);
     int (*make_stream)(void **stream);
     int (*remove_stream)(void *stream);
@@ -36,6 +38,7 @@ static bool take_symbol(void *handle, const char *name, void *ret_function)
 static bool take_symbols(void *handle)
 {
     return take_symbol(handle, "cudaGetDeviceCount", &cuda.count_devices) &&
+           take_symbol(handle, "cudaSetDevice", &cuda.set_device) &&
            take_symbol(handle, "cudaMalloc", &cuda.allocate) && take_symbol(handle, "cudaFree", &cuda.release) &&
            take_symbol(handle, "cudaMemcpyAsync", &cuda.copy) &&
            take_symbol(handle, "cudaStreamCreate", &cuda.make_stream) &&
@@ -84,6 +87,16 @@ int cuda_start(const char *library, struct error *err)
     }
     cuda.is_started = true;
     return 0;
+}
+
+int cuda_use_device(int64_t device, struct error *err)
+{
+    int count = 0;
+
+    if (device < 0 || device > INT_MAX || cuda.count_devices(&count) != 0 || device >= count)
+        return error_set(err, ERR_INVALID, "--device: there is no GPU %lld; CUDA finds %d, numbered from 0",
+                         (long long)device, count);
+    return check_cuda(cuda.set_device((int)device), "cannot use the GPU of --device", err);
 }
 
 int cuda_allocate(size_t size, void **ret, struct error *err)

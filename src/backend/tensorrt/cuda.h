@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "base/error.h"
 
@@ -12,6 +13,9 @@ enum cuda_direction { CUDA_TO_DEVICE = 1, CUDA_TO_HOST = 2 };
 /* Loads CUDA and looks for a device. `library` is the path of TensorRT's library, beside which libcudart may be.
  * ERR_MISSING: there is no CUDA, or no device answers. */
 int cuda_start(const char *library, struct error *err);
+
+/* Makes GPU number `device` that of all calls that follow, TensorRT's among them. ERR_INVALID: there is no such one. */
+int cuda_use_device(int64_t device, struct error *err);
 
 /* Device memory. ERR_DEVICE_MEMORY: the device has too little, with foreign_code CUDA_OUT_OF_MEMORY; ERR_BACKEND
  * otherwise. */

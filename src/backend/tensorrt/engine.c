@@ -6,6 +6,7 @@
 
 #include "backend/tensorrt/cuda.h"
 #include "backend/tensorrt/feed.h"
+#include "backend/tensorrt/refit.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
@@ -294,7 +295,7 @@ static int create_stream(struct tensorrt_engine *engine, struct error *err)
 typedef int engine_step(struct tensorrt_engine *engine, struct error *err);
 
 int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct span plan,
-                         struct tensorrt_engine *ret, struct error *err)
+                         const struct backend_model *weights, struct tensorrt_engine *ret, struct error *err)
 {
     static engine_step *const steps[] = {describe_tensors, set_streaming_budget, create_stream, create_context,
                                          prepare_context};
@@ -303,11 +304,15 @@ int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_setti
     *ret = (struct tensorrt_engine){.settings = settings};
     tensorrt_errors_clear();
     rc = cuda_start(trt->place.path, err);
+    if (rc == 0)
+        rc = cuda_use_device(settings->device, err);
     if (rc < 0)
         return rc;
     rc = create_runtime(trt, ret, err);
     if (rc == 0)
         rc = deserialize_plan(trt, ret, plan, err);
+    if (rc == 0 && weights != NULL)
+        rc = tensorrt_refit(trt, ret->engine, weights, settings->log, err);
     for (size_t i = 0; i < ARRAY_LEN(steps) && rc == 0; i++)
         rc = steps[i](ret, err);
     if (rc < 0)

@@ -30,10 +30,11 @@ struct tensorrt_engine {
     struct arena arena;
 };
 
-/* Loads a plan, which may be released afterwards; the settings outlive the engine. ERR_MISSING: no GPU answers.
+/* Loads a plan, which may be released afterwards, and gives it the weights of the model `weights` (NULL: it keeps its
+ * own); the settings outlive the engine. ERR_MISSING: no GPU answers. Errors of tensorrt_refit().
  * ERR_BACKEND: TensorRT does not load it. ERR_DEVICE_MEMORY: the GPU has too little memory. */
 int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct span plan,
-                         struct tensorrt_engine *ret, struct error *err);
+                         const struct backend_model *weights, struct tensorrt_engine *ret, struct error *err);
 void tensorrt_engine_release(struct tensorrt_engine *engine); /* harmless on a zeroed struct */
 
 /* As struct backend, run(). */

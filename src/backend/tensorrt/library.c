@@ -96,6 +96,7 @@ static void load_parser(struct tensorrt *trt, struct arena *arena)
 
     if (handle == NULL)
         return;
+    find_symbol(handle, "createNvOnnxParserRefitter_INTERNAL", &trt->create_parser_refitter);
     if (!find_symbol(handle, "createNvOnnxParser_INTERNAL", &trt->create_parser) ||
         !find_symbol(handle, "getNvOnnxParserVersion", &version))
         trt->create_parser = NULL;
@@ -127,6 +128,7 @@ static int load_library(struct tensorrt *ret, struct arena *arena, struct error 
         return error_set(err, ERR_UNSUPPORTED, "'%s' is not TensorRT: it lacks createInferRuntime_INTERNAL",
                          trt.place.path);
     find_symbol(trt.place.handle, "createInferBuilder_INTERNAL", &trt.create_builder);
+    find_symbol(trt.place.handle, "createInferRefitter_INTERNAL", &trt.create_refitter);
     trt.number = version();
     read_version(&trt);
     rc = choose_tables(&trt, err);

@@ -27,8 +27,10 @@ struct tensorrt {
     const struct tensorrt_value *values;
     void *(*create_builder)(void *logger, int32_t number); /* NULL: it has no builder */
     void *(*create_runtime)(void *logger, int32_t number);
-    void *(*create_parser)(void *network, void *logger, int32_t number); /* NULL: there is no parser */
-    bool (*register_plugins)(void *logger, const char *name);            /* NULL: it brings none */
+    void *(*create_refitter)(void *engine, void *logger, int32_t number);          /* NULL: it has none */
+    void *(*create_parser)(void *network, void *logger, int32_t number);           /* NULL: there is no parser */
+    void *(*create_parser_refitter)(void *refitter, void *logger, int32_t number); /* NULL: it has none */
+    bool (*register_plugins)(void *logger, const char *name);                      /* NULL: it brings none */
 };
 
 /* Finds and loads the library, and its parser where it is there. What is loaded stays. ERR_MISSING: none was found;

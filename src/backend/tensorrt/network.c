@@ -49,16 +49,11 @@ static void add_functions(void *error, struct string_builder *ret)
         string_add_format(ret, "%s%s", i == 0 ? ", in the function " : " of ", names[i]);
 }
 
-static int refuse_model(void *parser, struct error *err)
+int tensorrt_report_parser_error(void *error, int32_t count, const char *what, struct error *err)
 {
-    int32_t count = TENSORRT_GET(IParser, getNbErrors, parser);
     SCOPED_STRING(text);
-    void *error;
 
-    if (count < 1)
-        return tensorrt_failure(err, "TensorRT's parser refuses the model");
-    error = TENSORRT_CALL(IParser, getError, parser, 0);
-    string_add(&text, "TensorRT's parser refuses ");
+    string_add_format(&text, "%s ", what);
     add_node(error, &text);
     add_functions(error, &text);
     string_add_format(&text, ": %s (code %d)", text_or(TENSORRT_GET(IParserError, desc, error), "it does not say why"),
@@ -69,6 +64,16 @@ static int refuse_model(void *parser, struct error *err)
     if (err != NULL)
         err->foreign_code = TENSORRT_PARSER_CODE + TENSORRT_GET(IParserError, code, error);
     return ERR_BACKEND;
+}
+
+static int refuse_model(void *parser, struct error *err)
+{
+    int32_t count = TENSORRT_GET(IParser, getNbErrors, parser);
+
+    if (count < 1)
+        return tensorrt_failure(err, "TensorRT's parser refuses the model");
+    return tensorrt_report_parser_error(TENSORRT_CALL(IParser, getError, parser, 0), count, "TensorRT's parser refuses",
+                                        err);
 }
 
 /* ---- Parsing ---- */

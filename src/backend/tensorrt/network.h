@@ -14,6 +14,10 @@ struct tensorrt_network {
 /* Added to IParserError's code as the foreign_code of an error, so that it differs from ErrorCode of an operation. */
 #define TENSORRT_PARSER_CODE 1000
 
+/* Fills `err` with an IParserError, the first of `count`: `what`, then node, operator, function and TensorRT's text.
+ * ERR_BACKEND. */
+int tensorrt_report_parser_error(void *error, int32_t count, const char *what, struct error *err);
+
 /* Parses `source`, and marks outputs and debug tensors as the settings say. The settings and the source outlive
  * the network. ERR_UNSUPPORTED: the library has no builder or no parser; ERR_BACKEND: the parser refuses the model: the
  * message has node, operator, function and TensorRT's text; ERR_INVALID: names that the network does not have. */

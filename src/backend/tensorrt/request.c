@@ -81,6 +81,8 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct tensorrt_settings, allocation_strategy, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_settings, weight_streaming_budget, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_settings, lean_runtime, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_settings, refit_from, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_settings, device, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_settings, profile, MESSAGE_FLAG),
 };
 const struct message_record tensorrt_settings_record = MESSAGE_RECORD(struct tensorrt_settings, settings_fields);
@@ -115,6 +117,7 @@ const struct message_record tensorrt_build_report_record =
 
 static const struct message_field plan_source_fields[] = {
     MESSAGE_FIELD(struct tensorrt_plan_source, path, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_plan_source, refits, MESSAGE_FLAG),
 };
 const struct message_record tensorrt_plan_source_record =
     MESSAGE_RECORD(struct tensorrt_plan_source, plan_source_fields);

@@ -79,6 +79,7 @@ extern const struct message_record tensorrt_network_view_record;
 /* Where a session's plan is. */
 struct tensorrt_plan_source {
     const char *path; /* NULL: the plan of the last build */
+    bool refits;      /* with the weights of the model that follows */
 };
 
 extern const struct message_record tensorrt_plan_source_record;

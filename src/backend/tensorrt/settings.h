@@ -88,7 +88,9 @@ struct tensorrt_settings {
     /* how it is run */
     int64_t optimization_profile;
     const char *allocation_strategy, *weight_streaming_budget, *lean_runtime;
-    bool profile; /* times of layers go to the log when the session is closed */
+    const char *refit_from; /* an ONNX model, whose weights the engine is given; NULL: its own */
+    int64_t device;         /* CUDA's number of the GPU, for builds, too */
+    bool profile;           /* times of layers go to the log when the session is closed */
 };
 
 #endif

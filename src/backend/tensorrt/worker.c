@@ -95,7 +95,7 @@ static int list_layers(const struct tensorrt *trt, const struct tensorrt_setting
 
     plain.mark_debug = (struct words){0};
     plain.mark_unfused = plain.profile = false;
-    rc = tensorrt_engine_load(trt, &plain, plan, &engine, err);
+    rc = tensorrt_engine_load(trt, &plain, plan, NULL, &engine, err);
     if (rc < 0)
         return rc;
     rc = tensorrt_engine_layers(&engine, ret, err);
@@ -207,6 +207,16 @@ done:
     return rc;
 }
 
+/* TensorRT builds for the device of the process. TensorRT-RTX needs none. */
+static int choose_device(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct error *err)
+{
+    int rc = cuda_start(trt->place.path, err);
+
+    if (rc < 0)
+        return settings->device > 0 ? rc : 0;
+    return cuda_use_device(settings->device, err);
+}
+
 static void take_model(struct worker_question *question, struct arena *arena, struct backend_model *ret)
 {
     ret->path = message_take_string(&question->message, arena);
@@ -227,7 +237,9 @@ static int answer_build(struct worker_question *question, struct worker_reply *r
     take_settings(question, &reply->arena, &build.settings);
     build.wants_layers = message_take_number(&question->message) != 0;
     take_model(question, &reply->arena, &model);
-    rc = tensorrt_network_open(build.trt, &build.settings, &model, &network, err);
+    rc = choose_device(build.trt, &build.settings, err);
+    if (rc == 0)
+        rc = tensorrt_network_open(build.trt, &build.settings, &model, &network, err);
     if (rc < 0)
         return rc;
     rc = build_network(&build, &network, &reply->message, err);
@@ -337,8 +349,9 @@ static void release_session(struct worker_session *session)
     free(session);
 }
 
-/* `session` has its settings. */
-static int load_session(struct worker_session *session, const char *path, struct error *err)
+/* `session` has its settings; `weights` may be NULL. */
+static int load_session(struct worker_session *session, const char *path, const struct backend_model *weights,
+                        struct error *err)
 {
     struct file_map map = {0};
     const struct tensorrt *trt;
@@ -348,7 +361,7 @@ static int load_session(struct worker_session *session, const char *path, struct
         rc = load_plan(path, &map, err);
     if (rc < 0)
         return rc;
-    rc = tensorrt_engine_load(trt, &session->settings, source_bytes(&map, path), &session->engine, err);
+    rc = tensorrt_engine_load(trt, &session->settings, source_bytes(&map, path), weights, &session->engine, err);
     file_map_release(&map);
     return rc;
 }
@@ -357,11 +370,13 @@ static int answer_open(struct worker_question *question, struct worker_reply *re
 {
     struct worker_session *session = memory_alloc_zero(1, sizeof(*session));
     struct tensorrt_plan_source source = {0};
+    struct backend_model weights = {0};
     int rc;
 
     take_settings(question, &session->arena, &session->settings);
     message_take_record(&question->message, &reply->arena, &tensorrt_plan_source_record, &source);
-    rc = load_session(session, source.path, err);
+    take_model(question, &reply->arena, &weights);
+    rc = load_session(session, source.path, source.refits ? &weights : NULL, err);
     if (rc < 0) {
         release_session(session);
         return rc;

@@ -127,6 +127,10 @@ union tensorrt_dims {
     METHOD(VCudaEngine, getMinimumWeightStreamingBudget, int64_t, (void *self)) \
     METHOD(VCudaEngine, setWeightStreamingBudgetV2, bool, (void *self, int64_t bytes)) \
     METHOD(VCudaEngine, getWeightStreamingAutomaticBudget, int64_t, (void *self)) \
+    METHOD(VCudaEngine, isRefittable, bool, (void *self)) \
+    METHOD(VRefitter, refitCudaEngine, bool, (void *self)) \
+    METHOD(VRefitter, setErrorRecorder, void, (void *self, void *recorder)) \
+    METHOD(VRefitter, getMissingWeights, int32_t, (void *self, int32_t most, const char **names)) \
     METHOD(VExecutionContext, setProfiler, void, (void *self, void *profiler)) \
     METHOD(VExecutionContext, setOptimizationProfileAsync, bool, (void *self, int32_t index, void *stream)) \
     METHOD(VExecutionContext, setEnqueueEmitsProfile, void, (void *self, bool emits)) \
@@ -169,6 +173,11 @@ union tensorrt_dims {
     METHOD(IParser, getNbSubgraphs, int64_t, (void *self)) \
     METHOD(IParser, isSubgraphSupported, bool, (void *self, int64_t index)) \
     METHOD(IParser, getSubgraphNodes, int64_t *, (void *self, int64_t index, int64_t *count)) \
+    METHOD(IParserRefitter, refitFromBytes, bool, (void *self, const void *model, size_t size, const char *path)) \
+    METHOD(IParserRefitter, refitFromFile, bool, (void *self, const char *path)) \
+    METHOD(IParserRefitter, getNbErrors, int32_t, (void *self)) \
+    METHOD(IParserRefitter, getError, void *, (void *self, int32_t index)) \
+    METHOD(IParserRefitter, destructor, void, (void *self)) \
     METHOD(IParserError, code, int32_t, (void *self)) \
     METHOD(IParserError, desc, const char *, (void *self)) \
     METHOD(IParserError, file, const char *, (void *self)) \

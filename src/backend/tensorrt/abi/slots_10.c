@@ -102,6 +102,11 @@ const struct tensorrt_slot tensorrt_slots_10[] = {
     SLOT(VCudaEngine, getMinimumWeightStreamingBudget, 45),
     SLOT_SINCE(VCudaEngine, setWeightStreamingBudgetV2, 48, 10, 1),
     SLOT_SINCE(VCudaEngine, getWeightStreamingAutomaticBudget, 50, 10, 1),
+    SLOT(VCudaEngine, isRefittable, 8),
+
+    SLOT(VRefitter, refitCudaEngine, 4),
+    SLOT(VRefitter, setErrorRecorder, 11),
+    SLOT(VRefitter, getMissingWeights, 14),
 
     SLOT(VExecutionContext, setProfiler, 5),
     SLOT(VExecutionContext, setOptimizationProfileAsync, 17),
@@ -151,6 +156,12 @@ const struct tensorrt_slot tensorrt_slots_10[] = {
     SLOT_SINCE(IParser, getNbSubgraphs, 18, 10, 8),
     SLOT_SINCE(IParser, isSubgraphSupported, 19, 10, 8),
     SLOT_SINCE(IParser, getSubgraphNodes, 20, 10, 8),
+
+    SLOT(IParserRefitter, refitFromBytes, 0),
+    SLOT(IParserRefitter, refitFromFile, 1),
+    SLOT(IParserRefitter, getNbErrors, 2),
+    SLOT(IParserRefitter, getError, 3),
+    SLOT(IParserRefitter, destructor, 6),
 
     SLOT(IParserError, code, 0),
     SLOT(IParserError, desc, 1),

@@ -95,6 +95,11 @@ const struct tensorrt_slot tensorrt_slots_11[] = {
     SLOT(VCudaEngine, getStreamableWeightsSize, 38),
     SLOT(VCudaEngine, setWeightStreamingBudgetV2, 40),
     SLOT(VCudaEngine, getWeightStreamingAutomaticBudget, 42),
+    SLOT(VCudaEngine, isRefittable, 6),
+
+    SLOT(VRefitter, refitCudaEngine, 4),
+    SLOT(VRefitter, setErrorRecorder, 7),
+    SLOT(VRefitter, getMissingWeights, 10),
 
     SLOT(VExecutionContext, setProfiler, 5),
     SLOT(VExecutionContext, setOptimizationProfileAsync, 16),
@@ -128,6 +133,12 @@ const struct tensorrt_slot tensorrt_slots_11[] = {
     SLOT(IParser, getNbSubgraphs, 16),
     SLOT(IParser, isSubgraphSupported, 17),
     SLOT(IParser, getSubgraphNodes, 18),
+
+    SLOT(IParserRefitter, refitFromBytes, 0),
+    SLOT(IParserRefitter, refitFromFile, 1),
+    SLOT(IParserRefitter, getNbErrors, 2),
+    SLOT(IParserRefitter, getError, 3),
+    SLOT(IParserRefitter, destructor, 6),
 
     SLOT(IParserError, code, 0),
     SLOT(IParserError, desc, 1),

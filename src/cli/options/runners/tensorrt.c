@@ -24,6 +24,10 @@ static const struct option rows[] = {
                 "its actual shapes (runtime)"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
             "device memory limit of weights, in bytes or percent"),
+    ROW(tensorrt.refit_from, .names = {"--refit-from-onnx"}, .kind = OPTION_ONE, .value_name = "MODEL",
+        .file = OPTION_READS,
+        .help = "give a refittable or stripped engine the weights of this ONNX model, from TensorRT 10.0 on; a model "
+                "that is built with --strip-plan gives its own"),
     /* for all tools that build engines */
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, sparse_weights, "--sparse-weights", "allow tactics for sparse weights"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, version_compatible, "--version-compatible",
@@ -36,7 +40,8 @@ static const struct option rows[] = {
             "restrict the engine to the safety scope"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, refittable, "--refittable", "build an engine whose weights can be replaced"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, strip_plan, "--strip-plan",
-            "leave out refittable weights; outputs are zeros until they are refitted"),
+            "leave out refittable weights; `run --refit-from-onnx` gives them to the engine"),
+    TRT_ROW(OPTION_ONE, OPTION_INTEGER, device, "--device", "number of the GPU, from 0, that builds and runs engines"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, use_dla, "--use-dla", "run layers on a DLA core"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, allow_gpu_fallback, "--allow-gpu-fallback",
             "run layers that the DLA does not support on the GPU"),
@@ -72,7 +77,7 @@ static const struct option rows[] = {
             "memory formats of inputs and outputs: NAME:[linear,chw4]"),
 };
 
-#define RUN_ONLY 4
+#define RUN_ONLY 5
 #define CONVERT_ONLY 3
 
 #define TENSORRT_GROUP(first, end)                                                                                     \
