@@ -237,7 +237,7 @@ int engine_file_take_precision(struct engine_file *file, const struct tactic_opt
 static void show_progress(void *data, const char *layer, size_t done, size_t all)
 {
     const struct engine_file *file = data;
-    const struct layer_progress progress = {layer, done + 1, all};
+    const struct layer_progress progress = {layer, done + 1, all, NULL};
 
     if (file->shows_progress)
         progress_line_show_layer(file->context->progress, layer != NULL ? &progress : NULL);

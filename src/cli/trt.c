@@ -12,6 +12,7 @@
 #include "cli/model_file.h"
 #include "cli/options/runners/disabled.h"
 #include "cli/options/runners/precision_rules.h"
+#include "cli/terminal/progress_line.h"
 #include "cli/trt_replay.h"
 #include "engine/plan/plan.h"
 #include "engine/precision/words.h"
@@ -302,6 +303,13 @@ static bool reports_tactics(const struct engine_values *values, const struct trt
            tensorrt_find(NULL, &library, NULL) == 0 && !library->is_rtx && library->major < 11;
 }
 
+static void show_build(void *data, const char *phase, size_t done, size_t all)
+{
+    const struct layer_progress progress = {phase, done + 1, all, "step"};
+
+    progress_line_show_layer(data, phase != NULL ? &progress : NULL);
+}
+
 int trt_request_init(struct trt_request *request, const struct command_context *context,
                      const struct engine_values *values, const struct model_file_settings *model,
                      const struct trtexec *program, struct error *err)
@@ -319,6 +327,10 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     *settings = values->tensorrt;
     settings->program = program;
     settings->log = context->log;
+    if (context->progress != NULL && log_shows(context->log, LOG_INFO)) {
+        settings->progress = show_build;
+        settings->progress_context = context->progress;
+    }
     settings->strongly_typed = values->strongly_typed;
     settings->calibration_cache = values->calibration_cache;
     settings->outputs = engine->network.outputs;

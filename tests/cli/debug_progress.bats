@@ -158,6 +158,23 @@ END
     done
 }
 
+# TensorRT is tests/tensorrt_stand_in/, whose builder has one phase, with a step for each layer.
+@test "an engine that TensorRT builds shows the steps of its phases" {
+    local library=$POLYGRAPHY_TEST_PROGRAMS/tensorrt/10.16
+    export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$library LD_LIBRARY_PATH=$library
+    cp "$POLYGRAPHY_ROOT/tests/models/attention_overflow.onnx" model.onnx
+    polygraphy run model.onnx --onnxrt >/dev/null 2>&1 || skip 'ONNX Runtime is not there'
+    local command
+    for command in 'convert model.onnx -o model.engine' 'run model.onnx --trt'; do
+        on_terminal polygraphy $command --log-format no-colors --log-file log.txt
+        [ "$ended" -eq 0 ]
+        showed '^\[>                   \] step 1 of 11: Building Engine'
+        diff <(terminal screen record) log.txt
+        on_terminal polygraphy $command -q
+        showed_nothing
+    done
+}
+
 # ---- Each tool ----
 
 @test "reduce: checks expected and nodes that are left" {

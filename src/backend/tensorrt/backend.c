@@ -88,7 +88,11 @@ static int build_plan(const struct tensorrt_settings *settings, const struct bac
     message_put_record(&exchange.question, &tensorrt_settings_record, settings);
     message_put_number(&exchange.question, wants_layers);
     put_model(&exchange.question, source);
+    exchange.progress = settings->progress;
+    exchange.progress_context = settings->progress_context;
     rc = worker_exchange_ask(&exchange, err);
+    if (settings->progress != NULL)
+        settings->progress(settings->progress_context, NULL, 0, 0);
     if (rc == 0)
         rc = take_products(&exchange, ret, err);
     *ret_generation = exchange.generation;

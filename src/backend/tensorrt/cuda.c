@@ -89,10 +89,12 @@ int cuda_start(const char *library, struct error *err)
     return 0;
 }
 
-int cuda_use_device(int64_t device, struct error *err)
+int cuda_use_device(const char *library, int64_t device, struct error *err)
 {
-    int count = 0;
+    int count = 0, rc = cuda_start(library, err);
 
+    if (rc < 0)
+        return rc;
     if (device < 0 || device > INT_MAX || cuda.count_devices(&count) != 0 || device >= count)
         return error_set(err, ERR_INVALID, "--device: there is no GPU %lld; CUDA finds %d, numbered from 0",
                          (long long)device, count);

@@ -14,8 +14,9 @@ enum cuda_direction { CUDA_TO_DEVICE = 1, CUDA_TO_HOST = 2 };
  * ERR_MISSING: there is no CUDA, or no device answers. */
 int cuda_start(const char *library, struct error *err);
 
-/* Makes GPU number `device` that of all calls that follow, TensorRT's among them. ERR_INVALID: there is no such one. */
-int cuda_use_device(int64_t device, struct error *err);
+/* The same, and makes GPU number `device` that of all calls that follow, TensorRT's among them. ERR_INVALID: there is
+ * none of that number. */
+int cuda_use_device(const char *library, int64_t device, struct error *err);
 
 /* Device memory. ERR_DEVICE_MEMORY: the device has too little, with foreign_code CUDA_OUT_OF_MEMORY; ERR_BACKEND
  * otherwise. */

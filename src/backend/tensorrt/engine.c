@@ -79,9 +79,10 @@ static int describe_tensors(struct tensorrt_engine *engine, struct error *err)
 
 /* ---- Loading ---- */
 
-static int create_runtime(const struct tensorrt *trt, struct tensorrt_engine *engine, struct error *err)
+static int create_runtime(struct tensorrt_engine *engine, struct error *err)
 {
     const struct tensorrt_settings *settings = engine->settings;
+    const struct tensorrt *trt = engine->trt;
     void *logger = tensorrt_logger(settings->log);
 
     if (trt->register_plugins != NULL)
@@ -279,12 +280,20 @@ static int refuse_plan(const struct tensorrt *trt, struct span plan, struct erro
     return tensorrt_failure(err, what.data);
 }
 
-static int deserialize_plan(const struct tensorrt *trt, struct tensorrt_engine *engine, struct span plan,
-                            struct error *err)
+static int deserialize_plan(struct tensorrt_engine *engine, struct error *err)
 {
+    struct span plan = engine->plan;
+
     engine->engine =
         tensorrt_object(TENSORRT_CALL(VRuntime, deserializeCudaEngine, engine->runtime, plan.data, plan.size, NULL));
-    return engine->engine != NULL ? 0 : refuse_plan(trt, plan, err);
+    return engine->engine != NULL ? 0 : refuse_plan(engine->trt, plan, err);
+}
+
+static int take_weights(struct tensorrt_engine *engine, struct error *err)
+{
+    return engine->weights != NULL
+               ? tensorrt_refit(engine->trt, engine->engine, engine->weights, engine->settings->log, err)
+               : 0;
 }
 
 static int create_stream(struct tensorrt_engine *engine, struct error *err)
@@ -297,24 +306,19 @@ typedef int engine_step(struct tensorrt_engine *engine, struct error *err);
 int tensorrt_engine_load(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct span plan,
                          const struct backend_model *weights, struct tensorrt_engine *ret, struct error *err)
 {
-    static engine_step *const steps[] = {describe_tensors, set_streaming_budget, create_stream, create_context,
-                                         prepare_context};
+    static engine_step *const steps[] = {create_runtime,       deserialize_plan, take_weights,   describe_tensors,
+                                         set_streaming_budget, create_stream,    create_context, prepare_context};
     int rc;
 
-    *ret = (struct tensorrt_engine){.settings = settings};
+    *ret = (struct tensorrt_engine){.settings = settings, .trt = trt, .plan = plan, .weights = weights};
     tensorrt_errors_clear();
-    rc = cuda_start(trt->place.path, err);
-    if (rc == 0)
-        rc = cuda_use_device(settings->device, err);
+    rc = cuda_use_device(trt->place.path, settings->device, err);
     if (rc < 0)
         return rc;
-    rc = create_runtime(trt, ret, err);
-    if (rc == 0)
-        rc = deserialize_plan(trt, ret, plan, err);
-    if (rc == 0 && weights != NULL)
-        rc = tensorrt_refit(trt, ret->engine, weights, settings->log, err);
     for (size_t i = 0; i < ARRAY_LEN(steps) && rc == 0; i++)
         rc = steps[i](ret, err);
+    ret->plan = (struct span){0};
+    ret->weights = NULL;
     if (rc < 0)
         tensorrt_engine_release(ret);
     return rc;

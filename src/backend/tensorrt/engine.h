@@ -22,6 +22,9 @@ struct tensorrt_tensors {
 
 struct tensorrt_engine {
     const struct tensorrt_settings *settings;
+    const struct tensorrt *trt;
+    struct span plan; /* while it is loaded, as is the next */
+    const struct backend_model *weights;
     void *runtime, *lean_runtime, *engine, *context, *stream;
     struct tensor_list *seen; /* gets debug tensors of a run; NULL: the run has a list of its own */
     void *workspace;          /* device memory of --allocation-strategy runtime */

@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "backend/tensorrt/cuda.h"
+#include "backend/worker/worker.h"
 #include "base/memory.h"
+#include "base/system.h"
 
 /* ---- IVersionedInterface ---- */
 
@@ -211,27 +213,76 @@ void *tensorrt_logger(struct log *log)
 
 /* ---- Progress ---- */
 
+#define MOST_PHASES 16             /* at a time; further ones are not reported */
+#define SECONDS_BETWEEN_STEPS 0.05 /* that are reported */
+
+/* Phases are nested, and each counts its own steps. */
+static struct {
+    pthread_mutex_t mutex; /* builders have threads */
+    struct {
+        char name[128];
+        int32_t steps;
+    } phases[MOST_PHASES];
+    size_t count;
+    double reported; /* stopwatch_now() */
+} build = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+
+/* The latest of this name; MOST_PHASES: none is. */
+static size_t find_phase(const char *name)
+{
+    for (size_t i = build.count; i-- > 0;)
+        if (strncmp(build.phases[i].name, name, sizeof(build.phases[i].name) - 1) == 0)
+            return i;
+    return MOST_PHASES;
+}
+
 static void start_phase(void *self, const char *phase, const char *parent, int32_t steps)
 {
     (void)self;
-    (void)steps;
     log_message(log_of_messages, LOG_EXTRA_VERBOSE, "TensorRT: %s%s%s", parent != NULL ? parent : "",
                 parent != NULL ? ": " : "", phase);
+    pthread_mutex_lock(&build.mutex);
+    if (build.count < MOST_PHASES) {
+        snprintf(build.phases[build.count].name, sizeof(build.phases[0].name), "%s", phase);
+        build.phases[build.count++].steps = steps;
+    }
+    pthread_mutex_unlock(&build.mutex);
+    if (steps > 0)
+        worker_report_progress(phase, 0, (uint64_t)steps);
 }
 
 /* True: go on. An interruption ends the whole process. */
 static bool complete_step(void *self, const char *phase, int32_t step)
 {
+    double now = stopwatch_now();
+    int32_t steps = 0;
+    size_t place;
+
     (void)self;
-    (void)phase;
-    (void)step;
+    pthread_mutex_lock(&build.mutex);
+    place = find_phase(phase);
+    if (place < MOST_PHASES && now - build.reported >= SECONDS_BETWEEN_STEPS) {
+        steps = build.phases[place].steps;
+        build.reported = now;
+    }
+    pthread_mutex_unlock(&build.mutex);
+    if (step >= 0 && step + 1 < steps)
+        worker_report_progress(phase, (uint64_t)step + 1, (uint64_t)steps);
     return true;
 }
 
 static void finish_phase(void *self, const char *phase)
 {
+    size_t place;
+
     (void)self;
-    (void)phase;
+    pthread_mutex_lock(&build.mutex);
+    place = find_phase(phase);
+    if (place < MOST_PHASES) {
+        build.count--;
+        memmove(&build.phases[place], &build.phases[place + 1], (build.count - place) * sizeof(build.phases[0]));
+    }
+    pthread_mutex_unlock(&build.mutex);
 }
 
 #define MONITOR_METHODS                                                                                                \
@@ -243,6 +294,8 @@ void *tensorrt_progress_monitor(void)
     static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, MONITOR_METHODS};
     static struct tensorrt_interface monitor = {.kind = "IProgressMonitor"};
 
+    build.count = 0;
+    build.reported = 0;
     monitor.vtable = is_versioned() ? versioned : plain;
     return &monitor;
 }

@@ -47,7 +47,8 @@ int tensorrt_failure(struct error *err, const char *what);
 
 /* ---- Progress ---- */
 
-/* IProgressMonitor: each phase of a build is logged as it begins. */
+/* IProgressMonitor of one build: each phase is logged as it begins, and its steps are reported to the process that
+ * asks. */
 void *tensorrt_progress_monitor(void);
 
 /* ---- Calibration ---- */

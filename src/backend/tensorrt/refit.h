@@ -1,5 +1,4 @@
-/* backend/tensorrt/refit.h: weights of an ONNX model for an engine that was built without its own, or to be given others.
- */
+/* backend/tensorrt/refit.h: weights of an ONNX model for an engine that was built without its own, or gets others. */
 #ifndef BACKEND_TENSORRT_REFIT_H
 #define BACKEND_TENSORRT_REFIT_H
 

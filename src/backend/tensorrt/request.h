@@ -17,7 +17,7 @@ enum tensorrt_question {
     TENSORRT_QUESTIONS,
 };
 
-/* All members of struct tensorrt_settings but the log. */
+/* All members of struct tensorrt_settings but the log and the progress. */
 extern const struct message_record tensorrt_settings_record;
 
 /* The library that was found. */

@@ -42,6 +42,10 @@ struct tensorrt_settings {
     const struct trtexec *program; /* of backend/trtexec/ only */
     struct log *log;               /* what TensorRT warns of, and where it fails; may be NULL */
 
+    /* Called while an engine is built: step `done` of `all` of a phase; with NULL at the end. NULL: not called. */
+    void (*progress)(void *context, const char *phase, size_t done, size_t all);
+    void *progress_context;
+
     /* what layers compute in */
     bool tf32, fp16, bf16, int8, fp8, strongly_typed;
     enum tensorrt_constraints constraints;

@@ -210,11 +210,9 @@ done:
 /* TensorRT builds for the device of the process. TensorRT-RTX needs none. */
 static int choose_device(const struct tensorrt *trt, const struct tensorrt_settings *settings, struct error *err)
 {
-    int rc = cuda_start(trt->place.path, err);
+    int rc = cuda_use_device(trt->place.path, settings->device, err);
 
-    if (rc < 0)
-        return settings->device > 0 ? rc : 0;
-    return cuda_use_device(settings->device, err);
+    return rc == ERR_MISSING && settings->device == 0 ? 0 : rc;
 }
 
 static void take_model(struct worker_question *question, struct arena *arena, struct backend_model *ret)

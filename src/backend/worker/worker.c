@@ -1,7 +1,7 @@
 /* backend/worker/worker.c: see worker.h.
  *
- * A question begins with its kind and the threshold of the log. A note is a line of the log. An answer begins with the
- * outcome, filled up to a multiple of the alignment of data, so that data behind it are aligned.
+ * A question begins with its kind and the threshold of the log. A note is a line of the log, or progress. An answer
+ * begins with the outcome, filled up to a multiple of the alignment of data, so that data behind it are aligned.
  */
 #include "backend/worker/worker.h"
 
@@ -12,6 +12,7 @@
 #include "base/memory.h"
 
 #define NO_LOG INT64_MAX
+#define NOTE_PROGRESS INT64_MIN /* in place of the level of a line */
 #define OUTCOME_ALIGNMENT 64
 
 /* ---- In the worker process ---- */
@@ -22,6 +23,14 @@ static struct {
     pthread_mutex_t mutex; /* of notes */
 } at_work = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
+static void send_note(struct message *note)
+{
+    pthread_mutex_lock(&at_work.mutex);
+    bounded_process_note(at_work.answer_to, &(struct text){note->head.data, note->head.size}, 1);
+    pthread_mutex_unlock(&at_work.mutex);
+    message_release(note);
+}
+
 static void send_line(void *data, enum log_level level, int depth, struct text line)
 {
     struct message note;
@@ -31,10 +40,19 @@ static void send_line(void *data, enum log_level level, int depth, struct text l
     message_init(&note);
     message_put_number(&note, (uint64_t)(int64_t)level);
     message_put_text(&note, line);
-    pthread_mutex_lock(&at_work.mutex);
-    bounded_process_note(at_work.answer_to, &(struct text){note.head.data, note.head.size}, 1);
-    pthread_mutex_unlock(&at_work.mutex);
-    message_release(&note);
+    send_note(&note);
+}
+
+void worker_report_progress(const char *what, uint64_t done, uint64_t all)
+{
+    struct message note;
+
+    message_init(&note);
+    message_put_number(&note, (uint64_t)NOTE_PROGRESS);
+    message_put_text(&note, text_of(what));
+    message_put_number(&note, done);
+    message_put_number(&note, all);
+    send_note(&note);
 }
 
 static struct log log_of_worker = {.write = send_line};
@@ -106,15 +124,30 @@ int worker_refuse_answer(const struct worker_process *worker, struct error *err)
     return error_set(err, ERR_BACKEND, "the process of %s gives an answer that cannot be read", worker->work->name);
 }
 
-static void log_line(void *data, struct text note)
+static void pass_progress(const struct worker_exchange *exchange, struct message_reader *note)
+{
+    SCOPED_ARENA(arena);
+    const char *what = arena_text(&arena, message_take_text(note));
+    uint64_t done = message_take_number(note), all = message_take_number(note);
+
+    if (!note->damaged && exchange->progress != NULL)
+        exchange->progress(exchange->progress_context, what, (size_t)done, (size_t)all);
+}
+
+static void take_note(void *data, struct text bytes)
 {
     const struct worker_exchange *exchange = data;
-    struct message_reader reader = {note.data, note.size, 0, false};
-    enum log_level level = (enum log_level)(int64_t)message_take_number(&reader);
-    struct text line = message_take_text(&reader);
+    struct message_reader note = {bytes.data, bytes.size, 0, false};
+    int64_t level = (int64_t)message_take_number(&note);
+    struct text line;
 
-    if (!reader.damaged && level < LOG_CRITICAL)
-        log_text(exchange->log, level, line);
+    if (level == NOTE_PROGRESS) {
+        pass_progress(exchange, &note);
+        return;
+    }
+    line = message_take_text(&note);
+    if (!note.damaged && level < LOG_CRITICAL)
+        log_text(exchange->log, (enum log_level)level, line);
 }
 
 static int take_outcome(struct worker_exchange *exchange, struct error *err)
@@ -160,7 +193,7 @@ static int start_process(struct worker_process *worker, struct error *err)
                                             .more_memory = work->more_memory,
                                             .more_time = work->more_time,
                                             .answer = answer_question,
-                                            .note = log_line,
+                                            .note = take_note,
                                             .data = work};
     worker->generation++;
     worker->owner = getpid();

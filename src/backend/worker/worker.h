@@ -3,7 +3,8 @@
  * The module backend/worker/ is the protocol between a backend and its worker process, a bounded copy of this program
  * (base/process/bounded.h): message.h has values and tables of struct members, this header the questions. A worker
  * answers one question at a time and keeps what it has loaded, so a model is loaded or built once and run many times.
- * An answer begins with its outcome, a struct error. Lines of the worker's log arrive while it is at work. A crash, a
+ * An answer begins with its outcome, a struct error. Lines of the worker's log, and
+ * its progress, arrive while it is at work. A crash, a
  * signal, a time limit and a memory limit are errors for which bounded_process_is_end() holds; the next question that
  * may start a process gets a new one. Tensors of a question or an answer are in memory that both processes map, and are
  * copied once. May use base/process/, tensor/ and backend/backend.h.
@@ -46,6 +47,9 @@ struct bounded_bytes worker_question_keep(struct worker_question *question);
 /* The log of the process that has asked; NULL when it wants no lines. Any thread may write to it. */
 struct log *worker_log(void);
 
+/* Reports the progress of the question: step `done` of `all`, counted from 0, of `what`. Any thread may. */
+void worker_report_progress(const char *what, uint64_t done, uint64_t all);
+
 /* ---- In the process that asks ---- */
 
 struct worker_work {
@@ -80,6 +84,8 @@ struct worker_exchange {
     struct bounds bounds;
     uint64_t generation; /* of the process that has to answer; 0: one that may be started now, and then of that one */
     struct log *log;     /* gets the lines of the worker; may be NULL */
+    void (*progress)(void *context, const char *what, size_t done, size_t all); /* as the worker reports it; NULL */
+    void *progress_context;
     struct bounded_bytes bytes;   /* the answer */
     struct message_reader answer; /* behind its outcome */
 };

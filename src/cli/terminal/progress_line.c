@@ -241,7 +241,7 @@ void progress_line_show_layer(struct progress_line *line, const struct layer_pro
     line->has_layer = layer != NULL;
     if (layer) {
         snprintf(line->name, sizeof(line->name), "%s", layer->name);
-        line->layer = (struct layer_progress){line->name, layer->number, layer->count};
+        line->layer = (struct layer_progress){line->name, layer->number, layer->count, layer->unit};
     } else if (!line->has_session) {
         erase_line(line);
     }

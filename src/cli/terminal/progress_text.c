@@ -136,11 +136,16 @@ static void add_name(struct string_builder *ret, const char *name, size_t room)
         string_add_char(ret, (unsigned char)name[i] < ' ' || name[i] == 0x7f ? '?' : name[i]);
 }
 
+static const char *unit_of(const struct layer_progress *layer)
+{
+    return layer->unit != NULL ? layer->unit : "layer";
+}
+
 void layer_to_text(const struct layer_progress *layer, size_t width, struct string_builder *ret)
 {
     SCOPED_STRING(count);
 
-    string_add_format(&count, "layer %zu of %zu", layer->number, layer->count);
+    string_add_format(&count, "%s %zu of %zu", unit_of(layer), layer->number, layer->count);
     if (BAR_EXTRA + USUAL_BAR + count.size <= width) {
         string_add_char(ret, '[');
         add_filled(ret, (double)layer->number - 1, (double)layer->count, USUAL_BAR);
@@ -158,7 +163,7 @@ void layer_add_to_text(const struct layer_progress *layer, size_t start, size_t 
 {
     size_t before = ret->size;
 
-    string_add_format(ret, ", layer %zu of %zu", layer->number, layer->count);
+    string_add_format(ret, ", %s %zu of %zu", unit_of(layer), layer->number, layer->count);
     if (ret->size - start > width)
         string_truncate(ret, before);
 }

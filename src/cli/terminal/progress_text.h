@@ -22,10 +22,11 @@ void progress_to_text(const struct session_progress *progress, double since, uns
  * known. */
 double progress_time_left(const struct session_progress *progress, double since);
 
-/* The layer that an engine build processes. */
+/* The layer that an engine build processes, or the step of a phase of it. */
 struct layer_progress {
-    const char *name;
+    const char *name;     /* of the layer, of the phase */
     size_t number, count; /* number is from 1 to count */
+    const char *unit;     /* what is counted: "step"; NULL: "layer". A literal */
 };
 
 /* Appends a line like that of a session, with as much of the name as fits, without control characters. */

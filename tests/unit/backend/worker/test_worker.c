@@ -10,7 +10,15 @@
 #include "backend/worker/worker.h"
 #include "base/memory.h"
 
-enum question { QUESTION_DOUBLE, QUESTION_FAIL, QUESTION_CRASH, QUESTION_KEEP, QUESTION_KEPT, QUESTIONS };
+enum question {
+    QUESTION_DOUBLE,
+    QUESTION_FAIL,
+    QUESTION_CRASH,
+    QUESTION_KEEP,
+    QUESTION_KEPT,
+    QUESTION_SLOW,
+    QUESTIONS
+};
 
 /* Gives each float of the feed twice its value, and logs a line before and after. */
 static int answer_double(struct worker_question *question, struct worker_reply *reply, struct error *err)
@@ -38,6 +46,14 @@ static int answer_double(struct worker_question *question, struct worker_reply *
     message_put_tensors(&reply->message, &reply->tensors);
     tensor_list_release(&feed);
     return rc;
+}
+
+static int answer_slowly(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    (void)question, (void)reply, (void)err;
+    for (uint64_t i = 0; i < 3; i++)
+        worker_report_progress("thinking", i, 3);
+    return 0;
 }
 
 static int answer_fail(struct worker_question *question, struct worker_reply *reply, struct error *err)
@@ -74,8 +90,8 @@ static int answer_kept(struct worker_question *question, struct worker_reply *re
     return 0;
 }
 
-static worker_function *const functions[QUESTIONS] = {answer_double, answer_fail, answer_crash, answer_keep,
-                                                      answer_kept};
+static worker_function *const functions[QUESTIONS] = {answer_double, answer_fail, answer_crash,
+                                                      answer_keep,   answer_kept, answer_slowly};
 static const struct worker_work work = {.name = "the library", .functions = functions, .function_count = QUESTIONS};
 static struct worker_process worker = WORKER(&work);
 static const struct bounds no_bounds;
@@ -163,6 +179,28 @@ static void an_error_of_the_worker_is_an_error_here(void **state)
 }
 
 /* Lines that were logged before are not lost, and what the process held is not asked for in vain. */
+static void keep_progress(void *context, const char *what, size_t done, size_t all)
+{
+    string_add_format(context, "%s %zu of %zu\n", what, done, all);
+}
+
+static void progress_is_passed_on_where_it_is_wanted(void **state)
+{
+    struct worker_exchange exchange;
+    SCOPED_STRING(steps);
+    struct error err;
+
+    (void)state;
+    for (int wanted = 0; wanted < 2; wanted++) {
+        worker_exchange_begin(&exchange, &worker, QUESTION_SLOW, &no_bounds, 0, NULL);
+        exchange.progress = wanted ? keep_progress : NULL;
+        exchange.progress_context = &steps;
+        assert_int_equal(worker_exchange_ask(&exchange, &err), 0);
+        worker_exchange_end(&exchange);
+    }
+    assert_string_equal(steps.data, "thinking 0 of 3\nthinking 1 of 3\nthinking 2 of 3\n");
+}
+
 static void a_crash_is_an_error_and_loses_what_the_process_held(void **state)
 {
     struct worker_exchange exchange;
@@ -240,6 +278,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_arrive_aligned_in_messages_of_any_size),
         cmocka_unit_test(an_error_of_the_worker_is_an_error_here),
+        cmocka_unit_test(progress_is_passed_on_where_it_is_wanted),
         cmocka_unit_test(a_crash_is_an_error_and_loses_what_the_process_held),
         cmocka_unit_test(bytes_of_a_question_can_be_kept),
         cmocka_unit_test(a_forked_process_has_a_worker_of_its_own),

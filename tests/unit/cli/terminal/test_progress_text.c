@@ -149,7 +149,7 @@ static void time_passes_while_a_check_runs_but_not_for_those_that_have_not_begun
 
 static void assert_layer(const char *name, size_t number, size_t width, const char *expected)
 {
-    struct layer_progress layer = {name, number, 26};
+    struct layer_progress layer = {.name = name, .number = number, .count = 26};
     struct string_builder text;
 
     string_init(&text);
@@ -185,7 +185,7 @@ static void a_name_is_cut_between_characters_and_moves_no_cursor(void **state)
 
 static void the_layer_stands_behind_a_session_where_there_is_room(void **state)
 {
-    struct layer_progress layer = {"conv", 3, 11};
+    struct layer_progress layer = {.name = "conv", .number = 3, .count = 11};
     struct string_builder text;
 
     string_init(&text);
@@ -194,6 +194,9 @@ static void the_layer_stands_behind_a_session_where_there_is_room(void **state)
     assert_string_equal(text.data, "\r1 check");
     layer_add_to_text(&layer, 1, 22, &text);
     assert_string_equal(text.data, "\r1 check, layer 3 of 11");
+    layer.unit = "step";
+    layer_add_to_text(&layer, 1, 40, &text);
+    assert_string_equal(text.data, "\r1 check, layer 3 of 11, step 3 of 11");
     string_release(&text);
 }
 
