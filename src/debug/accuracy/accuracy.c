@@ -9,7 +9,9 @@
 #include "base/process/guard.h"
 #include "base/system.h"
 #include "debug/accuracy/folder.h"
+#include "debug/accuracy/exact_value.h"
 #include "debug/accuracy/hypotheses.h"
+#include "debug/accuracy/subgraph.h"
 
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err)
 {
@@ -39,18 +41,73 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
 
 /* ---- Confirmation: the answer is tested once more, each time in a process of its own ---- */
 
+/* What the exact value says of the minimal case, where nothing was said of its nodes before: nodes that the reference
+ * computes wrongly, or that only round otherwise, are not what the suspect computes wrongly. */
+static void judge_minimal(struct study *study, const char *suspect_outputs)
+{
+    struct cause *cause = &study->cause;
+    bool is_wrong = cause->kind == CAUSE_NODE || cause->kind == CAUSE_PART || cause->kind == CAUSE_FUSION;
+    const char *described = study_list(study, cause->nodes, (struct words){0});
+    struct exact_judgement judgement;
+
+    study_judge(study, &study->minimal, suspect_outputs, &judgement);
+    if (is_wrong || judgement.side != SIDE_NOT_KNOWN)
+        study_add_judgement(study, is_wrong ? described : "the minimal case", &judgement);
+    if (is_wrong && judgement.side == REFERENCE_IS_WRONG) {
+        cause->kind = CAUSE_REFERENCE;
+        cause->fix = (struct cause_fix){0};
+        cause->sentence = study_text(study,
+                                     "the reference computes %s wrongly: its error is %.2g of the largest magnitude of "
+                                     "the exact value, the suspect's %.2g",
+                                     described, judgement.reference_error, judgement.suspect_error);
+    } else if (is_wrong && judgement.side == BOTH_ROUND) {
+        cause->kind = CAUSE_CONDITION;
+        cause->sentence =
+            study_text(study,
+                       "neither side is wrong: %s round differently, which they, or what follows, magnify "
+                       "beyond the tolerance; rounding alone makes an error of %.2g of the largest "
+                       "magnitude there",
+                       described, judgement.reference_rounding);
+    }
+}
+
 /* The minimal case fails again. */
 static bool confirm_minimal(struct study *study)
 {
     struct study_step *step = step_begin_comparison(study, &study->minimal, "minimal", "The minimal case, anew");
+    enum cause_kind kind = study->cause.kind;
+    const char *outputs = step_path(step, "outputs.json");
 
     step->is_fresh = true;
-    step->is_control = study->cause.kind == CAUSE_NAN;
+    step->is_control = kind == CAUSE_NAN;
     step_add_blamed_runner(step);
-    if (step_judge(step) != (study->cause.kind == CAUSE_REFUSED ? REFUSES : DIFFERS))
+    step_add(step, "--save-outputs", outputs, NULL);
+    if (step_judge(step) != (kind == CAUSE_REFUSED ? REFUSES : DIFFERS))
         return false;
     study_add_evidence(study, "the minimal case fails in a fresh process");
+    if (kind != CAUSE_NAN && kind != CAUSE_REFUSED && !study->cause.is_judged)
+        judge_minimal(study, outputs);
     return true;
+}
+
+/* Where the nodes to blame are wrong, and the network behind them fails by rounding alone, a note adds that. */
+static void test_condition_behind(struct study *study)
+{
+    struct cause *cause = &study->cause;
+    double error;
+    SCOPED_BITSET(nodes);
+
+    if ((cause->kind != CAUSE_NODE && cause->kind != CAUSE_PART) || study->pattern != FAILS_ALWAYS ||
+        !study_make_values(study) || !study_open_model(study))
+        return;
+    bitset_init(&nodes, study->model->nodes.count);
+    if (!find_labelled_nodes(study, cause->nodes, &nodes) || !study_is_ill_conditioned(study, &nodes, &error))
+        return;
+    study_add_note(
+        study,
+        "the network behind %s is ill-conditioned: one unit in the last place (float32) of what the reference "
+        "makes there becomes %.2g of the largest magnitude of an output, beyond the tolerance",
+        describe_nodes(study, &nodes), error);
 }
 
 /* What always failed fails in one more build, from a fresh process. False where it passes: then it is about as large as
@@ -106,13 +163,13 @@ static void confirm_cause(struct study *study)
     if (!confirm_failure(study))
         return;
     fails = study->minimal.model == NULL || confirm_minimal(study);
+    test_condition_behind(study);
     if (cause->fix.what != NULL)
         confirm_fix(study);
     if (study_has_failed(study))
         return;
     cause->proven = fails && cause->evidence.count > 0 &&
-                    (cause->fix.holds || cause->whole_agrees || cause->kind == CAUSE_NAN || /* of the model itself */
-                     cause->kind == CAUSE_REFERENCE);
+                    (cause->fix.holds || cause->whole_agrees || cause->kind == CAUSE_NAN); /* of the model itself */
     if (cause->proven)
         study_conclude(study, OUTCOME_CAUSE, "Cause: %s", cause->sentence);
     else
@@ -211,6 +268,7 @@ static const struct hypothesis hypotheses[] = {
     {"What is the smallest part that fails?", applies_always, accuracy_test_reduction, false, false},
     {"Which kernel is it?", nodes_are_blamed, accuracy_test_kernel, true, false},
     {"Does a simpler model cure it?", lacks_a_fix, accuracy_test_folding, true, false},
+    {"Is the network ill-conditioned?", always_fails, accuracy_test_condition, false, false},
 };
 
 static void test_hypotheses(struct study *study)

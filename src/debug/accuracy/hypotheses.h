@@ -57,6 +57,19 @@ void accuracy_test_reduction(struct study *study);
  * is known the nodes that are not in it. */
 void accuracy_test_folding(struct study *study);
 
+/* Is the network ill-conditioned for these data? Tested where no other cause is known. */
+void accuracy_test_condition(struct study *study);
+
+/* ---- Conditioning (condition.c) ---- */
+
+/* Whether the reference itself fails when its own values of what these nodes make are changed by one unit in the last
+ * place, in several directions. `*ret_error` is the largest error of an output then, see comparison_error(). False also
+ * where that cannot be tested, or nothing follows these nodes. */
+bool study_is_ill_conditioned(struct study *study, const struct bitset *nodes, double *ret_error);
+
+/* Makes that the cause; `where` is "'a' (Add)". */
+void conclude_condition(struct study *study, const char *where, double error);
+
 /* ---- How often it fails (failure.c) ---- */
 
 /* The failure rate that so many runs without a failure exclude, with 95 % confidence. */
@@ -132,6 +145,10 @@ double study_smallest_output(struct study_step *reference);
 
 /* The options that give layers, NAME:PRECISION each, this precision. */
 struct words layers_with_precision(struct study *study, struct words layers, const char *precision);
+
+/* The largest error of a comparison: of its largest magnitude, and of integers and booleans the share of elements that
+ * differ. INFINITY where an output differs in another way. */
+double comparison_error(struct study_step *step);
 
 /* Among layers, NAME:PRECISION each, that the suspect passes with in float32: the index of one that alone brings the
  * largest error down to a quarter or less; SIZE_MAX where there is none. Errors are relative to the largest magnitude

@@ -1,12 +1,14 @@
 /* debug/accuracy/layers.c: which nodes is it? All tensors of the suspect are compared with those of the reference, and
- * what begins to differ is only where to look: a node is to blame when it fails alone, and when the whole model agrees
- * with nothing changed but the outputs of that node, which are taken from the reference.
+ * what begins to differ is only where to look: a node is to blame when it fails alone, is farther from the exact value
+ * than rounding explains, and when the whole model agrees with nothing changed but the outputs of that node, which are
+ * taken from the reference. Where the reference is the one that is farther, the two change roles.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
 #include "comparator/compare/first_divergence.h"
+#include "debug/accuracy/exact_value.h"
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 
@@ -16,13 +18,16 @@
 
 struct node_blame {
     struct study *study;
-    struct bitset tried;        /* nodes that were run alone */
-    struct bitset faulty;       /* those that are computed otherwise */
-    struct words tolerance;     /* by which they fail */
-    const char *suspect_values; /* all tensors of the suspect */
-    uint32_t rounding;          /* a node that only rounds otherwise, which the others magnify; or NODE_NONE */
-    const char **differences;   /* of each node that failed: where, and both values there */
-    const char **made;          /* likewise, the file with what it made alone in the suspect */
+    struct bitset tried;                /* nodes that were run alone */
+    struct bitset faulty;               /* those that the suspect computes wrongly */
+    struct bitset wrong;                /* those that the reference computes wrongly */
+    struct bitset rounded;              /* those that only round otherwise */
+    struct words tolerance;             /* by which they fail */
+    const char *suspect_values;         /* all tensors of the suspect */
+    uint32_t rounding;                  /* a node that only rounds otherwise, which the others magnify; or NODE_NONE */
+    const char **differences;           /* of each node that failed: where, and both values there */
+    const char **made;                  /* likewise, the file with what it made alone in the suspect */
+    struct exact_judgement *judgements; /* likewise */
 };
 
 /* ---- All tensors ---- */
@@ -101,7 +106,25 @@ static bool is_believed(struct node_blame *blame, uint32_t node, const struct lo
     return ret;
 }
 
-/* Runs them one by one. Whether a faulty one was found. */
+/* Which side is wrong where both differ: the node belongs to one of the sets then. */
+static void judge_node(struct node_blame *blame, uint32_t node, const struct lone_run *run)
+{
+    struct study *study = blame->study;
+    const struct failing_case part = study_values_case(study, run->model, study->part_tolerance);
+    struct exact_judgement *judgement = &blame->judgements[node];
+
+    study_judge(study, &part, run->outputs, judgement);
+    blame->differences[node] = describe_difference(run->step);
+    blame->made[node] = run->outputs;
+    if (judgement->side != SIDE_NOT_KNOWN)
+        study_log(study, "    %s", describe_judgement(study, judgement));
+    bitset_add(judgement->side == REFERENCE_IS_WRONG ? &blame->wrong
+               : judgement->side == BOTH_ROUND       ? &blame->rounded
+                                                     : &blame->faulty,
+               node);
+}
+
+/* Runs them one by one. Whether one was found that either side computes wrongly. */
 static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes *nodes)
 {
     struct study *study = blame->study;
@@ -119,10 +142,8 @@ static bool try_nodes_alone(struct node_blame *blame, const struct blamed_nodes 
         run = study_run_nodes(study, study_node(study, node), study->part_tolerance);
         if (run.agreement != DIFFERS || !is_believed(blame, node, &run))
             continue;
-        blame->differences[node] = describe_difference(run.step);
-        blame->made[node] = run.outputs;
-        bitset_add(&blame->faulty, node);
-        ret = true;
+        judge_node(blame, node, &run);
+        ret |= !bitset_has(&blame->rounded, node);
     }
     return ret;
 }
@@ -138,7 +159,7 @@ static bool drop_harmless_nodes(struct node_blame *blame)
 
     bitset_init_copy(&showing, &blame->faulty);
     for (size_t i = bitset_next(&showing, 0); i < showing.size; i = bitset_next(&showing, i + 1)) {
-        enum agreement agreement = study_inject_outputs(study, (uint32_t)i, blame->made[i]);
+        enum agreement agreement = study_inject_outputs(study, study_node(study, (uint32_t)i), blame->made[i], NULL);
 
         if (agreement == AGREES)
             bitset_remove(&showing, i);
@@ -157,13 +178,13 @@ static bool drop_harmless_nodes(struct node_blame *blame)
 /* ---- The answer ---- */
 
 /* "5 LayerNormalization nodes" if they are of one operator. */
-static const char *count_faulty_nodes(struct node_blame *blame)
+static const char *count_blamed_nodes(struct node_blame *blame, const struct bitset *nodes)
 {
     const struct model *model = blame->study->model;
-    size_t first = bitset_next(&blame->faulty, 0), count = bitset_count(&blame->faulty);
+    size_t first = bitset_next(nodes, 0), count = bitset_count(nodes);
     struct text op_type = model->nodes.items[first].op_type;
 
-    for (size_t i = first; i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1))
+    for (size_t i = first; i < nodes->size; i = bitset_next(nodes, i + 1))
         if (!text_equal(model->nodes.items[i].op_type, op_type))
             return study_text(blame->study, "%zu nodes", count);
     return study_text(blame->study, "%zu " TEXT_FORMAT " nodes", count, TEXT_ARGS(op_type));
@@ -190,7 +211,8 @@ static const char *describe_blame(struct node_blame *blame, enum cause_kind kind
         return study_text(study, "%s is computed wrongly: alone, %s", described,
                           blame->differences[bitset_next(&blame->faulty, 0)]);
     if (kind == CAUSE_NODE)
-        return study_text(study, "%s are computed wrongly, each alone: %s", count_faulty_nodes(blame), described);
+        return study_text(study, "%s are computed wrongly, each alone: %s", count_blamed_nodes(blame, &blame->faulty),
+                          described);
     if (kind == CAUSE_FUSION)
         return study_text(study, "%s are right when their tensors are outputs, and wrong when they are fused",
                           described);
@@ -199,21 +221,40 @@ static const char *describe_blame(struct node_blame *blame, enum cause_kind kind
     return study_text(study, "%s fail together, and no longer when any one of them is left out", described);
 }
 
+static void set_blamed_nodes(struct node_blame *blame, const struct bitset *nodes)
+{
+    struct study *study = blame->study;
+    struct word_list tensors = {0};
+    struct subgraph part SCOPED(subgraph_release);
+
+    study->cause.nodes = node_labels(study, nodes);
+    subgraph_init_nodes(&part, &study->graph, nodes);
+    for (size_t i = 0; i < part.outputs.count; i++)
+        *VECTOR_APPEND(&tensors) = tensor_label(study, part.outputs.items[i]);
+    study->cause.tensors = study_keep(study, &tensors);
+}
+
+/* What the exact value says of each node. */
+static void add_judgements(struct node_blame *blame, const struct bitset *nodes)
+{
+    struct study *study = blame->study;
+
+    study->cause.is_judged = true;
+    for (size_t i = bitset_next(nodes, 0); i < nodes->size; i = bitset_next(nodes, i + 1))
+        study_add_judgement(study, study_text(study, "'%s'", node_label(study, (uint32_t)i)), &blame->judgements[i]);
+}
+
 static void conclude_nodes(struct node_blame *blame, enum cause_kind kind, bool whole_is_left, bool all_show)
 {
     struct study *study = blame->study;
     struct cause *cause = &study->cause;
     bool is_one = bitset_count(&blame->faulty) == 1;
-    struct word_list tensors = {0};
-    struct subgraph part SCOPED(subgraph_release);
 
     cause->kind = kind;
     cause->whole_agrees = true;
-    cause->nodes = node_labels(study, &blame->faulty);
-    subgraph_init_nodes(&part, &study->graph, &blame->faulty);
-    for (size_t i = 0; i < part.outputs.count; i++)
-        *VECTOR_APPEND(&tensors) = tensor_label(study, part.outputs.items[i]);
-    cause->tensors = study_keep(study, &tensors);
+    set_blamed_nodes(blame, &blame->faulty);
+    if (kind == CAUSE_NODE)
+        add_judgements(blame, &blame->faulty);
     cause->sentence = describe_blame(blame, kind);
     study_add_evidence(study, "%s fail%s in the suspect, from the reference's values; the reference itself agrees",
                        is_one               ? "alone, it"
@@ -271,7 +312,8 @@ static uint32_t find_rounding_node(struct node_blame *blame)
     for (size_t i = bitset_next(&blame->faulty, 0); i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1)) {
         struct lone_run run = study_run_nodes(study, study_node(study, (uint32_t)i), study->part_tolerance);
 
-        if (run.agreement == AGREES && study_inject_outputs(study, (uint32_t)i, run.outputs) == DIFFERS)
+        if ((run.agreement == AGREES || bitset_has(&blame->rounded, i)) &&
+            study_inject_outputs(study, study_node(study, (uint32_t)i), run.outputs, NULL) == DIFFERS)
             return (uint32_t)i;
     }
     return NODE_NONE;
@@ -303,9 +345,114 @@ static void try_node_in_company(struct node_blame *blame, uint32_t node)
         confirm_nodes(blame, kind, model);
 }
 
+/* ---- Rounding that is magnified ---- */
+
+/* The nodes that make what this one reads, and the node itself where it only rounds otherwise. */
+static void find_rounding_sources(struct node_blame *blame, uint32_t node, struct bitset *ret)
+{
+    const struct model *model = blame->study->model;
+    const struct node *item = &model->nodes.items[node];
+
+    if (bitset_has(&blame->rounded, node)) {
+        bitset_add(ret, node);
+        return;
+    }
+    for (size_t i = 0; i < node_read_count(item); i++) {
+        uint32_t value = node_read(model, item, i);
+        uint32_t producer = value != VALUE_NONE ? model->values.items[value].producer : NODE_NONE;
+
+        if (producer != NODE_NONE)
+            bitset_add(ret, producer);
+    }
+}
+
+/* Whether rounding where the first difference begins is enough to make the reference fail. */
+static bool test_magnified_rounding(struct node_blame *blame, uint32_t first)
+{
+    struct study *study = blame->study;
+    double error;
+    SCOPED_BITSET(sources);
+
+    bitset_init(&sources, study->model->nodes.count);
+    find_rounding_sources(blame, first, &sources);
+    if (bitset_count(&sources) == 0 || !study_is_ill_conditioned(study, &sources, &error))
+        return false;
+    set_blamed_nodes(blame, &sources);
+    if (bitset_has(&blame->rounded, first))
+        add_judgements(blame, &sources);
+    conclude_condition(study, describe_nodes(study, &sources), error);
+    return true;
+}
+
+/* ---- A reference that is wrong ---- */
+
+static void conclude_wrong_reference(struct node_blame *blame, bool is_shown)
+{
+    struct study *study = blame->study;
+    struct cause *cause = &study->cause;
+    const struct exact_judgement *judgement = &blame->judgements[bitset_next(&blame->wrong, 0)];
+    bool is_one = bitset_count(&blame->wrong) == 1;
+    const char *described = describe_nodes(study, &blame->wrong);
+
+    cause->kind = CAUSE_REFERENCE;
+    cause->whole_agrees = is_shown;
+    set_blamed_nodes(blame, &blame->wrong);
+    cause->sentence =
+        is_one
+            ? study_text(study,
+                         "the reference computes %s wrongly: its error is %.2g of the largest magnitude of the exact "
+                         "value, the suspect's %.2g",
+                         described, judgement->reference_error, judgement->suspect_error)
+            : study_text(study, "the reference computes %s wrongly, each alone: %s",
+                         count_blamed_nodes(blame, &blame->wrong), described);
+    add_judgements(blame, &blame->wrong);
+    if (is_shown)
+        study_add_evidence(study, "with the suspect's values for what %s make%s the reference agrees with the suspect",
+                           is_one ? "it" : "they", is_one ? "s" : "");
+    study_make_minimal(study, study_node(study, (uint32_t)bitset_next(&blame->wrong, 0)), study->part_tolerance);
+}
+
+/* All tensors of what is left of the reference, when the suspect's values replace those that are wrong. */
+static struct study_step *compare_reference_tensors(struct node_blame *blame, const char *model)
+{
+    struct study *study = blame->study;
+    struct failing_case subject = study_values_case(study, model, study->layer_tolerance);
+    struct study_step *step;
+
+    subject.inputs = study_suspect_inputs(study, blame->suspect_values);
+    subject.golden = blame->suspect_values;
+    step = step_begin_control(study, &subject, "all-tensors", "What is left of the reference, with all tensors");
+    step_add(step, "--onnx-outputs", "mark", "all", NULL);
+    step_try(step);
+    return step;
+}
+
+/* One node after the other that the reference computes wrongly is replaced, until it agrees with the suspect. */
+static void blame_reference(struct node_blame *blame)
+{
+    struct study *study = blame->study;
+    struct subgraph rest SCOPED(subgraph_release) = {0};
+    enum agreement agreement = DIFFERS;
+
+    for (int round = 0; round < MOST_ROUNDS && agreement == DIFFERS; round++) {
+        struct blamed_nodes nodes = {0};
+        const char *model = NULL;
+
+        subgraph_release(&rest);
+        agreement = study_replace_in_reference(study, &blame->wrong, blame->suspect_values, &rest, &model);
+        if (agreement != DIFFERS)
+            break;
+        find_first_divergences(blame, compare_reference_tensors(blame, model), &rest.nodes, &nodes);
+        agreement = try_nodes_alone(blame, &nodes) ? DIFFERS : UNKNOWN;
+        free(nodes.items);
+    }
+    if (!study_has_failed(study))
+        conclude_wrong_reference(blame, agreement == AGREES);
+}
+
 /* ---- The hypothesis ---- */
 
-/* Tries what differs first; whether faulty nodes were found. */
+/* Tries what differs first; whether wrong nodes were found. */
 static bool find_faulty_nodes(struct node_blame *blame, struct study_step *compared, const struct bitset *inside)
 {
     struct blamed_nodes nodes = {0};
@@ -314,7 +461,7 @@ static bool find_faulty_nodes(struct node_blame *blame, struct study_step *compa
     find_first_divergences(blame, compared, inside, &nodes);
     study_log(blame->study, "%zu node%s: what differs begins there", nodes.count, nodes.count == 1 ? "" : "s");
     ret = try_nodes_alone(blame, &nodes);
-    if (!ret && inside == NULL && nodes.count > 0)
+    if (!ret && inside == NULL && nodes.count > 0 && !test_magnified_rounding(blame, nodes.items[0].node))
         try_node_in_company(blame, nodes.items[0].node);
     free(nodes.items);
     return ret;
@@ -334,6 +481,10 @@ static void blame_diverging_nodes(struct node_blame *blame, struct study_step *c
         if (compared->agreement == UNKNOWN || compared->agreement == REFUSES ||
             !find_faulty_nodes(blame, compared, round > 0 ? &rest.nodes : NULL))
             return;
+        if (bitset_count(&blame->wrong) > 0) {
+            blame_reference(blame);
+            return;
+        }
         subgraph_release(&rest);
         agreement = study_replace_nodes(study, &blame->faulty, &rest, &model);
     }
@@ -370,9 +521,14 @@ void accuracy_test_layers(struct study *study)
     count = study->model->nodes.count;
     blame.differences = arena_alloc_zero(&study->arena, count, sizeof(*blame.differences));
     blame.made = arena_alloc_zero(&study->arena, count, sizeof(*blame.made));
+    blame.judgements = arena_alloc_zero(&study->arena, count, sizeof(*blame.judgements));
     bitset_init(&blame.tried, count);
     bitset_init(&blame.faulty, count);
+    bitset_init(&blame.wrong, count);
+    bitset_init(&blame.rounded, count);
     compare_with_suspect(&blame);
     bitset_release(&blame.tried);
     bitset_release(&blame.faulty);
+    bitset_release(&blame.wrong);
+    bitset_release(&blame.rounded);
 }

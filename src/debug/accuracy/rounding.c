@@ -31,9 +31,7 @@ struct words layers_with_precision(struct study *study, struct words layers, con
     return study_keep(study, &options);
 }
 
-/* Of any output: of its largest magnitude, and of integers and booleans the share of elements that differ. INFINITY
- * where an output differs in another way. */
-static double find_largest_error(struct study_step *step)
+double comparison_error(struct study_step *step)
 {
     double ret = 0;
     size_t i;
@@ -65,7 +63,7 @@ static double error_with_float(struct study *study, struct words layers)
     if (layers.count > 0)
         step_add_words(step, layers_with_precision(study, layers, "float32"));
     agreement = step_try(step);
-    return agreement == AGREES || agreement == DIFFERS ? find_largest_error(step) : INFINITY;
+    return agreement == AGREES || agreement == DIFFERS ? comparison_error(step) : INFINITY;
 }
 
 size_t study_find_decisive_layer(struct study *study, struct words layers, double *ret_before, double *ret_after)

@@ -52,6 +52,7 @@ void accuracy_test_optimizations(struct study *study)
 
     if (change_reference(study, &plain, &changes)) {
         cause->kind = CAUSE_REFERENCE;
+        cause->whole_agrees = true;
         cause->sentence =
             "the reference's own optimizations change its outputs; without them the suspect agrees with it";
     } else if (changes && !study_has_failed(study)) {

@@ -250,6 +250,7 @@ const char *cause_kind_name(enum cause_kind kind)
         [CAUSE_PART] = "part",
         [CAUSE_REFERENCE] = "reference",
         [CAUSE_SATURATION] = "saturation",
+        [CAUSE_CONDITION] = "condition",
     };
 
     return names[kind];

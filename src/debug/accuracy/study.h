@@ -85,9 +85,10 @@ enum cause_kind {
     CAUSE_FUSION,     /* right one by one, wrong when they are fused */
     CAUSE_RACE,       /* runs of the same build differ */
     CAUSE_REFUSED,    /* the suspect does not run the model */
-    CAUSE_REFERENCE,  /* the reference's own optimizations */
+    CAUSE_REFERENCE,  /* the reference: its own optimizations, or nodes that it computes wrongly */
     CAUSE_PART,       /* these nodes together; no single one is to blame */
     CAUSE_SATURATION, /* of uint8 x int8 products in ONNX Runtime, on this processor */
+    CAUSE_CONDITION,  /* what follows magnifies rounding beyond the tolerance */
 };
 
 /* What makes the whole model pass. Zeroed: no fix is known. */
@@ -108,6 +109,7 @@ struct cause {
     const char *tactic;        /* NULL: none */
     struct word_list evidence; /* a sentence each */
     bool whole_agrees;         /* the whole model, with these nodes right; of one that was refused: it runs */
+    bool is_judged;            /* by the exact value of each of its nodes */
     bool proven;               /* the minimal case failed in a fresh process, and the whole model agrees without it */
     struct cause_fix fix;
 };

@@ -373,30 +373,62 @@ enum agreement study_replace_nodes(struct study *study, const struct bitset *nod
                                          count, count == 1 ? "" : "s", count == 1 ? "s" : ""));
 }
 
-enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values)
+const char *study_suspect_inputs(struct study *study, const char *suspect_values)
 {
-    const char *inputs =
+    const char *ret =
         study_text(study, "%s/suspect_layerwise%s", study->settings->folder, strrchr(suspect_values, '.'));
 
-    combine_inputs(study, suspect_values, inputs, "to-input", "The suspect's values as input data");
+    combine_inputs(study, suspect_values, ret, "to-input", "The suspect's values as input data");
+    return ret;
+}
+
+enum agreement study_replace_in_reference(struct study *study, const struct bitset *nodes, const char *suspect_values,
+                                          struct subgraph *ret_rest, const char **ret_model)
+{
+    struct failing_case subject = study->whole;
+    struct subgraph rest SCOPED(subgraph_release);
+
+    cut_behind_nodes(study, nodes, &rest);
+    subgraph_init_copy(ret_rest, &rest);
+    *ret_model = study_has_failed(study) ? NULL : extract_subgraph(study, &rest, NULL, "The model without these nodes");
+    if (*ret_model == NULL)
+        return study_has_failed(study) ? UNKNOWN : rest.outputs.count == 0 ? AGREES : REFUSES;
+    subject.model = *ret_model;
+    subject.inputs = study_suspect_inputs(study, suspect_values);
+    subject.golden = suspect_values;
+    return step_try(step_begin_control(study, &subject, "replaced-in-reference",
+                                       "The reference, with the suspect's values for what these nodes make"));
+}
+
+enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values)
+{
+    const char *inputs = study_suspect_inputs(study, suspect_values);
+
     return judge_changed_case(study, changed_case(study, model, inputs), "The same with the suspect's values there");
 }
 
-enum agreement study_inject_outputs(struct study *study, uint32_t node, const char *made)
+enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
+                                    double *ret_error)
 {
     const char *inputs = study_text(study, "%s.inputs%s", made, strrchr(made, '.')), *model;
     struct subgraph rest SCOPED(subgraph_release);
     enum agreement agreement = study_has_failed(study) ? UNKNOWN : AGREES;
     struct failing_case subject;
+    struct study_step *step;
 
-    cut_behind_nodes(study, study_node(study, node), &rest);
+    cut_behind_nodes(study, nodes, &rest);
     if (rest.outputs.count < study->graph.outputs.count) /* some of what was made are outputs of the model */
         agreement = compare_with_golden(study, made, "Those of them that are the model's outputs");
     if (agreement == UNKNOWN || agreement == DIFFERS || rest.outputs.count == 0)
         return agreement;
-    model = extract_subgraph(study, &rest, NULL, study_text(study, "The model without '%s'", node_label(study, node)));
+    model =
+        extract_subgraph(study, &rest, NULL, study_text(study, "The model without %s", describe_nodes(study, nodes)));
     if (model == NULL || !combine_inputs(study, made, inputs, "to-input", "What it made alone, as input data"))
         return REFUSES;
     subject = changed_case(study, model, inputs);
-    return step_try(step_begin_control(study, &subject, "injected", "The reference with that"));
+    step = step_begin_control(study, &subject, "injected", "The reference with that");
+    agreement = step_try(step);
+    if (ret_error != NULL && (agreement == AGREES || agreement == DIFFERS))
+        *ret_error = comparison_error(step);
+    return agreement;
 }

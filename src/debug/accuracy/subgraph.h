@@ -88,7 +88,17 @@ enum agreement study_replace_nodes(struct study *study, const struct bitset *nod
 /* Control of a replacement: the same model with the suspect's own values, of `suspect_values`. */
 enum agreement study_control_replacement(struct study *study, const char *model, const char *suspect_values);
 
-/* Whether the reference still agrees when the outputs of one node come from the file `made`. */
-enum agreement study_inject_outputs(struct study *study, uint32_t node, const char *made);
+/* Whether the reference still agrees when the outputs of these nodes come from the file `made`. `ret_error` (may be
+ * NULL) is the largest error then, see comparison_error(). */
+enum agreement study_inject_outputs(struct study *study, const struct bitset *nodes, const char *made,
+                                    double *ret_error);
+
+/* Whether the reference agrees with the suspect when the suspect's values, of the file `suspect_values`, replace the
+ * outputs of these nodes. `*ret_model` and `ret_rest` are as of study_replace_nodes(). */
+enum agreement study_replace_in_reference(struct study *study, const struct bitset *nodes, const char *suspect_values,
+                                          struct subgraph *ret_rest, const char **ret_model);
+
+/* The suspect's values, with the model's inputs, as input data for any part. */
+const char *study_suspect_inputs(struct study *study, const char *suspect_values);
 
 #endif

@@ -1,0 +1,279 @@
+/* backend/exact/products.c: MatMul, Gemm and Conv. */
+#include <stdlib.h>
+
+#include "backend/exact/kernels.h"
+#include "base/memory.h"
+#include "onnx/proto/node_attribute.h"
+
+/* A sum of products that is rounded after each step, as with fused multiplication and addition. */
+static double add_product(const struct exact_options *options, double sum, double a, double b)
+{
+    return exact_round_sum(options, sum + a * b);
+}
+
+/* ---- Matrices ---- */
+
+struct matrices {
+    size_t rows, columns, terms;
+    size_t a_row, a_term, b_term, b_column; /* elements from one to the next */
+};
+
+static void multiply_matrices(const struct exact_options *options, const struct matrices *sizes, const double *a,
+                              const double *b, double *ret)
+{
+    for (size_t i = 0; i < sizes->rows; i++)
+        for (size_t k = 0; k < sizes->columns; k++) {
+            double sum = 0;
+
+            for (size_t n = 0; n < sizes->terms; n++) {
+                size_t term = options->backwards ? sizes->terms - 1 - n : n;
+
+                sum = add_product(options, sum, a[i * sizes->a_row + term * sizes->a_term],
+                                  b[term * sizes->b_term + k * sizes->b_column]);
+            }
+            ret[i * sizes->columns + k] = exact_round(options, sum);
+        }
+}
+
+static bool is_too_large(size_t a, size_t b, size_t c)
+{
+    return (double)a * (double)b * (double)c > (double)EXACT_MOST_PRODUCTS;
+}
+
+/* The shape without its last `count` axes. */
+static struct shape strip_axes(const struct shape *shape, size_t count)
+{
+    struct shape ret = *shape;
+
+    ret.rank -= count;
+    return ret;
+}
+
+/* The shape of a product as numpy.matmul has it: vectors are a row on the left, a column on the right. */
+static bool plan_product(const struct shape *left, const struct shape *right, struct matrices *sizes,
+                         struct shape *batch, struct shape *ret)
+{
+    size_t left_axes = left->rank > 1 ? 2 : 1, right_axes = right->rank > 1 ? 2 : 1;
+    struct shape left_batch = strip_axes(left, left_axes), right_batch = strip_axes(right, right_axes);
+
+    sizes->terms = (size_t)left->dims[left->rank - 1];
+    sizes->rows = left_axes == 2 ? (size_t)left->dims[left->rank - 2] : 1;
+    sizes->columns = right_axes == 2 ? (size_t)right->dims[right->rank - 1] : 1;
+    sizes->a_row = sizes->terms;
+    sizes->a_term = sizes->b_column = 1;
+    sizes->b_term = sizes->columns;
+    *batch = (struct shape){0};
+    if ((size_t)right->dims[right->rank - right_axes] != sizes->terms || !exact_broadcast_shape(batch, &left_batch) ||
+        !exact_broadcast_shape(batch, &right_batch) || batch->rank + 2 > TENSOR_MAX_RANK)
+        return false;
+    *ret = *batch;
+    if (left_axes == 2)
+        ret->dims[ret->rank++] = (int64_t)sizes->rows;
+    if (right_axes == 2)
+        ret->dims[ret->rank++] = (int64_t)sizes->columns;
+    return true;
+}
+
+static int compute_matmul(struct exact_call *call, struct error *err)
+{
+    int rc = exact_require_inputs(call, 2, err);
+    struct shape batch, shape, left_batch, right_batch;
+    const struct shape *left, *right;
+    struct matrices sizes;
+    double *ret;
+
+    if (rc < 0)
+        return rc;
+    left = exact_shape(call->inputs[0]);
+    right = exact_shape(call->inputs[1]);
+    if (left->rank == 0 || right->rank == 0 || !plan_product(left, right, &sizes, &batch, &shape))
+        return exact_refuse_shapes(call, err);
+    if (is_too_large(shape_elements(&shape), sizes.terms, 1))
+        return exact_refuse(call, err, "it is too large to be computed in float64");
+    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
+    if (rc < 0)
+        return rc;
+    left_batch = strip_axes(left, left->rank > 1 ? 2 : 1);
+    right_batch = strip_axes(right, right->rank > 1 ? 2 : 1);
+    {
+        size_t *a SCOPED_FREE = exact_broadcast_indices(&left_batch, &batch);
+        size_t *b SCOPED_FREE = exact_broadcast_indices(&right_batch, &batch);
+
+        if (a == NULL || b == NULL)
+            return tensor_refuse_size(DATA_FLOAT64, &batch, SIZE_MAX, err);
+        for (size_t i = 0; i < shape_elements(&batch); i++)
+            multiply_matrices(call->options, &sizes, &exact_items(call->inputs[0])[a[i] * sizes.rows * sizes.terms],
+                              &exact_items(call->inputs[1])[b[i] * sizes.terms * sizes.columns],
+                              &ret[i * sizes.rows * sizes.columns]);
+    }
+    return 0;
+}
+
+/* beta C, broadcast, is added to alpha A B. */
+static int add_gemm_bias(struct exact_call *call, const struct shape *shape, double *ret, struct error *err)
+{
+    double alpha = (double)node_attribute_float(call->node->message, "alpha", 1);
+    double beta = (double)node_attribute_float(call->node->message, "beta", 1);
+    const struct exact_value *bias = exact_input(call, 2);
+    struct shape both = *shape;
+    size_t *from SCOPED_FREE = NULL;
+
+    if (bias != NULL) {
+        if (!exact_broadcast_shape(&both, exact_shape(bias)) || !shape_equal(&both, shape))
+            return exact_refuse_shapes(call, err);
+        from = exact_broadcast_indices(exact_shape(bias), shape);
+        if (from == NULL)
+            return tensor_refuse_size(DATA_FLOAT64, shape, SIZE_MAX, err);
+    }
+    for (size_t i = 0; i < shape_elements(shape); i++)
+        ret[i] = exact_round(call->options, alpha * ret[i] + (from != NULL ? beta * exact_items(bias)[from[i]] : 0));
+    return 0;
+}
+
+static int compute_gemm(struct exact_call *call, struct error *err)
+{
+    bool transposes_a = node_attribute_integer(call->node->message, "transA", 0) != 0;
+    bool transposes_b = node_attribute_integer(call->node->message, "transB", 0) != 0;
+    int rc = exact_require_inputs(call, 2, err);
+    const struct shape *a, *b;
+    struct matrices sizes;
+    struct shape shape;
+    double *ret;
+
+    if (rc < 0)
+        return rc;
+    a = exact_shape(call->inputs[0]);
+    b = exact_shape(call->inputs[1]);
+    if (a->rank != 2 || b->rank != 2 || a->dims[!transposes_a] != b->dims[transposes_b])
+        return exact_refuse_shapes(call, err);
+    sizes = (struct matrices){.rows = (size_t)a->dims[transposes_a],
+                              .columns = (size_t)b->dims[!transposes_b],
+                              .terms = (size_t)a->dims[!transposes_a],
+                              .a_row = transposes_a ? 1 : (size_t)a->dims[1],
+                              .a_term = transposes_a ? (size_t)a->dims[1] : 1,
+                              .b_term = transposes_b ? 1 : (size_t)b->dims[1],
+                              .b_column = transposes_b ? (size_t)b->dims[1] : 1};
+    if (is_too_large(sizes.rows, sizes.columns, sizes.terms))
+        return exact_refuse(call, err, "it is too large to be computed in float64");
+    shape = (struct shape){.rank = 2, .dims = {(int64_t)sizes.rows, (int64_t)sizes.columns}};
+    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
+    if (rc < 0)
+        return rc;
+    multiply_matrices(call->options, &sizes, exact_items(call->inputs[0]), exact_items(call->inputs[1]), ret);
+    return add_gemm_bias(call, &shape, ret, err);
+}
+
+/* ---- Convolutions ---- */
+
+struct exact_convolution {
+    struct exact_window window;
+    size_t batch, groups, channels, features; /* channels and features (of the output) of one group */
+    const double *weights, *bias;             /* bias may be NULL */
+    const size_t *indices;
+};
+
+/* One element of the output, of feature `feature` of `group`. */
+static double convolve_window(const struct exact_options *options, const struct exact_convolution *conv,
+                              const double *input, size_t feature, size_t output)
+{
+    size_t positions = conv->window.positions, terms = conv->channels * positions;
+    const double *weights = &conv->weights[feature * terms];
+    const size_t *indices = &conv->indices[output * positions];
+    double sum = 0;
+
+    for (size_t i = 0; i < terms; i++) {
+        size_t term = options->backwards ? terms - 1 - i : i, at = indices[term % positions];
+
+        if (at != SIZE_MAX)
+            sum = add_product(options, sum, input[term / positions * conv->window.inputs + at], weights[term]);
+    }
+    if (conv->bias != NULL)
+        sum += conv->bias[feature];
+    return exact_round(options, sum);
+}
+
+static void convolve_planes(const struct exact_call *call, const struct exact_convolution *conv, double *ret)
+{
+    size_t outputs = conv->window.outputs, features = conv->groups * conv->features;
+
+    for (size_t n = 0; n < conv->batch; n++)
+        for (size_t feature = 0; feature < features; feature++) {
+            size_t plane = (n * conv->groups + feature / conv->features) * conv->channels;
+
+            for (size_t i = 0; i < outputs; i++)
+                ret[(n * features + feature) * outputs + i] = convolve_window(
+                    call->options, conv, &exact_items(call->inputs[0])[plane * conv->window.inputs], feature, i);
+        }
+}
+
+/* Sizes of the input, the kernel and the groups, of both kinds of convolutions. */
+static int read_convolution(struct exact_call *call, struct exact_convolution *conv, bool is_transposed,
+                            struct error *err)
+{
+    int64_t groups = node_attribute_integer(call->node->message, "group", 1);
+    int rc = exact_require_inputs(call, 2, err);
+    const struct exact_value *bias = exact_input(call, 2);
+    const struct shape *input, *weights;
+
+    if (rc < 0)
+        return rc;
+    input = exact_shape(call->inputs[0]);
+    weights = exact_shape(call->inputs[1]);
+    if (input->rank < 3 || weights->rank != input->rank || groups < 1 || input->dims[1] % groups != 0)
+        return exact_refuse_shapes(call, err);
+    conv->groups = (size_t)groups;
+    conv->batch = (size_t)input->dims[0];
+    conv->channels = (size_t)(input->dims[1] / groups);
+    conv->features = (size_t)(is_transposed ? weights->dims[1] : weights->dims[0] / groups);
+    conv->weights = exact_items(call->inputs[1]);
+    conv->bias = bias != NULL ? exact_items(bias) : NULL;
+    conv->window.rank = input->rank - 2;
+    for (size_t i = 0; i < conv->window.rank; i++) {
+        conv->window.input[i] = input->dims[2 + i];
+        conv->window.kernel[i] = weights->dims[2 + i];
+    }
+    if (conv->features == 0 ||
+        (is_transposed ? weights->dims[0] != input->dims[1]
+                       : weights->dims[0] % groups != 0 || (size_t)weights->dims[1] != conv->channels))
+        return exact_refuse_shapes(call, err);
+    return bias == NULL || exact_count(bias) == conv->features * conv->groups ? 0 : exact_refuse_shapes(call, err);
+}
+
+static int compute_convolution(struct exact_call *call, struct error *err)
+{
+    struct exact_convolution conv = {0};
+    int rc = read_convolution(call, &conv, false, err);
+    struct shape shape = {0};
+    size_t *indices SCOPED_FREE = NULL;
+    double *ret;
+
+    if (rc == 0)
+        rc = exact_window_init(call, &conv.window, false, err);
+    if (rc < 0)
+        return rc;
+    shape = (struct shape){.rank = conv.window.rank + 2,
+                           .dims = {(int64_t)conv.batch, (int64_t)(conv.groups * conv.features)}};
+    for (size_t i = 0; i < conv.window.rank; i++)
+        shape.dims[2 + i] = conv.window.output[i];
+    if (is_too_large(shape_elements(&shape), conv.channels, conv.window.positions))
+        return exact_refuse(call, err, "it is too large to be computed in float64");
+    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
+    if (rc < 0)
+        return rc;
+    conv.indices = indices = exact_window_indices(&conv.window);
+    if (indices == NULL)
+        return tensor_refuse_size(DATA_FLOAT64, &shape, SIZE_MAX, err);
+    convolve_planes(call, &conv, ret);
+    return 0;
+}
+
+int exact_compute_products(struct exact_call *call, struct error *err)
+{
+    if (node_is(call->node, "MatMul"))
+        return compute_matmul(call, err);
+    if (node_is(call->node, "Gemm"))
+        return compute_gemm(call, err);
+    if (node_is(call->node, "Conv"))
+        return compute_convolution(call, err);
+    return EXACT_NOT_MINE;
+}

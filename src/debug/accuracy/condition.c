@@ -1,0 +1,180 @@
+/* debug/accuracy/condition.c: is the error only magnified? The reference's own values are changed by one unit in the
+ * last place, in several directions. Where the reference fails as well then, no other implementation can be expected to
+ * pass: the network behind them is ill-conditioned (Higham, Accuracy and Stability of Numerical Algorithms, ch. 1).
+ */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "debug/accuracy/hypotheses.h"
+#include "debug/accuracy/subgraph.h"
+#include "format/data/file.h"
+#include "tensor/generate/mersenne_twister.h"
+
+#define UNIT_IN_LAST_PLACE 0x1p-23 /* of float32, relative, at the most */
+#define DIRECTIONS 4               /* up, down, and two at random */
+
+/* Where one unit in the last place becomes less than so many of them, the tolerance is what is out of the ordinary. */
+#define LEAST_FACTOR 64.0
+
+/* ---- Values that are changed ---- */
+
+/* One unit in the last place, `up` away from 0. Zeros and what is not finite stay. */
+static float move_by_one_unit(float value, bool up)
+{
+    if (value == 0 || !isfinite(value))
+        return value;
+    return nextafterf(value, up ? copysignf(INFINITY, value) : 0);
+}
+
+/* Whether it has numbers to be changed. */
+static bool perturb_tensor(struct tensor *tensor, int direction, struct mersenne_twister *random, struct error *err)
+{
+    struct tensor moved;
+    float *items;
+
+    if (tensor->type != DATA_FLOAT32 || tensor_copy(tensor, &moved, err) < 0)
+        return false;
+    items = tensor_writable(&moved);
+    for (size_t i = 0; i < tensor_elements(&moved); i++)
+        items[i] = move_by_one_unit(items[i], direction < 2 ? direction == 0 : mersenne_twister_next(random) % 2 == 0);
+    tensor_release(tensor);
+    *tensor = moved;
+    return true;
+}
+
+/* Writes the reference's values of what these nodes make, changed. NULL where there are none to be changed. */
+static const char *write_perturbed_values(struct study *study, const struct subgraph *part, int direction)
+{
+    const char *path =
+        study_text(study, "%s/perturbed_%d%s", study->settings->folder, direction, strrchr(study->values, '.'));
+    struct run_results all = {0}, changed = {0};
+    struct mersenne_twister random;
+    struct runner_results *runner;
+    bool has_any = false;
+
+    mersenne_twister_seed(&random, (uint32_t)direction);
+    if (run_results_load(&all, study->values, &study->error) < 0)
+        return NULL;
+    runner = run_results_add_runner(&changed, text_of("perturbed"));
+    for (size_t i = 0; all.count > 0 && i < all.items[0].count; i++) {
+        struct iteration_result *iteration = runner_results_add_iteration(runner, 0);
+
+        for (size_t k = 0; k < part->outputs.count; k++) {
+            struct text name = text_of(tensor_label(study, part->outputs.items[k]));
+            struct named_tensor *item = tensor_list_find(&all.items[0].items[i].outputs, name);
+            struct tensor tensor;
+
+            if (item == NULL)
+                continue;
+            if (tensor_copy(&item->tensor, &tensor, &study->error) < 0)
+                break;
+            has_any |= perturb_tensor(&tensor, direction, &random, &study->error);
+            tensor_list_add(&iteration->outputs, name, &tensor);
+        }
+    }
+    if (has_any && !study_has_failed(study))
+        run_results_save(&changed, path, &study->error);
+    run_results_release(&changed);
+    run_results_release(&all);
+    return has_any && !study_has_failed(study) ? path : NULL;
+}
+
+bool study_is_ill_conditioned(struct study *study, const struct bitset *nodes, double *ret_error)
+{
+    struct subgraph part SCOPED(subgraph_release);
+    bool ret = false;
+
+    *ret_error = 0;
+    if (study_has_failed(study) || !study_make_values(study))
+        return false;
+    subgraph_init_nodes(&part, &study->graph, nodes);
+    for (int direction = 0; direction < DIRECTIONS && !study_has_failed(study); direction++) {
+        const char *path = write_perturbed_values(study, &part, direction);
+        double error = 0;
+        enum agreement agreement;
+
+        if (path == NULL)
+            break;
+        agreement = study_inject_outputs(study, nodes, path, &error);
+        if (agreement == REFUSES || agreement == UNKNOWN)
+            break;
+        ret |= agreement == DIFFERS;
+        *ret_error = fmax(*ret_error, error);
+    }
+    return ret;
+}
+
+/* ---- The input data ---- */
+
+static const char *write_perturbed_inputs(struct study *study, int direction)
+{
+    const char *path = study_text(study, "%s/perturbed_inputs_%d.json", study->settings->folder, direction);
+    struct mersenne_twister random;
+    struct feed_dicts feeds = {0};
+    bool has_any = false;
+
+    mersenne_twister_seed(&random, (uint32_t)direction);
+    if (data_file_add_inputs(&feeds, study->whole.inputs, &study->error) < 0)
+        return NULL;
+    for (size_t i = 0; i < feeds.count; i++)
+        for (size_t k = 0; k < feeds.items[i].count; k++)
+            has_any |= perturb_tensor(&feeds.items[i].items[k].tensor, direction, &random, &study->error);
+    if (has_any && !study_has_failed(study))
+        feed_dicts_save(&feeds, path, &study->error);
+    feed_dicts_release(&feeds);
+    return has_any && !study_has_failed(study) ? path : NULL;
+}
+
+void accuracy_test_condition(struct study *study)
+{
+    double error = 0;
+    bool fails = false;
+
+    for (int direction = 0; direction < DIRECTIONS && !fails && !study_has_failed(study); direction++) {
+        struct failing_case subject = study->whole;
+        struct study_step *step;
+
+        subject.inputs = write_perturbed_inputs(study, direction);
+        if (subject.inputs == NULL)
+            return;
+        step = step_begin_control(study, &subject, "perturbed",
+                                  "The reference on input data that are changed by one unit in the last place");
+        fails = step_try(step) == DIFFERS;
+        error = fails ? comparison_error(step) : error;
+    }
+    if (!fails)
+        return;
+    study->cause.kind = CAUSE_CONDITION;
+    study->cause.whole_agrees = true;
+    study->cause.sentence = study_text(
+        study,
+        "%s: input data changed by one unit in the last place (float32) change an output of the reference by "
+        "%.2g of its largest magnitude",
+        error < LEAST_FACTOR * UNIT_IN_LAST_PLACE ? "the tolerance is below rounding" : "ill-conditioned network",
+        error);
+    study_add_evidence(study, "the reference itself fails with input data that are changed by one unit in the last "
+                              "place");
+}
+
+void conclude_condition(struct study *study, const char *where, double error)
+{
+    struct cause *cause = &study->cause;
+
+    cause->kind = CAUSE_CONDITION;
+    cause->whole_agrees = true;
+    cause->fix = (struct cause_fix){0};
+    cause->sentence =
+        error < LEAST_FACTOR * UNIT_IN_LAST_PLACE
+            ? study_text(study,
+                         "the tolerance is below rounding: one unit in the last place (float32) of the outputs of %s "
+                         "becomes %.2g of the largest magnitude of an output of the model",
+                         where, error)
+            : study_text(study,
+                         "ill-conditioned network behind %s: one unit in the last place (float32) of what is computed "
+                         "there becomes %.2g of the largest magnitude of an output, a factor of about %.2g",
+                         where, error, error / UNIT_IN_LAST_PLACE);
+    study_add_evidence(
+        study, "the reference itself fails when its own values there are changed by one unit in the last place");
+}

@@ -1,0 +1,107 @@
+# debug_accuracy_exact.bats: which side is wrong, by the exact value, and what is only magnified.
+
+load debug_helper
+
+bats_require_minimum_version 1.5.0
+
+faults=$POLYGRAPHY_ROOT/examples/faults
+
+# A network of products and functions; one that iterates the logistic map, which is chaotic; and a compiler that scales
+# what nodes of an operator, or of a name, make.
+make_networks()
+{
+    cat >make.py <<'END'
+import random
+from onnx_file import constant, model, node, tensor
+random.seed(1)
+nodes, weights, x = [], [], "x"
+for k, function in enumerate(["Tanh", "Erf", "Sigmoid", "Erf"]):
+    weights.append(constant(f"w{k}", [8, 8], [random.gauss(0, 0.4) for _ in range(64)]))
+    nodes.append(node("MatMul", [x, f"w{k}"], [f"m{k}"], f"product{k}"))
+    nodes.append(node(function, [f"m{k}"], [f"a{k}"], f"function{k}"))
+    x = f"a{k}"
+with open("functions.onnx", "wb") as file:
+    file.write(model("functions", nodes, [tensor("x", [4, 8])], [tensor(x, [4, 8])], weights))
+
+nodes, x = [node("Sigmoid", ["x"], ["s"], "start")], "s"
+for k in range(40):
+    nodes += [node("Sub", ["one", x], [f"d{k}"], f"sub{k}"), node("Mul", [x, f"d{k}"], [f"p{k}"], f"mul{k}"),
+              node("Mul", [f"p{k}", "r"], [f"s{k}"], f"grow{k}")]
+    x = f"s{k}"
+with open("chaos.onnx", "wb") as file:
+    file.write(model("chaos", nodes, [tensor("x", [4, 8])], [tensor(x, [4, 8])],
+                     [constant("one", [], [1.0]), constant("r", [], [3.9])]))
+
+nodes = [node("Tanh", ["x"], ["t"], "tanh"), node("Hardmax", ["t"], ["h"], "hardmax", axis=-1),
+         node("Neg", ["h"], ["y"], "negate")]
+with open("hardmax.onnx", "wb") as file:
+    file.write(model("hardmax", nodes, [tensor("x", [4, 8])], [tensor("y", [4, 8])], []))
+END
+    cat >scale.py <<'END'
+import sys
+from onnx_file import Model, Node, constant, field, fields, node
+what, factor = sys.argv[1].split("=")
+model = Model(sys.argv[2])
+for item in list(model.nodes):
+    if what not in (item.name, item.op_type):
+        continue
+    output = item.outputs[0]
+    model.add_constant(constant(output + "_factor", [], [float(factor)]))
+    model.nodes.insert(model.nodes.index(item) + 1,
+                       Node(node("Mul", [output + "_raw", output + "_factor"], [output], output + "_scaled")))
+    item.message = b"".join(field(key, output + "_raw" if key == 2 else value) for key, value in fields(item.message))
+model.write(sys.argv[3])
+END
+    export PYTHONPATH=$faults PYTHONDONTWRITEBYTECODE=1
+    python3 make.py
+}
+
+# investigate NETWORK REFERENCE SUSPECT: WHAT=FACTOR of each.
+investigate()
+{
+    local run="polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}"
+
+    make_networks
+    run --separate-stderr polygraphy debug accuracy "$1.onnx" --runner "one=$run" --runner "other=$run" \
+        --runner-build "one=python3 scale.py $2 {model} {engine}" \
+        --runner-build "other=python3 scale.py $3 {model} {engine}" --builds 1 --runs 1 -o folder --json result.json
+    echo "$output"
+}
+
+cause()
+{
+    python3 -c 'import json
+cause = json.load(open("result.json"))["cause"]
+print(cause["kind"], *cause["nodes"], sep=", ")'
+}
+
+@test "the reference is blamed where it is the one that is far from the exact value" {
+    investigate functions Erf=1.02 nothing=1
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "reference, function1, function3" ]
+    logged 'Cause: the reference computes 2 Erf nodes wrongly, each alone'
+    logged "exact value of 'a1' \\(float64\\): error of the suspect [0-9.]*e-08, of the reference 0.02, .*: the reference is wrong"
+    logged "with the suspect's values for what they make the reference agrees with the suspect"
+}
+
+@test "the suspect is blamed where it is, and the exact value is evidence" {
+    investigate functions nothing=1 function2=1.01
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "node, function2" ]
+    logged "exact value of 'a2' \\(float64\\): error of the suspect 0.01, of the reference [0-9.]*e-08, .*: the suspect is wrong"
+}
+
+@test "rounding that a chaotic network magnifies blames no node" {
+    investigate chaos nothing=1 start=1.0000002
+    [ "$status" -eq 0 ]
+    [[ $(cause) == condition,* ]]
+    logged 'Cause: ill-conditioned network behind '
+    logged 'the reference itself fails when its own values there are changed by one unit in the last place'
+}
+
+@test "a node that cannot be evaluated in float64 is said not to be judged" {
+    investigate hardmax nothing=1 hardmax=1.01
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "node, hardmax" ]
+    logged "Not tested: which side is nearer to the exact value of 'hardmax': 'hardmax' \\(Hardmax\\): the operator is not computed"
+}
