@@ -103,11 +103,11 @@ examples: all $(example_plugins) ## build the example plug-ins
 faults: all $(example_plugins) ## look for the causes of the faults of examples/faults, and say which were found
 	@BUILD='$(BUILD)' examples/faults/run.py -o $(BUILD)/faults
 
-bench: all $(benches) $(addprefix $(BUILD)/tests/,make_chain trtexec_stand_in) ## measure
+bench: all $(benches) $(BUILD)/tests/make_chain ## measure
 	@bench/run.sh $(BUILD)
 
 # OLD is the program of another tree: `git worktree add FOLDER COMMIT && make -C FOLDER` builds it.
-compare: all $(helpers) $(BUILD)/bench/quantize_model $(example_plugins) $(test_plugins) ## compare the outputs of OLD=path/to/polygraphy with this program's; ONLY=text: cases with text in their name
+compare: all $(helpers) $(tensorrt) $(BUILD)/bench/quantize_model $(example_plugins) $(test_plugins) ## compare the outputs of OLD=path/to/polygraphy with this program's; ONLY=text: cases with text in their name
 	@scripts/compare_programs.py '$(OLD)' $(program) --build $(BUILD) --only '$(ONLY)' $(if $(EXCEPT),--except $(EXCEPT))
 
 bench-optimizers: all $(benches) ## measure what ONNX Runtime's optimizers do to outputs: the tables of docs/optimizers.md
@@ -257,7 +257,6 @@ $(helpers): $(BUILD)/tests/%: $(BUILD)/tests/programs/%.o $(library)
 	@echo 'LINK $@'
 	$(quiet)$(CC) $(link) $(sanitize) -Wl,--as-needed -o $@ $(filter %.o,$^) $(library) $(ldlibs)
 
-$(BUILD)/tests/trtexec_stand_in: $(call objects_of,$(sort $(wildcard tests/programs/trtexec_stand_in/*.c)))
 
 # What stands in for TensorRT's libraries has the whole archive inside of it, whose names it keeps to itself. Only those of
 # its objects that refer to data of the C library, or have data for each thread, have to be compiled for that.

@@ -193,38 +193,6 @@ served_case()
         "$(milliseconds "$(printf '%s\n' "${cold[@]}" | median)")"
 }
 
-# trtexec_cases MODEL: this program's own part of the time of commands that run trtexec; the stand-in of the tests takes its
-# place: both load the same engine, and both build with the same timing cache.
-trtexec_cases()
-{
-    local model=$POLYGRAPHY_TEST_MODELS/onnx_light/$1.onnx trtexec=$build/tests/trtexec_stand_in ours floor input
-    if [ ! -f "$model" ]; then
-        echo "no $1 in $POLYGRAPHY_TEST_MODELS/onnx_light: left out"
-        return
-    fi
-    export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$trtexec XDG_CACHE_HOME=$folder/cache
-    "$polygraphy" convert "$model" -o ours.engine --save-timing-cache times.cache >/dev/null
-    "$polygraphy" run ours.engine --trt --save-inputs inputs.safetensors --iterations 1 >/dev/null
-    "$polygraphy" data to-input inputs.safetensors -o inputs/ >/dev/null
-    input=$(basename inputs/*.npy .npy)
-    input=${input//%2F//}
-    tail -c 602112 inputs/*.npy >input.raw # 1x3x224x224 float32, after the header
-    read -r ours floor _ <<<"$("$tools/measure" 9 \
-        "$polygraphy" run ours.engine --trt --load-inputs inputs.safetensors -- \
-        "$trtexec" --loadEngine=ours.engine --loadInputs="$input:input.raw" --iterations=1 --warmUp=0 --duration=0 \
-        --dumpRawBindingsToFile)"
-    against_floor "run of an engine by trtexec, against trtexec itself" ms "$(milliseconds "$ours")" \
-        "$(milliseconds "$floor")" 1.1
-    # shellcheck disable=SC2016 # this program syncs its file to disk, so the other has to, too
-    read -r ours floor _ <<<"$("$tools/measure" 5 \
-        "$polygraphy" convert "$model" -o ours.engine --load-timing-cache times.cache -- \
-        sh -c '"$@" && sync floor.engine' sh "$trtexec" --onnx="$model" --saveEngine=floor.engine --skipInference \
-        --profilingVerbosity=detailed --exportLayerInfo=layers.json --timingCacheFile=times.cache --noTF32 --verbose)"
-    against_floor "    built by it, and brought to disk" ms "$(milliseconds "$ours")" "$(milliseconds "$floor")" 1.1
-    rm -rf inputs ./*.engine ./*.raw
-    unset POLYGRAPHY_TRT POLYGRAPHY_TRTEXEC XDG_CACHE_HOME
-}
-
 cd "$folder"
 make_chain=$build/tests/make_chain
 printf '%-54s %9s %9s  %-3s %6s  %-10s\n' "" ours floor "" ratio target
@@ -285,7 +253,6 @@ if [ -f "$POLYGRAPHY_ONNXRUNTIME" ]; then
         for model in light_resnet50 light_densenet121 light_squeezenet; do
             engine_case "$model"
         done
-        trtexec_cases light_resnet50
     else
         echo "no oneDNN (libdnnl-dev): its cases are left out"
     fi

@@ -10,7 +10,7 @@ paths are normalized (normalize() below), so a case must not depend on measured 
 --deterministic, a tactic replay or a timing cache, runtimes have one thread, and random data have their seed.
 
 The test programs of FOLDER (default: build; `make compare` builds them) are used for both sides: make_chain, check_nodes,
-trtexec_stand_in, quantize_model and plug-ins. Prints a diff for each file that differs; exits with 1 when there is one. A
+quantize_model, plug-ins and what stands in for TensorRT. Prints a diff for each file that differs; exits with 1 when there is one. A
 program compared with itself must give no differences. --except leaves out files that are meant to
 differ, by patterns of CASE/PATH ('accuracy-*/done.json'). --keep keeps both sides of every case in that folder.
 """
@@ -34,7 +34,7 @@ MOST_LINES = 40  # of one diff
 # "== name" begins a case; each line is a command of the shell, and a line that begins with a blank continues the one before.
 # A line that begins with "@" is not compared: OLD runs it once, and both sides begin with the files that it leaves. That
 # gives both the same tactic replay, or times of tactics (debug accuracy reads those in its folder, even one without steps).
-# In its folder a case has models (tests/models), examples and golden (tests/golden); PLUGINS, FAULTS and ROOT are variables.
+# In its folder a case has models (tests/models), examples and golden (tests/golden); PLUGINS, FAULTS, TENSORRT and ROOT are variables.
 CASES = r"""
 == help
 polygraphy --help
@@ -250,26 +250,26 @@ polygraphy debug passes models/convolutions.onnx --trt --deterministic --plugins
 FORGETFUL_ALONE=wrong polygraphy debug passes models/convolutions.onnx --trt --deterministic
  --plugins $PLUGINS/wrong_when_fused.so --atol 1e-3 --among fusions --json kernels.json --save-debug-replay kernels_replay.json
 
-== passes-trtexec
-export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=11.1
- TRTEXEC_STAND_IN_WRONG_LAYER='pointwise + relu';
+== passes-tensorrt
+export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/11.1 LD_LIBRARY_PATH=$TENSORRT/11.1
+ TENSORRT_STAND_IN_WRONG_LAYER='pointwise + relu';
  polygraphy debug passes models/convolutions.onnx --trt --atol 1e-3 --json result.json --onnxrt-threads 1
  --builder-optimization-level 0
 
-== precision-trtexec
+== precision-tensorrt
 for version in 10.16 11.0; do
- export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=$version;
+ export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/$version LD_LIBRARY_PATH=$TENSORRT/$version;
  polygraphy run models/attention_overflow.onnx --onnxrt --onnxrt-threads 1 --save-inputs in.json --save-outputs out.json;
  polygraphy debug precision models/attention_overflow.onnx --fp16 --builder-optimization-level 0 --mode minimal --save-debug-replay $version.replay.json
  --onnxrt-threads 1 --json $version.json --output-onnx $version.onnx
  --check polygraphy run polygraphy_debug.engine --trt --load-inputs in.json --load-outputs out.json --atol 1e-2 --rtol 1e-2; done
 
-== build-trtexec
-@ export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=10.16
- TRTEXEC_STAND_IN_SEED=1;
+== build-tensorrt
+@ export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/10.16 LD_LIBRARY_PATH=$TENSORRT/10.16
+ TENSORRT_STAND_IN_SEED=1;
  polygraphy convert models/convolutions.onnx -o it.engine --save-tactics replay.json --trt-opt-shapes x:[1,3,12,11]
-export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=10.16
- TRTEXEC_STAND_IN_SEED=1; polygraphy debug build models/convolutions.onnx --until 2 --load-tactics replay.json
+export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/10.16 LD_LIBRARY_PATH=$TENSORRT/10.16
+ TENSORRT_STAND_IN_SEED=1; polygraphy debug build models/convolutions.onnx --until 2 --load-tactics replay.json
  --save-layer-info layers.json --artifacts layers.json polygraphy_debug.engine --trt-opt-shapes x:[1,3,12,11]
  --json result.json --check test -s polygraphy_debug.engine;
  polygraphy debug tactics models/identity.onnx --dir nothing --check false;
@@ -533,10 +533,10 @@ polygraphy run models/identity.onnx --onnxrt --runner 'kill -SEGV $$'
 polygraphy run models/identity.onnx --runner true
 polygraphy run models/identity.onnx --onnxrt --runner 'head -c 6 {inputs} >{outputs}'
 
-== run-trtexec
-@ export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=10.16;
+== run-tensorrt
+@ export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/10.16 LD_LIBRARY_PATH=$TENSORRT/10.16;
  polygraphy convert models/convolutions.onnx -o it.engine --save-tactics replay.json --trt-opt-shapes x:[1,3,12,11]
-export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$(command -v trtexec_stand_in) TRTEXEC_STAND_IN_VERSION=10.16;
+export POLYGRAPHY_TRT=tensorrt POLYGRAPHY_TENSORRT=$TENSORRT/10.16 LD_LIBRARY_PATH=$TENSORRT/10.16;
  polygraphy convert models/convolutions.onnx -o again.engine --save-layer-info layers.json --trt-opt-shapes x:[1,3,12,11]
  --load-tactics replay.json; polygraphy run models/convolutions.onnx --onnxrt --onnxrt-threads 1 --trt --atol 1e-3
  --input-shapes x:[1,3,12,11] --trt-opt-shapes x:[1,3,12,11] --load-tactics replay.json --save-outputs out.json
@@ -560,9 +560,9 @@ for name in reducable nested_bodies local_functions dynamic_shapes every_type od
 polygraphy inspect model models/omitted_optional_input.onnx --show layers --shape-inference
 polygraphy inspect model models/sizes_from_data.onnx --list-unbounded-dds
 polygraphy inspect model models/convolutions.onnx --display-as trt --show layers attrs --json network.json
-polygraphy inspect model golden/trtexec/real/10.16.layers.json --show layers --json real.json --report page.html
-polygraphy inspect model golden/trtexec/layers/pytorch-resnet-A100-fp16.layers.json --show layers
- --profile golden/trtexec/layers/pytorch-resnet-A100-fp16.profile.json --json profile.json
+polygraphy inspect model golden/tensorrt/real/10.16.layers.json --show layers --json real.json --report page.html
+polygraphy inspect model golden/tensorrt/layers/pytorch-resnet-A100-fp16.layers.json --show layers
+ --profile golden/tensorrt/layers/pytorch-resnet-A100-fp16.profile.json --json profile.json
 head -c 100 models/reducable.onnx >damaged.onnx; polygraphy inspect model damaged.onnx
 
 == inspect-data
@@ -580,8 +580,8 @@ polygraphy inspect capability --providers --json providers.json
 polygraphy inspect sparsity models/convolutions.onnx --json sparsity.json
 polygraphy inspect tactics golden/tactics/bad/0.json --json tactics.json
 polygraphy inspect tactics missing.json
-polygraphy inspect diff-engines golden/trtexec/layers/pytorch-resnet-A100-fp32.layers.json
- golden/trtexec/layers/pytorch-resnet-A100-fp16.layers.json --json engines.json
+polygraphy inspect diff-engines golden/tensorrt/layers/pytorch-resnet-A100-fp32.layers.json
+ golden/tensorrt/layers/pytorch-resnet-A100-fp16.layers.json --json engines.json
 
 == surgeon
 polygraphy surgeon extract models/reducable.onnx -o part.onnx --inputs identity_out_0:auto:auto identity_out_2:auto:auto
@@ -752,7 +752,7 @@ def make_environment(build):
     return {
         "PATH": ":".join([str(folder) for folder in folders] + ["/usr/local/bin", "/usr/bin", "/bin"]),
         "LC_ALL": "C.UTF-8", "TZ": "UTC", "ROOT": str(ROOT), "PLUGINS": str(build / "tests/plugins"),
-        "FAULTS": str(build / "examples/faults"), "POLYGRAPHY_TRT": "builtin",
+        "FAULTS": str(build / "examples/faults"), "TENSORRT": str(build / "tests/tensorrt"), "POLYGRAPHY_TRT": "builtin",
         "POLYGRAPHY_ONNXRUNTIME": os.environ.get("POLYGRAPHY_ONNXRUNTIME", str(build / "libonnxruntime.so.1")),
     }
 

@@ -79,8 +79,8 @@ def count_tree(root):
         table[f"  {layer}: code"] = sum(file.code_lines for file in chosen)
         table[f"  {layer}: comments"] = sum(file.comment for file in chosen)
     add_lines("lines of debug and cli/debug", [file for file in files if file.within("debug", "cli/debug")])
-    add_lines("lines of backend/trtexec and format/trtexec",
-              [file for file in files if file.within("backend/trtexec", "format/trtexec")])
+    add_lines("lines of backend/tensorrt and format/tensorrt",
+              [file for file in files if file.within("backend/tensorrt", "format/tensorrt")])
 
     # The loop of the debug tools: functions that its headers declare, and those that another folder names.
     loop = [file for file in files if file.within(*LOOP)]

@@ -120,8 +120,8 @@ in_tree && code ~ /^struct [A-Za-z0-9_]+ \{/ && $2 != "backend_session" {
     struct_in[$2] = FILENAME
 }
 
-# A name consists of at least a verb and an object, so that it can be searched for. The driver of trtexec keeps its names.
-in_tree && !in_header && code ~ /^static [^=;]*\(/ && FILENAME !~ /\/trtexec\// {
+# A name consists of at least a verb and an object, so that it can be searched for.
+in_tree && !in_header && code ~ /^static [^=;]*\(/ {
     name = declared_name(code)
     if (name != "" && name !~ /_/)
         finding(FNR, "static function " name ": say what it does to what")

@@ -44,7 +44,7 @@ struct backend_request {
     bool frugal;          /* memory that is free goes back to the system at once, at some cost of time */
     struct bounds bounds; /* of a backend in a process of its own (backend/onnxrt/apart/backend.h); zeros: none */
     /* Of the backend, which knows the type: struct onnxrt_settings, struct engine_settings, struct runner_command,
-     * struct trtexec_request. NULL: its defaults. */
+     * struct tensorrt_request. NULL: its defaults. */
     const void *settings;
     struct log *log; /* warnings of the runtime go here; may be NULL */
 };

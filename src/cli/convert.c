@@ -6,7 +6,6 @@
 #include "backend/model_io.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/process/guard.h"
 #include "cli/commands.h"
 #include "cli/engine_file.h"
 #include "cli/model_file.h"
@@ -380,21 +379,6 @@ static bool is_changed(const struct convert_settings *settings)
            load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
-static int save_files(const struct convert_settings *settings, const struct trt_request *request,
-                      const struct trtexec_products *products, struct result_file *result, struct error *err)
-{
-    struct layer_info info = {0};
-    int rc = trt_save_files(request, products, settings->output, err);
-
-    if (rc < 0 || !result->wanted)
-        return rc;
-    rc = layer_info_open(&info, products->layers, err);
-    if (rc == 0)
-        rc = save_engine_result(settings, result, "TensorRT", &info, err);
-    layer_info_release(&info);
-    return rc;
-}
-
 /* Without a GPU, the layers are not known. */
 static int save_products(const struct convert_settings *settings, const struct trt_request *request,
                          const struct tensorrt_products *products, struct result_file *result, struct error *err)
@@ -414,23 +398,10 @@ static int save_products(const struct convert_settings *settings, const struct t
     return rc;
 }
 
-static int build_by_trtexec(const struct convert_settings *settings, const struct trt_request *request,
-                            const struct backend_model *source, struct result_file *result, struct error *err)
-{
-    struct trtexec_products products;
-    int rc = trtexec_build(&request->request.settings, source, &products, err);
-
-    if (rc < 0)
-        return rc;
-    rc = save_files(settings, request, &products, result, err);
-    trtexec_products_release(&products);
-    return rc;
-}
-
 static int build_by_library(const struct convert_settings *settings, const struct trt_request *request,
                             const struct backend_model *source, struct result_file *result, struct error *err)
 {
-    bool wants_layers = result->wanted || trt_request_wants_layers(request);
+    bool wants_layers = result->wanted || request->request.wants_layers;
     struct tensorrt_products products;
     int rc = tensorrt_build(&request->request.settings, source, wants_layers, &products, err);
 
@@ -443,7 +414,7 @@ static int build_by_library(const struct convert_settings *settings, const struc
 
 /* The model after the changes of options; TensorRT needs a file if there is one. */
 static int convert_by_tensorrt(const struct command_context *context, const struct convert_settings *settings,
-                               const struct trt_choice *trt, struct result_file *result, struct error *err)
+                               struct result_file *result, struct error *err)
 {
     struct backend_model source = {0};
     struct trt_request request;
@@ -451,8 +422,7 @@ static int convert_by_tensorrt(const struct command_context *context, const stru
     char *bytes = NULL;
     int rc;
 
-    process_guard_start();
-    rc = trt_request_init(&request, context, &settings->engine, &settings->file, trt->program, err);
+    rc = trt_request_init(&request, context, &settings->engine, &settings->file, err);
     if (rc < 0)
         goto done;
     if (is_changed(settings)) {
@@ -464,13 +434,11 @@ static int convert_by_tensorrt(const struct command_context *context, const stru
         source.path = settings->file.model.path;
     }
     if (rc == 0)
-        rc = trt->library != NULL ? build_by_library(settings, &request, &source, result, err)
-                                  : build_by_trtexec(settings, &request, &source, result, err);
+        rc = build_by_library(settings, &request, &source, result, err);
 done:
     model_free(model);
     free(bytes);
     trt_request_release(&request);
-    process_guard_stop();
     return rc;
 }
 
@@ -529,7 +497,7 @@ static int convert_model(const struct command_context *context, const struct con
                          struct result_file *result, struct error *err)
 {
     const struct model_values *values = &wish->file.model;
-    struct trt_choice trt;
+    const struct tensorrt_description *library;
     int rc;
 
     if (values->type != MODEL_ONNX)
@@ -540,11 +508,11 @@ static int convert_model(const struct command_context *context, const struct con
     rc = keep_model(values->path, wish->output, err);
     if (rc < 0)
         return rc;
-    rc = trt_choose(context->log, values->path, TRT_BUILDS, &trt, err);
+    rc = trt_choose(context->log, values->path, TRT_BUILDS, &library, err);
     if (rc < 0)
         return rc;
-    return trt.library != NULL || trt.program != NULL ? convert_by_tensorrt(context, wish, &trt, result, err)
-                                                      : convert_to_engine(context, wish, result, err);
+    return library != NULL ? convert_by_tensorrt(context, wish, result, err)
+                           : convert_to_engine(context, wish, result, err);
 }
 
 static int convert_run(const struct command_context *context, const struct convert_settings *settings,

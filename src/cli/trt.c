@@ -6,7 +6,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "backend/trtexec/installation.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/model_file.h"
@@ -16,40 +15,53 @@
 #include "cli/trt_replay.h"
 #include "engine/plan/plan.h"
 #include "engine/precision/words.h"
-#include "format/trtexec/plan_header.h"
+#include "format/tensorrt/plan_header.h"
 
 /* ---- Which engine ---- */
 
-enum wish { WISH_AUTO, WISH_BUILTIN, WISH_LIBRARY, WISH_TRTEXEC };
-
-static int read_wish(enum wish *ret, struct error *err)
-{
-    static const struct {
-        const char *word;
-        enum wish wish;
-    } words[] = {{"", WISH_AUTO},
-                 {"auto", WISH_AUTO},
-                 {"builtin", WISH_BUILTIN},
-                 {"tensorrt", WISH_LIBRARY},
-                 {"trtexec", WISH_TRTEXEC}};
-    const char *given = getenv("POLYGRAPHY_TRT");
-
-    *ret = WISH_AUTO;
-    for (size_t i = 0; given != NULL && i < ARRAY_LEN(words); i++)
-        if (strcmp(words[i].word, given) == 0) {
-            *ret = words[i].wish;
-            return 0;
-        }
-    return given == NULL ? 0
-                         : error_set(err, ERR_INVALID,
-                                     "POLYGRAPHY_TRT is '%s'; there are auto, tensorrt, trtexec and builtin", given);
-}
+enum wish { WISH_AUTO, WISH_BUILTIN, WISH_LIBRARY };
 
 static bool is_set(const char *variable)
 {
     const char *value = getenv(variable);
 
     return value != NULL && value[0] != '\0';
+}
+
+/* Variables of releases that started trtexec. */
+static int refuse_trtexec(const char *given, struct error *err)
+{
+    if (is_set("POLYGRAPHY_TRTEXEC"))
+        return error_set(err, ERR_INVALID,
+                         "POLYGRAPHY_TRTEXEC has no effect, because TensorRT's library is called instead of trtexec: "
+                         "set POLYGRAPHY_TENSORRT to the library or its folder");
+    return given != NULL && strcmp(given, "trtexec") == 0
+               ? error_set(err, ERR_INVALID,
+                           "POLYGRAPHY_TRT is 'trtexec', which is not used any more: set POLYGRAPHY_TRT=tensorrt, "
+                           "which calls TensorRT's library")
+               : 0;
+}
+
+static int read_wish(enum wish *ret, struct error *err)
+{
+    static const struct {
+        const char *word;
+        enum wish wish;
+    } words[] = {{"", WISH_AUTO}, {"auto", WISH_AUTO}, {"builtin", WISH_BUILTIN}, {"tensorrt", WISH_LIBRARY}};
+    const char *given = getenv("POLYGRAPHY_TRT");
+    int rc = refuse_trtexec(given, err);
+
+    *ret = WISH_AUTO;
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; given != NULL && i < ARRAY_LEN(words); i++)
+        if (strcmp(words[i].word, given) == 0) {
+            *ret = words[i].wish;
+            return 0;
+        }
+    return given == NULL
+               ? 0
+               : error_set(err, ERR_INVALID, "POLYGRAPHY_TRT is '%s': expected auto, tensorrt or builtin", given);
 }
 
 static void log_library(struct log *log, const struct tensorrt_description *library)
@@ -96,11 +108,11 @@ static int try_library(struct log *log, enum trt_need need, const struct tensorr
 }
 
 /* An engine of TensorRT's runs on nothing else. */
-static int choose_for_engine(const char *path, enum wish wish, struct log *log, struct trt_choice *ret,
+static int choose_for_engine(const char *path, enum wish wish, struct log *log, const struct tensorrt_description **ret,
                              struct error *err)
 {
     struct plan_header header;
-    struct error why;
+    struct error why = {0};
 
     if (plan_header_read(path, &header, err) < 0)
         return err->code;
@@ -111,43 +123,32 @@ static int choose_for_engine(const char *path, enum wish wish, struct log *log, 
             "cannot run",
             path, header.major, header.minor, header.patch);
     if (wish == WISH_LIBRARY)
-        return tensorrt_find(log, &ret->library, err);
-    if (wish == WISH_AUTO && try_library(log, TRT_RUNS, &ret->library, err) < 0)
-        return err->code;
-    if (ret->library != NULL || trtexec_find(&ret->program, &why) == 0)
+        return tensorrt_find(log, ret, err);
+    if (tensorrt_find(log, ret, &why) == 0 && (*ret)->no_device == NULL)
         return 0;
-    return error_set(err, ERR_MISSING,
-                     "'%s' is an engine of TensorRT %u.%u.%u, which nothing else can run: install that version; %s",
-                     path, header.major, header.minor, header.patch, why.message);
+    return error_set(err, why.code < 0 ? (enum error_code)why.code : ERR_MISSING,
+                     "'%s' is an engine of TensorRT %u.%u.%u, which nothing else can run: %s", path, header.major,
+                     header.minor, header.patch, why.code < 0 ? why.message : (*ret)->no_device);
 }
 
-int trt_choose(struct log *log, const char *model_path, enum trt_need need, struct trt_choice *ret, struct error *err)
+int trt_choose(struct log *log, const char *model_path, enum trt_need need, const struct tensorrt_description **ret,
+               struct error *err)
 {
-    struct error why;
     enum wish wish;
     int rc = read_wish(&wish, err);
 
-    *ret = (struct trt_choice){0};
+    *ret = NULL;
     if (rc < 0 || (model_path != NULL && plan_is(model_path)))
         return rc;
     if (model_path != NULL && plan_is_tensorrt(model_path))
         rc = choose_for_engine(model_path, wish, log, ret, err);
     else if (wish == WISH_LIBRARY)
-        rc = tensorrt_find(log, &ret->library, err);
+        rc = tensorrt_find(log, ret, err);
     else if (wish == WISH_AUTO)
-        rc = try_library(log, need, &ret->library, err);
-    if (rc == 0 && ret->library != NULL)
-        log_library(log, ret->library);
-    if (rc == ERR_MISSING && wish == WISH_LIBRARY)
-        return error_context(err, "POLYGRAPHY_TRT=tensorrt");
-    if (rc < 0 || ret->library != NULL || ret->program != NULL || wish == WISH_BUILTIN ||
-        trtexec_find(&ret->program, &why) == 0)
-        return rc;
-    if (wish == WISH_TRTEXEC)
-        return error_set(err, ERR_MISSING, "POLYGRAPHY_TRT=trtexec: %s", why.message);
-    if (why.code != ERR_MISSING || is_set("POLYGRAPHY_TRTEXEC"))
-        log_message(log, LOG_WARNING, "%s", why.message);
-    return 0;
+        rc = try_library(log, need, ret, err);
+    if (rc == 0 && *ret != NULL)
+        log_library(log, *ret);
+    return rc == ERR_MISSING && wish == WISH_LIBRARY ? error_context(err, "POLYGRAPHY_TRT=tensorrt") : rc;
 }
 
 int trt_require_builtin(const char *what, struct error *err)
@@ -193,7 +194,7 @@ static int refuse_exclusions(const struct command_context *context, struct error
     if (!parse_given(context->parse, "--exclude-tactics"))
         return 0;
     return error_set(err, ERR_UNSUPPORTED,
-                     "--exclude-tactics: trtexec cannot be told which tactics not to take. --tactic-sources leaves out "
+                     "--exclude-tactics: TensorRT cannot be told which tactics not to use. --tactic-sources leaves out "
                      "libraries, and --load-tactics has a build choose as a good one did; or take the built-in engine "
                      "with POLYGRAPHY_TRT=builtin");
 }
@@ -295,12 +296,12 @@ static int obey_environment(struct trt_request *request, struct error *err)
 }
 
 /* Up to TensorRT 10 the library is told tactics, and tells them. */
-static bool reports_tactics(const struct engine_values *values, const struct trtexec *program)
+static bool reports_tactics(const struct engine_values *values)
 {
     const struct tensorrt_description *library;
 
-    return (values->load_tactics != NULL || values->save_tactics != NULL) && program == NULL &&
-           tensorrt_find(NULL, &library, NULL) == 0 && !library->is_rtx && library->major < 11;
+    return (values->load_tactics != NULL || values->save_tactics != NULL) && tensorrt_find(NULL, &library, NULL) == 0 &&
+           !library->is_rtx && library->major < 11;
 }
 
 static void show_build(void *data, const char *phase, size_t done, size_t all)
@@ -311,8 +312,7 @@ static void show_build(void *data, const char *phase, size_t done, size_t all)
 }
 
 int trt_request_init(struct trt_request *request, const struct command_context *context,
-                     const struct engine_values *values, const struct model_file_settings *model,
-                     const struct trtexec *program, struct error *err)
+                     const struct engine_values *values, const struct model_file_settings *model, struct error *err)
 {
     const struct engine_settings *engine = &values->request;
     struct tensorrt_settings *settings = &request->request.settings;
@@ -325,7 +325,6 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     arena_init(&request->arena);
     warn_of_idle_options(context);
     *settings = values->tensorrt;
-    settings->program = program;
     settings->log = context->log;
     if (context->progress != NULL && log_shows(context->log, LOG_INFO)) {
         settings->progress = show_build;
@@ -347,9 +346,14 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     if (rc == 0)
         rc = take_timing_cache(request, err);
     if (rc == 0)
-        settings->reports_tactics = reports_tactics(values, program);
-    if (rc < 0 || values->load_tactics == NULL)
+        settings->reports_tactics = reports_tactics(values);
+    if (rc < 0)
         return rc;
+    request->request.wants_layers =
+        values->save_layer_info != NULL ||
+        ((values->save_tactics != NULL || values->load_tactics != NULL) && !settings->reports_tactics);
+    if (values->load_tactics == NULL)
+        return 0;
     request->replay = memory_alloc_zero(1, sizeof(*request->replay));
     tactic_replay_init(request->replay);
     return trt_replay_load(values->load_tactics, settings, &request->arena, request->replay, err);
@@ -407,16 +411,6 @@ static int save_tactics(const struct trt_request *request, const struct tensorrt
     return rc;
 }
 
-/* Who runs the engine has to know. */
-static void warn_of_names(const struct trt_request *request, const struct trtexec_tensors *tensors, const char *kind)
-{
-    for (size_t i = 0; i < tensors->count; i++)
-        if (strcmp(tensors->items[i].name, tensors->items[i].safe) != 0)
-            log_message(request->context->log, LOG_WARNING,
-                        "The %s '%s' is called '%s' in the engine that is saved, since trtexec does not take its name",
-                        kind, tensors->items[i].name, tensors->items[i].safe);
-}
-
 /* The engine first: it is what took the time, and is there then whatever becomes of the rest. */
 int trt_save_products(const struct trt_request *request, const struct tensorrt_products *products,
                       const char *engine_path, struct error *err)
@@ -447,53 +441,4 @@ int trt_save_products(const struct trt_request *request, const struct tensorrt_p
             return err->code;
     }
     return values->save_timing_cache != NULL ? save_timing_cache(request, products, values->save_timing_cache, err) : 0;
-}
-
-bool trt_request_wants_layers(const struct trt_request *request)
-{
-    const struct engine_values *values = request->values;
-
-    return values->save_layer_info != NULL ||
-           ((values->save_tactics != NULL || request->replay != NULL) && !request->request.settings.reports_tactics);
-}
-
-const struct tensorrt_request *trt_request_for_library(struct trt_request *request)
-{
-    request->library.settings = request->request.settings;
-    request->library.is_built = request->request.is_built;
-    request->library.wants_layers = trt_request_wants_layers(request);
-    return &request->library;
-}
-
-static int map_text(const char *path, struct file_map *map, struct text *ret, struct error *err)
-{
-    int rc = path != NULL ? file_map_open(path, map, err) : 0;
-
-    if (rc == 0)
-        *ret = (struct text){(const char *)map->data, map->size};
-    return rc;
-}
-
-int trt_save_files(const struct trt_request *request, const struct trtexec_products *files, const char *engine_path,
-                   struct error *err)
-{
-    struct tensorrt_products products = {
-        .set_layers = files->set_layers, .lost_timing_cache = files->lost_timing_cache, .seconds = files->seconds};
-    struct file_map engine = {0}, layers = {0}, timing_cache = {0};
-    int rc;
-
-    if (engine_path != NULL) {
-        warn_of_names(request, &files->network.inputs, "input");
-        warn_of_names(request, &files->network.outputs, "output");
-    }
-    if (map_text(files->engine, &engine, &products.plan, err) < 0 ||
-        map_text(files->layers, &layers, &products.layers, err) < 0 ||
-        map_text(files->timing_cache, &timing_cache, &products.timing_cache, err) < 0)
-        rc = err->code;
-    else
-        rc = trt_save_products(request, &products, engine_path, err);
-    file_map_release(&engine);
-    file_map_release(&layers);
-    file_map_release(&timing_cache);
-    return rc;
 }

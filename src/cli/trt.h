@@ -1,16 +1,14 @@
 /* cli/trt.h: which engine `--trt` means, and what the command line says of one of TensorRT's.
  *
- *   rc = trt_choose(context->log, model_path, TRT_RUNS, &choice, err);
- *   if (rc == 0 && choice.library != NULL)
- *       rc = trt_request_init(&request, context, values, model, NULL, err);
- *   else if (rc == 0 && choice.program != NULL) ... the same with choice.program
+ *   rc = trt_choose(context->log, model_path, TRT_RUNS, &library, err);
+ *   if (rc == 0 && library != NULL)
+ *       rc = trt_request_init(&request, context, values, model, err);
  *   else ...  the built-in engine (cli/engine_file.h)
  */
 #ifndef CLI_TRT_H
 #define CLI_TRT_H
 
 #include "backend/tensorrt/backend.h"
-#include "backend/trtexec/backend.h"
 #include "base/container/arena.h"
 #include "cli/options/runners/engine.h"
 #include "cli/parse/command.h"
@@ -24,18 +22,13 @@ enum trt_need {
     TRT_PARSES, /* none */
 };
 
-/* Both NULL: the built-in engine. */
-struct trt_choice {
-    const struct tensorrt_description *library;
-    const struct trtexec *program;
-};
-
-/* POLYGRAPHY_TRT decides: builtin; tensorrt (TensorRT's library, which has to be there); trtexec (its program, which
- * has to be there); auto, as where it is not set: the library where it is found and can do what is needed, else
- * trtexec, else the built-in engine. What `model_path` (may be NULL) already is goes first: a plan file of the built-in
- * engine runs on that, an engine of TensorRT's on TensorRT. A library that POLYGRAPHY_TENSORRT names has to be there in
- * any case. ERR_MISSING when TensorRT is needed and not there; errors of tensorrt_find(). */
-int trt_choose(struct log *log, const char *model_path, enum trt_need need, struct trt_choice *ret, struct error *err);
+/* POLYGRAPHY_TRT decides: builtin; tensorrt (TensorRT's library, which has to be there); auto, as where it is not set:
+ * the library where it is found and can do what is needed, else the built-in engine (NULL). What `model_path` (may be
+ * NULL) already is goes first: a plan file of the built-in engine runs on that, an engine of TensorRT's on TensorRT. A
+ * library that POLYGRAPHY_TENSORRT names has to be there in any case. ERR_MISSING when TensorRT is needed and missing;
+ * ERR_INVALID for variables that select trtexec; errors of tensorrt_find(). */
+int trt_choose(struct log *log, const char *model_path, enum trt_need need, const struct tensorrt_description **ret,
+               struct error *err);
 
 /* For `what` only the built-in engine does: ERR_UNSUPPORTED when POLYGRAPHY_TRT asks for TensorRT. */
 int trt_require_builtin(const char *what, struct error *err);
@@ -44,25 +37,16 @@ int trt_require_builtin(const char *what, struct error *err);
 struct trt_request {
     const struct command_context *context;
     const struct engine_values *values;
-    struct trtexec_request request;  /* for trtexec_backend and trtexec_build() */
-    struct tensorrt_request library; /* for tensorrt_backend; its settings are made by trt_request_for_library() */
+    struct tensorrt_request request; /* for tensorrt_backend and tensorrt_build() */
     struct tactic_replay *replay;    /* of --load-tactics, owned; NULL: none */
     const struct precision_settings *precision;
     struct arena arena;
 };
 
-/* Says which options mean nothing to TensorRT. `program`: NULL for its library. ERR_UNSUPPORTED for options that would
- * change what comes out. */
+/* Says which options mean nothing to TensorRT. ERR_UNSUPPORTED for options that would change what comes out. */
 int trt_request_init(struct trt_request *request, const struct command_context *context,
-                     const struct engine_values *values, const struct model_file_settings *model,
-                     const struct trtexec *program, struct error *err);
+                     const struct engine_values *values, const struct model_file_settings *model, struct error *err);
 void trt_request_release(struct trt_request *request);
-
-/* The same settings for tensorrt_backend. */
-const struct tensorrt_request *trt_request_for_library(struct trt_request *request);
-
-/* Whether the options want layer information of what is built. */
-bool trt_request_wants_layers(const struct trt_request *request);
 
 /* In place of what the options say of precisions. `precision` has to outlive the request. */
 void trt_request_set_precision(struct trt_request *request, const struct precision_settings *precision);
@@ -72,9 +56,5 @@ void trt_request_set_precision(struct trt_request *request, const struct precisi
  * less. ERR_BACKEND, and nothing is written, when the build was to have the tactics of a replay and has others. */
 int trt_save_products(const struct trt_request *request, const struct tensorrt_products *products,
                       const char *engine_path, struct error *err);
-
-/* The same for what trtexec has left. */
-int trt_save_files(const struct trt_request *request, const struct trtexec_products *files, const char *engine_path,
-                   struct error *err);
 
 #endif

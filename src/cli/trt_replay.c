@@ -4,11 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "backend/trtexec/program.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/names.h"
-#include "format/trtexec/replay.h"
+#include "format/tensorrt/replay.h"
 
 /* So many layers are named in one message. */
 #define NAMED_LAYERS 8
@@ -103,8 +102,6 @@ int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct
                        "two files together",
                        cache, path);
     free(cache);
-    if (settings->program != NULL)
-        settings->effort.error_on_timing_cache_miss |= trtexec_has(settings->program, "--errorOnTimingCacheMiss");
     return rc;
 }
 

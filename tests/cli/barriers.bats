@@ -1,19 +1,13 @@
 # barriers.bats: across:TENSOR in POLYGRAPHY_DISABLED: whoever runs a model gives that tensor out, so that nothing is fused
-# across it, and keeps it to itself. TensorRT is tests/programs/trtexec_stand_in.
+# across it, and keeps it to itself. TensorRT is tests/tensorrt_stand_in/.
 
-load debug_helper
+load tensorrt_helper
 
 model=$POLYGRAPHY_ROOT/tests/models/convolutions.onnx # whose Conv 'pointwise' makes t4, of which a Relu makes y
 
 setup_file()
 {
     file_requires_onnxruntime || return 0
-}
-
-on_trtexec()
-{
-    export POLYGRAPHY_TRT=trtexec POLYGRAPHY_TRTEXEC=$POLYGRAPHY_TEST_PROGRAMS/trtexec_stand_in
-    export XDG_CACHE_HOME=$PWD TRTEXEC_STAND_IN_VERSION=11.1
 }
 
 # disabled LIST COMMAND ...: polygraphy has to do without these decisions.
@@ -38,8 +32,8 @@ fails()
 @test "the engines fuse nothing across a tensor that is a barrier, and their outputs are the model's" {
     local layers
     export POLYGRAPHY_TRT=builtin
-    for layers in builtin trtexec; do
-        [ "$layers" = builtin ] || on_trtexec
+    for layers in builtin tensorrt; do
+        [ "$layers" = builtin ] || use_release 11.1
         disabled '' run "$model" --trt --onnxrt --save-layer-info fused.json --atol 1e-3
         works
         disabled 'across:t4;Nothing' run "$model" --trt --onnxrt --atol 1e-3 \
@@ -92,24 +86,24 @@ fails()
     disabled '?across:t5;?across:t4;?fusion:relu@rellu' run "$model" --trt --onnxrt --save-layer-info apart.json --atol 1e-3
     works
     run -1 grep -q '"pointwise + relu"' apart.json
-    on_trtexec
+    use_release 11.1
     disabled across:t5 convert "$model" -o engine.plan
-    fails "not found in the model: \\['t5'\\]"
+    fails "outputs that keep layers apart: TensorRT's network has no tensor 't5'"
 }
 
 @test "TensorRT is told knobs of its compiler, and only such as it has" {
-    on_trtexec
-    disabled '' run "$model" --trt --build-route kgen:tiling=2 cask_fusion=on --save-layer-info l.json -v
+    use_release 11.1
+    disabled '' run "$model" --trt --build-route kgen:tiling=2 cask_fusion=on --save-layer-info l.json
     works
-    logged 'setBuildRoute=-kgen:tiling=2 -cask_fusion=on'
+    recorded 'route -kgen:tiling=2 -cask_fusion=on'
     grep -q '"pointwise + relu"' l.json
-    disabled route:-cask_fusion=off run "$model" --trt --build-route cask_fusion=on \
-        --save-layer-info l.json -v
+    rm record
+    disabled route:-cask_fusion=off run "$model" --trt --build-route cask_fusion=on --save-layer-info l.json
     works
-    logged 'setBuildRoute=-cask_fusion=off --min'
+    recorded 'route -cask_fusion=off'
     run -1 grep -q '"pointwise + relu"' l.json
     disabled '' run "$model" --trt --build-route cask_fusions=on
     fails "no knob 'cask_fusions'.*cask_fusion"
     disabled route:-kgen:tiling=7 run "$model" --trt
-    fails "'7' is no value of TensorRT's knob 'kgen:tiling'; there are 0, 1, 2"
+    fails "'7' is not a value of TensorRT's knob 'kgen:tiling': expected one of 0, 1, 2"
 }

@@ -15,7 +15,7 @@ setup_file()
 succeeded()
 {
     [ "$status" -eq 0 ] || {
-        echo "${TRTEXEC_STAND_IN_VERSION:+trtexec $TRTEXEC_STAND_IN_VERSION: }status $status"
+        echo "${release:+TensorRT $release: }status $status"
         cut -c 1-400 <<<"$output"
         return 1
     }

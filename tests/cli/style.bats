@@ -164,8 +164,6 @@ END
         printf '%s\n' 'struct backend_session {' '};' 'static int add_thing(int a);' 'static int add_thing(int a)' '{' '}' >src/base/$file.c
     done
     printf '%s\n' 'static void describe(void)' '{' '}' >>src/base/one.c
-    mkdir -p src/backend/trtexec
-    printf '%s\n' 'static void describe(void)' '{' '}' >src/backend/trtexec/job.c
     tree_findings
     diff - <(echo "$output") <<'END'
 src/base/one.c:7: static function describe: say what it does to what

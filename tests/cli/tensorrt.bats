@@ -85,6 +85,23 @@ agrees()
     logged "^\[!\] .*$PWD/nothing"
 }
 
+@test "variables that select trtexec are errors that name the replacement" {
+    local command
+    use_release 10.16
+    for command in "run $models/identity.onnx --trt" "convert $models/identity.onnx -o x.engine" \
+        "debug precision $models/identity.onnx --fp16 --check true" "debug reduce $models/identity.onnx --golden trt -o r.onnx --check false"; do
+        POLYGRAPHY_TRT=trtexec run polygraphy $command
+        [ "$status" -ne 0 ]
+        logged '^\[!\] POLYGRAPHY_TRT is .trtexec.*set POLYGRAPHY_TRT=tensorrt'
+        POLYGRAPHY_TRTEXEC=/usr/bin/trtexec run polygraphy $command
+        [ "$status" -ne 0 ]
+        logged '^\[!\] POLYGRAPHY_TRTEXEC .*set POLYGRAPHY_TENSORRT'
+    done
+    [ ! -e x.engine ]
+    POLYGRAPHY_TRTEXEC=/usr/bin/trtexec run polygraphy run "$models/identity.onnx" --onnxrt # which asks for no engine
+    [ "$status" -eq 0 ]
+}
+
 @test "profiles reach TensorRT, and shapes outside of them are refused" {
     local release
     make_model empty_tensor

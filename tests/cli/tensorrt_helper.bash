@@ -17,7 +17,7 @@ use_release()
 # use_library FOLDER: its libraries, and CUDA's runtime next to them.
 use_library()
 {
-    export POLYGRAPHY_TENSORRT=$1 POLYGRAPHY_TRT=tensorrt LD_LIBRARY_PATH=$1 XDG_CACHE_HOME=$BATS_FILE_TMPDIR/cache
+    export POLYGRAPHY_TENSORRT=$1 POLYGRAPHY_TRT=tensorrt LD_LIBRARY_PATH=$1
 }
 
 # Whether the last build was asked for each of these lines.

@@ -8,7 +8,7 @@
 #include "backend/tensorrt/worker.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "format/trtexec/plan_header.h"
+#include "format/tensorrt/plan_header.h"
 
 static struct worker_process worker = WORKER(&tensorrt_work);
 static const struct bounds no_bounds;
@@ -68,9 +68,7 @@ static int take_products(struct worker_exchange *exchange, struct tensorrt_produ
     if (exchange->answer.damaged || ret->plan.size == 0)
         return worker_refuse_answer(&worker, err);
     ret->no_layers = report.no_layers;
-    ret->set_layers = (size_t)report.set_layers;
     ret->lost_timing_cache = report.lost_timing_cache;
-    ret->seconds = report.seconds;
     ret->memory = exchange->bytes;
     exchange->bytes = (struct bounded_bytes){0};
     return 0;

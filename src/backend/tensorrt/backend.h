@@ -23,13 +23,11 @@ int tensorrt_find(struct log *log, const struct tensorrt_description **ret, stru
 /* What a build gives. */
 struct tensorrt_products {
     struct text plan;            /* the engine as a file */
-    struct text layers;          /* layer information, as JSON (format/trtexec/layer_info.h); empty: see `no_layers` */
+    struct text layers;          /* layer information, as JSON (format/tensorrt/layer_info.h); empty: see `no_layers` */
     struct text timing_cache;    /* what was loaded, and the times of this build; empty: there is none */
     struct text tactics;         /* a tactic replay, as JSON, with settings->reports_tactics; empty: not told */
     const char *no_layers;       /* why there is no layer information; NULL: there is */
-    size_t set_layers;           /* layers that were given a precision of settings->layer_precisions and the other */
     bool lost_timing_cache;      /* that which was to be loaded could not be used: `timing_cache` has nothing of it */
-    double seconds;              /* that the build took */
     struct bounded_bytes memory; /* of all texts */
     struct arena arena;
 };
@@ -52,8 +50,8 @@ int tensorrt_view_network(const struct tensorrt_settings *settings, const struct
 /* Layer information of the engine at `path`, as JSON, malloc'd. */
 int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err);
 
-/* The knobs of TensorRT's compiler, as JSON (format/trtexec/build_knobs.h), malloc'd; it needs no GPU. ERR_UNSUPPORTED:
- * this release has none, which are there from 11.1 on; ERR_BACKEND: TensorRT does not list them. */
+/* The knobs of TensorRT's compiler, as JSON (format/tensorrt/build_knobs.h), malloc'd; it needs no GPU.
+ * ERR_UNSUPPORTED: this release has none, which are there from 11.1 on; ERR_BACKEND: TensorRT does not list them. */
 int tensorrt_ask_build_routes(struct log *log, char **ret, struct error *err);
 
 /* What a session is opened with: `settings` of a struct backend_request for tensorrt_backend. */

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "backend/tensorrt/build_route.h"
 #include "backend/tensorrt/interfaces.h"
 #include "backend/tensorrt/profiles.h"
 #include "base/file/file.h"
@@ -136,11 +137,11 @@ static bool has_floating_output(void *layer)
     return false;
 }
 
-/* The number of layers that were given the precision. */
-static size_t set_precision_of(const struct tensorrt_network *network, const struct tensorrt_named_type *wish)
+/* False: no layer could be given the precision. */
+static bool set_precision_of(const struct tensorrt_network *network, const struct tensorrt_named_type *wish)
 {
     int32_t count = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
-    size_t set = 0;
+    bool is_set = false;
 
     for (int32_t i = 0; i < count; i++) {
         void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
@@ -148,27 +149,23 @@ static size_t set_precision_of(const struct tensorrt_network *network, const str
         if (!tensorrt_layer_is(layer, wish->name) || !has_floating_output(layer))
             continue;
         TENSORRT_CALL(VLayer, setPrecision, layer, tensorrt_type_to(wish->type));
-        set++;
+        is_set = true;
     }
-    return set;
+    return is_set;
 }
 
-static int set_layer_precisions(struct tensorrt_config *config, const struct tensorrt_named_types *wishes,
+static int set_layer_precisions(const struct tensorrt_config *config, const struct tensorrt_named_types *wishes,
                                 bool may_miss, struct error *err)
 {
     SCOPED_STRING(missing);
     struct short_list list = {.text = &missing, .most = 8};
 
     for (size_t i = 0; i < wishes->count; i++) {
-        size_t count =
-            tensorrt_type_to(wishes->items[i].type) >= 0 ? set_precision_of(config->network, &wishes->items[i]) : 0;
-
         if (tensorrt_type_to(wishes->items[i].type) < 0)
             return error_set(err, ERR_UNSUPPORTED, "--layer-precisions: TensorRT has no layers of %s",
                              data_type_name(wishes->items[i].type));
-        if (count == 0)
+        if (!set_precision_of(config->network, &wishes->items[i]))
             short_list_add(&list, wishes->items[i].name);
-        config->set_layers += count;
     }
     short_list_end(&list);
     if (list.count == 0 || may_miss)
@@ -477,23 +474,6 @@ static int set_numbers(const struct tensorrt_config *config, struct error *err)
     return 0;
 }
 
-/* Knobs of TensorRT's compiler: "-conv_lowering=off -kgen:tiling=0". Of several words on one knob the last counts. */
-static int set_build_route(const struct tensorrt_config *config, struct error *err)
-{
-    const struct words *route = &config->network->settings->build_route;
-    SCOPED_STRING(text);
-
-    if (route->count == 0)
-        return 0;
-    if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setBuildRoute), "--build-route", err) < 0)
-        return err->code;
-    for (size_t i = 0; i < route->count; i++)
-        string_add_format(&text, "%s-%s", i > 0 ? " " : "", route->items[i] + (route->items[i][0] == '-'));
-    return TENSORRT_CALL(VBuilderConfig, setBuildRoute, config->config, text.data)
-               ? 0
-               : error_set(err, ERR_INVALID, "--build-route: TensorRT does not take '%s'", text.data);
-}
-
 /* ---- Timing cache ---- */
 
 static int load_timing_cache(struct tensorrt_config *config, struct error *err)
@@ -542,7 +522,7 @@ int tensorrt_config_make(const struct tensorrt_network *network, struct tensorrt
     static config_step *const steps[] = {
         set_flags,       set_tensor_types,     set_tensor_formats,     set_tactic_sources,
         set_pool_limits, set_preview_features, set_quantization_flags, set_words,
-        set_numbers,     set_build_route};
+        set_numbers};
     int rc;
 
     *ret = (struct tensorrt_config){.network = network};
@@ -556,7 +536,10 @@ int tensorrt_config_make(const struct tensorrt_network *network, struct tensorrt
     for (size_t i = 0; i < ARRAY_LEN(steps) && rc == 0; i++)
         rc = steps[i](ret, err);
     if (rc == 0)
-        rc = tensorrt_profiles_add(network, ret->config, err);
+        rc = tensorrt_set_build_route(ret->config, network->settings, err);
+    if (rc < 0)
+        goto done;
+    rc = tensorrt_profiles_add(network, ret->config, err);
     if (rc < 0)
         goto done;
     rc = load_timing_cache(ret, err);

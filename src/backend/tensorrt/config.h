@@ -9,7 +9,6 @@ struct tensorrt_config {
     void *config;
     void *timing_cache;
     bool lost_timing_cache; /* that which was to be loaded could not be used */
-    size_t set_layers;      /* layers that were given a precision */
     char *calibration;      /* contents of the calibration cache */
 };
 

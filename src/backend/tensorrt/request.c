@@ -107,10 +107,8 @@ static const struct message_field build_report_fields[] = {
     MESSAGE_FIELD(struct tensorrt_build_report, layers_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, timing_cache_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, tactics_size, MESSAGE_NUMBER),
-    MESSAGE_FIELD(struct tensorrt_build_report, set_layers, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, lost_timing_cache, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_build_report, no_layers, MESSAGE_STRING),
-    MESSAGE_FIELD(struct tensorrt_build_report, seconds, MESSAGE_REAL),
 };
 const struct message_record tensorrt_build_report_record =
     MESSAGE_RECORD(struct tensorrt_build_report, build_report_fields);

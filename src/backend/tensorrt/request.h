@@ -35,10 +35,8 @@ extern const struct message_record tensorrt_description_record;
 /* What comes with the plan of a build. */
 struct tensorrt_build_report {
     uint64_t plan_size, layers_size, timing_cache_size, tactics_size; /* bytes, which follow */
-    uint64_t set_layers;                                              /* layers that were given a precision */
     bool lost_timing_cache; /* that which was to be loaded could not be used */
     const char *no_layers;  /* why there is no layer information; NULL: there is */
-    double seconds;         /* that the build took */
 };
 
 extern const struct message_record tensorrt_build_report_record;

@@ -7,8 +7,6 @@
 #include "onnx/model/mark_outputs.h"
 #include "tensor/values/tensor.h"
 
-struct trtexec; /* backend/trtexec/program.h */
-
 /* The shapes of one input in one profile; static. Of a shape tensor: its values. */
 struct tensorrt_shapes {
     const char *name;
@@ -39,8 +37,7 @@ enum tensorrt_constraints { TENSORRT_CONSTRAINTS_NONE, TENSORRT_CONSTRAINTS_PREF
 
 /* Zeroed: TensorRT's defaults, but without TF32. Text and lists belong to others and outlive it. */
 struct tensorrt_settings {
-    const struct trtexec *program; /* of backend/trtexec/ only */
-    struct log *log;               /* what TensorRT warns of, and where it fails; may be NULL */
+    struct log *log; /* what TensorRT warns of, and where it fails; may be NULL */
 
     /* Called while an engine is built: step `done` of `all` of a phase; with NULL at the end. NULL: not called. */
     void (*progress)(void *context, const char *phase, size_t done, size_t all);

@@ -11,7 +11,6 @@
 #include "backend/tensorrt/tactics.h"
 #include "base/file/file.h"
 #include "base/memory.h"
-#include "base/system.h"
 
 /* A session: an engine and what its settings refer to. */
 struct worker_session {
@@ -149,14 +148,12 @@ static void write_tactics(const struct tactic_replay *replay, struct json_writer
         tactic_replay_write(replay, ret);
 }
 
-static void put_build(struct plan_build *build, const struct tensorrt_config *config, double seconds,
-                      struct message *message)
+static void put_build(struct plan_build *build, const struct tensorrt_config *config, struct message *message)
 {
     static struct string_builder layers;
     static struct json_writer tactics;
     static void *cache_memory;
-    struct tensorrt_build_report report = {
-        .seconds = seconds, .set_layers = config->set_layers, .lost_timing_cache = config->lost_timing_cache};
+    struct tensorrt_build_report report = {.lost_timing_cache = config->lost_timing_cache};
     struct error why = {0};
     struct text cache;
 
@@ -185,7 +182,6 @@ static int build_network(struct plan_build *build, const struct tensorrt_network
                          struct error *err)
 {
     struct tensorrt_config config;
-    double begin = stopwatch_now();
     int rc = tensorrt_config_make(network, &config, err);
 
     if (rc < 0)
@@ -199,7 +195,7 @@ static int build_network(struct plan_build *build, const struct tensorrt_network
         rc = err->code;
     }
     if (rc == 0)
-        put_build(build, &config, stopwatch_now() - begin, message);
+        put_build(build, &config, message);
 done:
     tensorrt_config_release(&config);
     tactic_replay_release(&build->wanted);

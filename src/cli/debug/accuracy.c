@@ -235,7 +235,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     const struct debug_accuracy_settings *values = given->settings;
     const struct model_values *model = &values->file.model;
     const struct runner_values *runners = &values->runners;
-    struct trt_choice choice;
+    const struct tensorrt_description *library;
     const char *suspect;
     SCOPED_STRING(lowered);
     int rc;
@@ -290,12 +290,10 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
         ret->suspect_in_float = words_of_runner(given, 1, lower_precision);
     if (!ret->suspect_has_engine)
         return 0;
-    rc = trt_choose(given->context->log, model->path, TRT_RUNS, &choice, err);
+    rc = trt_choose(given->context->log, model->path, TRT_RUNS, &library, err);
     if (rc < 0)
         return rc;
-    ret->engine_library = choice.library != NULL   ? choice.library->path
-                          : choice.program != NULL ? choice.program->path
-                                                   : NULL;
+    ret->engine_library = library != NULL ? library->path : NULL;
     ret->suspect_is_builtin = ret->engine_library == NULL;
     return 0;
 }

@@ -12,7 +12,7 @@
 #include "base/text/shell_line.h"
 #include "cli/options/groups.h"
 #include "debug/accuracy/accuracy.h"
-#include "format/trtexec/layer_info.h"
+#include "format/tensorrt/layer_info.h"
 #include "report/result.h"
 
 static void add_environment(struct report *report, const struct study *study)

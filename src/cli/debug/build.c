@@ -91,9 +91,9 @@ static int build_by_ourselves(const struct command_context *context, const struc
     return rc;
 }
 
-/* On TensorRT: one model. `program` NULL: by its library. */
+/* On TensorRT: one model. */
 static int build_by_tensorrt(const struct command_context *context, const struct debug_build_settings *settings,
-                             const struct trtexec *program, struct debug_session *session, struct error *err)
+                             struct debug_session *session, struct error *err)
 {
     const struct repetition *until = &settings->debug.until;
     const struct engine_values *values = &settings->engine;
@@ -112,7 +112,7 @@ static int build_by_tensorrt(const struct command_context *context, const struct
     if (rc < 0)
         return rc;
     debug_session_watch_data(session, model);
-    rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, program, err);
+    rc = trt_builds_init(&builds, context, &settings->engine, &settings->file, err);
     if (rc < 0)
         goto done;
     rc = trt_builds_set_model(&builds, model, err);
@@ -128,14 +128,14 @@ static int debug_build_run(const struct command_context *context, const struct d
                            struct error *err)
 {
     struct session_settings settings = debug_session_settings(context, &options->debug, &options->file);
-    struct trt_choice trt;
+    const struct tensorrt_description *library;
     struct debug_session *session = NULL;
     struct debug_outputs outputs;
     int rc = debug_outputs_open(&outputs, context, &options->debug, "debug build", err);
 
     if (rc < 0)
         return rc;
-    rc = trt_choose(context->log, NULL, TRT_BUILDS, &trt, err);
+    rc = trt_choose(context->log, NULL, TRT_BUILDS, &library, err);
     if (rc < 0)
         goto done;
     outputs.counts = true;
@@ -144,8 +144,8 @@ static int debug_build_run(const struct command_context *context, const struct d
     rc = session_new(&settings, NULL, context->log, &session, err);
     if (rc < 0)
         goto done;
-    rc = trt.library != NULL || trt.program != NULL ? build_by_tensorrt(context, options, trt.program, session, err)
-                                                    : build_by_ourselves(context, options, session, err);
+    rc = library != NULL ? build_by_tensorrt(context, options, session, err)
+                         : build_by_ourselves(context, options, session, err);
     debug_outputs_count_failures(&outputs, "builds", session);
     rc = debug_outputs_finish(&outputs, session, rc, true, err);
 done:

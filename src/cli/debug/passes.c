@@ -127,7 +127,7 @@ static int choose_runner(struct passes_command *command, struct error *err)
     const struct command_context *context = command->context;
     /* A check of the user's may only build. */
     enum trt_need need = parse_given(context->parse, "--check") != NULL ? TRT_BUILDS : TRT_RUNS;
-    struct trt_choice choice;
+    const struct tensorrt_description *library;
     int rc = run_model_refuse_idle(context, &command->values->runners, of_engines, ARRAY_LEN(of_engines), err);
 
     if (rc < 0)
@@ -135,13 +135,9 @@ static int choose_runner(struct passes_command *command, struct error *err)
     command->runner = &onnxrt_passes_runner;
     if (!run_model_has_runner(&command->values->runners, &engine_backend))
         return 0;
-    rc = trt_choose(context->log, command->subject.model, need, &choice, err);
-    if (rc == 0 && choice.program != NULL)
-        rc = error_set(err, ERR_UNSUPPORTED,
-                       "--trt: this command calls TensorRT's library (POLYGRAPHY_TENSORRT names it) and does not drive "
-                       "trtexec; POLYGRAPHY_TRT=builtin selects the built-in engine");
+    rc = trt_choose(context->log, command->subject.model, need, &library, err);
     if (rc == 0)
-        command->runner = choice.library != NULL ? &tensorrt_passes_runner : &builtin_passes_runner;
+        command->runner = library != NULL ? &tensorrt_passes_runner : &builtin_passes_runner;
     return rc;
 }
 

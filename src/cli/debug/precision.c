@@ -196,8 +196,7 @@ static int open_trt(struct precision_command *command, struct error *err)
     struct tensorrt_settings *settings = &command->trt.trt.request.settings;
     static const struct precision_settings as_typed = {.enabled = {[PRECISION_FLOAT32] = true}};
     struct model *model;
-    int rc =
-        trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file, NULL, err);
+    int rc = trt_builds_init(&command->trt, command->context, &command->values->engine, &command->values->file, err);
 
     if (rc < 0)
         return rc;
@@ -343,7 +342,6 @@ static int debug_precision_run(const struct command_context *context, const stru
                                struct error *err)
 {
     struct precision_command command = {.context = context, .values = settings};
-    struct trt_choice choice = {0};
     int rc;
 
     set_artifact(&command);
@@ -355,10 +353,9 @@ static int debug_precision_run(const struct command_context *context, const stru
         return rc;
     command.form = command.values->emit == PRECISION_EMIT_ONNX ? PRECISION_MODELS : PRECISION_ENGINES;
     if (command.form == PRECISION_ENGINES)
-        rc = trt_choose(context->log, NULL, TRT_BUILDS, &choice, err);
+        rc = trt_choose(context->log, NULL, TRT_BUILDS, &command.library, err);
     if (rc < 0)
         goto done;
-    command.library = choice.library;
     rc = command.library != NULL
              ? engine_file_init_aside(&command.builds.file, context, &settings->engine, &settings->file, err)
              : engine_file_init(&command.builds.file, context, &settings->engine, &settings->file, err);

@@ -248,16 +248,16 @@ static void announce_differences(const struct tactic_isolation *isolation, struc
 /* From TensorRT 11 on, and in TensorRT-RTX, there is no algorithm selector. */
 static int choose_builder(const struct command_context *context, struct tactics_builds *ret, struct error *err)
 {
-    struct trt_choice choice;
-    int rc = trt_choose(context->log, NULL, TRT_BUILDS, &choice, err);
+    int rc;
 
-    *ret = (struct tactics_builds){.library = choice.library};
-    if (rc == 0 && choice.library != NULL && (choice.library->is_rtx || choice.library->major >= 11))
+    *ret = (struct tactics_builds){0};
+    rc = trt_choose(context->log, NULL, TRT_BUILDS, &ret->library, err);
+    if (rc == 0 && ret->library != NULL && (ret->library->is_rtx || ret->library->major >= 11))
         return error_set(err, ERR_UNSUPPORTED,
                          "debug tactics: %s cannot be told the tactics of layers, which TensorRT 10 and earlier can. "
                          "`polygraphy debug diff-tactics` ranks the tactics of good and bad builds; for replays of the "
                          "built-in engine, set POLYGRAPHY_TRT=builtin",
-                         choice.library->name);
+                         ret->library->name);
     return rc;
 }
 
@@ -275,7 +275,7 @@ static int open_trt_builds(struct tactics_builds *builds, const struct command_c
         rc = model_file_load(context, &options->file, &model, err);
     if (rc < 0)
         return rc;
-    rc = trt_builds_init(&builds->trt, context, &options->engine, &options->file, NULL, err);
+    rc = trt_builds_init(&builds->trt, context, &options->engine, &options->file, err);
     if (rc == 0)
         rc = trt_builds_set_model(&builds->trt, model, err);
     if (rc < 0) {

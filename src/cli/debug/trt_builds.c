@@ -11,14 +11,13 @@
 #include "cli/trt_replay.h"
 
 int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
-                    const struct engine_values *values, const struct model_file_settings *source,
-                    const struct trtexec *program, struct error *err)
+                    const struct engine_values *values, const struct model_file_settings *source, struct error *err)
 {
     struct tensorrt_settings *settings;
     int rc;
 
     *builds = (struct trt_builds){0};
-    rc = trt_request_init(&builds->trt, context, values, source, program, err);
+    rc = trt_request_init(&builds->trt, context, values, source, err);
     if (rc < 0)
         return rc;
     settings = &builds->trt.request.settings;
@@ -49,12 +48,6 @@ int trt_builds_set_model(struct trt_builds *builds, struct model *model, struct 
 
 /* ---- Engines ---- */
 
-/* One of them is made. */
-struct trt_engine {
-    struct trtexec_products files;     /* of trtexec */
-    struct tensorrt_products products; /* of the library */
-};
-
 static struct tensorrt_named_types take_types(const struct precision_overrides *from, struct tensorrt_named_type *items)
 {
     for (size_t i = 0; i < from->count; i++)
@@ -62,35 +55,23 @@ static struct tensorrt_named_types take_types(const struct precision_overrides *
     return (struct tensorrt_named_types){items, from->count};
 }
 
-static bool uses_library(const struct trt_builds *builds)
-{
-    return builds->trt.request.settings.program == NULL;
-}
-
 static void drop_trt_engine(void *data, void *engine)
 {
-    struct trt_engine *made = engine;
-
     (void)data;
-    if (made != NULL) {
-        trtexec_products_release(&made->files);
-        tensorrt_products_release(&made->products);
-    }
-    free(made);
+    if (engine != NULL)
+        tensorrt_products_release(engine);
+    free(engine);
 }
 
 static int make_trt_engine(const struct trt_builds *builds, const struct tensorrt_settings *settings,
                            const struct tactic_replay *forced, const struct backend_model *source,
-                           struct trt_engine *ret, struct error *err)
+                           struct tensorrt_products *ret, struct error *err)
 {
-    int rc;
+    int rc = tensorrt_build(settings, source, builds->trt.request.wants_layers, ret, err);
 
-    if (!uses_library(builds))
-        return trtexec_build(settings, source, &ret->files, err);
-    rc = tensorrt_build(settings, source, trt_request_wants_layers(&builds->trt), &ret->products, err);
     return rc < 0 || forced == NULL
                ? rc
-               : trt_replay_check(forced, "the two replays, mixed,", true, &ret->products, settings->log, err);
+               : trt_replay_check(forced, "the two replays, mixed,", true, ret, settings->log, err);
 }
 
 static int build_trt_engine(void *data, const struct engine_order *order, void **ret, struct error *err)
@@ -98,7 +79,7 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
     struct trt_builds *builds = data;
     struct tensorrt_settings settings = builds->trt.request.settings;
     struct backend_model source = builds->source;
-    struct trt_engine *made = memory_alloc_zero(1, sizeof(*made));
+    struct tensorrt_products *made = memory_alloc_zero(1, sizeof(*made));
     struct tensorrt_named_type *types = NULL, *more = NULL;
     char *bytes = NULL;
     SCOPED_ARENA(arena);
@@ -134,20 +115,17 @@ static int build_trt_engine(void *data, const struct engine_order *order, void *
 
 static int save_trt_engine(void *data, void *engine, const char *path, struct error *err)
 {
-    const struct trt_engine *made = engine;
+    const struct tensorrt_products *made = engine;
 
-    return uses_library(data)
-               ? file_write(path, made->products.plan.data, made->products.plan.size, FILE_INTERMEDIATE, err)
-               : file_copy(made->files.engine, path, FILE_INTERMEDIATE, err);
+    (void)data;
+    return file_write(path, made->plan.data, made->plan.size, FILE_INTERMEDIATE, err);
 }
 
 static int save_byproducts(void *data, void *engine, struct error *err)
 {
     const struct trt_builds *builds = data;
-    const struct trt_engine *made = engine;
 
-    return uses_library(builds) ? trt_save_products(&builds->trt, &made->products, NULL, err)
-                                : trt_save_files(&builds->trt, &made->files, NULL, err);
+    return trt_save_products(&builds->trt, engine, NULL, err);
 }
 
 struct engine_maker trt_builds_maker(struct trt_builds *builds)

@@ -1,5 +1,4 @@
-/* cli/debug/trt_builds.h: the same as engine_builds.h where engines are TensorRT's: its library builds them, or
- * trtexec, each in a process of its own.
+/* cli/debug/trt_builds.h: the same as engine_builds.h where engines are TensorRT's.
  */
 #ifndef CLI_DEBUG_TRT_BUILDS_H
 #define CLI_DEBUG_TRT_BUILDS_H
@@ -15,10 +14,9 @@ struct trt_builds {
     char *folder;                /* where external data of these bytes are; owned */
 };
 
-/* Takes what the options say. `program`: NULL for the library. After an error nothing is left. */
+/* Takes what the options say. After an error nothing is left. */
 int trt_builds_init(struct trt_builds *builds, const struct command_context *context,
-                    const struct engine_values *values, const struct model_file_settings *source,
-                    const struct trtexec *program, struct error *err);
+                    const struct engine_values *values, const struct model_file_settings *source, struct error *err);
 void trt_builds_release(struct trt_builds *builds);
 
 /* Builds this model, which is not needed afterwards. */

@@ -9,7 +9,7 @@
 #include "cli/inspect/engine_layers.h"
 #include "cli/options/groups.h"
 #include "format/json/writer.h"
-#include "format/trtexec/layer_diff.h"
+#include "format/tensorrt/layer_diff.h"
 
 #define LEADING_DIFFERENCES 20 /* maximum number of differences of one kind that are shown without -v */
 
@@ -26,7 +26,7 @@ struct diff_engines_settings {
 static const struct option options[] = {
     ROW(first, .names = {"engine_a"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
         .help = "an engine: a file of `polygraphy convert`, a TensorRT engine, or its layer information, written by "
-                "trtexec --exportLayerInfo or --save-layer-info"),
+                "--save-layer-info or trtexec --exportLayerInfo"),
     ROW(second, .names = {"engine_b"}, .kind = OPTION_ONE, .file = OPTION_READS, .extensions = "engine plan json",
         .help = "another engine of the same model"),
 };

@@ -3,7 +3,6 @@
 
 #include <string.h>
 
-#include "backend/trtexec/layers.h"
 #include "base/memory.h"
 #include "cli/trt.h"
 #include "engine/plan/layer_info.h"
@@ -21,30 +20,20 @@ static int load_plan(const char *path, struct layer_info *ret, struct error *err
     return 0;
 }
 
-static int ask_library(const char *path, struct log *log, struct layer_info *ret, struct error *err)
-{
-    char *text SCOPED_FREE = NULL;
-    int rc = tensorrt_ask_layers(path, log, &text, err);
-
-    return rc < 0 ? rc : layer_info_parse(ret, text, strlen(text), "the layer information", err);
-}
-
 int engine_layers_ask(const char *path, struct log *log, struct layer_info *ret, struct error *err)
 {
-    struct trt_choice choice;
-    const struct trtexec *program;
+    const struct tensorrt_description *library;
+    char *text SCOPED_FREE = NULL;
     struct error why;
-    int rc = trt_choose(log, path, TRT_RUNS, &choice, &why);
+    int rc = trt_choose(log, path, TRT_RUNS, &library, &why);
 
-    if (rc == 0 && choice.library != NULL)
-        return ask_library(path, log, ret, err);
-    program = choice.program;
     if (rc < 0)
         return error_set(err, (enum error_code)rc,
-                         "'%s': what its layers are only TensorRT tells, or a file that --save-layer-info or trtexec "
-                         "--exportLayerInfo has written: %s",
+                         "'%s': only TensorRT can list its layers; pass a file of layer information instead "
+                         "(--layer-info, written by --save-layer-info): %s",
                          path, why.message);
-    return trtexec_ask_layers(program, path, log, ret, err);
+    rc = tensorrt_ask_layers(path, log, &text, err);
+    return rc < 0 ? rc : layer_info_parse(ret, text, strlen(text), "the layer information", err);
 }
 
 int engine_layers_load(const char *path, struct log *log, struct layer_info *ret, struct error *err)

@@ -30,7 +30,7 @@ struct inspect_model_settings {
     const char *display_as; /* "trt", or NULL */
     struct words show;
     bool list_unbounded;
-    const char *layer_info, *profile, *build_log; /* paths; NULL: not given */
+    const char *layer_info, *profile; /* paths; NULL: not given */
 };
 
 static const char *const details[] = {"layers", "attrs", "weights", NULL};
@@ -49,15 +49,13 @@ static const struct option options[] = {
         .help = "list the tensors that determine data-dependent sizes without an upper bound"),
     ROW(layer_info, .names = {"--layer-info"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_READS, .extensions = "json",
-        .help = "layer information of a TensorRT engine, written by trtexec --exportLayerInfo; may also be given as "
+        .help = "layer information of a TensorRT engine (--save-layer-info, trtexec --exportLayerInfo); may also be "
+                "given as "
                 "the model"),
     ROW(profile, .names = {"--profile"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
         .extensions = "json",
         .help =
             "layer times of a TensorRT engine, written by trtexec --exportProfile; the slowest layers are shown first"),
-    ROW(build_log, .names = {"--build-log"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS,
-        .help = "build log of a TensorRT engine, written by trtexec --verbose; layers are shown with the number of "
-                "timed kernels, and the time of the fastest other one"),
     OPTION_WITHOUT_FIELD(.names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
                          .refusal = "files with TensorRT's tensor information are not supported; `polygraphy run "
                                     "--onnx-outputs mark all --json FILE` writes the ranges of all tensors",
@@ -341,8 +339,8 @@ static int show_trt_engine(const struct command_context *context, const struct i
     return json->path != NULL ? trt_engine_save(view, json->path, err) : 0;
 }
 
-/* Reads the layers of the engine `plan` from the file `layers`, or from TensorRT if that is NULL; without TensorRT from
- * the build log, or only the builder's version. */
+/* Reads the layers of the engine `plan` from the file `layers`, or from TensorRT if that is NULL; without TensorRT only
+ * the builder's version. */
 static int load_layers(const struct command_context *context, const char *plan, const char *layers,
                        struct layer_info *info, struct trt_engine_view *view, struct error *err)
 {
@@ -350,12 +348,8 @@ static int load_layers(const struct command_context *context, const char *plan, 
     int rc = layers ? layer_info_open(info, layers, &why) : engine_layers_ask(plan, context->log, info, &why);
 
     if (rc == ERR_MISSING && !layers) {
-        if (!view->build) {
-            log_message(context->log, LOG_WARNING, "%s", why.message);
-            return 0;
-        }
-        build_log_layers(view->build, info);
-        rc = 0;
+        log_message(context->log, LOG_WARNING, "%s", why.message);
+        return 0;
     }
     if (rc < 0 && view->header)
         log_message(context->log, LOG_INFO, "Built by TensorRT %u.%u.%u.%u", view->header->major, view->header->minor,
@@ -372,7 +366,6 @@ static int inspect_trt_engine(const struct command_context *context, const struc
 {
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
     struct layer_profile profile = {0};
-    struct build_log build = {.map.fd = -1};
     struct layer_info info = {0};
     struct plan_header header;
     int rc = plan ? plan_header_read(plan, &header, err) : 0;
@@ -380,10 +373,6 @@ static int inspect_trt_engine(const struct command_context *context, const struc
     if (rc < 0)
         return rc;
     view.header = plan ? &header : NULL;
-    rc = values->build_log ? build_log_open(&build, values->build_log, err) : 0;
-    if (rc < 0)
-        return rc;
-    view.build = values->build_log ? &build : NULL;
     rc = load_layers(context, plan, layers, &info, &view, err);
     if (rc < 0)
         goto done;
@@ -395,7 +384,6 @@ static int inspect_trt_engine(const struct command_context *context, const struc
 done:
     layer_info_release(&info);
     layer_profile_release(&profile);
-    build_log_release(&build);
     return rc;
 }
 
@@ -434,11 +422,10 @@ static int inspect_model_run(const struct command_context *context, const struct
         return inspect_trt_engine(context, own, NULL, values->path, err);
     if (plan_is_tensorrt(values->path))
         return inspect_trt_engine(context, own, values->path, own->layer_info, err);
-    if (own->layer_info || own->profile || own->build_log)
-        return error_set(
-            err, ERR_INVALID,
-            "--layer-info, --profile and --build-log are for TensorRT engines, and '%s' is not a TensorRT engine",
-            values->path);
+    if (own->layer_info || own->profile)
+        return error_set(err, ERR_INVALID,
+                         "--layer-info and --profile are for TensorRT engines, and '%s' is not a TensorRT engine",
+                         values->path);
     if (values->type != MODEL_ONNX)
         return inspect_engine(context, own, values->path, err);
     rc = model_file_load(context, &own->file, &model, err);
@@ -471,8 +458,7 @@ static const struct command_group groups[] = {
 
 /* The options that --help shows. */
 static const char *const essential[] = {
-    "--show",       "--layer-info", "--profile", "--build-log", "--list-unbounded-dds",
-    "--convert-to", "--json",       "--report",  "-v",          NULL};
+    "--show", "--layer-info", "--profile", "--list-unbounded-dds", "--convert-to", "--json", "--report", "-v", NULL};
 
 const struct command cmd_inspect_model = {
     .name = "model",
@@ -481,8 +467,10 @@ const struct command cmd_inspect_model = {
         "Shows inputs, outputs and the number of weights and layers; with --show also the layers, including those in "
         "loops and branches. Unknown types and shapes of tensors are omitted: add --shape-inference to infer "
         "them.\n\nFor an engine, shows the layers with their ONNX nodes, tactics, precisions and times. The layers of "
-        "a TensorRT engine come from trtexec, or from its exported layer information (--layer-info, or given as the "
-        "model); the last line counts the layers of each precision.\n\n--json writes everything except the values of "
+        "a TensorRT engine come from TensorRT's library, or from a file of layer information (--layer-info, or given "
+        "as "
+        "the model); the last line counts the layers of each precision.\n\n--json writes everything except the values "
+        "of "
         "weights, independent of --show: \"inputs\", \"outputs\", \"initializers\" and \"nodes\" with their "
         "\"attributes\"; bodies of loops and branches have the same form. With --show weights, tensors also have "
         "\"values\" as one flat list.\n\nWith --ignore-external-data, weights in other files are shown with type, "

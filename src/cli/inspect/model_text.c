@@ -510,21 +510,15 @@ static void add_layer_values(struct renderer *renderer, const struct graph_view 
     string_add_char(renderer->out, '}');
 }
 
-static void add_layer_head(struct renderer *renderer, const struct graph_view *view, const struct layer *layer,
-                           size_t index, bool is_node)
+static void add_layer_head(struct renderer *renderer, const struct layer *layer, size_t index)
 {
-    string_add(renderer->out, is_node ? "Node " : "Layer ");
+    string_add(renderer->out, "Layer ");
     add_index(renderer->out, index);
-    string_add_format(renderer->out, " | %s", layer->name);
-    if (is_node)
-        string_add_format(renderer->out, " [Op: " TEXT_FORMAT "]",
-                          TEXT_ARGS(view->graph->nodes.items[layer->nodes.items[0]].op_type));
-    else
-        string_add_format(renderer->out, " [Kind: %s]", layer_kind_name(layer->kind));
+    string_add_format(renderer->out, " | %s [Kind: %s]", layer->name, layer_kind_name(layer->kind));
 }
 
 static int render_layer(struct renderer *renderer, const struct graph_view *view, const struct layer *layer,
-                        bool is_node, struct error *err)
+                        struct error *err)
 {
     const struct node *nodes = view->graph->nodes.items;
     struct string_builder *out = renderer->out;
@@ -535,7 +529,7 @@ static int render_layer(struct renderer *renderer, const struct graph_view *view
     new_line(renderer, 5);
     string_add(out, "-> ");
     add_layer_values(renderer, view, &layer->outputs, 9);
-    for (size_t k = 0; k < layer->nodes.count && !is_node; k++) {
+    for (size_t k = 0; k < layer->nodes.count; k++) {
         if (k == 0)
             new_line(renderer, 4);
         string_add_format(out, "%s%s [Op: " TEXT_FORMAT "]",
@@ -547,7 +541,7 @@ static int render_layer(struct renderer *renderer, const struct graph_view *view
     return rc;
 }
 
-int network_to_text(const struct network *network, const struct graph_text_settings *settings, bool are_nodes,
+int network_to_text(const struct network *network, const struct graph_text_settings *settings,
                     struct string_builder *out, struct error *err)
 {
     struct renderer renderer = {.settings = settings, .out = out};
@@ -557,15 +551,15 @@ int network_to_text(const struct network *network, const struct graph_text_setti
     model_headline(out, network->model);
     string_add(out, "\n\n");
     rc = render_tensors(&renderer, &view, "Network ", err);
-    add_heading(&renderer, network->layers.count, "", are_nodes ? "Node" : "Layer");
+    add_heading(&renderer, network->layers.count, "", "Layer");
     for (size_t i = 0; settings->layers && i < network->layers.count && rc == 0; i++) {
         const struct layer *layer = &network->layers.items[i];
 
         if (i > 0)
             new_line(&renderer, 0);
         new_line(&renderer, 0);
-        add_layer_head(&renderer, &view, layer, i, are_nodes);
-        rc = render_layer(&renderer, &view, layer, are_nodes, err);
+        add_layer_head(&renderer, layer, i);
+        rc = render_layer(&renderer, &view, layer, err);
     }
     return rc;
 }

@@ -18,9 +18,8 @@ struct graph_text_settings {
 int graph_to_text(struct model *model, const struct graph_text_settings *settings, struct string_builder *out,
                   struct error *err);
 
-/* Appends the network of an engine in the same form: layers instead of nodes, with the nodes of each layer unless each
- * layer is one node (`are_nodes`). */
-int network_to_text(const struct network *network, const struct graph_text_settings *settings, bool are_nodes,
+/* Appends the network of an engine in the same form: layers instead of nodes, with the nodes of each layer. */
+int network_to_text(const struct network *network, const struct graph_text_settings *settings,
                     struct string_builder *out, struct error *err);
 
 #endif

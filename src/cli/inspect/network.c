@@ -11,28 +11,12 @@
 #include "engine/network/compile.h"
 #include "format/json/writer.h"
 
-/* ---- Selection of the network ---- */
-
-static void say_trtexec(struct log *log, const struct trtexec *program)
-{
-    SCOPED_STRING(text);
-
-    trtexec_describe(program, &text);
-    log_message(log, LOG_INFO,
-                "--trt is %s, whose parser names layers after ONNX nodes: the nodes are shown. It appends numbers "
-                "where a node gives several layers, or nodes have the same name",
-                text.data);
-}
-
-/* `program` NULL: of the built-in engine. */
 static int build_network(const struct command_context *context, const struct model_file_settings *file,
-                         struct model *model, const struct trtexec *program, struct network **ret, struct error *err)
+                         struct model *model, struct network **ret, struct error *err)
 {
-    struct network_settings how = {.keep_nodes_apart = true, .log = context->log};
+    struct network_settings how = {0};
 
-    if (program != NULL) {
-        say_trtexec(context->log, program);
-    } else if (engine_file_network(context, file, model, &how, err) < 0) {
+    if (engine_file_network(context, file, model, &how, err) < 0) {
         model_free(model);
         return err->code;
     }
@@ -41,7 +25,7 @@ static int build_network(const struct command_context *context, const struct mod
 
 /* ---- Text ---- */
 
-static int show_network(const struct command_context *context, const struct network *network, bool is_trt,
+static int show_network(const struct command_context *context, const struct network *network,
                         const struct graph_text_settings *settings, struct error *err)
 {
     struct string_builder text;
@@ -50,8 +34,8 @@ static int show_network(const struct command_context *context, const struct netw
     if (!log_shows(context->log, LOG_INFO))
         return 0;
     string_init(&text);
-    string_add(&text, is_trt ? "==== TensorRT Network ====\n" : "==== Network of the Built-in Engine ====\n");
-    rc = network_to_text(network, settings, is_trt, &text, err);
+    string_add(&text, "==== Network of the Built-in Engine ====\n");
+    rc = network_to_text(network, settings, &text, err);
     if (rc == 0)
         log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
     string_release(&text);
@@ -80,18 +64,16 @@ void network_write_layer_members(struct json_writer *writer, const struct networ
     network_write_values(writer, "outputs", network, &layer->outputs);
 }
 
-static void write_network_layer(struct json_writer *writer, const struct network *network, const struct layer *layer,
-                                bool is_trt)
+static void write_network_layer(struct json_writer *writer, const struct network *network, const struct layer *layer)
 {
     json_writer_begin_object(writer);
     json_writer_add_string(writer, "name", layer->name);
-    if (!is_trt)
-        json_writer_add_string(writer, "kind", layer_kind_name(layer->kind));
+    json_writer_add_string(writer, "kind", layer_kind_name(layer->kind));
     network_write_layer_members(writer, network, layer);
     json_writer_end_object(writer);
 }
 
-static int save_json(const struct network *network, bool is_trt, const char *path, struct error *err)
+static int save_json(const struct network *network, const char *path, struct error *err)
 {
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -99,12 +81,12 @@ static int save_json(const struct network *network, bool is_trt, const char *pat
     if (rc < 0)
         return rc;
     json_writer_begin_object(&writer);
-    json_writer_add_string(&writer, "engine", is_trt ? "trtexec" : "builtin");
+    json_writer_add_string(&writer, "engine", "builtin");
     network_write_values(&writer, "inputs", network, &network->inputs);
     network_write_values(&writer, "outputs", network, &network->outputs);
     json_writer_begin_array_member(&writer, "layers");
     for (size_t i = 0; i < network->layers.count; i++)
-        write_network_layer(&writer, network, &network->layers.items[i], is_trt);
+        write_network_layer(&writer, network, &network->layers.items[i]);
     json_writer_end_array(&writer);
     json_writer_end_object(&writer);
     return json_writer_finish(&writer, err);
@@ -145,23 +127,21 @@ int inspect_network(const struct command_context *context, const struct model_fi
                     const struct json_values *json, struct model *model, const struct graph_text_settings *settings,
                     struct error *err)
 {
-    const struct trtexec *program;
     struct network *network = NULL;
-    struct trt_choice choice;
-    int rc = trt_choose(context->log, NULL, TRT_PARSES, &choice, err);
+    const struct tensorrt_description *library;
+    int rc = trt_choose(context->log, NULL, TRT_PARSES, &library, err);
 
-    if (rc < 0 || choice.library != NULL) {
+    if (rc < 0 || library != NULL) {
         rc = rc < 0 ? rc : inspect_trt_network(context, json, model, settings, err);
         model_free(model);
         return rc;
     }
-    program = choice.program;
-    rc = build_network(context, file, model, program, &network, err);
+    rc = build_network(context, file, model, &network, err);
     if (rc < 0)
         return rc;
-    rc = show_network(context, network, program != NULL, settings, err);
+    rc = show_network(context, network, settings, err);
     if (rc == 0 && json->path != NULL)
-        rc = save_json(network, program != NULL, json->path, err);
+        rc = save_json(network, json->path, err);
     network_free(network);
     return rc;
 }

@@ -238,25 +238,7 @@ static void add_tactic(struct string_builder *out, const struct layer_info_layer
     string_add_char(out, '\n');
 }
 
-/* Adds the number of timed kernels, and the time of the fastest other one. */
-static void add_candidates(struct string_builder *out, const struct build_log *build,
-                           const struct layer_info_layer *layer)
-{
-    struct build_candidates candidates;
-    char number[NUMBER_TEXT_SIZE];
-
-    if (!build || !build_log_candidates(build, layer, &candidates))
-        return;
-    string_add_format(out, "    Of %zu timed: %s ms", candidates.timed,
-                      number_to_text_short(candidates.milliseconds, number));
-    if (!isnan(candidates.next))
-        string_add_format(out, ", the fastest other one %s ms " TEXT_FORMAT,
-                          number_to_text_short(candidates.next, number), TEXT_ARGS(candidates.next_name));
-    string_add_char(out, '\n');
-}
-
-static void add_trt_layer(struct string_builder *out, const struct build_log *build,
-                          const struct layer_info_layer *layer, size_t index)
+static void add_trt_layer(struct string_builder *out, const struct layer_info_layer *layer, size_t index)
 {
     bool from_kernel;
     const char *precision = layer_info_precision(layer, &from_kernel);
@@ -267,7 +249,6 @@ static void add_trt_layer(struct string_builder *out, const struct build_log *bu
                           from_kernel ? ", by its kernel's name" : "");
     string_add_char(out, '\n');
     add_tactic(out, layer);
-    add_candidates(out, build, layer);
     add_trt_nodes(out, layer);
     if (!layer->type)
         return;
@@ -288,7 +269,7 @@ static void add_trt_layers(struct string_builder *out, const struct trt_engine_v
     for (size_t i = 0; i < info->layers.count; i++) {
         size_t index = order[i];
 
-        add_trt_layer(out, view->build, &info->layers.items[index], index);
+        add_trt_layer(out, &info->layers.items[index], index);
         if (times && !isnan(times[index]))
             string_add_format(out, "    Time: %s ms, %.1f %%\n", number_to_text_short(times[index], number),
                               sum > 0 ? 100 * times[index] / sum : 0);
@@ -385,21 +366,7 @@ static void write_bindings(struct json_writer *writer, const char *key, const st
     json_writer_end_array(writer);
 }
 
-static void write_candidates(struct json_writer *writer, const struct build_log *build,
-                             const struct layer_info_layer *layer)
-{
-    struct build_candidates candidates;
-
-    if (!build || !build_log_candidates(build, layer, &candidates))
-        return;
-    json_writer_add_count(writer, "timed", candidates.timed);
-    json_writer_add_number(writer, "timed_milliseconds", candidates.milliseconds);
-    if (!isnan(candidates.next))
-        json_writer_add_number(writer, "next_milliseconds", candidates.next);
-}
-
-static void write_trt_layer(struct json_writer *writer, const struct build_log *build,
-                            const struct layer_info_layer *layer, const double *time)
+static void write_trt_layer(struct json_writer *writer, const struct layer_info_layer *layer, const double *time)
 {
     char tactic[24];
     bool from_kernel;
@@ -415,7 +382,6 @@ static void write_trt_layer(struct json_writer *writer, const struct build_log *
     json_writer_add_string(writer, "tactic", layer->has_tactic ? tactic : NULL);
     if (time && !isnan(*time))
         json_writer_add_number(writer, "milliseconds", *time);
-    write_candidates(writer, build, layer);
     json_writer_begin_array_member(writer, "nodes");
     for (size_t i = 0; layer->nodes.told && i < layer->nodes.count; i++)
         json_writer_string(writer, layer->nodes.items[i]);
@@ -445,7 +411,7 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
     free(shares.items);
     json_writer_begin_array_member(writer, "layers");
     for (size_t i = 0; i < info->layers.count; i++)
-        write_trt_layer(writer, view->build, &info->layers.items[i], times ? &times[i] : NULL);
+        write_trt_layer(writer, &info->layers.items[i], times ? &times[i] : NULL);
     json_writer_end_array(writer);
     free(times);
 }

@@ -3,16 +3,14 @@
 #define CLI_INSPECT_TRT_ENGINE_H
 
 #include "format/json/writer.h"
-#include "format/trtexec/build_log.h"
-#include "format/trtexec/layer_info.h"
-#include "format/trtexec/plan_header.h"
-#include "format/trtexec/profile.h"
+#include "format/tensorrt/layer_info.h"
+#include "format/tensorrt/plan_header.h"
+#include "format/tensorrt/profile.h"
 
 struct trt_engine_view {
     const struct plan_header *header;    /* NULL: there is no engine file */
     const struct layer_info *info;       /* NULL: not known */
     const struct layer_profile *profile; /* NULL: not known */
-    const struct build_log *build;       /* NULL: not known */
     bool layers;                         /* show each of them */
 };
 

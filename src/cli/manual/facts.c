@@ -30,8 +30,8 @@ static const struct manual_fact exit_statuses[] = {
 static const struct manual_fact variables[] = {
     {"COLUMNS", NULL, NULL, "width of --help in columns (default: that of the terminal)"},
     {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU OpenMP spin before they sleep (default: 1000)"},
-    {"HOME", NULL, "--fp16", "`.cache` in this folder is the default of XDG_CACHE_HOME"},
-    {"LD_LIBRARY_PATH", NULL, "--fp16", "folders of TensorRT's libraries, next to which trtexec is searched, too"},
+    {"HOME", NULL, NULL, "the folder that the completion of words reads for `~`"},
+    {"LD_LIBRARY_PATH", NULL, "--fp16", "folders in which the system's loader finds TensorRT's libraries"},
     {"NO_COLOR", NULL, NULL, "with any value: no colors, as with `--log-format no-colors`"},
     {"OMP_WAIT_POLICY", NULL, "--fp16",
      "how the OpenMP threads of oneDNN wait. Unless this or GOMP_SPINCOUNT is set, they spin only briefly"},
@@ -39,7 +39,7 @@ static const struct manual_fact variables[] = {
      "telemetry of ONNX Runtime, which is disabled unless this is set"},
     {"ORT_DYLIB_PATH", NULL, "--onnxruntime-lib",
      "ONNX Runtime's shared library, if neither an option, POLYGRAPHY_ONNXRUNTIME nor the installation provides one"},
-    {"PATH", NULL, NULL, "search path for trtexec and the programs of checks and of --runner"},
+    {"PATH", NULL, NULL, "search path for the programs of checks and of --runner"},
     {"POLYGRAPHY_ARTIFACT", NULL, "--check", "set for checks: the path of the candidate"},
     {"POLYGRAPHY_DISABLED", NULL, "--onnxrt-disable-optimizers",
      "set for checks of `debug passes`: names of disabled optimizations, separated by `;`, or @FILE with one name per "
@@ -60,13 +60,14 @@ static const struct manual_fact variables[] = {
     {"POLYGRAPHY_TENSORRT", NULL, "--fp16",
      "the file or folder of TensorRT's library (libnvinfer.so.N, libtensorrt_rtx.so.1), looked for nowhere else"},
     {"POLYGRAPHY_TRT", NULL, "--fp16",
-     "what --trt means: `tensorrt` is TensorRT's library, `trtexec` TensorRT through its program, `builtin` the "
-     "built-in engine, `auto` (unless set) TensorRT where it is installed"},
-    {"POLYGRAPHY_TRTEXEC", NULL, "--fp16", "the path of TensorRT's trtexec"},
+     "what --trt means: `tensorrt` is TensorRT's library, `builtin` the built-in engine, `auto` (unless set) "
+     "TensorRT's "
+     "library where it is installed"},
     {"SOURCE_DATE_EPOCH", NULL, "--write-manuals", "the date of manuals, in seconds since 1970"},
     {"TERM", NULL, NULL, "`dumb`: neither colors nor a progress line"},
     {"TMPDIR", NULL, NULL, "the folder for temporary files (default: `/tmp`)"},
-    {"XDG_CACHE_HOME", NULL, "--fp16", "the parent folder of `polygraphy`, the cache of trtexec's capabilities"},
+    {"VIRTUAL_ENV, CONDA_PREFIX", NULL, "--fp16",
+     "the Python environment whose packages are searched for TensorRT's libraries"},
 };
 
 static const struct manual_fact files[] = {
@@ -78,7 +79,6 @@ static const struct manual_fact files[] = {
      "all verdicts of the session, for --load-debug-replay; --save-debug-replay names another file"},
     {"polygraphy_artifacts", NULL, "--artifacts",
      "the files that --artifacts has sorted; --artifacts-dir names another folder"},
-    {"~/.cache/polygraphy/trtexec-*", NULL, "--fp16", "the capabilities of the installed trtexec"},
 };
 
 const struct manual_facts manual_exit_statuses = {"EXIT STATUS", MANUAL_STATUS, exit_statuses,

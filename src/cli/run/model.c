@@ -16,7 +16,7 @@
 
 static bool is_builtin(const struct run_model *model)
 {
-    return model->trt_choice.library == NULL && model->trt_choice.program == NULL;
+    return model->library == NULL;
 }
 
 void run_model_release(struct run_model *model)
@@ -83,13 +83,6 @@ static void warn_of_building(const struct command_context *context, const char *
         log_message(context->log, LOG_WARNING, "'%s' is already an engine: %s has no effect", path, idle.data);
 }
 
-static int save_files(void *data, const struct trtexec_products *products, struct error *err)
-{
-    const struct trt_request *request = data;
-
-    return trt_save_files(request, products, request->values->save_engine, err);
-}
-
 static int save_products(void *data, const struct tensorrt_products *products, struct error *err)
 {
     const struct trt_request *request = data;
@@ -129,16 +122,14 @@ static int prepare_engine(struct run_model *model, struct error *err)
     if (rc < 0)
         return rc;
     rc = !is_builtin(model)
-             ? trt_request_init(&model->trt, model->context, &model->settings->engine, &model->settings->file,
-                                model->trt_choice.program, err)
+             ? trt_request_init(&model->trt, model->context, &model->settings->engine, &model->settings->file, err)
              : engine_file_init(&model->engine, model->context, &model->settings->engine, &model->settings->file, err);
 
     if (rc < 0)
         return rc;
     model->has_engine = true;
-    model->trt.request.built = save_files;
-    model->trt.library.built = save_products;
-    model->trt.request.data = model->trt.library.data = &model->trt;
+    model->trt.request.built = save_products;
+    model->trt.request.data = &model->trt;
     if (values->type == MODEL_ENGINE) {
         if (!is_builtin(model) && model->trt.request.settings.build_route.count > 0)
             log_message(model->context->log, LOG_WARNING,
@@ -146,8 +137,6 @@ static int prepare_engine(struct run_model *model, struct error *err)
         model->engine.request.is_built = model->trt.request.is_built = true;
         warn_of_building(model->context, values->path);
     }
-    if (model->trt_choice.library != NULL)
-        trt_request_for_library(&model->trt);
     return 0;
 }
 

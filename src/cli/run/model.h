@@ -25,7 +25,7 @@ struct run_model {
     struct words barriers;        /* tensors across which POLYGRAPHY_DISABLED prevents fusion */
     struct words hidden;          /* of these, the outputs that the model itself does not have */
     bool has_engine;              /* --trt is among the runners; one of the two is initialized: */
-    struct trt_choice trt_choice; /* both NULL: the built-in engine */
+    const struct tensorrt_description *library; /* NULL: the built-in engine */
     struct engine_file engine;
     struct trt_request trt;
 };

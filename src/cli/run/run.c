@@ -207,9 +207,7 @@ struct chosen_runners {
 
 static const void *choose_engine_settings(const struct run_model *model)
 {
-    return model->trt_choice.library != NULL   ? (const void *)&model->trt.library
-           : model->trt_choice.program != NULL ? (const void *)&model->trt.request
-                                               : &model->engine.request;
+    return model->library != NULL ? (const void *)&model->trt.request : &model->engine.request;
 }
 
 /* NULL: the runner has the options of all. */
@@ -236,13 +234,12 @@ static int choose_runtime_settings(const struct runner_values *values, size_t ru
 static int choose_runners(const struct runner_values *values, const struct run_model *model, struct chosen_runners *ret,
                           struct error *err)
 {
-    const struct trt_choice *trt = &model->trt_choice; /* both NULL: --trt is the built-in engine */
     time_t now = time(NULL);
     int rc = 0;
 
     ret->count = values->names.count;
     ret->items = memory_alloc_zero(ret->count, sizeof(*ret->items));
-    ret->guarded = values->commands.count > 0 || trt->program != NULL;
+    ret->guarded = values->commands.count > 0;
     if (ret->guarded)
         process_guard_start(); /* before a runtime has threads */
     if (values->commands.count > 0)
@@ -254,9 +251,7 @@ static int choose_runners(const struct runner_values *values, const struct run_m
 
         runner->backend = find_backend(values->names.items[i]);
         if (runner->backend == &engine_backend) {
-            runner->backend = trt->library != NULL   ? &tensorrt_backend
-                              : trt->program != NULL ? &trtexec_backend
-                                                     : &engine_backend;
+            runner->backend = model->library != NULL ? &tensorrt_backend : &engine_backend;
             runner->settings = choose_engine_settings(model);
         }
         if (runner->backend == &onnxrt_backend)
@@ -470,7 +465,7 @@ static int run_command(const struct command_context *context, const struct run_s
     int rc = check_request(context, options, err);
 
     if (rc == 0 && run_model_has_runner(runner_values, &engine_backend))
-        rc = trt_choose(context->log, options->file.model.path, TRT_RUNS, &model.trt_choice, err);
+        rc = trt_choose(context->log, options->file.model.path, TRT_RUNS, &model.library, err);
     if (rc < 0)
         return rc;
     warn_of_equal_runners(context, runner_values);

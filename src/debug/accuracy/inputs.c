@@ -14,14 +14,21 @@
 #include "onnx/model/subgraph.h"
 
 /* What runtimes and their libraries are found by, and what they heed. */
-static const char *const variables[] = {"POLYGRAPHY_TRT",       "POLYGRAPHY_TRTEXEC",
-                                        "POLYGRAPHY_TENSORRT",  "POLYGRAPHY_ONNXRUNTIME",
-                                        "POLYGRAPHY_ONEDNN",    CHECK_DISABLED_VARIABLE,
-                                        "ORT_DYLIB_PATH",       "LD_LIBRARY_PATH",
-                                        "LD_PRELOAD",           "PYTHONPATH",
-                                        "VIRTUAL_ENV",          "CUDA_VISIBLE_DEVICES",
-                                        "NVIDIA_TF32_OVERRIDE", "OMP_NUM_THREADS",
-                                        "ONEDNN_MAX_CPU_ISA",   "DNNL_MAX_CPU_ISA"};
+static const char *const variables[] = {"POLYGRAPHY_TRT",
+                                        "POLYGRAPHY_TENSORRT",
+                                        "POLYGRAPHY_ONNXRUNTIME",
+                                        "POLYGRAPHY_ONEDNN",
+                                        CHECK_DISABLED_VARIABLE,
+                                        "ORT_DYLIB_PATH",
+                                        "LD_LIBRARY_PATH",
+                                        "LD_PRELOAD",
+                                        "PYTHONPATH",
+                                        "VIRTUAL_ENV",
+                                        "CUDA_VISIBLE_DEVICES",
+                                        "NVIDIA_TF32_OVERRIDE",
+                                        "OMP_NUM_THREADS",
+                                        "ONEDNN_MAX_CPU_ISA",
+                                        "DNNL_MAX_CPU_ISA"};
 
 static bool is_utf8(struct text text)
 {

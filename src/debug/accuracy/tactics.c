@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "debug/accuracy/hypotheses.h"
-#include "format/trtexec/layer_info.h"
+#include "format/tensorrt/layer_info.h"
 
 /* At most this many kernels at fault are found one after the other, in as many rounds of builds. */
 #define MOST_KERNELS 4

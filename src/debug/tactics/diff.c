@@ -9,7 +9,7 @@
 #include "base/file/list.h"
 #include "base/interrupt.h"
 #include "base/memory.h"
-#include "format/trtexec/replay.h"
+#include "format/tensorrt/replay.h"
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 

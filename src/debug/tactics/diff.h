@@ -32,7 +32,7 @@ struct tactic_builds {
 
 /* Appends the replays in a folder and all folders below it, in the order of their paths, or the one in a file. A file
  * that holds something else is skipped with a verbose line, one that cannot be read with a warning. Where there is no
- * replay at all, layer information of TensorRT's engines (format/trtexec/layer_info.h) stands in for it; beside a
+ * replay at all, layer information of TensorRT's engines (format/tensorrt/layer_info.h) stands in for it; beside a
  * replay it is of the same build. */
 int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err);
 

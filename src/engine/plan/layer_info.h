@@ -3,7 +3,7 @@
 #define ENGINE_PLAN_LAYER_INFO_H
 
 #include "engine/plan/engine.h"
-#include "format/trtexec/layer_info.h"
+#include "format/tensorrt/layer_info.h"
 
 /* Each layer with its ONNX nodes, its tactic ("onednn:jit:avx2") and that tactic's number, and the tensors that it
  * exchanges with others, in the types in which they are stored; then the engine's inputs and outputs. Layouts other

@@ -11,7 +11,7 @@
 #include "base/system.h"
 #include "engine/plan/layout.h"
 #include "engine/plan/plan.h"
-#include "format/trtexec/plan_header.h"
+#include "format/tensorrt/plan_header.h"
 #include "onnx/external/data.h"
 #include "engine/network/compile.h"
 #include "engine/plan/engine.h"

@@ -10,8 +10,8 @@
 #include "cli/debug/passes/barriers.h"
 #include "cli/options/runners/engine.h"
 #include "cli/trt.h"
-#include "format/trtexec/build_knobs.h"
-#include "format/trtexec/layer_info.h"
+#include "format/tensorrt/build_knobs.h"
+#include "format/tensorrt/layer_info.h"
 
 /* Settings of a build that says nothing. `request` has to be released in any case. */
 static int make_quiet_request(const struct passes_subject *subject, struct command_context *quiet,
@@ -19,7 +19,7 @@ static int make_quiet_request(const struct passes_subject *subject, struct comma
 {
     *quiet = *subject->context;
     quiet->log = NULL;
-    return trt_request_init(request, quiet, &subject->settings->engine, &subject->settings->file, NULL, err);
+    return trt_request_init(request, quiet, &subject->settings->engine, &subject->settings->file, err);
 }
 
 /* ---- Build routes ---- */

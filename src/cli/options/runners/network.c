@@ -71,7 +71,7 @@ static const struct option file_rows[] = {
     ROW(save_layer_info, .names = {"--save-layer-info"}, .kind = OPTION_ONE, .value_name = "PATH",
         .file = OPTION_WRITES, .shares = "--check", /* like --save-tactics */
         .extensions = "json",
-        .help = "write the engine's layers as JSON, in the form of trtexec --exportLayerInfo: for each its ONNX nodes, "
+        .help = "write the engine's layers as JSON, in the form of TensorRT's inspector: for each its ONNX nodes, "
                 "tactic, types and formats"),
     ROW(save_engine, .names = {"--save-engine"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
         .extensions = "engine plan", .help = "write the engine to this file"),
