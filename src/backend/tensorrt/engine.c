@@ -10,7 +10,7 @@
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
-#include "format/trtexec/plan_header.h"
+#include "format/tensorrt/plan_header.h"
 
 #define IS_INPUT 1 /* TensorIOMode::kINPUT */
 #define FORMAT_JSON 1
