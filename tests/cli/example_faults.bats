@@ -43,13 +43,13 @@ compare_part()
 agrees()
 {
     [ "$status" -eq 0 ]
-    grep -q 'Pass Rate: 100.0%' <<<"$output"
+    grep -q 'Pass Rate: 100.00%' <<<"$output"
 }
 
 differs()
 {
     [ "$status" -eq 1 ]
-    grep -q 'FAILED | Mismatched outputs' <<<"$output"
+    grep -q 'FAILED | simple | Mismatched outputs' <<<"$output"
 }
 
 first_divergence_is()

@@ -15,7 +15,7 @@ quietly()
     quietly run "$models/convolutions.onnx" --trt --onnxrt --atol 1e-4 --rtol 1e-4
     worked
     logged 'trt-runner-N0-.* vs\. onnxrt-runner-N0-'
-    logged 'PASSED \| All outputs matched'
+    logged 'PASSED \| simple \| All outputs matched'
     not_logged "$warning"
 }
 
@@ -328,7 +328,7 @@ EOF
 @test "ONNX Runtime alone computes a call of a function whose constants lie in a file" {
     POLYGRAPHY_ONEDNN=/nonexistent quietly run "$models/external_data_in_a_function.onnx" --trt --onnxrt
     [ "$status" -eq 0 ]
-    logged 'PASSED \| All outputs matched'
+    logged 'PASSED \| simple \| All outputs matched'
 }
 
 # A classifier whose probabilities leave it as a sequence of maps.
@@ -355,12 +355,12 @@ EOF
     quietly run classifier.onnx --onnxrt --trt
     [ "$status" -eq 0 ]
     logged "^\[W\] Outputs that are sequences, maps or the like are left out of the engine: \['probabilities'\]$"
-    logged "PASSED \| All outputs matched \| Outputs: \['label'\]$"
+    logged "PASSED \| simple \| All outputs matched \| Outputs: \['label'\]$"
     quietly run classifier.onnx --onnxrt --onnx-outputs mark all --save-outputs golden.json
     [ "$status" -eq 0 ]
     quietly run classifier.onnx --trt --trt-outputs mark all --load-outputs golden.json
     [ "$status" -eq 0 ]
-    logged "PASSED \| All outputs matched \| Outputs: \['label', 'scores'\]$"
+    logged "PASSED \| simple \| All outputs matched \| Outputs: \['label', 'scores'\]$"
     quietly run classifier.onnx --trt --trt-outputs probabilities
     [ "$status" -eq 1 ]
     [[ $stderr == *"output 'probabilities' is no tensor"*"polygraphy surgeon extract"* ]]
@@ -440,7 +440,7 @@ END
         polygraphy surgeon extract narrow.onnx -o part.onnx --inputs copy:auto:auto --outputs y:auto
         quietly run part.onnx --onnxrt --trt --val-range '[0,7]'
         [ "$status" -eq 0 ]
-        logged "PASSED \| All outputs matched \| Outputs: \['y'\]$"
+        logged "PASSED \| simple \| All outputs matched \| Outputs: \['y'\]$"
     done
 }
 
@@ -489,7 +489,7 @@ EOF
         quietly run product.onnx --onnxrt --trt --int8 --input-shapes 'x:[0,1000]' --calibration-cache scales.txt
         [ "$status" -eq 0 ]
         logged "$stays"
-        logged "PASSED \| All outputs matched"
+        logged "PASSED \| simple \| All outputs matched"
     done
     quietly run product.onnx --trt --int8 --input-shapes 'x:[0,1000]' --precision-constraints obey --layer-precisions \
         product:int8

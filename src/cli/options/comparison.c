@@ -6,15 +6,38 @@
 #include "cli/options/groups.h"
 #include "comparator/infer/driver.h"
 
-const char *const compare_function_names[] = {"simple", "indices", "distance", "quality",
-                                              NULL}; /* enum comparison_function */
+/* Names on the command line, Polygraphy's first. NMSE is added to the quality metrics if --nmse-tolerance is given. */
+static const struct {
+    const char *name;
+    struct comparison_functions functions;
+} named_functions[] = {
+    {"simple", {{COMPARISON_SIMPLE}, 1}},
+    {"indices", {{COMPARISON_INDICES}, 1}},
+    {"l2", {{COMPARISON_L2}, 1}},
+    {"cosine_similarity", {{COMPARISON_COSINE_SIMILARITY}, 1}},
+    {"distance_metrics", {{COMPARISON_L2, COMPARISON_COSINE_SIMILARITY}, 2}},
+    {"psnr", {{COMPARISON_PSNR}, 1}},
+    {"snr", {{COMPARISON_SNR}, 1}},
+    {"quality_metrics", {{COMPARISON_PSNR, COMPARISON_SNR}, 2}},
+    {"nmse", {{COMPARISON_NMSE}, 1}},
+    {"distance", {{COMPARISON_L2, COMPARISON_COSINE_SIMILARITY}, 2}},
+    {"quality", {{0}, 0}}, /* the quality metrics that have a threshold; without thresholds as quality_metrics */
+};
+
+#define PERCEPTUAL_METRICS                                                                                             \
+    "perceptual metrics (LPIPS) need the weights of another network; compare images with quality_metrics, or keep "    \
+    "the "                                                                                                             \
+    "outputs with --save-outputs and compare them in Python"
+
+static const char *const function_names[] = {
+    "simple",          "indices", "l2",       "cosine_similarity", "distance_metrics",   "psnr", "snr",
+    "quality_metrics", "nmse",    "distance", "quality",           "perceptual_metrics", NULL};
 
 /* Options that only one comparison function reads. */
 static const struct {
     const char *option;
     enum comparison_function function;
 } specific[] = {
-    {"--no-shape-check", COMPARISON_SIMPLE},
     {"--rtol", COMPARISON_SIMPLE},
     {"--atol", COMPARISON_SIMPLE},
     {"--norm-tolerance", COMPARISON_SIMPLE},
@@ -24,34 +47,96 @@ static const struct {
     {"--save-heatmaps", COMPARISON_SIMPLE},
     {"--save-error-metrics-plot", COMPARISON_SIMPLE},
     {"--index-tolerance", COMPARISON_INDICES},
-    {"--l2-tolerance", COMPARISON_DISTANCE},
-    {"--cosine-threshold", COMPARISON_DISTANCE},
-    {"--psnr-threshold", COMPARISON_QUALITY},
-    {"--snr-threshold", COMPARISON_QUALITY},
-    {"--nmse-tolerance", COMPARISON_QUALITY},
+    {"--l2-threshold", COMPARISON_L2},
+    {"--cosine-similarity-threshold", COMPARISON_COSINE_SIMILARITY},
+    {"--psnr-threshold", COMPARISON_PSNR},
+    {"--snr-threshold", COMPARISON_SNR},
+    {"--nmse-tolerance", COMPARISON_NMSE},
 };
 
 bool comparison_is_of_values(const struct parse *parse)
 {
-    return strcmp(parse_last_word(parse, "--compare"), compare_function_names[COMPARISON_SIMPLE]) == 0;
+    const struct option_state *state;
+    struct option_match match;
+    bool found = parse_given(parse, "--compare") == NULL; /* the default */
+
+    if (found || !option_find(parse, TEXT("--compare"), &match))
+        return found;
+    state = &match.state->options[match.index];
+    for (size_t i = 0; i < state->count; i++)
+        found |= strcmp(state->words[i], "simple") == 0;
+    return found;
 }
 
-static void warn_about_ignored_criteria(struct parse *parse, enum comparison_function compare)
+/* Those of the quality metrics for which a threshold was given; if none was, Polygraphy's two. */
+static void add_quality_metrics(const struct comparison_rules *rules, struct comparison_functions *ret)
 {
-    for (size_t i = 0; i < ARRAY_LEN(specific); i++) {
-        const char *name = specific[i].function == compare ? NULL : parse_given(parse, specific[i].option);
+    bool any = rules->psnr_threshold.count + rules->snr_threshold.count + rules->nmse_tolerance.count > 0;
 
-        if (name)
-            log_message(parse_log(parse), LOG_WARNING,
-                        "Option: %s is only valid for comparison function: '%s'. The selected one is '%s', so it will "
-                        "be ignored",
-                        name, compare_function_names[specific[i].function], compare_function_names[compare]);
+    if (rules->psnr_threshold.count > 0 || !any)
+        comparison_functions_add(ret, COMPARISON_PSNR);
+    if (rules->snr_threshold.count > 0 || !any)
+        comparison_functions_add(ret, COMPARISON_SNR);
+}
+
+static void choose_functions(const struct words *names, const struct comparison_rules *rules,
+                             struct comparison_functions *ret)
+{
+    for (size_t i = 0; i < names->count; i++)
+        for (size_t k = 0; k < ARRAY_LEN(named_functions); k++) {
+            const struct comparison_functions *functions = &named_functions[k].functions;
+
+            if (strcmp(names->items[i], named_functions[k].name) != 0)
+                continue;
+            for (size_t f = 0; f < functions->count; f++)
+                comparison_functions_add(ret, functions->items[f]);
+            if (strcmp(names->items[i], "quality") == 0)
+                add_quality_metrics(rules, ret);
+            if (strncmp(names->items[i], "quality", strlen("quality")) == 0 && rules->nmse_tolerance.count > 0)
+                comparison_functions_add(ret, COMPARISON_NMSE);
+        }
+}
+
+/* Appends the names under which a function can be chosen: "['l2', 'distance_metrics']". */
+static void list_names_of(enum comparison_function function, struct string_builder *ret)
+{
+    const char *separator = "[";
+
+    for (size_t i = 0; i < ARRAY_LEN(named_functions); i++) {
+        if (!comparison_functions_contain(&named_functions[i].functions, function) ||
+            strcmp(named_functions[i].name, "distance") == 0)
+            continue;
+        string_add_format(ret, "%s'%s'", separator, named_functions[i].name);
+        separator = ", ";
+    }
+    string_add(ret, "]");
+}
+
+static void warn_about_ignored_criteria(struct parse *parse, const struct comparison_values *values)
+{
+    struct comparison_functions functions = comparison_functions_or_default(&values->settings.functions);
+    SCOPED_STRING(selected);
+
+    for (size_t i = 0; i < values->compare.count; i++)
+        string_add_format(&selected, "%s'%s'", i > 0 ? ", " : "", values->compare.items[i]);
+    for (size_t i = 0; i < ARRAY_LEN(specific); i++) {
+        struct option_match match;
+        SCOPED_STRING(valid);
+
+        if (comparison_functions_contain(&functions, specific[i].function) ||
+            parse_given(parse, specific[i].option) == NULL || !option_find(parse, text_of(specific[i].option), &match))
+            continue;
+        list_names_of(specific[i].function, &valid);
+        log_message(parse_log(parse), LOG_WARNING,
+                    "Option: %s is only valid for comparison function(s): %s. The selected comparison functions are: "
+                    "[%s], so this option will be ignored.",
+                    option_title(parse, option_of(&match)), valid.data, selected.data);
     }
 }
 
 static int finish_comparison(struct parse *parse, void *given, struct error *err)
 {
-    const struct comparison_values *values = given;
+    struct comparison_values *values = given;
     const struct comparison_rules *rules = &values->settings.rules;
     const struct {
         const char *option;
@@ -59,10 +144,14 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
     } checked[] = {{"--rtol", &rules->rtol},
                    {"--atol", &rules->atol},
                    {"--norm-tolerance", &rules->norm_tolerance},
-                   {"--l2-tolerance", &rules->l2_tolerance},
+                   {"--l2-threshold", &rules->l2_tolerance},
                    {"--nmse-tolerance", &rules->nmse_tolerance}};
 
-    warn_about_ignored_criteria(parse, values->settings.function);
+    for (size_t i = 0; i < values->compare.count; i++)
+        if (strcmp(values->compare.items[i], "perceptual_metrics") == 0)
+            return error_set(err, ERR_UNSUPPORTED, "--compare: " PERCEPTUAL_METRICS);
+    choose_functions(&values->compare, rules, &values->settings.functions);
+    warn_about_ignored_criteria(parse, values);
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
         for (size_t k = 0; k < checked[i].tolerances->count; k++)
             if (checked[i].tolerances->items[k].value < 0)
@@ -95,15 +184,19 @@ static const struct option options[] = {
         .value_name = "[OUT:]top-K[,axis=A]", .convert = convert_top_k, .naming = OPTION_OUTPUT_NAMES,
         .help = "before comparing, replace each output, or the named one, by the indices of its K largest values along "
                 "axis A (default: the last)"),
-    ROW(settings.function, .names = {"--compare", "--compare-func"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
-        .choices = compare_function_names, .fallback = "simple",
-        .help = "simple compares values within tolerances, indices compares rankings; distance (L2 norm and cosine "
-                "similarity) and quality (signal-to-noise ratios) compare whole outputs"),
+    ROW(compare, .names = {"--compare", "--compare-func"}, .kind = OPTION_MANY, .type = OPTION_CHOICE,
+        .choices = function_names, .fallback = "simple",
+        .help = "one or more functions, which all must pass: simple compares values within tolerances, indices "
+                "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
+                "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "
+                "threshold is given"),
+    OPTION_WITHOUT_FIELD(.names = {"--lpips-threshold"}, .kind = OPTION_MANY, .refusal = PERCEPTUAL_METRICS,
+                         .topic = "perceptual-metrics"),
     OPTION_WITHOUT_FIELD(.names = {"--compare-func-script"}, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",
                          .topic = "python-scripts"),
     ROW(settings.rules.no_shape_check, .names = {"--no-shape-check"}, .kind = OPTION_FLAG,
-        .help = "simple: reshape the second output to the first one's shape where possible"),
+        .help = "reshape the second output to the first one's shape where possible"),
     ROW(settings.rules.rtol, .names = {"--rtol", "--rel-tol"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "simple: tolerated difference relative to the second output (default: 1e-5). OUT, here and below, may "
@@ -131,21 +224,21 @@ static const struct option options[] = {
     ROW(settings.rules.index_tolerance, .names = {"--index-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]N",
         .convert = convert_named_counts, .naming = OPTION_OUTPUT_NAMES,
         .help = "indices: tolerated distance between the positions of equal values (default: 0)"),
-    ROW(settings.rules.l2_tolerance, .names = {"--l2-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "distance: maximum L2 norm of the difference (default: 1e-5)"),
-    ROW(settings.rules.cosine_threshold, .names = {"--cosine-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "distance: minimum cosine similarity, -1 to 1 (default: 0.997)"),
-    ROW(settings.rules.psnr_threshold, .names = {"--psnr-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: minimum peak signal-to-noise ratio in dB; the first output is the signal (default: 30)"),
-    ROW(settings.rules.snr_threshold, .names = {"--snr-threshold"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
-        .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: minimum signal-to-noise ratio in dB; the first output is the signal (default: 20)"),
+    ROW(settings.rules.l2_tolerance, .names = {"--l2-threshold", "--l2-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "l2: maximum L2 norm of the difference (default: 1e-5)"),
+    ROW(settings.rules.cosine_threshold, .names = {"--cosine-similarity-threshold", "--cosine-threshold"},
+        .kind = OPTION_MANY, .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "cosine_similarity: minimum cosine similarity, -1 to 1 (default: 0.997)"),
+    ROW(settings.rules.psnr_threshold, .names = {"--psnr-threshold", "--psnr-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "psnr: minimum peak signal-to-noise ratio in dB; the first output is the signal (default: 30)"),
+    ROW(settings.rules.snr_threshold, .names = {"--snr-threshold", "--snr-tolerance"}, .kind = OPTION_MANY,
+        .value_name = "[OUT:]X", .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
+        .help = "snr: minimum signal-to-noise ratio in dB; the first output is the signal (default: 20)"),
     ROW(settings.rules.nmse_tolerance, .names = {"--nmse-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "quality: maximum mean squared error divided by the mean square of the second output (default: not "
+        .help = "nmse: maximum mean squared error divided by the mean square of the second output (default: not "
                 "checked)"),
     ROW(heat_map_folder, .names = {"--save-heatmaps"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .file = OPTION_WRITES_FOLDER,
@@ -187,8 +280,8 @@ void comparison_list_rules(const struct comparison_values *values, struct output
         RULES("--check-error-stat", rules->check_error_stat),
         RULES("--error-quantile", rules->error_quantile),
         RULES("--index-tolerance", rules->index_tolerance),
-        RULES("--l2-tolerance", rules->l2_tolerance),
-        RULES("--cosine-threshold", rules->cosine_threshold),
+        RULES("--l2-threshold", rules->l2_tolerance),
+        RULES("--cosine-similarity-threshold", rules->cosine_threshold),
         RULES("--psnr-threshold", rules->psnr_threshold),
         RULES("--snr-threshold", rules->snr_threshold),
         RULES("--nmse-tolerance", rules->nmse_tolerance),

@@ -148,14 +148,12 @@ OPTION_GROUP(struct driver_settings, inference_options);
 
 /* ---- Comparator: comparisons ---- */
 
-/* Names of enum comparison_function on the command line, NULL-terminated. */
-extern const char *const compare_function_names[];
-
-/* Whether --compare is simple: values within tolerances. */
+/* Whether simple is among the functions of --compare: values within tolerances. */
 bool comparison_is_of_values(const struct parse *parse);
 
 struct comparison_values {
-    struct comparison_settings settings; /* function, tolerances, and when to stop */
+    struct comparison_settings settings; /* functions, tolerances, and when to stop */
+    struct words compare;                /* names of the functions, as typed */
     bool validate;                       /* look for NaN and infinities */
     bool first_divergence;
     struct words load_outputs; /* paths */

@@ -64,16 +64,26 @@ static void add_metrics(struct string_builder *out, const struct compared_record
     const struct metric_criteria *criteria = &record->criteria.metrics;
     const struct metrics *metrics = &record->metrics;
 
-    if (record->function == COMPARISON_DISTANCE) {
+    switch (record->function) {
+    case COMPARISON_COSINE_SIMILARITY:
+        add_rounded_number(out, "cosine similarity ", metrics->cosine_similarity);
+        add_rounded_number(out, ", min required ", criteria->cosine_threshold);
+        break;
+    case COMPARISON_PSNR:
+        add_rounded_number(out, "PSNR in dB: ", metrics->peak_signal_to_noise);
+        add_rounded_number(out, ", min required ", criteria->psnr_threshold);
+        break;
+    case COMPARISON_SNR:
+        add_rounded_number(out, "SNR in dB: ", metrics->signal_to_noise);
+        add_rounded_number(out, ", min required ", criteria->snr_threshold);
+        break;
+    case COMPARISON_NMSE:
+        add_rounded_number(out, "normalized mean squared error ", metrics->normalized_mean_squared_error);
+        add_rounded_number(out, ", tolerance ", criteria->nmse_tolerance);
+        break;
+    default:
         add_rounded_number(out, "L2 norm of the difference ", metrics->l2_norm);
-        add_rounded_number(out, ", at most ", criteria->l2_tolerance);
-        add_rounded_number(out, " being allowed; cosine similarity ", metrics->cosine_similarity);
-        add_rounded_number(out, ", at least ", criteria->cosine_threshold);
-    } else {
-        add_rounded_number(out, "peak signal to noise ", metrics->peak_signal_to_noise);
-        add_rounded_number(out, " dB, at least ", criteria->psnr_threshold);
-        add_rounded_number(out, " being asked for; signal to noise ", metrics->signal_to_noise);
-        add_rounded_number(out, " dB, at least ", criteria->snr_threshold);
+        add_rounded_number(out, ", tolerance ", criteria->l2_tolerance);
     }
 }
 
@@ -109,6 +119,8 @@ static void add_comparison(struct junit *junit, const struct compared_record *re
         string_add_format(&name, " and %s", record->second.name);
     string_add_format(&name, ": " TEXT_FORMAT " against " TEXT_FORMAT ", iteration %zu", TEXT_ARGS(first),
                       TEXT_ARGS(second), record->iteration);
+    if (record->function != COMPARISON_SIMPLE)
+        string_add_format(&name, ", %s", comparison_function_label(record->function));
     describe_comparison(&message, record);
     junit_add_case(
         junit, &(struct junit_case){.name = name.data,

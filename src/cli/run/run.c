@@ -359,10 +359,13 @@ static void write_json(const struct run_model *model, const struct accounts *acc
                        const struct model *file)
 {
     const struct comparison_values *values = &model->settings->comparison;
-    const struct run_verdict verdict = {passed, compare_function_names[values->settings.function], values->validate,
-                                        file};
     struct json_writer *json = accounts->json;
+    struct run_verdict verdict = {.passed = passed, .validated = values->validate, .model = file};
+    SCOPED_STRING(functions);
 
+    for (size_t i = 0; i < values->compare.count; i++)
+        string_add_format(&functions, "%s%s", i > 0 ? " " : "", values->compare.items[i]);
+    verdict.compare = functions.data;
     json_writer_begin_object(json);
     run_report_write(accounts->results, &verdict, json);
     if (json_writer_key_or_null(json, "first_divergence", model->model != NULL && values->first_divergence))

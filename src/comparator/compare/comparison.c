@@ -3,7 +3,6 @@
 
 #include "base/interrupt.h"
 #include "base/text/names.h"
-#include "base/text/number.h"
 #include "comparator/compare/pair.h"
 
 static struct log *comparison_log(const struct comparison *comparison)
@@ -26,13 +25,17 @@ static void report_lonely(const struct comparison *comparison, const struct lone
                  other, lonely->names.data);
 }
 
-/* With `require_all` outputs without a partner are mismatches. */
+/* With `require_all` outputs without a partner are mismatches, whatever the function. */
 static void add_mismatches(struct comparison *comparison, const struct lonely *lonely)
 {
-    struct string_builder *mismatched = &comparison->mismatched;
+    if (!comparison->settings->require_all || lonely->count == 0)
+        return;
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        struct string_builder *mismatched = &comparison->mismatched[i];
 
-    if (comparison->settings->require_all && lonely->count > 0)
         string_add_format(mismatched, "%s%s", mismatched->size > 0 ? ", " : "", lonely->names.data);
+    }
+    comparison->iteration_passed = false;
 }
 
 static void close_iteration(struct comparison *comparison)
@@ -42,9 +45,11 @@ static void close_iteration(struct comparison *comparison)
     comparison->is_open = false;
     pairing_release(&comparison->pairing);
     string_release(&comparison->compared);
-    string_release(&comparison->mismatched);
+    for (size_t i = 0; i < comparison->functions.count; i++)
+        string_release(&comparison->mismatched[i]);
     string_release(&comparison->first_mismatch);
-    log_indent(comparison_log(comparison), -(comparison->iterations > 1));
+    log_lines_release(&comparison->statistics);
+    log_indent(comparison_log(comparison), -1);
 }
 
 /* Records the reason of a refusal, unless there is one already. */
@@ -68,17 +73,19 @@ static void refuse_strangers(struct comparison *comparison)
     refuse_comparison(comparison, reason.data);
 }
 
-/* Returns false if surplus iterations count as mismatches. */
-static bool report_surplus(const struct comparison *comparison)
+/* Iterations of one result that the other one lacks; or that there are none. */
+static void report_surplus(const struct comparison *comparison)
 {
     const struct runner_results *first = comparison->first, *second = comparison->second;
+    enum log_level level = comparison->settings->require_all ? LOG_ERROR : LOG_WARNING;
 
-    if (first->count == second->count && comparison->iterations > 0)
-        return true;
-    log_message(comparison_log(comparison), comparison->settings->require_all ? LOG_ERROR : LOG_WARNING,
-                "%s has %zu iteration(s) and %s has %zu: %zu of them are compared", first->name, first->count,
-                second->name, second->count, comparison->iterations);
-    return !comparison->settings->require_all;
+    if (first->count == 0 && second->count == 0)
+        log_message(comparison_log(comparison), level, "Nothing was compared: the results have no iterations");
+    else if (first->count != second->count)
+        log_message(comparison_log(comparison), level,
+                    "The provided streams have different numbers of iterations. Only the first %zu iteration(s) -- "
+                    "present in all 2 streams -- were compared; stream(s) at index [%d] ran out first.",
+                    comparison->iterations, first->count > second->count);
 }
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,
@@ -87,10 +94,10 @@ void comparison_begin(struct comparison *comparison, const struct comparison_set
     *comparison = (struct comparison){.settings = settings,
                                       .first = first,
                                       .second = second,
-                                      .iterations = first->count < second->count ? first->count : second->count};
+                                      .iterations = first->count < second->count ? first->count : second->count,
+                                      .functions = comparison_functions_or_default(&settings->functions)};
     log_message(settings->log, LOG_START, "Accuracy Comparison | %s vs. %s", first->name, second->name);
-    log_indent(settings->log, 1);
-    comparison->passed = report_surplus(comparison);
+    comparison->passed = !settings->require_all || (first->count == second->count && comparison->iterations > 0);
     if (settings->strict && comparison->iterations == 0)
         refuse_comparison(comparison, "there is nothing to compare: no iteration has two results");
 }
@@ -104,15 +111,16 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
     comparison->next = 0;
     comparison->done_count++;
     comparison->compared_count = 0;
-    if (comparison->iterations > 1)
-        log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
-    log_indent(comparison_log(comparison), comparison->iterations > 1);
+    log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
+    log_indent(comparison_log(comparison), 1);
     pairing_init(pairing, &comparison->first->items[index].outputs, &comparison->second->items[index].outputs,
                  comparison->settings->strict);
     string_init(&comparison->compared);
-    string_init(&comparison->mismatched);
+    for (size_t i = 0; i < comparison->functions.count; i++)
+        string_init(&comparison->mismatched[i]);
     string_init(&comparison->first_mismatch);
     comparison->mismatched_count = 0;
+    comparison->iteration_passed = true;
     comparison->is_open = true;
     names = comparison_names(comparison);
     if (pairing->count > 0) {
@@ -121,7 +129,6 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index)
     }
     add_mismatches(comparison, &pairing->first_alone);
     add_mismatches(comparison, &pairing->second_alone);
-    comparison->iteration_passed = comparison->mismatched.size == 0;
 }
 
 static enum data_type find_type_kind(enum data_type type)
@@ -146,19 +153,74 @@ static void note_strangers(struct comparison *comparison, const struct output_pa
              pair->first->name, names.second, pair->second->name, data_type_name(pair->second->tensor.type),
              data_type_name(pair->first->tensor.type));
     pairing_part(&comparison->pairing, pair);
-    if (required)
-        name_list_add(&comparison->mismatched, pair->first->name);
+    for (size_t i = 0; required && i < comparison->functions.count; i++)
+        name_list_add(&comparison->mismatched[i], pair->first->name);
     comparison->iteration_passed &= !required;
+}
+
+/* Keeps the mismatch of a pair by the function with this index, and how the first one looks. */
+static void note_mismatch(struct comparison *comparison, size_t function, const struct output_pair *pair,
+                          const struct compare_result *result)
+{
+    name_list_add(&comparison->mismatched[function], pair->first->name);
+    comparison->iteration_passed = false;
+    if (comparison->first_mismatch.size > 0)
+        return;
+    comparison->first_mismatch_at = comparison->next;
+    pair_add_mismatch(pair, result, &comparison->first_mismatch);
+}
+
+/* Logs what the statistics of a pair say, when the iteration ends: its tensors may be released before that. */
+static int keep_statistics(struct comparison *comparison, const struct output_pair *pair, struct error *err)
+{
+    struct pair_names names = comparison_names(comparison);
+    struct log *log = comparison_log(comparison);
+    int rc;
+
+    if (!log_shows(log, LOG_INFO))
+        return 0;
+    log_keep(log, &comparison->statistics);
+    rc = pair_log_statistics(log, pair, &names, err);
+    log_keep(log, NULL);
+    return rc;
+}
+
+static int compare_by_functions(struct comparison *comparison, const struct output_pair *pair, struct error *err)
+{
+    const struct comparison_settings *settings = comparison->settings;
+    struct pair_names names = comparison_names(comparison);
+    struct comparison_criteria criteria;
+    bool passed = true;
+    int rc = 0;
+
+    comparison_rules_find(&settings->rules, pair->first->name, &criteria);
+    name_list_add(&comparison->compared, pair->first->name);
+    for (size_t i = 0; i < comparison->functions.count && (passed || !settings->fail_fast); i++) {
+        enum comparison_function function = comparison->functions.items[i];
+        struct compare_result result = {0};
+
+        rc = compare_pair(settings->log, function, pair, &criteria, &result, err);
+        if (!result.passed)
+            note_mismatch(comparison, i, pair, &result);
+        passed &= result.passed;
+        if (rc < 0)
+            goto done;
+        if (settings->on_compared != NULL)
+            settings->on_compared(settings->on_compared_data,
+                                  &(struct compared_outputs){function, names.first, names.second, comparison->index,
+                                                             pair->first, pair->second, &criteria, &result});
+    }
+    if (settings->divergence != NULL)
+        first_divergence_add_verdict(settings->divergence, pair->first->name, passed);
+    rc = keep_statistics(comparison, pair, err);
+done:
+    comparison->mismatched_count += !passed;
+    return rc;
 }
 
 static int compare_next(struct comparison *comparison, struct error *err)
 {
-    const struct comparison_settings *settings = comparison->settings;
     const struct output_pair *pair = &comparison->pairing.items[comparison->next];
-    struct pair_names names = comparison_names(comparison);
-    struct comparison_criteria criteria;
-    struct compare_result result = {0};
-    int rc;
 
     if (are_strangers(pair)) {
         note_strangers(comparison, pair);
@@ -166,29 +228,10 @@ static int compare_next(struct comparison *comparison, struct error *err)
     }
     comparison->compared_count++;
     if (!output_pair_is_exact(pair))
-        log_once(settings->log, LOG_WARNING,
+        log_once(comparison_log(comparison), LOG_WARNING,
                  "%s has no output '%s'. Assuming that '%s' is its counterpart, because of its name or position",
-                 names.second, pair->first->name, pair->second->name);
-    comparison_rules_find(&settings->rules, pair->first->name, &criteria);
-    rc = compare_pair(settings, pair, &names, &criteria, &result, err);
-    name_list_add(&comparison->compared, pair->first->name);
-    if (!result.passed) {
-        name_list_add(&comparison->mismatched, pair->first->name);
-        if (comparison->mismatched_count == 0) {
-            comparison->first_mismatch_at = comparison->next;
-            pair_add_mismatch(pair, &result, &comparison->first_mismatch);
-        }
-        comparison->mismatched_count++;
-    }
-    comparison->iteration_passed &= result.passed;
-    if (rc == 0 && settings->divergence != NULL)
-        first_divergence_add_verdict(settings->divergence, pair->first->name, result.passed);
-    if (rc == 0 && settings->on_compared != NULL)
-        settings->on_compared(settings->on_compared_data,
-                              &(struct compared_outputs){settings->function, names.first, names.second,
-                                                         comparison->index, pair->first, pair->second, &criteria,
-                                                         &result});
-    return rc;
+                 comparison_names(comparison).second, pair->first->name, pair->second->name);
+    return compare_by_functions(comparison, pair, err);
 }
 
 int comparison_advance(struct comparison *comparison, struct error *err)
@@ -218,6 +261,22 @@ bool comparison_awaits(const struct comparison *comparison, const struct named_t
     return false;
 }
 
+/* One line for each function. */
+static void log_verdicts(const struct comparison *comparison)
+{
+    for (size_t i = 0; i < comparison->functions.count; i++) {
+        const char *label = comparison_function_label(comparison->functions.items[i]);
+        const struct string_builder *mismatched = &comparison->mismatched[i];
+
+        if (mismatched->size == 0)
+            log_message(comparison_log(comparison), LOG_FINISH, "PASSED | %s | All outputs matched | Outputs: [%s]",
+                        label, comparison->compared.data);
+        else
+            log_message(comparison_log(comparison), LOG_ERROR, "FAILED | %s | Mismatched outputs: [%s]", label,
+                        mismatched->data);
+    }
+}
+
 void comparison_end_iteration(struct comparison *comparison)
 {
     const struct pairing *pairing = &comparison->pairing;
@@ -229,16 +288,13 @@ void comparison_end_iteration(struct comparison *comparison)
         refuse_strangers(comparison);
     else if (comparison->compared_count == 0 && is_done && comparison->settings->strict)
         refuse_comparison(comparison, "there is nothing to compare: neither result has an output");
-    else if (passed)
-        log_message(comparison_log(comparison), LOG_FINISH, "PASSED | All outputs matched | Outputs: [%s]",
-                    comparison->compared.data);
     else
-        log_message(comparison_log(comparison), LOG_ERROR, "FAILED | Mismatched outputs: [%s]",
-                    comparison->mismatched.data);
+        log_verdicts(comparison);
     /* Skipped if it would repeat the last line. */
     if (comparison->mismatched_count > 0 && comparison->first_mismatch_at + 1 < comparison->next)
         log_message(comparison_log(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
                     comparison->mismatched_count, comparison->compared_count, comparison->first_mismatch.data);
+    log_show_lines(comparison_log(comparison), &comparison->statistics);
     comparison->passed_count += passed;
     comparison->passed &= passed;
     close_iteration(comparison);
@@ -254,7 +310,6 @@ bool comparison_goes_on(const struct comparison *comparison)
 int comparison_end(struct comparison *comparison, bool *ret_passed, struct error *err)
 {
     double rate = 100.0;
-    char text[NUMBER_TEXT_SIZE];
 
     *ret_passed = comparison->passed;
     if (comparison->refusal.code != 0) {
@@ -264,17 +319,17 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
 
     if (comparison->done_count > 0)
         rate = 100.0 * (double)comparison->passed_count / (double)comparison->done_count;
-    log_indent(comparison_log(comparison), -1);
+    report_surplus(comparison);
     log_message(comparison_log(comparison), comparison->passed ? LOG_FINISH : LOG_ERROR,
-                "Accuracy Summary | %s vs. %s | Passed: %zu/%zu iterations | Pass Rate: %s%%", comparison->first->name,
-                comparison->second->name, comparison->passed_count, comparison->done_count, number_to_text(rate, text));
+                "Accuracy Summary | %s vs. %s | Passed: %zu/%zu iterations | Pass Rate: %.2f%%",
+                comparison->first->name, comparison->second->name, comparison->passed_count, comparison->done_count,
+                rate);
     return 0;
 }
 
 void comparison_abandon(struct comparison *comparison)
 {
     close_iteration(comparison);
-    log_indent(comparison_log(comparison), -1);
 }
 
 static int compare_couple(const struct comparison_settings *settings, struct runner_results *first,

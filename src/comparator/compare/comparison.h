@@ -35,7 +35,8 @@ int comparison_run(struct run_results *results, const struct comparison_settings
 struct comparison {
     const struct comparison_settings *settings;
     struct runner_results *first, *second;
-    size_t iterations; /* in both results */
+    struct comparison_functions functions; /* of the settings, or the default */
+    size_t iterations;                     /* in both results */
     size_t passed_count, done_count;
     bool passed;          /* so far */
     struct error refusal; /* the first reason why an iteration could not be compared; code 0: none */
@@ -47,9 +48,11 @@ struct comparison {
     size_t next;           /* pair to compare */
     size_t compared_count; /* pairs compared so far */
     bool iteration_passed;
-    struct string_builder compared, mismatched;
-    size_t mismatched_count, first_mismatch_at; /* among compared pairs */
-    struct string_builder first_mismatch;       /* the output and its worst element */
+    struct string_builder compared;
+    struct string_builder mismatched[COMPARISON_FUNCTIONS]; /* in the order of the settings' functions */
+    size_t mismatched_count, first_mismatch_at;             /* among compared pairs */
+    struct string_builder first_mismatch;                   /* the output and its worst element */
+    struct log_lines statistics;                            /* of outputs, which may be released: shown at the end */
 };
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,

@@ -15,9 +15,9 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
         .index_tolerance = (size_t)named_integer_find(&rules->index_tolerance, output, 0),
         .metrics = {.l2_tolerance = named_number_find(&rules->l2_tolerance, output, 1e-5),
                     .cosine_threshold = named_number_find(&rules->cosine_threshold, output, 0.997),
-                    .psnr_threshold = named_number_find(&rules->psnr_threshold, output, 30),   /* dB */
-                    .snr_threshold = named_number_find(&rules->snr_threshold, output, 20),     /* dB */
-                    .nmse_tolerance = named_number_find(&rules->nmse_tolerance, output, NAN)}, /* none */
+                    .psnr_threshold = named_number_find(&rules->psnr_threshold, output, 30),        /* dB */
+                    .snr_threshold = named_number_find(&rules->snr_threshold, output, 20),          /* dB */
+                    .nmse_tolerance = named_number_find(&rules->nmse_tolerance, output, INFINITY)}, /* none */
     };
     compare_statistic_parse(text_of(named_word_find(&rules->check_error_stat, output, "elemwise")),
                             &ret->simple.statistic);

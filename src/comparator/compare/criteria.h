@@ -7,11 +7,11 @@
 
 /* Limits of metrics. A metric that is NaN fails. */
 struct metric_criteria {
-    double l2_tolerance;     /* distance: at most */
-    double cosine_threshold; /* distance: at least */
-    double psnr_threshold;   /* quality: dB, at least */
-    double snr_threshold;    /* quality: dB, at least */
-    double nmse_tolerance;   /* quality: normalized mean squared error, at most; NaN: not checked */
+    double l2_tolerance;     /* at most */
+    double cosine_threshold; /* at least */
+    double psnr_threshold;   /* dB, at least */
+    double snr_threshold;    /* dB, at least */
+    double nmse_tolerance;   /* normalized mean squared error, at most */
 };
 
 /* The criteria for two outputs. */

@@ -70,7 +70,7 @@ int statistics_log(struct log *log, const char *label, const struct tensor *tens
 /* Two outputs under comparison. */
 struct subject {
     struct log *log;
-    const struct pair_names *runners;
+    enum comparison_function function;
     const char *name; /* of the first output */
     const char *second_name;
     const struct tensor *a, *b; /* of equal shape after match_shapes() */
@@ -88,8 +88,9 @@ static void log_beginning(const struct subject *subject)
 {
     SCOPED_STRING(text);
 
-    string_add_format(&text, "Comparing Output: '%s' (dtype=%s, shape=", subject->name,
-                      data_type_name(subject->a->type));
+    string_add_format(&text,
+                      "%s | Comparing Output: '%s' (dtype=%s, shape=", comparison_function_label(subject->function),
+                      subject->name, data_type_name(subject->a->type));
     add_shape(&text, &subject->a->shape, "");
     string_add_format(&text, ") with '%s' (dtype=%s, shape=", subject->second_name, data_type_name(subject->b->type));
     add_shape(&text, &subject->b->shape, ")");
@@ -170,40 +171,41 @@ static int log_differences(const struct subject *subject, enum difference_kind k
     return rc;
 }
 
-static int log_output_statistics(const struct subject *subject, struct error *err)
-{
-    struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
-    SCOPED_STRING(label);
-    int rc;
-
-    if (log_shows(subject->log, LOG_VERBOSE)) {
-        histogram_extend_range(subject->a, &range.minimum, &range.maximum);
-        histogram_extend_range(subject->b, &range.minimum, &range.maximum);
-    }
-    string_add_format(&label, "%s: %s", subject->runners->first, subject->name);
-    rc = statistics_log(subject->log, label.data, subject->a, &range, err);
-    string_clear(&label);
-    string_add_format(&label, "%s: %s", subject->runners->second, subject->second_name);
-    if (rc == 0)
-        rc = statistics_log(subject->log, label.data, subject->b, &range, err);
-    return rc;
-}
-
 static bool has_numbers(const struct tensor *tensor)
 {
     return elements_arithmetic(tensor->type) != ARITHMETIC_NONE;
 }
 
-/* Logs statistics, which cost several passes over the data. */
-static int log_statistics(const struct subject *subject, struct error *err)
+int pair_log_statistics(struct log *log, const struct output_pair *pair, const struct pair_names *runners,
+                        struct error *err)
+{
+    const struct tensor *a = &pair->first->tensor, *b = &pair->second->tensor;
+    struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
+    SCOPED_STRING(label);
+    int rc;
+
+    if (!log_shows(log, LOG_INFO) || !has_numbers(a) || !has_numbers(b))
+        return 0;
+    if (log_shows(log, LOG_VERBOSE)) {
+        histogram_extend_range(a, &range.minimum, &range.maximum);
+        histogram_extend_range(b, &range.minimum, &range.maximum);
+    }
+    string_add_format(&label, "%s: %s", runners->first, pair->first->name);
+    rc = statistics_log(log, label.data, a, &range, err);
+    string_clear(&label);
+    string_add_format(&label, "%s: %s", runners->second, pair->second->name);
+    if (rc == 0)
+        rc = statistics_log(log, label.data, b, &range, err);
+    return rc;
+}
+
+/* Logs statistics of the differences, which cost several passes over the data. */
+static int log_error_metrics(const struct subject *subject, struct error *err)
 {
     int rc;
 
     if (!log_shows(subject->log, LOG_INFO) || !has_numbers(subject->a) || !has_numbers(subject->b))
         return 0;
-    rc = log_output_statistics(subject, err);
-    if (rc < 0)
-        return rc;
     log_message(subject->log, LOG_INFO, "Error Metrics: %s", subject->name);
     log_indent(subject->log, 1);
     log_needed_tolerance(subject);
@@ -347,7 +349,7 @@ static int compare_values(struct subject *subject, struct error *err)
         log_once(subject->log, LOG_WARNING,
                  "Some values are 0. A small number takes their place in relative differences, which may become very "
                  "large.");
-    rc = log_statistics(subject, err);
+    rc = log_error_metrics(subject, err);
     if (rc < 0)
         return rc;
     log_mismatches(subject);
@@ -378,10 +380,6 @@ static int compare_rankings(struct subject *subject, struct error *err)
     if (rc < 0)
         return rc;
     subject->result.passed = result.passed;
-    if (!result.shape_mismatch && has_numbers(subject->a) && has_numbers(subject->b))
-        rc = log_output_statistics(subject, err);
-    if (rc < 0)
-        return rc;
     if (result.shape_mismatch)
         refuse_shapes(subject, DIFFERENT_SHAPES);
     else if (result.passed)
@@ -399,63 +397,65 @@ static int compare_rankings(struct subject *subject, struct error *err)
     return 0;
 }
 
-/* Checks one metric against its limit. */
-static bool check_metric(struct log *log, const char *what, double value, bool at_least, double limit)
-{
-    bool fulfilled = at_least ? value >= limit : value <= limit; /* neither for NaN */
-    char value_text[NUMBER_TEXT_SIZE], limit_text[NUMBER_TEXT_SIZE];
+/* A metric, its limit, and their words in the log. */
+struct checked_metric {
+    double value, limit;
+    bool at_least;
+    const char *unit, *limit_name;
+};
 
-    log_message(log, fulfilled ? LOG_INFO : LOG_ERROR, "%s: %s | %s: %s%s", what,
-                number_to_text_rounded(value, 'g', 5, value_text), at_least ? "Threshold" : "Tolerance",
-                number_to_text_rounded(limit, 'g', 5, limit_text), fulfilled ? "" : " | FAILED");
-    return fulfilled;
+static struct checked_metric choose_metric(enum comparison_function function, const struct metrics *metrics,
+                                           const struct metric_criteria *criteria)
+{
+    switch (function) {
+    case COMPARISON_COSINE_SIMILARITY:
+        return (struct checked_metric){metrics->cosine_similarity, criteria->cosine_threshold, true, "",
+                                       "min required"};
+    case COMPARISON_PSNR:
+        return (struct checked_metric){metrics->peak_signal_to_noise, criteria->psnr_threshold, true, " dB",
+                                       "min required"};
+    case COMPARISON_SNR:
+        return (struct checked_metric){metrics->signal_to_noise, criteria->snr_threshold, true, " dB", "min required"};
+    case COMPARISON_NMSE:
+        return (struct checked_metric){metrics->normalized_mean_squared_error, criteria->nmse_tolerance, false, "",
+                                       "tolerance"};
+    default:
+        return (struct checked_metric){metrics->l2_norm, criteria->l2_tolerance, false, "", "tolerance"};
+    }
 }
 
 /* Compares outputs as vectors, or as a signal and its noise. */
-static int compare_as_a_whole(struct subject *subject, bool as_signal, struct error *err)
+static int compare_by_metric(struct subject *subject, struct error *err)
 {
-    const struct metric_criteria *criteria = &subject->criteria.metrics;
-    char mean[NUMBER_TEXT_SIZE], normalized[NUMBER_TEXT_SIZE];
-    struct log *log = subject->log;
+    char value[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
+    struct checked_metric metric;
+    struct tensor matched = {0};
     struct metrics metrics;
-    bool passed;
-    int rc;
+    bool possible, passed;
+    int rc = match_shapes(subject, &matched, &possible, err);
 
-    if (!shape_equal(&subject->a->shape, &subject->b->shape)) {
-        refuse_shapes(subject, DIFFERENT_SHAPES);
-        return 0;
-    }
+    if (rc < 0 || !possible)
+        goto done;
     rc = metrics_compute(subject->a, subject->b, &metrics, err);
     if (rc < 0)
-        return rc;
-    if (as_signal) {
-        log_message(log, LOG_INFO, "Mean Squared Error: %s | Normalized: %s",
-                    number_to_text_rounded(metrics.mean_squared_error, 'g', 5, mean),
-                    number_to_text_rounded(metrics.normalized_mean_squared_error, 'g', 5, normalized));
-        passed = check_metric(log, "Peak Signal-to-Noise Ratio (dB)", metrics.peak_signal_to_noise, true,
-                              criteria->psnr_threshold);
-        passed &=
-            check_metric(log, "Signal-to-Noise Ratio (dB)", metrics.signal_to_noise, true, criteria->snr_threshold);
-        if (!isnan(criteria->nmse_tolerance))
-            passed &= check_metric(log, "Normalized Mean Squared Error", metrics.normalized_mean_squared_error, false,
-                                   criteria->nmse_tolerance);
-    } else {
-        passed = check_metric(log, "L2 Norm", metrics.l2_norm, false, criteria->l2_tolerance);
-        passed &= check_metric(log, "Cosine Similarity", metrics.cosine_similarity, true, criteria->cosine_threshold);
-    }
-    log_message(log, passed ? LOG_FINISH : LOG_ERROR, "%s | Output: '%s' | %s is %s its limits",
-                passed ? "PASSED" : "FAILED", subject->name, as_signal ? "Quality" : "Distance",
-                passed ? "within" : "outside");
+        goto done;
+    metric = choose_metric(subject->function, &metrics, &subject->criteria.metrics);
+    passed = metric.at_least ? metric.value >= metric.limit : metric.value <= metric.limit; /* neither for NaN */
+    log_message(subject->log, passed ? LOG_FINISH : LOG_ERROR, "%s: %s%s (%s: %s%s) | %s",
+                comparison_function_label(subject->function), number_to_text_rounded(metric.value, 'g', 5, value),
+                metric.unit, metric.limit_name, number_to_text_rounded(metric.limit, 'g', 5, limit), metric.unit,
+                passed ? "PASSED" : "FAILED");
     subject->result.passed = passed;
-    return 0;
+done:
+    tensor_release(&matched);
+    return rc;
 }
 
-int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
-                 const struct pair_names *runners, const struct comparison_criteria *criteria,
-                 struct compare_result *ret, struct error *err)
+int compare_pair(struct log *log, enum comparison_function function, const struct output_pair *pair,
+                 const struct comparison_criteria *criteria, struct compare_result *ret, struct error *err)
 {
-    struct subject subject = {.log = settings->log,
-                              .runners = runners,
+    struct subject subject = {.log = log,
+                              .function = function,
                               .name = pair->first->name,
                               .second_name = pair->second->name,
                               .a = &pair->first->tensor,
@@ -465,16 +465,15 @@ int compare_pair(const struct comparison_settings *settings, const struct output
 
     log_beginning(&subject);
     log_indent(subject.log, 1);
-    switch (settings->function) {
+    switch (function) {
+    case COMPARISON_SIMPLE:
+        rc = compare_simple(&subject, err);
+        break;
     case COMPARISON_INDICES:
         rc = compare_rankings(&subject, err);
         break;
-    case COMPARISON_DISTANCE:
-    case COMPARISON_QUALITY:
-        rc = compare_as_a_whole(&subject, settings->function == COMPARISON_QUALITY, err);
-        break;
     default:
-        rc = compare_simple(&subject, err);
+        rc = compare_by_metric(&subject, err);
     }
     log_indent(subject.log, -1);
     if (rc < 0)

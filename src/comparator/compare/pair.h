@@ -12,11 +12,14 @@ struct pair_names {
     const char *first, *second;
 };
 
-/* Compares two outputs by the settings and the criteria for the first output's name. ERR_UNSUPPORTED if the function
- * does not support their types: strings and complex numbers have neither distance nor quality. */
-int compare_pair(const struct comparison_settings *settings, const struct output_pair *pair,
-                 const struct pair_names *runners, const struct comparison_criteria *criteria,
-                 struct compare_result *ret, struct error *err);
+/* Compares two outputs by one function and the criteria for the first output's name. ERR_UNSUPPORTED if the function
+ * does not support their types: strings and complex numbers have no metrics. */
+int compare_pair(struct log *log, enum comparison_function function, const struct output_pair *pair,
+                 const struct comparison_criteria *criteria, struct compare_result *ret, struct error *err);
+
+/* Logs statistics of the values of both outputs, if they are numbers, and a verbose log their values and histograms. */
+int pair_log_statistics(struct log *log, const struct output_pair *pair, const struct pair_names *runners,
+                        struct error *err);
 
 /* Appends what did not match: "'y', 3 of 96 elements, the worst at (0, 2): 1.5 vs. 1.6"; only the name if the verdict
  * does not concern single elements. Both tensors must be available. */

@@ -309,16 +309,20 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
     case COMPARISON_INDICES:
         json_writer_add_count(json, "index_tolerance", criteria->index_tolerance);
         break;
-    case COMPARISON_DISTANCE:
+    case COMPARISON_L2:
         json_writer_add_number(json, "l2_tolerance", criteria->metrics.l2_tolerance);
+        break;
+    case COMPARISON_COSINE_SIMILARITY:
         json_writer_add_number(json, "cosine_threshold", criteria->metrics.cosine_threshold);
         break;
-    case COMPARISON_QUALITY:
+    case COMPARISON_PSNR:
         json_writer_add_number(json, "psnr_threshold", criteria->metrics.psnr_threshold);
-        json_writer_add_number(json, "snr_threshold", criteria->metrics.snr_threshold);
-        if (!isnan(criteria->metrics.nmse_tolerance))
-            json_writer_add_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
         break;
+    case COMPARISON_SNR:
+        json_writer_add_number(json, "snr_threshold", criteria->metrics.snr_threshold);
+        break;
+    default:
+        json_writer_add_number(json, "nmse_tolerance", criteria->metrics.nmse_tolerance);
     }
     json_writer_end_object(json);
 }
@@ -374,6 +378,7 @@ static void write_comparison(struct json_writer *json, const struct compared_rec
     json_writer_add_count(json, "iteration", record->iteration);
     json_writer_add_string(json, "output", record->first.name);
     json_writer_add_string(json, "counterpart", record->second.name);
+    json_writer_add_string(json, "compare", comparison_function_name(record->function));
     json_writer_add_boolean(json, "passed", record->passed);
     run_report_write_node(model, record->first.name, json);
     json_writer_begin_object_or_null(json, "first", true);

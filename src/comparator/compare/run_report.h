@@ -1,11 +1,12 @@
 /* comparator/compare/run_report.h: the results of comparison and validation as JSON.
  *
  *   "passed": false,
- *   "compare": "simple",
- *   "comparisons": [            one for each compared pair of results, iteration and output
+ *   "compare": "simple",        as typed; several are separated by blanks
+ *   "comparisons": [            one for each compared pair of results, iteration, output and function
  *     {
  *       "first_runner": "A", "second_runner": "B", "iteration": 0,
- *       "output": "x", "counterpart": "x", "passed": false,
+ *       "output": "x", "counterpart": "x", "compare": "simple",
+ *       "passed": false,
  *       "node": {"index": 4, "name": "conv", "operator": "Conv"},
  *       "first": {"dtype": "float32", "shape": [2], "statistics": {"mean": 3.5, ...}, "elements": 2, "nans": 0,
  *                 "infinities": 0, "finite": {"zeros": 0, "min": 3.0, ...}}, "second": ...,
@@ -120,7 +121,7 @@ double compared_norm_error(const struct compared_record *record);
 /* The overall result. */
 struct run_verdict {
     bool passed;
-    const char *compare;       /* the user's name of the comparison function */
+    const char *compare;       /* the comparison functions as typed, separated by blanks */
     bool validated;            /* --validate was given */
     const struct model *model; /* as in its file; NULL: unknown */
 };

@@ -5,15 +5,9 @@
 #include "base/log.h"
 #include "comparator/compare/criteria.h"
 #include "comparator/compare/first_divergence.h"
+#include "comparator/compare/function.h"
 
-enum comparison_function {
-    COMPARISON_SIMPLE,   /* values, within tolerances */
-    COMPARISON_INDICES,  /* rankings, within positions */
-    COMPARISON_DISTANCE, /* outputs as a whole, as vectors */
-    COMPARISON_QUALITY,  /* outputs as a whole, as a signal and its noise */
-};
-
-/* Two outputs and the result of their comparison. */
+/* Two outputs and the result of their comparison by one function. */
 struct compared_outputs {
     enum comparison_function function;
     const char *first_runner, *second_runner;
@@ -25,7 +19,7 @@ struct compared_outputs {
 };
 
 struct comparison_settings {
-    enum comparison_function function;
+    struct comparison_functions functions; /* all of them must pass */
 
     struct comparison_rules rules; /* for outputs by their names in the first result */
 
@@ -36,7 +30,7 @@ struct comparison_settings {
 
     struct first_divergence *divergence; /* receives each verdict; may be NULL */
 
-    /* Called for each comparison, while the outputs are still available; may be NULL. */
+    /* Called for each pair of outputs and each function, while the outputs are still available; may be NULL. */
     void (*on_compared)(void *data, const struct compared_outputs *compared);
     void *on_compared_data;
     struct log *log;

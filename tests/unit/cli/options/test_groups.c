@@ -270,15 +270,48 @@ static void options_that_loaded_inputs_make_useless_earn_a_warning_each(void **s
 static void options_of_the_other_comparison_function_earn_a_warning(void **state)
 {
     RUN("--compare", "indices", "--abs-tol", "1", "--index-tolerance", "2");
-    assert_int_equal(given()->comparison.settings.function, COMPARISON_INDICES);
-    assert_logs("W Option: --abs-tol is only valid for comparison function: 'simple'");
+    assert_int_equal(given()->comparison.settings.functions.count, 1);
+    assert_int_equal(given()->comparison.settings.functions.items[0], COMPARISON_INDICES);
+    assert_logs("W Option: --atol/--abs-tol is only valid for comparison function(s): ['simple']. The selected "
+                "comparison functions are: ['indices'], so this option will be ignored.");
     assert_false(captured_log_has(&line.log, "--index-tolerance"));
     RUN("--index-tolerance", "2");
-    assert_logs("W Option: --index-tolerance is only valid for comparison function: 'indices'");
+    assert_logs("W Option: --index-tolerance is only valid for comparison function(s): ['indices']");
     RUN("--compare", "quality", "--l2-tolerance", "1", "--snr-threshold", "-3", "x:10");
-    assert_logs("W Option: --l2-tolerance is only valid for comparison function: 'distance'. The selected one is "
-                "'quality'");
+    assert_logs("W Option: --l2-threshold/--l2-tolerance is only valid for comparison function(s): ['l2', "
+                "'distance_metrics']. The selected comparison functions are: ['quality']");
     assert_false(captured_log_has(&line.log, "--snr-threshold"));
+}
+
+/* The functions that were chosen are these, in this order; the list ends with COMPARISON_FUNCTIONS. */
+static void assert_functions(const enum comparison_function *expected)
+{
+    const struct comparison_functions *functions = &given()->comparison.settings.functions;
+    size_t count = 0;
+
+    for (; expected[count] != COMPARISON_FUNCTIONS; count++)
+        assert_int_equal(functions->items[count], expected[count]);
+    assert_int_equal(functions->count, count);
+}
+
+#define FUNCTIONS(...) assert_functions((const enum comparison_function[]){__VA_ARGS__, COMPARISON_FUNCTIONS})
+
+static void names_of_comparison_functions_stand_for_one_or_several(void **state)
+{
+    RUN("--onnxrt");
+    FUNCTIONS(COMPARISON_SIMPLE);
+    RUN("--compare", "psnr", "distance_metrics", "l2", "simple");
+    FUNCTIONS(COMPARISON_PSNR, COMPARISON_L2, COMPARISON_COSINE_SIMILARITY, COMPARISON_SIMPLE);
+    RUN("--compare", "quality_metrics", "--snr-tolerance", "20");
+    FUNCTIONS(COMPARISON_PSNR, COMPARISON_SNR);
+    RUN("--compare", "quality");
+    FUNCTIONS(COMPARISON_PSNR, COMPARISON_SNR);
+    RUN("--compare", "quality", "--snr-threshold", "20");
+    FUNCTIONS(COMPARISON_SNR);
+    RUN("--compare", "quality", "--nmse-tolerance", "0.1");
+    FUNCTIONS(COMPARISON_NMSE);
+    RUN("--compare", "perceptual_metrics");
+    assert_fails(ERR_UNSUPPORTED, "LPIPS");
 }
 
 static void what_needs_python_is_refused_with_an_alternative(void **state)
@@ -602,6 +635,7 @@ int main(void)
         TEST_LINE(data_that_cannot_be_made_are_refused),
         TEST_LINE(options_that_loaded_inputs_make_useless_earn_a_warning_each),
         TEST_LINE(options_of_the_other_comparison_function_earn_a_warning),
+        TEST_LINE(names_of_comparison_functions_stand_for_one_or_several),
         TEST_LINE(what_needs_python_is_refused_with_an_alternative),
         TEST_LINE(negative_warm_up_is_refused),
         TEST_LINE(shape_inference_is_on_in_reduce_unless_refused_or_replaced),

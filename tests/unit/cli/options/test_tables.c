@@ -49,8 +49,9 @@ static const char *const new_options[] = {
     "--first-divergence",
     "--require-all",
     "--keep-float32",
-    "--l2-tolerance",
-    "--cosine-threshold",
+    "--l2-threshold",
+    "--cosine-similarity-threshold",
+    "--lpips-threshold",
     "--psnr-threshold",
     "--snr-threshold",
     "--nmse-tolerance",
@@ -124,6 +125,9 @@ static const char *const adding_up[] = {"--fail-regex"};
 
 /* Options with more choices than Polygraphy's command line has. */
 static const char *const more_choices[] = {"--compare", "--mode"};
+
+/* Options that take more values than in Polygraphy 0.49: argparse_dump_0.53.txt. */
+static const char *const more_values[] = {"--compare"};
 
 /* Words that one tool has of its own, or takes in another number. */
 static const struct {
@@ -275,7 +279,8 @@ static void compare_option(const struct registered *registered, const struct opt
     struct string_builder choices;
 
     compare_names(registered, option);
-    if ((option->kind == OPTION_OFF ? OPTION_FLAG : option->kind) != registered_kind(registered))
+    if ((option->kind == OPTION_OFF ? OPTION_FLAG : option->kind) != registered_kind(registered) &&
+        !CONTAINS(more_values, name))
         fail_msg("%s takes another number of values: %s", name, registered->properties);
     if (option->refusal)
         return;

@@ -1,0 +1,38 @@
+/* comparator/compare/function.h: the functions that compare two outputs, and their names. */
+#ifndef COMPARATOR_COMPARE_FUNCTION_H
+#define COMPARATOR_COMPARE_FUNCTION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum comparison_function {
+    COMPARISON_SIMPLE,            /* values, within tolerances */
+    COMPARISON_INDICES,           /* rankings, within positions */
+    COMPARISON_L2,                /* the L2 norm of the difference of two outputs */
+    COMPARISON_COSINE_SIMILARITY, /* of the outputs as vectors */
+    COMPARISON_PSNR,              /* the peak signal-to-noise ratio; the first output is the signal */
+    COMPARISON_SNR,               /* the signal-to-noise ratio */
+    COMPARISON_NMSE,              /* the normalized mean squared error */
+    COMPARISON_FUNCTIONS,         /* their number */
+};
+
+/* In the order in which they are applied, each once. Empty: COMPARISON_SIMPLE alone. */
+struct comparison_functions {
+    enum comparison_function items[COMPARISON_FUNCTIONS];
+    size_t count;
+};
+
+/* Adds a function, unless it is there. */
+void comparison_functions_add(struct comparison_functions *functions, enum comparison_function function);
+bool comparison_functions_contain(const struct comparison_functions *functions, enum comparison_function function);
+
+/* The functions with the default in place: never empty. */
+struct comparison_functions comparison_functions_or_default(const struct comparison_functions *functions);
+
+/* As Polygraphy 0.53 labels them in the log: "simple", "L2 Norm". */
+const char *comparison_function_label(enum comparison_function function);
+
+/* As on the command line and in JSON: "simple", "l2". */
+const char *comparison_function_name(enum comparison_function function);
+
+#endif
