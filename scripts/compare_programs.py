@@ -321,7 +321,7 @@ polygraphy convert model.onnx -o bad.engine --plugins $PLUGINS/wrong_on_one_shap
  --deterministic --save-tactics bad.json --exclude-tactics pointwise:careful
 polygraphy debug tactics model.onnx --good good.json --bad bad.json --plugins $PLUGINS/wrong_on_one_shape.so
  --tactic-sources pointwise onnxrt --deterministic --save-tactics mixture.json --json found.json
- --save-mended-tactics mended.json --report page.html --report-data page.json
+ --save-fixed-tactics fixed.json --report page.html --report-data page.json
  --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-4 --plugins $PLUGINS/wrong_on_one_shape.so
 polygraphy debug tactics model.onnx --good good.json --bad bad.json --plugins $PLUGINS/wrong_on_one_shape.so
  --tactic-sources pointwise onnxrt --deterministic --save-tactics mixture.json --json kernel.json --save-debug-replay kernel_replay.json

@@ -86,13 +86,13 @@ tools_say()
 }
 
 @test "a mistyped option" {
-    reduce_wrongly 'the check says nothing about the original model' \
+    reduce_wrongly 'the check is inconclusive for the original model' \
         --check polygraphy run polygraphy_debug.onnx --onxrt --validate
     [[ $stderr == *--onxrt* ]]
     logged 'CAPTURED STDERR'
     tools_say onxrt --check polygraphy run polygraphy_debug.engine --onxrt --validate
     repeat --until 2 --check polygraphy run model.onnx --onxrt
-    refused 'the check says of itself that it cannot tell anything'
+    refused 'the check is inconclusive on its first run'
 }
 
 @test "a script that is missing" {
@@ -101,33 +101,33 @@ tools_say()
     tools_say "can't open file" --check /usr/bin/python3 nope.py
     repeat --until 2 --check /usr/bin/python3 nope.py
     worked
-    logged "^\[W\] All 2 iterations have failed, and the check has said the same each time.*can't open file"
+    logged "^\[W\] All 2 iterations failed with the same output.*can't open file"
 }
 
 @test "a candidate that is never looked at" {
-    reduce_wrongly 'the check fails on everything that it is given' --check 'echo wrong; exit 1'
-    logged "^\[W\] *The first 5 models have all failed, and the check has said the same each time, and of a file that is no model: .*wrong.* controls tell"
-    logged "^\[W\] The check names neither 'polygraphy_debug.onnx' nor \{artifact\} nor \\\$POLYGRAPHY_ARTIFACT"
+    reduce_wrongly 'the check fails on every model' --check 'echo wrong; exit 1'
+    logged "^\[W\] *The first 5 models all failed with the same output, and so did a file that is not a valid model: .*wrong.* controls follow"
+    logged "^\[W\] Neither the check's command nor a script in it mentions 'polygraphy_debug.onnx', \{artifact\} or \\\$POLYGRAPHY_ARTIFACT"
     tools_say wrong --check 'echo wrong; exit 1'
 }
 
 @test "a wrong working folder" {
-    reduce_wrongly 'the check says nothing about the original model' \
+    reduce_wrongly 'the check is inconclusive for the original model' \
         --check 'cd / && polygraphy run polygraphy_debug.onnx --onnxrt --validate'
     tools_say polygraphy_debug.engine --check 'cd / && polygraphy run polygraphy_debug.engine --trt --validate'
     repeat --until 2 --check 'cd / && polygraphy run model.onnx --onnxrt'
-    refused 'the check says of itself that it cannot tell anything'
+    refused 'the check is inconclusive on its first run'
 }
 
 @test "golden values that lack the tensors of a part" {
     local check=(polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json)
     feeds in.json '[{"x": f32([[1]*16])}]'
     results golden.json '[("golden", [{"t19": f32([[2]*16])}])]'
-    reduce_wrongly 'the check says nothing about any part of the model' --check "${check[@]}"
-    [[ $stderr == *'it ended with code 125'* ]]
-    logged "^\[W\] The check has not the data to judge every part: 'golden.json' holds 1 of the 20 tensors"
+    reduce_wrongly 'the check is inconclusive for every part of the model' --check "${check[@]}"
+    [[ $stderr == *'exit code 125'* ]]
+    logged "^\[W\] The check lacks data for some subgraphs, which are skipped: 'golden.json' contains 1 of the 20 possible output tensors"
     results golden.json '[("golden", [{"nothing": f32([[2]*16])}])]'
-    reduce_wrongly "'golden.json' holds none of the outputs" --check "${check[@]}"
+    reduce_wrongly "'golden.json' contains none of the outputs" --check "${check[@]}"
 }
 
 @test "golden values of another model" {
@@ -136,26 +136,26 @@ tools_say()
     tools_say 'no common outputs found' \
         --check polygraphy run polygraphy_debug.engine --trt "${tactic_options[@]:0:2}" --load-outputs golden.json
     repeat --until 2 --check polygraphy run model.onnx --trt --load-outputs golden.json
-    refused 'the check says of itself that it cannot tell anything'
+    refused 'the check is inconclusive on its first run'
 }
 
 @test "a check that always fails" {
-    reduce_wrongly 'the check fails on everything that it is given' --check false
-    tools_say 'it ended with code 1, and wrote nothing' --check false
-    two_ends_say 'ends alike on a file that is no engine, without a word, so nothing shows that it looks' --check false
-    two_ends_say 'says the same of a file that is no engine, so nothing shows that it looks' --check 'echo wrong; exit 1'
+    reduce_wrongly 'the check fails on every model' --check false
+    tools_say 'exit code 1, no output' --check false
+    two_ends_say 'without output also on a file that is not a valid engine, so it may not read its input' --check false
+    two_ends_say 'with the same output on a file that is not a valid engine, so it may not read its input' --check 'echo wrong; exit 1'
     repeat --until 2 --check false
     worked
-    logged '^\[W\] All 2 iterations have failed'
+    logged '^\[W\] All 2 iterations failed'
 }
 
 @test "a check that always passes" {
-    reduce_wrongly 'on a file that is no model just as well' --check true
+    reduce_wrongly 'but also on a file that is not a valid model' --check true
     precision --check true
-    refused 'passes on the engine with all layers in lower precision, and says the same of a file that is no engine'
+    refused 'passes on the engine with all layers in lower precision, but also on a file that is not a valid engine'
     nothing_is_proven
     tactics --check true
-    refused 'passes on the engine with the tactics of the bad replay, and says the same of a file that is no engine'
+    refused 'passes on the engine with the tactics of the bad replay, but also on a file that is not a valid engine'
     nothing_is_proven
     build --until 2 --check true
     worked
@@ -180,22 +180,22 @@ tools_say()
 @test "a check that passes on everything does not have builds go on for ever" {
     make_model
     build --until bad --check true
-    refused 'passed on the first 5 engines, and on a file that is no engine just as well'
+    refused 'passed on the first 5 engines, but also on a file that is not a valid engine'
 }
 
 @test "whether a check that says the same of all looks at engines cannot be told: builds go on, and a warning says so" {
     make_model
     build --until good --check '! cmp -s polygraphy_debug.engine wanted || exit 1; [ $POLYGRAPHY_ITERATION -ge 7 ]'
     worked
-    [ "$(grep -c '^\[W\] *The first 5 engines have all failed, .* each time, and, without a word, of a file that is no engine: ' \
+    [ "$(grep -c '^\[W\] *The first 5 engines all failed .*, and the check also fails without output on a file that is not a valid engine: ' \
         <<<"$output")" -eq 1 ]
     logged 'Passed: 1/8'
     build --until good --skip-code 7 --check '[ $POLYGRAPHY_ITERATION -ge 7 ] || exit 7'
     worked
-    logged '^\[W\] *The first 5 engines have all been skipped, .*: it ended with code 7, and wrote nothing\. .*this goes on'
+    logged '^\[W\] *The first 5 engines all were skipped .*: exit code 7, no output\. .*The session continues'
     build --until good --check '[ $POLYGRAPHY_ITERATION -ge 7 ] || { echo FAILED; exit 1; }'
     worked
-    logged '^\[W\] *The first 5 engines have all failed, .* each time, and of a file that is no engine: .*FAILED'
+    logged '^\[W\] *The first 5 engines all failed .*, and so did a file that is not a valid engine: .*FAILED'
 }
 
 @test "a check that looks at the engine, or at its tactics, has builds go on until it says something else" {
@@ -212,26 +212,26 @@ tools_say()
 @test "repeat has nothing to show to a check: it warns once, and goes on" {
     repeat --until good --artifacts none --check '[ $POLYGRAPHY_ITERATION -ge 12 ]'
     worked
-    [ "$(grep -c '^\[W\] *The first 5 iterations have all failed, and the check has said the same' <<<"$output")" -eq 1 ]
+    [ "$(grep -c '^\[W\] *The first 5 iterations all failed with the same output' <<<"$output")" -eq 1 ]
     logged 'Passed: 1/13'
     repeat --until bad --artifacts none --check '[ $POLYGRAPHY_ITERATION -lt 6 ]'
     worked
-    logged '^\[W\] *The first 5 iterations have all passed, and the check has said the same'
+    logged '^\[W\] *The first 5 iterations all passed with the same output'
     repeat --until bad --artifacts none --check 'echo $POLYGRAPHY_ITERATION; [ $POLYGRAPHY_ITERATION -lt 6 ]'
     worked
     not_logged 'The first 5 iterations'
 }
 
 @test "a check that runs out of time" {
-    reduce_wrongly 'the check fails on everything that it is given' --check-timeout 0.1 --check 'sleep 100'
-    [[ $stderr == *'it ran out of time'* ]]
-    reduce_wrongly 'did not come to its end, and a failure is something else' --check-timeout 0.1 --fail-regex wrong \
+    reduce_wrongly 'the check fails on every model' --check-timeout 0.1 --check 'sleep 100'
+    [[ $stderr == *'timed out after'* ]]
+    reduce_wrongly 'timed out, which is not a failure by --fail-regex or --fail-code' --check-timeout 0.1 --fail-regex wrong \
         --check 'sleep 100'
     make_model
-    tools_say 'it ran out of time' --check-timeout 0.1 --check 'sleep 100'
+    tools_say 'timed out after' --check-timeout 0.1 --check 'sleep 100'
     repeat --until 2 --artifacts none --check-timeout 0.1 --check 'sleep 100'
     worked
-    logged '^\[W\] All 2 iterations have failed.*it ran out of time'
+    logged '^\[W\] All 2 iterations failed.*timed out after'
 }
 
 @test "a check that depends on the time" {
@@ -244,7 +244,7 @@ exit $((1 - from))
 EOF
         make_model
         reduce model.onnx -o out.onnx --json result.json --mode minimal --check ./check.sh
-        refused 'cannot be believed'
+        refused 'not reproducible'
         nothing_is_proven
         [[ $stderr == *--flaky*'polygraphy debug repeat'* ]]
         rm -f again polygraphy_debug*
@@ -271,11 +271,11 @@ EOF
     for tool in precision 'precision --mode linear' 'precision --mode minimal' tactics; do
         script_of_counts 1 2
         $tool --check ./check.sh
-        refused 'does not fail any more when it is checked once more, so that its verdicts cannot be believed'
+        refused 'no longer fails when re-checked, so the verdicts of the check are not reproducible'
         nothing_is_proven
         script_of_counts 1 1000
         $tool --check ./check.sh
-        refused 'does not pass any more when it is checked once more, so that its verdicts cannot be believed'
+        refused 'no longer passes when re-checked, so the verdicts of the check are not reproducible'
         nothing_is_proven
     done
 }
@@ -301,20 +301,20 @@ EOF
     logged "Reduced 20 nodes to 1: 'node_3'"
     rm -f polygraphy_debug_replay*
     reduce model.onnx -o out.onnx --check 'echo more >>in.json; : --load-inputs other.json in.json; exit 1'
-    refused "'in.json' has changed while the check ran"
+    refused "'in.json' was modified while the check ran"
     reduce model.onnx -o out.onnx --check ': --load-inputs other.json && sed -i s/^/x/ in.json; exit 1'
-    logged "^\[W\] +'in.json', which the check names, has changed while it ran"
+    logged "^\[W\] +'in.json', which the check names, was modified while the check ran"
 }
 
 @test "a check that changes what it is given" {
-    reduce_wrongly "the check has changed 'polygraphy_debug.onnx'" --check 'echo x >>polygraphy_debug.onnx; exit 1'
-    reduce_wrongly "model.onnx' has changed while the check ran" --check 'echo x >>model.onnx; exit 1'
+    reduce_wrongly "the check modified its input 'polygraphy_debug.onnx'" --check 'echo x >>polygraphy_debug.onnx; exit 1'
+    reduce_wrongly "model.onnx' was modified while the check ran" --check 'echo x >>model.onnx; exit 1'
     make_model
-    tools_say "the check has changed 'polygraphy_debug.engine'" --check 'echo x >>polygraphy_debug.engine; exit 1'
+    tools_say "the check modified its input 'polygraphy_debug.engine'" --check 'echo x >>polygraphy_debug.engine; exit 1'
     echo 0 >counter
     repeat --until 2 --check 'read n < counter; echo $((n + 1)) > other; cp other counter'
     worked
-    logged "^\[W\] +'counter', which the check names, has changed while it ran"
+    logged "^\[W\] +'counter', which the check names, was modified while the check ran"
 }
 
 @test "an answer without a passing candidate says that a control has passed" {

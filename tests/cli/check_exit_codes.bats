@@ -161,12 +161,12 @@ END
     for mode in bisect linear minimal; do
         reduce "$models/chain17.onnx" -o out.onnx --mode "$mode" --check ./check.sh
         worked
-        logged "^\\[W\\] +Another failure: the check ended with code 3; in the first failure the check ended with code 1"
+        logged "^\\[W\\] +Inconclusive, a different failure: exit code 3; the first failure: exit code 1"
         run polygraphy inspect model out.onnx --show layers
         [ "$(grep -c 'Op: ' <<<"$output")" -ge 3 ]
     done
     reduce "$models/chain17.onnx" -o none.onnx --signature off --check ./check.sh
-    refused 'the check fails on everything that it is given'
+    refused 'the check fails on every model'
     not_logged 'Another failure'
 }
 

@@ -81,7 +81,7 @@ EOF
 @test "an original that cannot be checked is said to be so" {
     "$make_chain" model.onnx 9 0 chain
     run --separate-stderr polygraphy debug reduce model.onnx -o minimal.onnx --skip-code 125 --check "exit 125"
-    refused 'the check says nothing about the original model'
+    refused 'the check is inconclusive for the original model'
 }
 
 # Of the model given: says "wrong" when nodes 7 and 71 are there, and "crash" when node 30 is there but node 7 is not. It fails in either
@@ -110,7 +110,7 @@ has_nodes()
     reduce model.onnx -o minimal.onnx --mode minimal --fail-regex crash wrong --signature regex \
         --check ./check.sh polygraphy_debug.onnx
     worked
-    logged "^\[W\] +Another failure: the first pattern found was 'crash'; in the first failure the first pattern found was 'wrong'"
+    logged "^\[W\] +Inconclusive, a different failure: pattern 'crash'; the first failure: pattern 'wrong'"
     logged '^\[I\] Checks: [0-9]+ with the failure, [0-9]+ passed, [0-9]+ with another failure$'
     grep -q '"failure_code": 2' polygraphy_debug_replay.json
     cp polygraphy_debug_replay.json replay.json
@@ -144,7 +144,7 @@ has_nodes()
 @test "the time limit follows from the first check" {
     repeat --until 3 --check-timeout auto --check 'test $POLYGRAPHY_ITERATION = 0 || exec sleep 1000'
     [ "$status" -eq 0 ]
-    logged '^\[I\]     The first check took [0-9]\.[0-9]{2} s: from here on checks are ended after [0-9]+\.[0-9] s$'
+    logged '^\[I\]     The first check took [0-9]\.[0-9]{2} s: later checks time out after [0-9]+\.[0-9] s$'
     [ "$(grep -c 'The first check took' <<<"$output")" -eq 1 ]
     [ "$(grep -cE 'Check timed out after [0-9.]+ s' <<<"$output")" -eq 2 ]
     logged '^\[I\] Checks: 2 with the failure, 1 passed; of them 2 timed out$'
@@ -163,7 +163,7 @@ EOF
     reduce model.onnx -o reduced.onnx --no-verify -j 4 --max-checks 3 --check-timeout auto --on-timeout skip \
         --check ./check.sh '{artifact}'
     [ "$status" -eq 0 ]
-    [ "$(sed '/Does the check fail on everything/q' <<<"$output" | grep -cE 'Check timed out after [0-9.]+ s')" -eq 2 ]
+    [ "$(sed '/Testing whether the check fails on every model/q' <<<"$output" | grep -cE 'Check timed out after [0-9.]+ s')" -eq 2 ]
 }
 
 @test "checks are counted by what they say and how they end" {
@@ -177,7 +177,7 @@ case $POLYGRAPHY_ITERATION in
 esac
 EOF
     repeat --until 5 --signature exit-code --skip-code 125 --json result.json --check ./check.sh
-    logged '^\[I\] Checks: 1 with the failure, 1 passed, 2 with another failure, 1 skipped; of them 1 ended by a signal$'
+    logged '^\[I\] Checks: 1 with the failure, 1 passed, 2 with another failure, 1 skipped; of them 1 killed by a signal$'
     [ "$(json_value '[it[key] for key in ("passed", "failed", "skipped")], list(it["checks"].values())')" = \
         "([1, 1, 3], [1, 1, 2, 1, 0, 1])" ]
     # By itself: on a machine with much other work, the others could run out of a short time, too.
@@ -206,8 +206,8 @@ EOF
 @test "a check that does not work any more ends the session, and its verdict does not count" {
     vanishing_check 4
     reduce model.onnx -o minimal.onnx --mode minimal --check ./check.sh polygraphy_debug.onnx
-    refused "the check itself does not work any more: on the original, too, './check.sh polygraphy_debug.onnx' ends with code 127"
-    logged '^\[W\]     The check ended with code 127, as if it could not be run any more\. The original is checked again'
+    refused "the check no longer works: on the original, too, './check.sh polygraphy_debug.onnx' now exits with code 127"
+    logged '^\[W\]     The check exited with code 127, as a shell does if a command cannot run\. Re-checking the original'
     logged 'RUNNING \| Check of the original model'
     [ "$(verdicts_in polygraphy_debug_replay.json)" -eq 4 ]
     [ ! -e minimal.onnx ]
@@ -225,7 +225,7 @@ EOF
 @test "with several checks at a time that ends the session, too" {
     vanishing_check 4
     reduce model.onnx -o minimal.onnx --mode minimal -j 4 --check ./check.sh '{artifact}'
-    refused 'the check itself does not work any more'
+    refused 'the check no longer works'
     [ ! -e minimal.onnx ]
 }
 
@@ -240,9 +240,9 @@ plain_log()
     changing_check 'exit 127'
     reduce model.onnx -o minimal.onnx --mode minimal --check ./check.sh '{artifact}'
     worked
-    [ "$(grep -c 'The original is checked again' <<<"$output")" -eq 1 ]
+    [ "$(grep -c 'Re-checking the original' <<<"$output")" -eq 1 ]
     [ "$(grep -c 'RUNNING | Check of the original model' <<<"$output")" -eq 2 ]
-    [ "$(grep -c 'Another failure: the check ended with code 127' <<<"$output")" -gt 1 ]
+    [ "$(grep -c 'Inconclusive, a different failure: exit code 127' <<<"$output")" -gt 1 ]
     plain_log >one.log
     grep -q '"_verify_again"' polygraphy_debug_replay.json
     mv polygraphy_debug_replay.json replay.json
@@ -269,19 +269,19 @@ exit 1
 EOF
     reduce model.onnx -o reduced.onnx --check ./check.sh polygraphy_debug.onnx
     worked
-    [ "$(grep -c 'The original is checked again' <<<"$output")" -eq 1 ]
+    [ "$(grep -c 'Re-checking the original' <<<"$output")" -eq 1 ]
 }
 
 @test "an original on which the check cannot be run is an error at once" {
     "$make_chain" model.onnx 9 0 chain
     reduce model.onnx -o minimal.onnx --check 'no-such-program polygraphy_debug.onnx'
-    refused "the check cannot be run: 'no-such-program polygraphy_debug.onnx' ends with code 127"
+    refused "the check cannot run: 'no-such-program polygraphy_debug.onnx' exits with code 127"
     not_logged 'Iteration'
     touch plain
     reduce model.onnx -o minimal.onnx --check './plain polygraphy_debug.onnx'
-    refused "the check cannot be run: './plain polygraphy_debug.onnx' ends with code 126"
+    refused "the check cannot run: './plain polygraphy_debug.onnx' exits with code 126"
     reduce model.onnx -o minimal.onnx --mode minimal --fail-code 127 --check 'exit 127'
-    refused 'the check fails on everything'
+    refused 'the check fails on every model'
     not_logged 'checked again'
 }
 
@@ -310,7 +310,7 @@ END
         run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --json result.json --check $check
         [ "$status" -eq 0 ]
         logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
-        logged '^\[W\]     Another failure: the check ended with code 3 \(error [0-9]+ of the runtime, Foo\); in the first failure the check ended with code 3 \(error [0-9]+ of the runtime, Gemm\)'
+        logged '^\[W\]     Inconclusive, a different failure: exit code 3 \(error [0-9]+ of the runtime, Foo\); the first failure: exit code 3 \(error [0-9]+ of the runtime, Gemm\)'
         grep -q '"failure_reason": "error [0-9]* of the runtime, Gemm"' polygraphy_debug_replay.json
         rm polygraphy_debug_replay.json
     done
@@ -326,7 +326,7 @@ END
             --save-debug-replay "$session.json" --check polygraphy run polygraphy_debug.onnx --onnxrt
         logged "^\\[I\\] Reduced 9 nodes to 1: 'gemm' \\(Gemm\\)"
     done
-    logged 'Known from the verdict cache'
+    logged 'Found in the verdict cache'
     grep -q '"reason": "error [0-9]* of the runtime, Gemm"' -r cache
     grep -q '"failure_reason": "error [0-9]* of the runtime, Gemm"' first.json
     run polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --load-debug-replay first.json \
@@ -349,7 +349,7 @@ EOF
     logged 'Passed: 0/1'
     run polygraphy debug repeat --until 1 --fail-regex 'IN THE MIDDLE' --check ./check.sh
     [ "$status" -eq 1 ]
-    logged '12[0-9]{6} bytes in the middle were not kept, and with them perhaps a match of --fail-regex'
+    logged '12[0-9]{6} bytes in the middle, which might match --fail-regex, were dropped'
     run polygraphy debug repeat --until 1 --fail-regex 'bytes left out' --check ./check.sh
     [ "$status" -eq 1 ]
 }

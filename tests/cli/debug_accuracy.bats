@@ -36,7 +36,7 @@ print(value)' "$1"
     echo mine >mine/file
     run --separate-stderr polygraphy debug accuracy "$attention" --onnxrt --trt -o mine
     [ "$status" -eq 1 ]
-    [[ $stderr == *'has files that `polygraphy debug accuracy` has not written'* ]]
+    [[ $stderr == *'contains files that `polygraphy debug accuracy` did not write'* ]]
     [ "$(ls mine)" = file ]
 }
 

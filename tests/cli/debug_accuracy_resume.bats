@@ -111,7 +111,7 @@ END
     logged '^\[W\]     [0-9]+ of [0-9]+ experiments are those of an earlier session'
     [ "$(essence result.json folder)" = "$(essence first.json folder)" ]
     [ -n "$(find folder/steps -name log.txt ! -newermt @1000)" ]
-    [ -z "$(find folder/steps/*-build folder/steps/*-minimal folder/steps/*-mended -name log.txt ! -newermt @1000)" ]
+    [ -z "$(find folder/steps/*-build folder/steps/*-minimal folder/steps/*-fixed -name log.txt ! -newermt @1000)" ]
 }
 
 @test "a model that is replaced while experiments run ends them" {

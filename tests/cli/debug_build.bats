@@ -89,7 +89,7 @@ END
     local options=(--val-range [0,1] --tactic-sources misbehaving --trt-opt-shapes x:[1,3,12,11]
         --plugins "$POLYGRAPHY_TEST_PROGRAMS/plugins/misbehaving.so")
     build "$models/convolutions.onnx" "${options[@]}" --until good --check true
-    refused 'no engine can be built, so none can be good, and nothing is known of the check: the first 5 builds have all failed alike: '
+    refused 'no engine can be built: the first 5 builds all failed with the same error: '
     [ "$(grep -c 'continuing to the next iteration' <<<"$output")" -eq 4 ]
     build "$models/convolutions.onnx" "${options[@]}" --until 6 --check true
     [ "$status" -eq 0 ]
@@ -99,11 +99,11 @@ END
 @test "what stays behind is an engine, not what the check was shown instead of one" {
     build "$models/identity.onnx" --until 1 --artifacts none --no-remove-intermediate --check 'wc -c <polygraphy_debug.engine; exit 1'
     [ "$status" -eq 0 ]
-    logged 'PASSED \| Control: what the check says of a file that is no engine'
+    logged 'PASSED \| Control: a file that is not a valid engine'
     polygraphy inspect model polygraphy_debug.engine
     reduce "$models/identity.onnx" -o out.onnx --no-remove-intermediate --check 'polygraphy inspect model polygraphy_debug.onnx'
     [ "$status" -eq 1 ]
-    logged '\| Control: what the check says of a file that is no model'
+    logged '\| Control: a file that is not a valid model'
     polygraphy inspect model polygraphy_debug.onnx
 }
 
@@ -225,7 +225,7 @@ assert [tactic["layer"] for tactic in found["tactics"]] == ["conv3"], found
 assert found["tactics"][0]["bad_name"] == "pointwise:hasty", found
 assert found["builds"] <= math.ceil(math.log2(found["differing_layers"])) + 5, found
 END
-    logged 'Control: the (good|bad) replay, once more'
+    logged 'Control: the (good|bad) replay, re-checked'
     # those of the replays themselves, of which one is built once more, are not kept: they are there already
     [ "$(files_in mixtures)" -eq $(($(grep -o '"builds": [0-9]*' found.json | tr -dc 0-9) - 3)) ]
 }
@@ -280,11 +280,11 @@ END
     tactics "${command[@]}" --load-debug-replay replay.json --check ./check.sh
     [ "$status" -eq 0 ]
     [ "$(grep -c 'Running check command' <<<"$output")" -eq 1 ]
-    logged 'FAILED \| Check of the engine with the tactics that were found'
+    logged 'FAILED \| Check of the engine with the found tactics'
     logged "Cause: the tactic of 'conv3'$"
     script check.sh <<<': polygraphy_debug.engine'
     tactics "${command[@]}" --load-debug-replay replay.json --force-debug-replay --json found.json --check ./check.sh
-    refused "the engine with the tactics that were found fails according to the debug replay 'replay.json'"
+    refused "the engine with the found tactics failed according to the debug replay 'replay.json'"
     not_logged 'Cause:'
     [ ! -s found.json ]
 }
@@ -303,12 +303,12 @@ END
     tactics "${command[@]}" --json one.json \
         --check python3 -c 'import json; assert "hasty" not in json.load(open("mixture.json"))["replay"]["conv3"]["name"]'
     [ "$status" -eq 0 ]
-    logged 'The same kernel does no harm in 6 other layer\(s\)$'
+    logged 'The same kernel is correct in 6 other layer\(s\)$'
     tactics "${command[@]}" --json three.json --check python3 -c 'import json; replay = json.load(open("mixture.json"))["replay"]
 assert not any("hasty" in replay[f"conv{i}"]["name"] for i in (1, 2, 5))'
     [ "$status" -eq 0 ]
     logged '^\[I\] Cause: kernel pointwise:hasty in 3 layers$'
-    logged 'The same kernel does no harm in 4 other layer\(s\)$'
+    logged 'The same kernel is correct in 4 other layer\(s\)$'
     python3 - <<'END'
 import json
 found, one, three = (json.load(open(name + ".json")) for name in ("found", "one", "three"))
@@ -337,7 +337,7 @@ END
     tactics model.onnx --dir replays "${hunt[@]}" --json found.json "${check_against_golden[@]}"
     [ "$status" -eq 0 ]
     logged "^\[I\] Of [0-9]+ pairs of replays, 'replays/good/replay.*_N[0-9]+\.json' and 'replays/bad/replay.*_N[0-9]+\.json' differ least$"
-    logged '^\[I\] Building as the replays were built: with --fp16$'
+    logged '^\[I\] Building with the precision of the replays: --fp16$'
     logged 'Built 7 layers: 7 float16; '
     not_logged 'Built 7 layers: 7 float32'
     logged "Cause: the tactic of 'conv3'$"
@@ -371,13 +371,13 @@ END
         sed -i '/^    "precision": \[$/,/^    \],$/d' $replay.json
     done
     tactics "${command[@]}" --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
-    refused "'one.json' does not say in which precision it was built, but has tensors of DataType.HALF"
+    refused "'one.json' does not record its precision, but has DataType.HALF tensors"
     tactics "${command[@]}" --fp16 --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
     [ "$status" -eq 0 ]
-    logged '^\[W\] The replays do not say in which precision they were built; here it is with --fp16$'
+    logged '^\[W\] The replays do not record their precision: building with --fp16$'
     tactics model.onnx --good one.json "${hunt[@]}" --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
     [ "$status" -eq 1 ]
-    [[ $stderr == *'replays are missing'* ]]
+    [[ $stderr == *'no replays: pass --good and --bad'* ]]
 }
 
 @test "a build with the tactics of another precision says so" {

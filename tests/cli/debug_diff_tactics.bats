@@ -94,7 +94,7 @@ compatible_output()
     logged '^\[I\] Loaded 1 bad tactic replays\.$'
     not_logged '^\[W\]'
     diff_tactics -v
-    [ "$(grep -c '^\[V\] .* does not look like a tactic replay file, skipping\.$' <<<"$output")" -eq 3 ]
+    [ "$(grep -c '^\[V\] .* is not a valid tactic replay file, skipping\.$' <<<"$output")" -eq 3 ]
     logged "^    Provided JSON cannot be decoded into a TacticReplayData\. Note: 'bad/repeat_3iters\.json'"
     rm -r good/.hidden
 }

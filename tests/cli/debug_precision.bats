@@ -102,9 +102,9 @@ answer_is_minimal()
         --check polygraphy run polygraphy_debug.onnx --onnxrt "${tolerance[@]}"
     worked
     [ "$(answer)" = $'scores:float32\nscale:float32' ]
-    logged '^\[I\] 2 layer\(s\) are outside of the range of the lower precision on these data: values of 2 overflow, those of 0 vanish\. They are tried in higher precision first$'
+    logged '^\[I\] 2 layer\(s\) exceed the range of the lower precision on these data: values overflow in 2, underflow in 0\. They are tried in higher precision first$'
     logged '^\[I\]     As a typed model: 2 nodes in float32, 13 in the lower precision, 5 Casts\. Nodes read and write 5[0-9] % of the bytes that they do in float32, Casts 8\.5 %$'
-    logged '^\[W\] The check passes with all layers in float16\. A runtime without kernels for float16'
+    logged '^\[W\] The check passes with all layers in float16, but a runtime without kernels for float16'
     logged '^\[I\]     float32 on values rounded to float16 +y +0\.00[0-9]+ +0\.[0-9]+% +yes$'
     logged '^\[I\]     float16 +y +0\.000[0-9]+ '
     [ "$(ls)" = "$(printf 'golden.json\npolygraphy_debug_replay.json\npolygraphy_debug_replay_skip_current.json\nresult.json')" ]
@@ -133,7 +133,7 @@ END
     precision "$attention" --mode minimal --bf16 --emit onnx --json result.json --output-onnx mixed.onnx \
         --hide-fail-output --check polygraphy run polygraphy_debug.onnx --onnxrt "${tolerance[@]}"
     worked
-    logged '^\[W\] ONNX Runtime does not take the model in bfloat16 here\. In candidates, nodes compute in float32'
+    logged '^\[W\] ONNX Runtime cannot run the model in bfloat16 on this machine\. In candidates, nodes compute in float32'
     logged 'Not tested: nodes in bfloat16: this runtime refuses the model$'
     run ! grep -q '"form": "bfloat16"' result.json
     [ "$(answer)" = 'stem:float32' ]
@@ -147,7 +147,7 @@ END
     precision "$POLYGRAPHY_ROOT/tests/models/convolutions.onnx" --bf16 --emit onnx --mode minimal \
         --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
     worked
-    logged '^\[W\] [0-9]* layer\(s\) stay in float32, because in operator set 21 there is no bfloat16 for: Conv \(from 22 on\)\. '
+    logged '^\[W\] [0-9]* layer\(s\) stay in float32: operator set 21 has no bfloat16 for Conv \(from 22 on\)\. '
 }
 
 @test "with -j 4 result, replay and log are those of one check at a time" {
@@ -214,8 +214,8 @@ END
     printf 'import os, sys\nsys.exit(0 if os.path.getsize("polygraphy_debug.engine") > 200 else 1)\n' >validate_precision.py
     precision model.onnx --mode bisect --dir forward --precision float32 --check "python3 validate_precision.py"
     worked
-    logged '^\[W\] --fp16 is implied: --precision float32 is the higher one'
-    logged '^\[W\] The check passes with all layers in lower precision: none of them has to be higher$'
+    logged '^\[W\] --fp16 is implied: --precision float32 is the higher precision'
+    logged '^\[W\] The check passes with all layers in lower precision: no layer needs higher precision$'
     logged 'try running the first 0 layer\(s\) in higher precision'
 }
 
@@ -264,7 +264,7 @@ END
     cp "$POLYGRAPHY_ROOT/tests/models/all_in_an_if.onnx" model.onnx
     for emit in engine onnx; do
         precision model.onnx --fp16 --emit $emit --val-range rate:[8,8] --check true
-        refused "no layer would be in float16, so there is nothing to choose from: all that computes lies inside of 'choice' (If)"
+        refused "no layer can be in float16, so there is nothing to search: all that computes lies inside of 'choice' (If)"
         not_logged 'Check of all layers'
     done
     precision model.onnx --fp16 --decide-branches --val-range rate:[8,8] --check '[ "$(wc -c <"$POLYGRAPHY_ARTIFACT")" -gt 200 ]'
@@ -274,7 +274,7 @@ END
 
 @test "a check that does not look at models is told so" {
     precision "$attention" --emit onnx --check true
-    refused 'the check passes on the model with all layers in lower precision, and says the same of a file that is no model'
+    refused 'the check passes on the model with all layers in lower precision, but also on a file that is not a valid model'
 }
 
 @test "what makes no sense is refused" {
@@ -286,7 +286,7 @@ END
     refused '--emit onnx: an ONNX model can combine float32 with either float16 or bfloat16'
     cp "$attention" polygraphy_debug.onnx
     precision polygraphy_debug.onnx --emit onnx --check true
-    refused "is the model itself"
+    refused "is the input model"
     touch polygraphy_debug.engine
     precision "$attention" --check true
     refused 'already exists, refusing to overwrite'
@@ -294,7 +294,7 @@ END
     refused "the network has no layer 'scoress'; did you mean 'scores'?"
     polygraphy convert "$attention" --convert-to trt -o model.engine >/dev/null
     precision model.engine --check true
-    refused 'is an engine, whose precisions are decided'
+    refused 'is an engine, whose precisions are fixed'
 }
 
 # ---- Real models ----
@@ -336,6 +336,6 @@ thorough()
     run --separate-stderr polygraphy debug precision "$POLYGRAPHY_ROOT/tests/models/constant_in_ir_version_3.onnx" --bf16 \
         --emit engine --output-onnx mixed.onnx --check ./check.sh
     [ "$status" -eq 1 ]
-    [[ $stderr == *"--output-onnx: layer '"*"cannot be written into the ONNX model as Cast nodes"* ]]
+    [[ $stderr == *"--output-onnx: layer '"*"cannot express in the ONNX model"* ]]
     [ ! -e checked ]
 }

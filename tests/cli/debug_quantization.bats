@@ -29,7 +29,7 @@ without()
 @test "the two bad scales are what has to be left out, and the repaired model passes" {
     quantization "$model" --float "$original" --atol 0.02 --json result.json
     [ "$status" -eq 0 ]
-    logged "Evidence: passes without these; fails with all quantizers enabled"
+    logged "Evidence: passes with these disabled; fails with all quantizers enabled"
     logged "Evidence: fails if any single one of them is enabled again"
     [ "$(json_value 'it["outcome"], sorted(it["left_out"]), it["minimal"]')" = \
         "('found', ['conv_3_weight_q', 'relu_1'], True)" ]
@@ -57,19 +57,19 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
 @test "what passes with all quantizers, or fails without any, has no such cause" {
     quantization "$model" --float "$original" --atol 1 --exit-code
     [ "$status" -eq 4 ]
-    logged "The check passes with all quantizers enabled: none has to be left out"
+    logged "The check passes with all quantizers enabled: nothing to find"
     quantization "$model" --float "$original" --check 'echo no; exit 1'
     [ "$status" -eq 1 ]
-    refused "nothing shows that it looks at what it is given"
+    refused "may not read its input"
 }
 
 @test "a tolerance for an output that the model does not have is refused, since the check would pass over it" {
     quantization "$model" --float "$original" --compare quality --snr-threshold y:20 Y:40
     [ "$status" -eq 1 ]
-    refused "--snr-threshold: 'Y' is no output of '$model', and the check would pass over it; did you mean 'y'? It has 'y'"
+    refused "--snr-threshold: 'Y' is not an output of '$model'; did you mean 'y'? It has 'y'"
     run ! grep -q quantizer <<<"$output" # nothing was measured before
     quantization "$model" --float "$original" --atol y:0.02
-    logged "Evidence: passes without these"
+    logged "Evidence: passes with these disabled"
 }
 
 @test "any command is a check, several run at a time, and a session goes on where it was" {
@@ -88,7 +88,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ "$status" -eq 0 ]
     grep -q "a layer reads it in float" page.html
     logged "alone +gain +own +clipped +unused +dead +outlying +scales +reach +type +role +quantizer"
-    logged "Input data are made up"
+    logged "Input data are generated"
     [ "$(json_value 'sorted(q["name"] for q in it["quantizers"][:2])')" = "['conv_3_weight_q', 'relu_1']" ]
     [ "$(json_value 'it["outputs"][0]["all_off"] > 80, it["outputs"][0]["all_on"] < 20, "outcome" in it')" = \
         "(True, True, False)" ]
@@ -101,7 +101,7 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
     [ ! -e polygraphy_quantization ]
     quantization "$model" --emit lists
     [ "$status" -eq 1 ]
-    refused "--emit is about the answer of a search"
+    refused "--emit needs a search"
 }
 
 @test "a quantizer whose scale is computed is measured, in the type that the model has" {
@@ -132,8 +132,8 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
 @test "a quantizer with which nothing can be computed says why, and none adds a line to the log" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" problems problems.onnx
     quantization problems.onnx --check "$(without lines_q)" --json result.json
-    logged "^\[W\]     The own tensor of 1 of 3 quantizers was not measured \('two\\\\nlines'\): it is dequantized with a different scale$"
-    logged "^\[W\]     The own tensor of 2 of 3 quantizers was not measured \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
+    logged "^\[W\]     Noise in its own tensor was not measured for 1 of 3 quantizers \('two\\\\nlines'\): it is dequantized with a different scale$"
+    logged "^\[W\]     Noise in its own tensor was not measured for 2 of 3 quantizers \('[wv]', '[wv]'\): of the first, scale (2 of 4 is 0|4 of 4 is -?nan): "
     [ "$(json_value 'sorted(str(q["elements"]) for q in it["quantizers"])')" = "['None', 'None', 'None']" ]
     logged "^\[I\] Cause: 'two\\\\nlines': 1 of 3 quantizers$"
     not_logged "^lines"
@@ -142,12 +142,12 @@ print([[bool(re.match(p, n)) for p in modelopt_nodes_to_exclude] for n in ("conv
 @test "weights that stay quantized leave what they are multiplied with in float" {
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" chain quantized.onnx weights.onnx
     quantization quantized.onnx --float quantized.onnx --json result.json
-    logged "^\[W\] --float: 'quantized.onnx' has 4 quantizer\(s\) itself"
+    logged "^\[W\] --float: 'quantized.onnx' contains 4 quantizer\(s\)"
     [ "$(json_value '[q["why_not_switched"] is None for q in it["quantizers"]], it["outputs"][0]["all_on"] > 100')" = \
         "([True, True, False, False], True)" ]
     # A processor may round to another level, but the order in which float32 is added up is nothing to warn of.
     local far=False
-    grep -q "own kernels compute something else" <<<"$output" && far=True
+    grep -q "kernels differ from simulated quantization" <<<"$output" && far=True
     [ "$(json_value 'it["outputs"][0]["simulation"] < 100')" = "$far" ]
     quantization quantized.onnx --float weights.onnx --json result.json
     [ "$(json_value 'it["outputs"][0]["all_on"] < 60, it["outputs"][0]["all_off"] > 100')" = "(True, True)" ]
@@ -184,7 +184,7 @@ for constant in model.graph.initializer:
 onnx.save(model, "zero.onnx")' "$model"
     quantization zero.onnx --float "$original" --emit onnx --check sh -c "$(without relu_1_quantize)"
     logged "Cause: 'relu_1'"
-    logged "Not tested: other scales or 16 bits in place of leaving them out: scale 1 of 1 is 0"
+    logged "Not tested: other scales or 16 bits instead of disabling them: scale 1 of 1 is 0"
     not_logged "Evidence: other scales"
 }
 
@@ -192,12 +192,12 @@ onnx.save(model, "zero.onnx")' "$model"
     /usr/bin/python3 "$BATS_TEST_DIRNAME/quantize_models.py" random random.onnx
     quantization random.onnx
     logged "Output .* is not reproducible: "
-    not_logged "own kernels compute"
+    not_logged "kernels differ from simulated"
     quantization "$model" --float "$original"
     not_logged "is not reproducible"
     not_logged "--float: "
     quantization "$model" --float "$model"
-    logged "--float: '$model' has [0-9]+ quantizer\(s\) itself, so that it is not the model in float"
+    logged "--float: '$model' contains [0-9]+ quantizer\(s\), so it is not a float model"
 }
 
 @test "models in the folder of the answer are not replaced by it" {

@@ -24,15 +24,15 @@ crashing()
 nothing_is_measured()
 {
     [ "$status" -eq 1 ]
-    [[ $stderr =~ ^'[!] cannot run '$1', without which nothing can be measured: '$crash'. With --onnxrt-optimization-level none '[^$'\n']*$ ]]
+    [[ $stderr =~ ^'[!] cannot run '$1', which all measurements need: '$crash'. Pass --onnxrt-optimization-level none '[^$'\n']*$ ]]
     [ -z "$(ls -A)" ]
 }
 
 @test "a model that crashes the runtime as it is has a table, and no number of that" {
     crashing load:/quantized.onnx --float "$folder/float.onnx" --json result.json --report page.html
     [ "$status" -eq 0 ]
-    logged "^\[W\] The model does not run as it is, so that quantization is only simulated: $crash$"
-    logged "^\[W\] What the runtime makes of the quantizers is not known: $crash$"
+    logged "^\[W\] The model does not run in ONNX Runtime, so quantization is only simulated: $crash$"
+    logged "^\[W\] Cannot find out how the runtime rewrites the quantizers: $crash$"
     logged "^\[I\]     y +1\.[0-9] +ONNX Runtime crashes"
     [[ $(json_value 'it["why_not_run"]') =~ ^$crash$ ]]
     [ "$(json_value 'it["outputs"][0]["as_run"], it["rewritten"], [q["alone"] for q in it["quantizers"]].count(None)')" = "(None, None, 0)" ]
@@ -47,7 +47,7 @@ nothing_is_measured()
     [ "$status" -eq 0 ]
     logged "^\[I\] +crash +[-+][0-9.]+ .* flat$"
     logged "^\[W\]     Runs with only one quantizer enabled crashed for 1 of 8 \('flat'\): $crash$"
-    logged "^\[I\]     Of the noise that quantizers make alone, 100% is of 2 of 7: 'relu_1', 'conv_3_weight_q'$"
+    logged "^\[I\]     100% of the noise with only one quantizer enabled is that of 2 of 7 quantizers: 'relu_1', 'conv_3_weight_q'$"
     [ "$(json_value '[(q["name"], q["alone"]) for q in it["quantizers"] if q["why_no_alone"]]')" = "[('flat', None)]" ]
     [ "$(json_value 'it["quantizers"][0]["name"], it["quantizers"][0]["why_no_alone"].startswith("ONNX Runtime crashes: signal 11"),
         it["quantizers"][1:] == [q for q in json.load(open("whole.json"))["quantizers"] if q["name"] != "flat"]')" = "('flat', True, True)" ]
@@ -63,7 +63,7 @@ nothing_is_measured()
     [ "$(json_value 'it["why_not_run"], it["why_no_all_on"], [q["gain"] for q in it["quantizers"]].count(None)')" = "(None, None, 1)" ]
     crashing all-on --float "$folder/float.onnx" --json result.json
     [ "$status" -eq 0 ]
-    logged "^\[W\]     The simulation with all quantizers enabled crashed, so that there is no gain without one of them: $crash$"
+    logged "^\[W\]     The simulation with all quantizers enabled crashed, so the gain of disabling one is unknown: $crash$"
     logged "^\[I\]     y +crash +1\.[0-9] "
     [[ $(json_value 'it["why_no_all_on"]') =~ ^$crash$ ]]
     [ "$(json_value 'it["outputs"][0]["all_on"], it["outputs"][0]["simulation"], [q["gain"] for q in it["quantizers"]].count(None)')" = "(None, None, 8)" ]
@@ -73,8 +73,8 @@ nothing_is_measured()
     crashing load:/float.onnx --float "$folder/float.onnx" --json result.json
     nothing_is_measured "'.*/float\.onnx', the float model"
     crashing all-off --float "$folder/float.onnx" --json result.json
-    logged "^\[W\] What 3 quantizers \('relu_1' \.\.\.\) make of their own tensors is not known: $crash$"
-    nothing_is_measured 'the model with all quantizers off'
+    logged "^\[W\] Cannot measure the noise of 3 quantizers \('relu_1' \.\.\.\) in their own tensors: $crash$"
+    nothing_is_measured 'the model with all quantizers disabled'
     crashing switches --json result.json
     nothing_is_measured 'the model with a switch at each quantizer'
 }

@@ -264,16 +264,16 @@ runs()
 @test "a check that writes to the weights ends the session, and is told which file it was" {
     make_external weights.data
     reduce model/model.onnx -o reduced.onnx --check 'printf x | dd of=weights.data conv=notrunc status=none; false'
-    refused "model/weights.data' has changed while the check ran"
+    refused "model/weights.data' was modified while the check ran"
     [ ! -e reduced.onnx ]
     [ ! -e weights.data ]
     make_external weights.data
     cd model
     reduce model.onnx -o reduced.onnx --check 'printf x >>weights.data; false'
-    refused "model/weights.data' has changed while the check ran"
+    refused "model/weights.data' was modified while the check ran"
     polygraphy debug build model.onnx --until 1 --silent --check true
     run --separate-stderr polygraphy debug build model.onnx --until 2 --check 'printf x >>weights.data'
-    refused "model/weights.data' has changed while the check ran"
+    refused "model/weights.data' was modified while the check ran"
     polygraphy debug build model.onnx --until 2 --silent --check 'touch weights.data' # its content is what it was
 }
 
@@ -286,7 +286,7 @@ runs()
     rm weights.data reduced.onnx
     reduce model/model.onnx -o reduced.onnx --copy-weights --check \
         'stat -c %i weights.data >inode; printf x | dd of=weights.data conv=notrunc status=none; false'
-    refused "weights.data' has changed while the check ran"
+    refused "weights.data' was modified while the check ran"
     cmp model/weights.data before
     [ "$(cat inode)" != "$(stat -c %i model/weights.data)" ]
     [ ! -e weights.data ]

@@ -147,11 +147,11 @@ EOF
     "$make_chain" model.onnx 10 0 chain
     script check.sh <<<'exit 1'
     reduce model.onnx -o reduced.onnx -j 2 --check ./check.sh
-    refused "the check does not name 'polygraphy_debug.onnx', and with --jobs or --work-dir each candidate has files of its own: write {artifact} where the command needs it"
+    refused "the check does not name 'polygraphy_debug.onnx': with --jobs or --work-dir each candidate has separate files. Write {artifact} in the command"
     reduce model.onnx -o reduced.onnx -j 2 --mode minimal --iter-inputs in.json --check ./check.sh '{artifact}'
     refused "the check does not name 'in.json'"
     reduce model.onnx -o reduced.onnx -j 2 --artifacts replay.json --check ./check.sh '{artifact}'
-    refused "--artifacts: with --jobs several checks would write 'replay.json' at the same time"
+    refused "--artifacts: with --jobs, parallel checks would overwrite each other's 'replay.json'"
     reduce model.onnx -o reduced.onnx -j 0 --check ./check.sh '{artifact}'
     refused '--jobs: expected 1 to 64'
     echo mine > polygraphy_debug.j2.onnx
@@ -183,7 +183,7 @@ touch "met/$POLYGRAPHY_ITERATION.$$"
 EOF
     reduce model.onnx -o reduced.onnx -j 3 --flaky --mode minimal --check ./check.sh '{artifact}'
     worked
-    logged '^\[I\] The model is 1-minimal: without any single one of its 2 nodes it does not fail$'
+    logged '^\[I\] The model is 1-minimal: removing any single one of its 2 nodes makes the check pass$'
 }
 
 @test "paths with blanks are one word to a shell, quoted or not" {
@@ -210,7 +210,7 @@ EOF
         rm -f apart
         reduce model.onnx -o reduced.onnx -j $jobs --mode minimal --all --check ./check.sh '{artifact}'
         worked
-        logged 'The original is checked again to see whether that is so$'
+        logged 'Re-checking the original to find out whether the check still works$'
         logged '^\[I\] Found 1 part\(s\)'
     done
 }
@@ -270,7 +270,7 @@ assert all(part["one_minimal"] for part in found)'
     reduce model.onnx -o minimal.onnx --all --check false
     refused '--all needs --mode minimal'
     reduce model.onnx -o polygraphy_debug.onnx --all --mode minimal --check false
-    refused "-o 'polygraphy_debug.onnx': with --all candidates would replace the first result there"
+    refused "-o 'polygraphy_debug.onnx': with --all, candidates would overwrite the first result"
 }
 
 # ---- Verdicts of other sessions ----
@@ -292,7 +292,7 @@ EOF
             --verdict-cache ../cache --check "$OLDPWD/check.sh" '{artifact}' >log)
         [ "$(wc -l <runs)" -eq 2 ] # whether the check still works, and whether the answer is right
         cmp first.onnx folder$jobs/second.onnx
-        grep -q 'Known from the verdict cache: its verdict is reused' folder$jobs/log
+        grep -q 'Found in the verdict cache: its verdict is reused' folder$jobs/log
     done
 }
 
@@ -321,19 +321,19 @@ EOF
     reduce model.onnx -o second.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
     worked
     cmp first.onnx second.onnx
-    not_logged 'Known from the verdict cache'
-    logged '^\[W\] [1-9][0-9]* entries of the verdict cache were ignored\. The first one: cache/.*\.json: its checksum does not fit'
+    not_logged 'Found in the verdict cache'
+    logged '^\[W\] [1-9][0-9]* entries of the verdict cache were ignored\. The first one: cache/.*\.json: checksum mismatch'
     reduce model.onnx -o third.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
     worked
     cmp first.onnx third.onnx
-    logged 'Known from the verdict cache'
+    logged 'Found in the verdict cache'
     not_logged 'ignored'
     ln -s cache link
     reduce model.onnx -o fourth.onnx --mode minimal --verdict-cache link --check ./check.sh '{artifact}'
     worked
     cmp first.onnx fourth.onnx
-    not_logged 'Known from the verdict cache'
-    logged "^\[W\] The verdict cache is not used: 'link' is a symbolic link, and none is followed here"
+    not_logged 'Found in the verdict cache'
+    logged "^\[W\] The verdict cache is not used: 'link' is a symbolic link, which the verdict cache does not follow"
 }
 
 # ---- Data of several samples ----

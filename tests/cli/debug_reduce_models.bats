@@ -143,7 +143,7 @@ frozen()
     reduce_models make infinite_branch model.onnx
     reduce_to max model.onnx --no-reduce-outputs --mode linear --artifacts polygraphy_debug.onnx
     worked
-    logged '^\[W\]         Some tensors that would be frozen to constants hold infinities or NaN\. '
+    logged '^\[W\]         Some tensors that would be frozen to constants contain infinities or NaN\. '
     for candidate in polygraphy_artifacts/*/*.onnx; do
         [[ "$(reduce_models show "$candidate")" != *const*infinity* ]]
     done

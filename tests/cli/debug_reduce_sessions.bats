@@ -28,7 +28,7 @@ decoded()
         reduce "$models/reducable.onnx" -o reduced.onnx --mode "${mode%%_*}" --load-debug-replay "$sample" \
             --save-debug-replay new.json --check ./check.sh
         worked
-        [ "$(grep -c '^\[W\] This debug replay does not say which model and which check it belongs to' <<<"$output")" -eq 1 ]
+        [ "$(grep -c '^\[W\] The debug replay does not record its model and check' <<<"$output")" -eq 1 ]
         [ "$(cat runs)" = "$(cksum <reduced.onnx)" ]
         rm runs
         [ ! -e new.json ]
@@ -105,7 +105,7 @@ decoded()
     [ ! -e runs ]
     reduce other.onnx -o r.onnx "${options[@]}" "${load[@]}" --force-debug-replay --check ./check.sh
     worked
-    logged '^\[W\] This debug replay belongs to another model or another check\.'
+    logged '^\[W\] The debug replay belongs to another model or check\.'
     [ "$(cat runs)" = "$(cksum <r.onnx)" ]
     [ "$(reduce_models show r.onnx)" = "$(reduce_models show reduced.onnx)" ]
 }
@@ -113,9 +113,9 @@ decoded()
 @test "a replay without failures is followed by a check of the result" {
     reduce_models make chain model.onnx
     reduce model.onnx -o reduced.onnx --no-verify --check true
-    refused "'reduced.onnx' is not written: no model was seen to fail"
+    refused "'reduced.onnx' is not written: no model failed the check"
     reduce model.onnx -o reduced.onnx --load-debug-replay polygraphy_debug_replay.json --check true
-    refused "'reduced.onnx' is not written: no model was seen to fail"
+    refused "'reduced.onnx' is not written: no model failed the check"
     logged 'PASSED \| Check of the result'
     [ ! -e reduced.onnx ]
 }
@@ -198,14 +198,14 @@ reduce_and_kill()
     touch again
     reduce model.onnx -o reduced.onnx --check ./check.sh
     refused "'polygraphy_debug.onnx' already exists, refusing to overwrite"
-    logged_error='if it is from a session that was killed, --load-debug-replay goes on there, and --force begins anew'
+    logged_error='If a killed session left it, resume with --load-debug-replay, or start over with --force'
     [[ $stderr == *"$logged_error" ]]
     reduce model.onnx -o reduced.onnx --mode linear --load-debug-replay polygraphy_debug_replay.json --check ./check.sh
     refused 'belongs to another model, or to other options'
     [ -e polygraphy_debug.onnx ]
     reduce model.onnx -o reduced.onnx --iter-info info.json --load-debug-replay polygraphy_debug_replay.json --check ./check.sh
     worked
-    [ "$(grep -c "^\[I\] Removing 'polygraphy_debug\.onnx', which the session that goes on here has left$" <<<"$output")" -eq 1 ]
+    [ "$(grep -c "^\[I\] Removing 'polygraphy_debug\.onnx', which the resumed session has left$" <<<"$output")" -eq 1 ]
     [ ! -e polygraphy_debug.onnx ]
     [ ! -e info.json ]
 }

@@ -26,7 +26,7 @@ EOS
     check_for_large_outputs
     reduce model.onnx -o simple.onnx --no-reduce-inputs --simplify weights --fail-code 1 --check ./check.sh
     worked
-    logged '^\[I\] Replaced 3 of 4 weight\(s\): 3 by zeros, 72 bytes less that has to be shared$'
+    logged '^\[I\] Replaced 3 of 4 weight\(s\): 3 by zeros, 72 bytes less to share$'
     [ "$(simplify_models weights simple.onnx)" = 'w0 [6] all 0
 w1 [6] all 0
 w2 [6] all 0
@@ -41,7 +41,7 @@ w3 [6] values' ]
     reduce model.onnx -o simple.onnx --no-reduce-inputs --simplify weights \
         --check "$check_nodes" polygraphy_debug.onnx --fail-node add
     worked
-    logged 'Not checked, ONNX Runtime does not get on with it: its outputs hold infinities$'
+    logged 'Not checked, because ONNX Runtime rejects it: its outputs contain infinities$'
     [ "$(simplify_models weights simple.onnx)" = 'w [6] all 1
 v [6] all 0' ]
 }
@@ -102,7 +102,7 @@ y float [1, 4, 2, 2]' ]
     simplify_models make branches model.onnx
     reduce model.onnx -o simple.onnx --mode minimal --simplify bodies --check "${validate[@]}"
     worked
-    logged '^\[I\] Replaced 1 of 1 If node\(s\) by a branch\. '
+    logged '^\[I\] Replaced 1 of 1 If node\(s\) with one of their branches\. '
     [[ $(simplify_models inside simple.onnx) == *'then_div x,zero->'* ]]
     run ! grep -E 'branch$|abs|exp' <(simplify_models inside simple.onnx)
     valid_models simple.onnx
@@ -178,7 +178,7 @@ EOS
     reduce "$POLYGRAPHY_ROOT/tests/models/decided_branch.onnx" -o simple.onnx --no-reduce-inputs --simplify weights \
         --check "$check_nodes" polygraphy_debug.onnx --fail-node if
     worked
-    logged '^\[W\] 1 tensor\(s\) in bodies, functions and attributes stay as they are: look at them before'
+    logged '^\[W\] 1 tensor\(s\) in subgraphs, functions and attributes were not replaced: inspect them before'
 }
 
 @test "a budget of checks also ends the simplification" {
@@ -187,7 +187,7 @@ EOS
     reduce model.onnx -o simple.onnx --no-reduce-inputs --simplify weights --max-checks 6 --fail-code 1 \
         --check ./check.sh
     worked
-    logged 'The budget is used up after 6 checks'
+    logged 'Budget exhausted after 6 checks'
     logged '^\[I\] Replaced 2 of 4 weight'
     cp simple.onnx polygraphy_debug.onnx
     run -1 ./check.sh
@@ -237,7 +237,7 @@ EOS
     reduce "$model" -o simple.onnx --no-reduce-inputs --model-input-shapes 'gpu_0/data_0:[1,3,224,224]' --simplify \
         --check ./check.sh
     worked
-    logged '^\[I\] Replaced [0-9]+ of [0-9]+ weight\(s\): .* 0\.3 MB less that has to be shared$'
+    logged '^\[I\] Replaced [0-9]+ of [0-9]+ weight\(s\): .* 0\.3 MB less to share$'
     logged '^\[I\] Made inputs smaller: '
     run ! grep values <(simplify_models weights simple.onnx)
     valid_models simple.onnx
@@ -255,7 +255,7 @@ EOS
     reduce "$model" -o simple.onnx --mode minimal --val-range 'sr:[16000,16000]' --simplify bodies weights \
         --check ./check.sh
     worked
-    logged '^\[I\] Replaced 1 of 1 If node\(s\) by a branch\. Bodies and functions have [1-9]?[0-9] of 684 node\(s\) left$'
+    logged '^\[I\] Replaced 1 of 1 If node\(s\) with one of their branches\. Bodies and functions have [1-9]?[0-9] of 684 node\(s\) left$'
     "$POLYGRAPHY_TEST_PROGRAMS/load_models" simple.onnx
     cp simple.onnx polygraphy_debug.onnx
     run -1 ./check.sh

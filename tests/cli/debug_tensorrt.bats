@@ -27,7 +27,7 @@ passes()
     [ "$(json_value 'it["off"], it["culprits"]')" = "(['across:t4'], [['route:-cask_fusion=off', 'across:t4']])" ]
     # a knob that TensorRT refuses next to another one is left as it is
     TENSORRT_STAND_IN_FAULTS=routes-refused passes --among routes
-    logged "\[W\] 1 of 3 decisions stay on and are not tried, 'route:-kgen:tiling=0': with them switched off besides"
+    logged "\[W\] 1 of 3 optimizations stay enabled and are not tried \('route:-kgen:tiling=0'\)"
     logged "Cause: route:-cask_fusion=off$"
     logged "Not tested: whether kernels .* \(which tactics TensorRT takes is not held fixed\)"
     [ "$(json_value 'it["not_tried"], len(it["decisions"])')" = "(['route:-kgen:tiling=0'], 2)" ]

@@ -28,15 +28,15 @@ end_first()
     begin_first
     cp polygraphy_debug.onnx before.onnx
     reduce model.onnx -o second.onnx --check touch checked
-    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --check ./slow.sh {artifact}) has its candidates at 'polygraphy_debug.onnx', too: wait until it has ended, begin in another folder, or choose another path with --intermediate-artifact (and with --save-debug-replay)"
+    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --check ./slow.sh {artifact}) already writes candidates to 'polygraphy_debug.onnx': wait until it terminates, work in another folder, or choose another path with --intermediate-artifact (and with --save-debug-replay)"
     for spelling in ../here/polygraphy_debug.onnx "$PWD/polygraphy_debug.onnx"; do
         reduce model.onnx -o second.onnx --iter-artifact "$spelling" --save-debug-replay '' --force --check touch checked
-        refused "has its candidates at '$spelling', too: wait until it has ended, begin in another folder, or choose another path with --intermediate-artifact"
+        refused "already writes candidates to '$spelling': wait until it terminates, work in another folder, or choose another path with --intermediate-artifact"
     done
     ln -s polygraphy_debug.onnx link.onnx
     run --separate-stderr polygraphy debug precision model.onnx --emit onnx --mode linear --iter-artifact link.onnx \
         --save-debug-replay other.json --check touch checked
-    refused "has its candidates at 'link.onnx', too"
+    refused "already writes candidates to 'link.onnx'"
     (cd / && reduce "$OLDPWD/model.onnx" -o "$OLDPWD/second.onnx" --work-dir "$OLDPWD" --save-debug-replay '' \
         --check touch '{artifact}' "$OLDPWD/checked" && refused "process $first ")
     [ ! -e checked ]
@@ -47,7 +47,7 @@ end_first()
 @test "another candidate in the same folder needs another debug replay, and nothing else" {
     begin_first
     reduce model.onnx -o second.onnx --iter-artifact mine.onnx --check touch checked
-    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --check ./slow.sh {artifact}) saves its debug replay to 'polygraphy_debug_replay.json', too: wait until it has ended, begin in another folder, or choose another path with --save-debug-replay"
+    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --check ./slow.sh {artifact}) already saves its debug replay to 'polygraphy_debug_replay.json': wait until it terminates, work in another folder, or choose another path with --save-debug-replay"
     [ ! -e checked ]
     [ ! -e mine.onnx ]
     for given in mine.json ''; do
@@ -63,7 +63,7 @@ end_first()
 @test "a file of --iter-info belongs to one session, too" {
     begin_first --iter-info info.json
     repeat --until 1 --save-debug-replay mine.json --iter-info info.json --check touch checked
-    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --iter-info info.json --check ./slow.sh {artifact}) writes 'info.json', too: wait until it has ended, begin in another folder, or choose another path with --iter-info"
+    refused "process $first (polygraphy debug reduce model.onnx -o first.onnx --iter-info info.json --check ./slow.sh {artifact}) already writes 'info.json': wait until it terminates, work in another folder, or choose another path with --iter-info"
     [ ! -e checked ]
     end_first
 }
@@ -106,7 +106,7 @@ EOT
     [ ! -e clash ]
     [ "$(wc -l <ends)" -eq 30 ]
     grep -q '^0 $' ends
-    run ! grep -vE '^0 $|^1 \[!\] (process [0-9]+ .*|a process in .*) (has its candidates|saves its debug replay) (at|to) ' ends
+    run ! grep -vE '^0 $|^1 \[!\] (process [0-9]+ .*|a process in .*) already (writes candidates|saves its debug replay) to ' ends
     run ! compgen -G '.*.lock'
 }
 
@@ -123,8 +123,8 @@ EOT
     worked
     [ ! -e inner_failed ]
     [ ! -e not_refused ]
-    grep -qE "^\[W\] No debug replay is saved inside of this check: process [0-9]+ \(polygraphy debug reduce model.onnx .*\) saves its debug replay to 'polygraphy_debug_replay.json', too" inner.log
-    grep -qE "^\[!\] process [0-9]+ \(polygraphy debug reduce model.onnx .*\) has its candidates at 'polygraphy_debug.onnx', too" refused.log
+    grep -qE "^\[W\] No debug replay is saved, because this session runs inside a check: process [0-9]+ \(polygraphy debug reduce model.onnx .*\) already saves its debug replay to 'polygraphy_debug_replay.json'" inner.log
+    grep -qE "^\[!\] process [0-9]+ \(polygraphy debug reduce model.onnx .*\) already writes candidates to 'polygraphy_debug.onnx'" refused.log
     [ "$(verdicts_in polygraphy_debug_replay.json)" -ge 1 ]
     [ ! -e polygraphy_debug_replay.json.old ]
 }
@@ -133,7 +133,7 @@ EOT
     unshare --pid --fork true 2>/dev/null || skip 'new PID namespaces are not permitted'
     begin_first
     run --separate-stderr unshare --pid --fork polygraphy debug reduce model.onnx -o second.onnx --check touch checked
-    refused "a process in another container or on another machine has its candidates at 'polygraphy_debug.onnx', too"
+    refused "a process in another container or on another machine already writes candidates to 'polygraphy_debug.onnx'"
     [ ! -e checked ]
     end_first
 }
@@ -145,8 +145,8 @@ EOT
     fails_on_candidates
     reduce model.onnx -o reduced.onnx --check ./fails.sh
     [ "$status" -eq 0 ]
-    logged "^\[W\] Another session is not kept from writing 'polygraphy_debug.onnx', too: cannot open './.polygraphy_debug.onnx.lock': File exists"
-    logged "^\[W\] Another session is not kept from writing 'polygraphy_debug_replay.json', too: cannot open './.polygraphy_debug_replay.json.lock': Too many levels of symbolic links"
+    logged "^\[W\] Cannot lock 'polygraphy_debug.onnx', so another session could overwrite it: cannot open './.polygraphy_debug.onnx.lock': File exists"
+    logged "^\[W\] Cannot lock 'polygraphy_debug_replay.json', so another session could overwrite it: cannot open './.polygraphy_debug_replay.json.lock': Too many levels of symbolic links"
     [ "$(cat .polygraphy_debug.onnx.lock)" = mine ]
     [ -L .polygraphy_debug_replay.json.lock ]
     [ ! -e elsewhere ]
@@ -161,5 +161,5 @@ EOT
     cd readable
     repeat --until 2 --iter-info info.json --save-debug-replay '' --check true
     cd ..
-    [[ $output == *"Another session is not kept from writing 'info.json', too: "*'Read-only file system'* ]]
+    [[ $output == *"Cannot lock 'info.json', so another session could overwrite it: "*'Read-only file system'* ]]
 }

@@ -229,7 +229,7 @@ EOS
         worked
         check_in_file --fail-node n2 --fail-node n6
         reduce model.onnx -o reduced.onnx --mode $mode --load-debug-replay replay.json --check ./check.sh
-        refused "the result fails according to the debug replay 'replay.json', but now that it is checked, it passes."
+        refused "the result failed according to the debug replay 'replay.json', but passed when re-checked"
         [[ $stderr == *'without --load-debug-replay'*'use --flaky'* ]]
         not_logged '1-minimal|Reduced'
         [ ! -e reduced.onnx ]
@@ -243,7 +243,7 @@ EOS
     [ "$status" -eq 4 ]
     check_in_file --fail-node n2
     reduce model.onnx --min-good good.onnx --load-debug-replay replay.json --check ./check.sh
-    refused "the original model passes according to the debug replay 'replay.json', but now that it is checked, it fails."
+    refused "the original model passed according to the debug replay 'replay.json', but failed when re-checked"
 }
 
 @test "a result that a verdict cache knows, but the check does not confirm, is an error" {
@@ -258,7 +258,7 @@ EOS
     check_in_file --fail-node n0 --fail-node n2 --fail-node n5
     rm reduced.onnx
     reduce model.onnx -o reduced.onnx --mode minimal --verdict-cache cache --check ./check.sh
-    refused "the result fails according to the verdict cache 'cache', but now that it is checked, it passes."
+    refused "the result failed according to the verdict cache 'cache', but passed when re-checked"
     [[ $stderr == *'Delete that folder'*'use --flaky'* ]]
     not_logged '1-minimal|Reduced'
     [ ! -e reduced.onnx ]
@@ -285,7 +285,7 @@ EOS
     [ "$(wc -l <runs)" -eq 2 ] # on what was reduced, and on what was simplified
     touch changed
     reduce "${command[@]}" -o third.onnx --load-debug-replay replay.json --check ./check.sh
-    refused "the simplified model fails according to the debug replay 'replay.json'"
+    refused "the simplified model failed according to the debug replay 'replay.json'"
     [ ! -e third.onnx ]
 }
 
@@ -306,7 +306,7 @@ EOS
     echo >type
     run --separate-stderr polygraphy debug precision "${command[@]}" --load-debug-replay replay.json \
         --output-onnx mixed.onnx --check ./check.sh
-    refused "the model with the layers that were found passes according to the debug replay 'replay.json'"
+    refused "the model with the found layers in higher precision passed according to the debug replay 'replay.json'"
     not_logged 'To achieve acceptable accuracy'
     [ ! -e mixed.onnx ]
 }
@@ -328,7 +328,7 @@ END
     reduce model.onnx -o second.onnx --mode minimal --verdict-cache cache --check ./check.sh '{artifact}'
     worked
     logged "The model is 1-minimal"
-    not_logged 'Known from the verdict cache'
+    not_logged 'Found in the verdict cache'
     [ "$(polygraphy inspect model second.onnx --show layers | grep -c n5)" -ge 1 ]
     reduce model.onnx -o third.onnx --mode minimal --load-debug-replay replay.json --check ./check.sh '{artifact}'
     refused "debug replay 'replay.json' belongs to another check"

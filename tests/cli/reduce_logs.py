@@ -46,7 +46,7 @@ DROPPED = [
     r"\[I\] Reduced \d+ nodes to ",
     r"\[I\] To check it again: ",
     # A replay that names no session.
-    r"\[W\] This debug replay does not say which model and which check it belongs to\.",
+    r"\[W\] The debug replay does not record its model and check\.",
     # Values to freeze are looked up for candidates with a known verdict, too.
     r"\[I\] +(Running inference with ONNX-Runtime to determine metadata|Running fallback shape inference)",
 ]

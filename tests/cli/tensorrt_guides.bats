@@ -116,7 +116,7 @@ SCRIPT
         if chooses_precisions; then
             logged '^\[!\] --int8: give a --calibration-cache that TensorRT has written'
         else
-            logged '^\[!\] TensorRT 11\..*has no precisions of layers, but goes by the types of the model'
+            logged '^\[!\] TensorRT 11\..*sets precisions by the types of the model'
         fi
     done
 }

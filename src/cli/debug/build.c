@@ -25,14 +25,13 @@ static int finish_explore(struct parse *parse, void *given, struct error *err)
 
     if (values->within < 1)
         return error_set(err, ERR_INVALID,
-                         "--explore-within: %g is less than 1, so that not even the fastest tactic is allowed",
-                         values->within);
+                         "--explore-within: %g is less than 1, which excludes even the fastest tactic", values->within);
     if (!values->explore && parse_given(parse, "--explore-within"))
         return error_set(err, ERR_INVALID, "--explore-within needs --explore");
     if (values->explore && parse_given(parse, "--deterministic"))
         return error_set(err, ERR_INVALID,
-                         "--explore and --deterministic exclude each other: one draws tactics by lot, the "
-                         "other always takes the same");
+                         "--explore and --deterministic exclude each other: one chooses tactics at random, the other "
+                         "always chooses the same");
     return 0;
 }
 
@@ -40,13 +39,11 @@ static int finish_explore(struct parse *parse, void *given, struct error *err)
 
 static const struct option explore_rows[] = {
     ROW(explore, .names = {"--explore"}, .kind = OPTION_FLAG,
-        .help = "draw each layer's tactic by lot among those that are fast enough, "
-                "instead of waiting for timing noise: few builds then tell tactics apart. "
-                "Every other build avoids half of the kernels in all layers. "
-                "--seed says which lots are drawn"),
+        .help = "choose each layer's tactic at random among the fast ones, instead of relying on timing noise, so that "
+                "fewer builds separate good tactics from bad ones. Every other build avoids half of the kernels in all "
+                "layers. --seed seeds the random choice"),
     ROW(within, .names = {"--explore-within"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "FACTOR",
-        .fallback = "2.0",
-        .help = "a tactic is fast enough when it takes no longer than so many times the time of the fastest"),
+        .fallback = "2.0", .help = "a tactic is fast if it takes at most FACTOR times the time of the fastest"),
 };
 
 static const struct option_group explore_options = {
@@ -61,13 +58,12 @@ static int refuse_for_tensorrt(const struct parse *parse, struct error *err)
 {
     if (parse_given(parse, "--explore"))
         return error_set(err, ERR_UNSUPPORTED,
-                         "--explore: TensorRT cannot be told to draw tactics; builds of TensorRT differ by how long "
-                         "kernels happen to take. Leave it out, or take the built-in engine with "
-                         "POLYGRAPHY_TRT=builtin");
+                         "--explore: TensorRT cannot choose tactics at random; its builds differ by timing noise "
+                         "alone. Leave the option out, or use the built-in engine with POLYGRAPHY_TRT=builtin");
     if (parse_given(parse, "--deterministic"))
         return error_set(err, ERR_UNSUPPORTED,
-                         "--deterministic: TensorRT always chooses by time. Leave it out; --load-timing-cache with "
-                         "--error-on-timing-cache-miss makes all builds the same");
+                         "--deterministic: TensorRT always chooses tactics by time. Leave the option out; "
+                         "--load-timing-cache with --error-on-timing-cache-miss makes all builds equal");
     return 0;
 }
 
@@ -188,18 +184,15 @@ static const char *const essential[] = {
 const struct command cmd_debug_build = {
     .name = "build",
     .summary = "build an engine repeatedly and sort its tactics into good and bad",
-    .description = "Builds the same network again and again. "
-                   "Each engine is written to polygraphy_debug.engine, the check says whether it is good, "
-                   "and the files that --artifacts names are moved into the folders `good` and `bad`. "
-                   "This is the tool for accuracy that comes and goes from one build to the next: "
-                   "keep the tactics of every build as artifacts, "
-                   "and let `debug diff-tactics` say which of them is to blame.\n\n"
-                   "Builds differ because tactics are chosen by their times, which are never quite the same. "
-                   "With --explore they are drawn by lot among those that are fast enough: "
-                   "after a handful of builds, tactics can be told apart that noise would have chosen together for "
-                   "ever. Every other build also avoids half of the kernels altogether, "
-                   "so that one which is at fault in many layers is found, too.\n\n"
-                   "An iteration whose engine cannot be built counts as failed, and the next one begins. "
+    .description = "Builds the same network repeatedly. Each engine is written to polygraphy_debug.engine, the check "
+                   "decides whether it is good, and the files that --artifacts names are moved into the folders `good` "
+                   "and `bad`. Use it if the accuracy differs from one build to the next: keep the tactics of every "
+                   "build as artifacts, then run `debug diff-tactics` to rank the tactics that may be wrong.\n\n"
+                   "Builds differ because tactics are chosen by measured times, which vary. With --explore tactics are "
+                   "chosen at random among the fast ones: a few builds then separate tactics that timing noise would "
+                   "always choose together. Every other build also avoids half of the kernels, to find a kernel that "
+                   "is wrong in many layers.\n\n"
+                   "An iteration whose engine cannot be built counts as failed, and the session continues. "
                    "In the check's environment, POLYGRAPHY_ARTIFACT is the engine's path, "
                    "POLYGRAPHY_ITERATION the number of the iteration, counting from 0. "
                    "With --exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",

@@ -211,8 +211,8 @@ static int refuse_foreign(const struct look *look, struct error *err)
         string_add_format(&outputs, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "",
                           TEXT_ARGS(look->model->values.items[look->model->outputs.items[i]].name));
     return error_set(err, ERR_INVALID,
-                     "--check: '%s' holds none of the outputs of '%s' ([%s]), so that nothing could be compared: make "
-                     "it with `polygraphy run --save-outputs` from this model",
+                     "--check: '%s' contains none of the outputs of '%s' ([%s]), so nothing can be compared: create "
+                     "the file with `polygraphy run --save-outputs` from this model",
                      look->outputs_path, values->path, outputs.data);
 }
 
@@ -227,21 +227,20 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
     if (!lacks_inputs && !lacks_outputs)
         return;
     if (lacks_outputs)
-        string_add_format(&text, "'%s' holds %zu of the %zu tensors that parts of the model can end with",
+        string_add_format(&text, "'%s' contains %zu of the %zu possible output tensors of subgraphs",
                           look->outputs_path, outputs, made->all.count);
     if (lacks_inputs)
-        string_add_format(&text, "%s'%s' holds %zu of the %zu %s can begin with", lacks_outputs ? ", " : "",
+        string_add_format(&text, "%s'%s' contains %zu of the %zu possible input tensors%s", lacks_outputs ? ", " : "",
                           look->inputs_path, look->inputs_held, made->inner.count,
-                          lacks_outputs ? "that they" : "tensors that parts of the model");
-    log_message(
-        look->context->log, LOG_WARNING,
-        "The check has not the data to judge every part: %s. The others are skipped. %s", text.data,
-        look->reduce->mode == REDUCE_MINIMAL
-            ? "--iter-inputs IN --iter-golden OUT write both for each part, for --load-inputs IN --load-outputs "
-              "OUT in the check"
-            : "To have all of them: `run --onnxrt --onnx-outputs mark all --save-inputs IN --save-outputs OUT`, "
-              "`data merge IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or --mode "
-              "minimal with --iter-inputs and --iter-golden");
+                          lacks_outputs ? "" : " of subgraphs");
+    log_message(look->context->log, LOG_WARNING, "The check lacks data for some subgraphs, which are skipped: %s. %s",
+                text.data,
+                look->reduce->mode == REDUCE_MINIMAL
+                    ? "Pass --iter-inputs IN --iter-golden OUT to write both for each subgraph, and --load-inputs IN "
+                      "--load-outputs OUT in the check"
+                    : "To save all of them: `run --onnxrt --onnx-outputs mark all --save-inputs IN --save-outputs "
+                      "OUT`, `data merge IN OUT -o ALL`, and --load-inputs ALL --load-outputs OUT in the check; or "
+                      "--mode minimal with --iter-inputs and --iter-golden");
 }
 
 /* Data that are made up depend on all inputs of a model: for a part with others they are others. */
@@ -251,17 +250,17 @@ static int consider_made_up_data(const struct look *look, bool *ret_keep_inputs,
         *ret_keep_inputs = look->reduce->reduce_inputs;
         if (*ret_keep_inputs)
             log_message(look->context->log, LOG_WARNING,
-                        "Inputs are not cut: the check compares with --load-outputs, but has no --load-inputs, so "
-                        "that parts would be fed made-up data and compared with values that belong to others. "
-                        "--load-inputs in the check changes that");
+                        "Inputs are not cut: the check compares with --load-outputs but generates its input data, so "
+                        "that subgraphs would be compared with outputs for other data. Pass --load-inputs in the check "
+                        "to cut inputs as well");
         return 0;
     }
     return error_set(err, ERR_INVALID,
-                     "--check: it compares with --load-outputs, but has no --load-inputs: parts of the model would be "
-                     "fed made-up data, and compared with values that belong to others. %s",
+                     "--check: it compares with --load-outputs but generates its input data, so that subgraphs would "
+                     "be compared with outputs for other data. %s",
                      look->reduce->mode == REDUCE_MINIMAL
-                         ? "Add --iter-inputs in.json here, and --load-inputs in.json to the check"
-                         : "Add the file of `run --save-inputs` to the check, with --load-inputs");
+                         ? "Pass --iter-inputs in.json here, and --load-inputs in.json in the check"
+                         : "Pass --load-inputs with the file of `run --save-inputs` in the check");
 }
 
 static int consider_option(struct look *look, const struct parse *check, bool *ret_keep_inputs, struct error *err)

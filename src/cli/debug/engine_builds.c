@@ -9,7 +9,8 @@ int engine_builds_check_model(const struct model_values *model, struct error *er
     return model->type == MODEL_ONNX
                ? 0
                : error_set(err, ERR_INVALID,
-                           "'%s' is an engine, which is built already: give the ONNX model that it is of", model->path);
+                           "'%s' is an engine, which is already built: pass the ONNX model that it was built from",
+                           model->path);
 }
 
 int engine_builds_init(struct engine_builds *builds, const struct command_context *context,

@@ -36,7 +36,7 @@ static void add_test(const struct debug_outputs *outputs, const struct judged_ca
     static const enum junit_outcome outcomes[] = {
         [VERDICT_PASS] = JUNIT_PASSED, [VERDICT_FAIL] = JUNIT_FAILED, [VERDICT_SKIP] = JUNIT_SKIPPED};
     static const char *const messages[] = {
-        [VERDICT_PASS] = "", [VERDICT_FAIL] = "the check failed", [VERDICT_SKIP] = "the check said nothing"};
+        [VERDICT_PASS] = "", [VERDICT_FAIL] = "the check failed", [VERDICT_SKIP] = "the check was inconclusive"};
     struct junit_case item = {.name = judged->what,
                               .outcome = outcomes[judged->verdict],
                               .message = messages[judged->verdict],

@@ -31,9 +31,9 @@ static const char *in_folder(const struct own_check *check, const char *name)
 int own_check_begin(const struct command_context *context, const char *folder, struct own_check *ret, struct error *err)
 {
     *ret = (struct own_check){.context = context, .folder = folder, .lock = {.fd = -1}, .has_begun = true};
-    return own_check_needs_reference(ret) ? session_lock_take(&ret->lock, in_folder(ret, REFERENCE),
-                                                              "has its reference at", "-o", context->log, err)
-                                          : 0;
+    return own_check_needs_reference(ret)
+               ? session_lock_take(&ret->lock, in_folder(ret, REFERENCE), "uses the reference", "-o", context->log, err)
+               : 0;
 }
 
 bool own_check_list_results(const struct parse *parse, struct word_list *ret)
@@ -62,7 +62,9 @@ int own_check_refuse(const struct command_context *context, struct error *err)
 
     parse_list_given_of_group(context->parse, &comparison_options, &given);
     if (given.size > 0)
-        rc = error_set(err, ERR_INVALID, "%s: with --check the check alone compares; give it these", given.data);
+        rc =
+            error_set(err, ERR_INVALID,
+                      "%s: with --check, only the check compares outputs; move these options to the check", given.data);
     return rc;
 }
 
@@ -97,9 +99,8 @@ static int refuse_output(const char *option, const char *name, const char *path,
     struct close_names close;
 
     string_add_quoted(&message, name);
-    string_add(&message, " is no output of ");
+    string_add(&message, " is not an output of ");
     string_add_quoted(&message, path);
-    string_add(&message, ", and the check would pass over it");
     close_names_start(&close, text_of(name));
     for (size_t i = 0; i < outputs->count; i++)
         close_names_offer(&close, text_of(outputs->items[i]));
@@ -161,8 +162,8 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
     if (rc < 0)
         return rc;
     if (result.end != PROCESS_EXITED || result.code != 0)
-        rc = error_set(err, ERR_BACKEND, "there is no reference: `polygraphy run` of %s has failed. It said:\n%s",
-                       model, result.error_out.size > 0 ? result.error_out.data : "nothing");
+        rc = error_set(err, ERR_BACKEND, "cannot compute the reference: `polygraphy run` of %s failed:\n%s", model,
+                       result.error_out.size > 0 ? result.error_out.data : "nothing");
     process_result_release(&result);
     return rc;
 }

@@ -1,4 +1,4 @@
-/* cli/debug/passes.c: find the decisions of a compiler that make a model wrong. */
+/* cli/debug/passes.c: find the optimizations that make a model wrong. */
 #include "debug/passes/passes.h"
 
 #include <stdlib.h>
@@ -40,20 +40,20 @@ static void list_results(const struct parse *parse, struct word_list *ret)
 static const struct option passes_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .fallback = "polygraphy_passes", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
-        .help = "where the model goes as the runtime rewrites it with and without what was found; and without --check, "
-                "input data and the reference's outputs"),
+        .help = "folder for the model as the runtime rewrites it with and without the culprits and, without --check, "
+                "for input data and the reference's outputs"),
     ROW(decisions, .names = {"--decisions"}, .kind = OPTION_MANY, .value_name = "NAME", .append = true,
-        .help = "what is tried, in place of what the runner says that it did: names of ONNX Runtime's optimizers, "
-                "entries of its session configuration that switch something off, as KEY=VALUE, fusion:KIND@NODE and "
-                "its like of the built-in engine, route:-KNOB=VALUE of TensorRT, across:TENSOR of each"),
+        .help = "optimizations to try, in place of those that the runner reports: names of ONNX Runtime's optimizers, "
+                "entries of its session configuration that disable something, as KEY=VALUE; fusion:KIND@NODE and the "
+                "like of the built-in engine; route:-KNOB=VALUE of TensorRT; across:TENSOR of each"),
     ROW(among, .names = {"--among"}, .kind = OPTION_MANY, .value_name = "KIND", .append = true,
-        .help = "the kinds of decisions that are looked into, of ONNX Runtime optimizers, settings, threads and "
-                "barriers, of TensorRT routes and barriers, of the built-in engine tactics, layouts, foldings, fusions "
-                "and barriers: all of them unless given, but for barriers where other kinds have names. These are "
-                "tensors that nothing is done across, and tell in which place"),
+        .help = "kinds of optimizations to try. ONNX Runtime: optimizers, settings, threads, barriers; TensorRT: "
+                "routes, barriers; built-in engine: tactics, layouts, foldings, fusions, barriers. A barrier is a "
+                "tensor across which nothing is optimized, which shows where the failure arises. The default is all "
+                "kinds, but barriers only where no other kind names places"),
     ROW(reduce, .names = {"--reduce"}, .kind = OPTION_FLAG,
-        .help = "also look for the smallest part of the model in which what was found makes the difference alone, by "
-                "`debug reduce`; it goes to the folder, with data and the command that shows it"),
+        .help = "also run `debug reduce` to find the smallest subgraph in which the culprits alone make a difference; "
+                "it goes to the folder, with data and the command that reproduces the failure"),
     JOBS_ROW(struct debug_passes_settings, "", ""),
 };
 
@@ -70,25 +70,26 @@ static int finish_passes(struct parse *parse, void *given, struct error *err)
         *runners = (struct words){.items = usual, .count = 1};
     if (runners->count > 1 || strcmp(runners->items[0], "runner") == 0)
         return error_set(err, ERR_INVALID,
-                         "one runner is looked into, --onnxrt (as without any) or --trt; what other programs decide "
-                         "can be found by a --check that heeds {disabled}, with --decisions");
+                         "debug passes examines one runner, --onnxrt (the default) or --trt. For other programs, pass "
+                         "--decisions and a --check that disables what {disabled} names");
     if (names->count > 0 && settings->among.count > 0)
-        return error_set(err, ERR_INVALID, "--among: with --decisions these are tried, whatever their kind");
+        return error_set(err, ERR_INVALID,
+                         "--among: --decisions already names what is tried; leave out one of the two options");
     for (size_t i = 0; i < names->count; i++)
         if (names->items[i][0] == '\0' || names->items[i][0] == '=' || strpbrk(names->items[i], ";\n") != NULL)
-            return error_set(err, ERR_INVALID,
-                             "--decisions: '%s' is no name and no KEY=VALUE, without ';' and line breaks",
-                             names->items[i]);
+            return error_set(
+                err, ERR_INVALID,
+                "--decisions: '%s' is not valid: expected a name or KEY=VALUE, without ';' and line breaks",
+                names->items[i]);
     if (settings->reduce && parse_given(parse, "--check"))
         return error_set(
             err, ERR_INVALID,
-            "--reduce: a --check of your own names its model by itself, and never sees a part of it. Leave "
-            "--reduce out, and give what was found to `polygraphy debug reduce`, whose check "
-            "sets " CHECK_DISABLED_VARIABLE);
+            "--reduce: a --check names its model itself, so it cannot check a subgraph. Leave --reduce out, and pass "
+            "the culprits to `polygraphy debug reduce` with a check that sets " CHECK_DISABLED_VARIABLE);
     if (disabled != NULL && *disabled != '\0')
         return error_set(err, ERR_INVALID,
-                         CHECK_DISABLED_VARIABLE " is set, which debug passes sets for its checks: unset it; "
-                                                 "--onnxrt-disable-optimizers switches off what is to stay off");
+                         CHECK_DISABLED_VARIABLE " is set, but debug passes sets this variable for its checks. Unset "
+                                                 "it; to keep optimizers disabled, pass --onnxrt-disable-optimizers");
     return jobs_check(parse, &settings->debug.session, false, err);
 }
 
@@ -166,8 +167,8 @@ static int make_reference(struct passes_command *command, struct error *err)
     const char *const *option = command->runner->reference_option;
     const char *list = list_path(command);
     const char *how = option != NULL
-                          ? arena_printf(arena, "with %s %s, and all that is tried switched off", option[0], option[1])
-                          : "with all that is tried switched off";
+                          ? arena_printf(arena, "with %s %s and all tried optimizations disabled", option[0], option[1])
+                          : "with all tried optimizations disabled";
     const char *const environment[] = {"POLYGRAPHY_ITERATION=0",
                                        arena_printf(arena, CHECK_DISABLED_VARIABLE "=@%s", list), NULL};
     struct word_list words = {0};
@@ -175,7 +176,7 @@ static int make_reference(struct passes_command *command, struct error *err)
 
     if (rc < 0)
         return rc;
-    log_message(command->context->log, LOG_INFO, "The reference is the model in %s %s", command->runner->name, how);
+    log_message(command->context->log, LOG_INFO, "The reference is the model in %s, %s", command->runner->name, how);
     add_run(command, true, &words);
     rc = own_check_make_reference(&command->check, &words, environment,
                                   arena_printf(arena, "'%s' %s", command->subject.model, how), err);
@@ -227,8 +228,8 @@ static int refuse_equal_ends(const struct passes_command *command, struct error 
         values->among.count > 0 || strcmp(parse_last_word(parse, option[0]), option[1]) != 0)
         return 0;
     return error_set(err, ERR_INVALID,
-                     "reference and suspect are the same: the reference has %s %s, and so has the suspect. Leave it "
-                     "out to find optimizations that make the difference, or pass --among settings threads",
+                     "reference and suspect are the same: both have %s %s. Leave the option out to find optimizations "
+                     "that make the difference, or pass --among settings threads",
                      option[0], option[1]);
 }
 
@@ -250,8 +251,7 @@ static int make_check(struct passes_command *command, struct error *err)
     rc = own_check_needs_reference(&command->check) ? prepare_end(command, err) : leave_out_refused(command, err);
     if (rc == 0 && command->decisions.names.count == 0)
         rc = error_set(err, ERR_UNSUPPORTED,
-                       "there is nothing to look for: none of the decisions that would be tried can be switched off, "
-                       "'%s'%s",
+                       "nothing to search: none of the optimizations to try can be disabled ('%s'%s)",
                        command->refused.items[0], command->refused.count > 1 ? " and others" : "");
     own_check_finish(&command->check, settings);
     return rc;
@@ -294,7 +294,7 @@ static int force_kernels(const struct passes_command *command, struct words off,
     if (result.end == PROCESS_EXITED && result.code <= 1)
         ret->evidence = result.code == 0 ? KERNELS_FORCED_PASS : KERNELS_FORCED_FAIL;
     else
-        ret->why_not = "with them the check has ended otherwise than by comparing";
+        ret->why_not = "the check with them did not get as far as comparing";
     process_result_release(&result);
     return 0;
 }
@@ -307,9 +307,9 @@ static void check_kernels(const struct passes_command *command, struct words off
 
     if (ret->evidence != KERNELS_NOT_ASKED && command->check.words.count == 0)
         *ret = (struct other_kernels){.evidence = KERNELS_NOT_RULED_OUT,
-                                      .why_not = "which of them a --check of your own has is not known"};
+                                      .why_not = "the kernels that a --check runs are unknown"};
     else if (ret->replay != NULL && check->rules.flaky)
-        ret->why_not = "one run of a flaky check does not tell";
+        ret->why_not = "one run of a flaky check is not enough";
     else if (ret->replay != NULL && force_kernels(command, off, ret, &error) < 0)
         ret->why_not = arena_strdup(command->subject.arena, error.message);
 }
@@ -326,7 +326,8 @@ static void compare_rewritten(const struct passes_command *command, struct words
     check_kernels(command, off, &ret->kernels);
     ret->is_known = rc == 0;
     if (rc < 0)
-        log_message(command->context->log, LOG_WARNING, "Which nodes it replaces is not known: %s", error.message);
+        log_message(command->context->log, LOG_WARNING, "Cannot find out which nodes the culprits replace: %s",
+                    error.message);
 }
 
 /* ---- The command ---- */
@@ -377,9 +378,10 @@ static int reduce_culprits(struct passes_command *command, struct words off, str
                                                   .off = off,
                                                   .number = i + 1};
 
-        log_message(command->context->log, LOG_INFO, "Looking for the smallest part in which it makes a difference%s",
-                    command->check.inputs == NULL ? ": from the same part with everything switched off, since what "
-                                                    "--load-outputs gives is of the whole model"
+        log_message(command->context->log, LOG_INFO,
+                    "Searching for the smallest subgraph in which the culprits make a difference%s",
+                    command->check.inputs == NULL ? ", compared with the same subgraph with everything disabled, "
+                                                    "because the outputs of --load-outputs are those of the whole model"
                                                   : "");
         rc = passes_reduce(&request, &reductions[i], err);
         for (size_t k = i; rc < 0 && k < count; k++)
@@ -534,27 +536,26 @@ static const char *const essential[] = {
 
 const struct command cmd_debug_passes = {
     .name = "passes",
-    .summary = "find the decisions of a compiler that make a model wrong",
+    .summary = "find the optimizations that make a model wrong",
     .description =
-        "A runtime rewrites a model before it runs it. "
-        "This tool finds the smallest set of its decisions without which the failure goes away, and shows it from both "
-        "sides: with only these switched off the check passes, with everything else switched off it fails.\n\n"
-        "Of ONNX Runtime, which is looked into unless --trt is given, candidates are the optimizers that change this "
-        "model, as its own log says, the single rules of those that apply several, settings that change what is "
-        "computed, and threads. "
-        "With --trt they are, where TensorRT is installed, the tensors across which it may fuse and, from 11.1 on, "
-        "the knobs of its compiler; else the tactic sources, layouts, foldings and fusions of the built-in engine. "
-        "Without --check the failure is a difference from the model with all of that switched off, or from what "
-        "--load-outputs gives.\n\n"
-        "With --check any command decides. "
-        "What it has to switch off is {disabled} in its words, and POLYGRAPHY_DISABLED in its environment: names with "
-        "';' between them, which commands of this program obey, and which fit the session configuration's "
-        "optimization.disable_specified_optimizers as they are; a list that is too long for that is @ and a file.",
+        "A runtime optimizes a model before it runs it. This tool finds the smallest set of optimizations "
+        "that cause a failure and verifies both directions: with only these disabled the check passes, with "
+        "only these enabled it fails.\n\n"
+        "For ONNX Runtime, the default, candidates are the optimizers that change this model according to "
+        "its log, single rules of optimizers that apply several, settings that change what is computed, and "
+        "threads. With --trt candidates are the tensors across which TensorRT may fuse and, from 11.1 on, "
+        "the knobs of its compiler, if TensorRT is installed; else the tactic sources, layouts, foldings and "
+        "fusions of the built-in engine. Without --check, a failure is a difference from the outputs of the "
+        "model with all of these disabled, or from the outputs of --load-outputs.\n\n"
+        "With --check, any command decides. It receives what to disable as {disabled} in its arguments and "
+        "POLYGRAPHY_DISABLED in its environment: names separated by ';', which commands of this program "
+        "obey and which are valid as optimization.disable_specified_optimizers in a session configuration. "
+        "A long list is passed as @ and a file.",
     .example = "# which optimizer makes the quantized model differ from itself?\n"
                "polygraphy debug passes model.onnx --atol 1e-3\n"
                "# which fusion, folding or kernel of the engine does?\n"
                "polygraphy debug passes model.onnx --atol 1e-3 --trt\n"
-               "# by a command of your own\n"
+               "# with any command as the check\n"
                "polygraphy debug passes model.onnx --check python check.py {disabled}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -45,11 +45,11 @@ static void imply_precisions(struct precision_command *command, enum precision p
     if (*enabled)
         return;
     *enabled = true;
-    log_message(command->context->log, LOG_WARNING, "%s is implied: --precision %s is the higher one, and %s", option,
-                data_type_name(command->values->high),
-                command->values->high == DATA_FLOAT32 ? "no lower one was named (--fp16, --bf16, --int8)"
-                : precision == PRECISION_FLOAT16      ? "has to be allowed"
-                                                      : "the only one below it was not named");
+    log_message(command->context->log, LOG_WARNING, "%s is implied: --precision %s is the higher precision, and %s",
+                option, data_type_name(command->values->high),
+                command->values->high == DATA_FLOAT32 ? "no lower one was given (--fp16, --bf16, --int8)"
+                : precision == PRECISION_FLOAT16      ? "has to be enabled"
+                                                      : "its only lower one was not given");
 }
 
 static void choose_precisions(struct precision_command *command)
@@ -75,10 +75,10 @@ static int refuse_model_as_artifact(const struct precision_command *command, str
     if (stat(path, &one) != 0 || stat(artifact, &other) != 0 || one.st_ino != other.st_ino ||
         one.st_dev != other.st_dev)
         return 0;
-    return error_set(err, ERR_EXISTS,
-                     "'%s' is the model itself, and candidates would replace it: choose another path for them with "
-                     "--intermediate-artifact",
-                     artifact);
+    return error_set(
+        err, ERR_EXISTS,
+        "'%s' is the input model, which candidates would overwrite: choose another path with --intermediate-artifact",
+        artifact);
 }
 
 static int hash_inputs(const struct data_loader_settings *data, struct hash *hash, struct error *err)
@@ -152,15 +152,15 @@ static int choose_typed_models(struct precision_command *command, struct error *
     command->form = PRECISION_TYPED_ENGINES;
     if (command->values->high != DATA_FLOAT32 || enabled[PRECISION_INT8] ||
         (enabled[PRECISION_FLOAT16] && enabled[PRECISION_BFLOAT16]))
-        rc = error_set(err, ERR_UNSUPPORTED,
-                       "%s has no precisions of layers, but goes by the types of the model, and these can be either "
-                       "float16 or bfloat16 beside float32: leave out --int8, --precision float16, and one of --fp16 "
-                       "and --bf16",
-                       command->library->name);
+        rc = error_set(
+            err, ERR_UNSUPPORTED,
+            "%s sets precisions by the types of the model, not by layer: the lower one is float16 or bfloat16, the "
+            "higher one float32. Leave out --int8, --precision float16, and one of --fp16 and --bf16",
+            command->library->name);
     else
         log_message(command->context->log, LOG_INFO,
-                    "%s has no precisions of layers, but goes by the types of the model: each engine is built of a "
-                    "model in which Casts say what is %s",
+                    "%s sets precisions by the types of the model, not by layer: each engine is built from a model in "
+                    "which Casts select %s",
                     command->library->name, enabled[PRECISION_BFLOAT16] ? "bfloat16" : "float16");
     return rc;
 }
@@ -224,7 +224,7 @@ static int open_network(struct precision_command *command, struct error *err)
 
     if (command->values->file.model.type == MODEL_ENGINE)
         return error_set(err, ERR_INVALID,
-                         "'%s' is an engine, whose precisions are decided: give the ONNX model that it was built from",
+                         "'%s' is an engine, whose precisions are fixed: pass the ONNX model that it was built from",
                          command->values->file.model.path);
     rc = model_file_load(command->context, &command->values->file, &model, err);
     if (rc < 0)
@@ -434,27 +434,25 @@ static const char *const essential[] = {"--check",
 
 const struct command cmd_debug_precision = {
     .name = "precision",
-    .summary = "find the layers that have to run in higher precision",
-    .description = "Builds the model with some layers in higher precision, the others in the lowest that is allowed, "
-                   "and lets the check tell whether that is accurate enough. "
-                   "All layers in higher and all layers in lower precision are checked first.\n\n"
-                   "bisect and linear look for how many layers from one end of the network have to be in higher "
-                   "precision. "
-                   "minimal asks how much each layer suffers from the lower precision, and looks for a set of layers, "
-                   "anywhere in the network, none of which can be left out; that is checked, one by one.\n\n"
-                   "The answer names layers and ONNX nodes, and comes as words for --layer-precisions. "
-                   "--output-onnx writes it into the model as Cast nodes, which any runtime takes. "
-                   "With --emit onnx every candidate is such a model, so that the check can be about any runtime. "
-                   "Layers that are not worth the Casts around them are then in higher precision, too, where the check "
-                   "passes, and the answer tells these from the needed ones.\n\n"
-                   "Each verdict is saved. "
-                   "After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it was.",
+    .summary = "find the layers that need higher precision",
+    .description =
+        "Builds the model with some layers in higher precision and the others in the lowest enabled one; the check "
+        "decides whether that is accurate enough. All layers in higher and all layers in lower precision are checked "
+        "first.\n\n"
+        "bisect and linear find how many layers from one end of the network need higher precision. minimal ranks "
+        "layers by their error in lower precision and finds a 1-minimal set of layers anywhere in the network: the "
+        "check fails if any single one is left out, which is tested.\n\n"
+        "The answer names layers and ONNX nodes, and is printed as values for --layer-precisions. --output-onnx writes "
+        "it into the model as Cast nodes, which any runtime supports. With --emit onnx every candidate is such a "
+        "model, so the check can use any runtime. If the check still passes, layers whose Casts cost more than lower "
+        "precision saves are kept in higher precision, too; the answer lists them separately.\n\n"
+        "Each verdict is saved. After Ctrl-C or a crash, resume with the same command and --load-debug-replay.",
     .example = "polygraphy debug precision model.onnx --fp16 --mode minimal \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2\n"
                "# the same for another runtime\n"
                "polygraphy debug precision model.onnx --mode minimal --emit onnx --output-onnx mixed.onnx \\\n"
                "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json --atol 1e-2\n"
-               "# several checks at a time\n"
+               "# checks in parallel\n"
                "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

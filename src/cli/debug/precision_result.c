@@ -21,7 +21,7 @@ static void set_verdict(const struct precision_report *report, struct result *re
     size_t chosen = bitset_count(&result->chosen), all = (size_t)result->lowered;
 
     if (result->outcome != PRECISION_FOUND)
-        result_set_verdict(ret, REPORT_FAILED, "No choice of precisions passes the check");
+        result_set_verdict(ret, REPORT_FAILED, "The check fails with every tested choice of precisions");
     else if (result->none_needed)
         result_set_verdict(ret, REPORT_PASSED, "No layer needs the higher precision");
     else if (chosen == 1 && result->is_minimal)

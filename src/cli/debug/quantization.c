@@ -20,9 +20,8 @@
 static const struct option quantization_rows[] = {
     ROW(float_model, .names = {"--float"}, .kind = OPTION_ONE, .value_name = "MODEL", .file = OPTION_READS_MODEL,
         .extensions = "onnx",
-        .help = "the float model that the quantized one was made of: its outputs are the reference, and its weights "
-                "those of constants that are stored as integers. Without it the reference is the quantized model with "
-                "all quantizers switched off that can be"),
+        .help = "the float model that was quantized: its outputs are the reference, and its weights replace constants "
+                "that are stored as integers. Default: the quantized model with all possible quantizers disabled"),
 };
 
 static const struct option_group quantization_options = {
@@ -48,7 +47,7 @@ static void warn_of_bodies(const struct quantization_command *command)
 {
     if (command->subject.quantizers.inside > 0)
         log_message(command->context->log, LOG_WARNING,
-                    "%zu QuantizeLinear and DequantizeLinear in bodies of nodes and in functions are not looked at",
+                    "%zu QuantizeLinear and DequantizeLinear in subgraphs and functions are ignored",
                     command->subject.quantizers.inside);
 }
 
@@ -63,8 +62,8 @@ static void warn_of_quantized_reference(const struct quantization_command *comma
     quantizers_find(subject->float_model, NULL, &quantizers);
     if (quantizers.count > 0)
         log_message(command->context->log, LOG_WARNING,
-                    "--float: '%s' has %zu quantizer(s) itself, so that it is not the model in float: it is "
-                    "compared with all the same, and what is said below is about that",
+                    "--float: '%s' contains %zu quantizer(s), so it is not a float model. All figures below compare "
+                    "with this model",
                     subject->float_model->display_name, quantizers.count);
     quantizers_release(&quantizers);
 }
@@ -81,8 +80,8 @@ static int measure_table(struct quantization_command *command, struct error *err
     command->data_are_generated = data_loader_generates(study->loader);
     if (command->data_are_generated)
         log_message(context->log, LOG_WARNING,
-                    "Input data are made up: what activations reach, and so what clips and what it costs, may be "
-                    "otherwise with real ones (--load-inputs)");
+                    "Input data are generated: the range of activations, and so clipping and noise, may differ from "
+                    "real data. Pass --load-inputs for real data");
     warn_of_bodies(command);
     warn_of_quantized_reference(command);
     study->subject = &command->subject;
@@ -147,9 +146,7 @@ static int debug_quantization_run(const struct command_context *context,
     int rc;
 
     if (parse_given(context->parse, "--emit") && !quantization_search_is_wanted(context, values))
-        return error_set(err, ERR_INVALID,
-                         "--emit is about the answer of a search, and nothing says what to search for: --check, or a "
-                         "tolerance as --atol");
+        return error_set(err, ERR_INVALID, "--emit needs a search: pass --check, or a tolerance such as --atol");
     if (quantization_search_is_wanted(context, values)) {
         rc = own_check_refuse_unknown_outputs(context, &values->comparison, path, err);
         if (rc < 0)
@@ -205,13 +202,11 @@ const struct command cmd_debug_quantization = {
     .name = "quantization",
     .summary = "find the quantizers that cost accuracy",
     .description =
-        "Says of each quantizer of a model with QuantizeLinear and DequantizeLinear what it costs: the noise that it "
-        "makes in its own tensor, what is left of it at the outputs when only this one is on, and what is won when "
-        "only this one is off; besides, what of its values it clips, which part of its range is not used, and scales "
-        "that are for nothing or far from the others.\n\n"
-        "For that the model is run twice for each quantizer, with switches in place of its quantizers, in float "
-        "between them: what is measured is quantization itself. How near that is to what the runtime makes of the "
-        "model is said, too.",
+        "Measures the cost of each quantizer of a model with QuantizeLinear and DequantizeLinear: the noise in its own "
+        "tensor, the noise at the outputs with only this one enabled, and the gain with only this one disabled; also "
+        "the share of clipped values, the unused part of the range, and known traps.\n\n"
+        "The model runs twice for each quantizer, with a switch in place of each quantizer and float kernels between "
+        "them, so that only quantization is measured. The difference from the runtime's own kernels is reported, too.",
     .example = "# which quantizers make the outputs worse than those of the float model?\n"
                "polygraphy debug quantization model_int8.onnx --float model.onnx --load-inputs inputs.json",
     .groups = groups,

@@ -1,4 +1,4 @@
-/* reduce.c: cut a failing ONNX model down to the smallest part that still fails. */
+/* cli/debug/reduce.c: reduce a failing ONNX model to the smallest subgraph that still fails. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,10 +112,9 @@ static int prepare_model(const struct command_context *context, const struct deb
     int rc;
 
     if (load->fp_to_fp16)
-        return error_set(
-            err, ERR_UNSUPPORTED,
-            "--fp-to-fp16: make a float16 model with `polygraphy convert --fp-to-fp16 -o half.onnx` and reduce "
-            "that");
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--fp-to-fp16: convert the model first (`polygraphy convert --fp-to-fp16 -o half.onnx`) and "
+                         "reduce the result");
     rc = model_file_open(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
@@ -142,7 +141,7 @@ static int refuse_results_as_artifact(const struct debug_reduce_settings *settin
     if (!reduce->all || save->path == NULL || strcmp(save->path, session->check.files.items[CANDIDATE_ARTIFACT]) != 0)
         return 0;
     return error_set(err, ERR_INVALID,
-                     "-o '%s': with --all candidates would replace the first result there; choose another path",
+                     "-o '%s': with --all, candidates would overwrite the first result; choose another path",
                      save->path);
 }
 
@@ -218,14 +217,14 @@ static void set_verdict(const struct reduction *reduction, struct result *ret)
     if (result->outcome != REDUCE_FOUND)
         result_set_verdict(ret, REPORT_UNKNOWN, "%s",
                            result->outcome == REDUCE_DOES_NOT_FAIL ? "The original model does not fail the check"
-                                                                   : "No model was seen to fail");
+                                                                   : "No model failed the check");
     else if (nodes == 1 && result->items[0].is_minimal)
         result_set_verdict(ret, kind, "'%s' fails alone: 1 node of %zu",
                            model_node_label(reduction->model, (uint32_t)bitset_next(&result->items[0].nodes, 0)),
                            reduction->original_nodes);
     else
         result_set_verdict(ret, kind, "%zu nodes of %zu fail%s", nodes, reduction->original_nodes,
-                           result->items[0].is_minimal ? ", and no single one of them can be left out" : "");
+                           result->items[0].is_minimal ? "; removing any single one of them makes the check pass" : "");
 }
 
 static void fill_result(const struct reduction *reduction, struct result *ret)
@@ -253,7 +252,7 @@ static int refuse_missing_result(const struct debug_reduce_settings *settings, c
                                  struct error *err)
 {
     const char *reason = result->outcome == REDUCE_DOES_NOT_FAIL ? "the original model does not fail the check"
-                                                                 : "no model was seen to fail";
+                                                                 : "no model failed the check";
     const struct reduce_settings *reduce = &settings->reduce;
     const struct onnx_save_values *save = &settings->file.save;
 
@@ -303,16 +302,15 @@ static void report_sizes(const struct command_context *context, const struct inp
     }
     if (sizes->outcome == INPUT_SIZES_FOUND)
         log_message(context->log, LOG_WARNING,
-                    "The model does not run where sizes that it leaves open are 1: %s\n"
-                    "It runs with --model-input-shapes%s\n"
-                    "Values of its tensors are taken from a run with these sizes. Give that option, with sizes of real "
-                    "data if you know them, so that the model and its parts have them in checks as well.",
+                    "The model does not run with its dynamic dimensions set to 1: %s\nIt runs with "
+                    "--model-input-shapes%s\nTensor values come from a run with these shapes. Pass that option, with "
+                    "shapes of real data if you know them, so that checks use them as well.",
                     sizes->why.message, option.data);
     else if (sizes->outcome == INPUT_SIZES_NONE)
         log_message(context->log, LOG_WARNING,
-                    "The model does not run on generated data, whether sizes that it leaves open are 1 or more: %s\n"
-                    "There are values for what depends on constants alone. Say with which sizes it runs, in place of "
-                    "these: --model-input-shapes%s\nor give data with --load-inputs.",
+                    "The model does not run on generated data, with its dynamic dimensions set to 1 or more: %s\n"
+                    "Only tensors that depend on constants alone have values. Pass valid shapes, in place of these: "
+                    "--model-input-shapes%s\nor data with --load-inputs.",
                     sizes->why.message, option.data);
     string_release(&option);
 }
@@ -437,40 +435,35 @@ static const char *const essential[] = {
 
 const struct command cmd_debug_reduce = {
     .name = "reduce",
-    .summary = "cut a failing ONNX model down to the smallest part that still fails",
-    .description = "Looks for the smallest piece of the model that still fails the check. "
-                   "First the outputs are moved towards the beginning for as long as the failure stays, "
-                   "then the inputs towards the end. "
-                   "In every iteration the candidate is written to polygraphy_debug.onnx, and the check decides: "
-                   "exit status 0 means that it passed.\n\n"
-                   "The original model is checked first: if it does not fail, the tool says so and stops. "
-                   "What is written in the end is a model that was seen to fail.\n\n"
-                   "Cutting inputs can leave other branches without a source; "
-                   "they are frozen to the values that they have for the input data, "
-                   "so give real data with --load-inputs when the failure depends on them.\n\n"
-                   "--mode minimal does more. "
-                   "Any set of nodes is a candidate: tensors that are cut off become inputs (integers, "
-                   "which are mostly shapes and indices, become constants). "
-                   "The result is 1-minimal: leaving out any single one of its nodes makes the failure go away, "
-                   "and that was checked. "
-                   "An error that builds up over a chain of nodes needs that chain, so such a result can be long. "
-                   "--iter-inputs and --iter-golden write what a candidate's inputs and outputs hold in the original "
-                   "model, run by ONNX Runtime (or what --golden names), "
-                   "so that the check can compare without files of its own.\n\n"
-                   "With --all the search goes on after that in what is left of the model, "
-                   "until it does not fail any more.\n\n"
-                   "--simplify goes on with what was found: "
-                   "weights become zeros, ones or noise, so that the model can be passed on, "
-                   "attributes get their defaults, inputs become smaller, bodies and functions lose nodes, "
-                   "as far as the failure stays. "
-                   "What the model computes is another thing then, "
-                   "so this is for checks that compare backends with each other, or look for infinities.\n\n"
-                   "-j runs several checks at a time, of the candidates that will probably be needed next; "
-                   "everything else is the same as without it. "
-                   "Each candidate has a file of its own then, and {artifact} in the check stands for it. "
-                   "--launcher and --work-dir take the checks to a cluster.\n\n"
-                   "Each verdict is saved. "
-                   "After Ctrl-C, or worse, the same command with --load-debug-replay goes on where it was.",
+    .summary = "reduce a failing ONNX model to the smallest subgraph that still fails",
+    .description =
+        "Finds the smallest subgraph of the model that still fails the check. "
+        "First the outputs are moved towards the inputs as long as the check fails, then the inputs towards the "
+        "outputs. "
+        "In every iteration the candidate is written to polygraphy_debug.onnx and the check decides: exit status 0 is "
+        "a pass.\n\n"
+        "The original model is checked first: if it does not fail, the tool reports that and stops. "
+        "The model that is written at the end has failed the check.\n\n"
+        "Cutting inputs can leave other branches without a source; they are frozen to the values that they have for "
+        "the input data, so pass real data with --load-inputs if the failure depends on them.\n\n"
+        "With --mode minimal any set of nodes is a candidate: tensors that are cut become inputs (integers, which are "
+        "mostly shapes and indices, become constants). "
+        "The result is 1-minimal: removing any single one of its nodes makes the check pass, which is tested. "
+        "An error that accumulates over a chain of nodes needs that chain, so such a result can be long. "
+        "--iter-inputs and --iter-golden write the values of a candidate's inputs and outputs in the original model, "
+        "computed by ONNX Runtime (or by the runner that --golden names), so that the check needs no other "
+        "files.\n\n"
+        "With --all the search then continues in the rest of the model until that no longer fails.\n\n"
+        "--simplify continues with the result: weights become zeros, ones or noise, so that the model can be shared, "
+        "attributes get their defaults, inputs become smaller, subgraphs and functions lose nodes, as long as the "
+        "check fails. "
+        "This changes what the model computes, so use it with checks that compare backends with each other or look "
+        "for infinities.\n\n"
+        "-j runs checks in parallel, for the candidates that will probably be needed next; the result is the same as "
+        "without it. "
+        "Each candidate then has a separate file, which {artifact} in the check stands for. "
+        "--launcher and --work-dir run the checks on a cluster.\n\n"
+        "Each verdict is saved. After Ctrl-C or a crash, resume with the same command and --load-debug-replay.",
     .example =
         "polygraphy debug reduce model.onnx -o reduced.onnx --check polygraphy run polygraphy_debug.onnx --onnxrt "
         "--validate\n"

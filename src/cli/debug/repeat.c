@@ -78,13 +78,11 @@ static const char *const essential[] = {"--check",
 const struct command cmd_debug_repeat = {
     .name = "repeat",
     .summary = "run a command repeatedly and sort its artifacts into good and bad",
-    .description = "Runs the check again and again, moves the files it leaves behind into the folders `good` and `bad` "
-                   "by its verdict, and counts. "
-                   "This is the tool for failures that come and go: "
-                   "keep what differs between good and bad iterations (tactic replays, logs, "
-                   "outputs) as artifacts and compare.\n\n"
-                   "The verdicts are saved after every iteration. "
-                   "A session that was interrupted, or even killed, goes on where it was with --load-debug-replay.\n\n"
+    .description = "Runs the check repeatedly, moves the files that it writes into the folders `good` and `bad` by its "
+                   "verdict, and counts. Use it for intermittent failures: keep what differs between good and bad "
+                   "iterations (tactic replays, logs, outputs) as artifacts and compare.\n\n"
+                   "The verdicts are saved after every iteration. Resume a session that was interrupted or killed with "
+                   "--load-debug-replay.\n\n"
                    "In the check's environment, POLYGRAPHY_ITERATION is the number of the iteration, counting from 0. "
                    "With --exit-code the exit status is 4 when at least one iteration failed, 0 when all passed.",
     .example = "# until a test fails for the first time, and what it wrote in good and bad iterations\n"

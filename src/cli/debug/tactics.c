@@ -33,18 +33,19 @@ static int finish_tactics(struct parse *parse, void *given, struct error *err)
     const struct debug_tactics_settings *values = given;
 
     if (parse_given(parse, "--load-tactics"))
-        return error_set(err, ERR_INVALID,
-                         "--load-tactics: debug tactics makes replays of its own, out of good and bad ones");
+        return error_set(
+            err, ERR_INVALID,
+            "--load-tactics: debug tactics creates its replays from the good and the bad one; leave the option out");
     if (parse_given(parse, "--exclude-tactics"))
         return error_set(err, ERR_INVALID,
-                         "--exclude-tactics: debug tactics tries the tactics of the two replays, all of them. To see "
-                         "whether a build is good without one, give --exclude-tactics to run or to debug build");
+                         "--exclude-tactics: debug tactics tries all tactics of the two replays. To test builds "
+                         "without a tactic, pass --exclude-tactics to run or to debug build");
     if (!values->dir && (!values->good || !values->bad))
-        return error_set(err, ERR_INVALID,
-                         "replays are missing: give --good and --bad, or --dir with the folder that debug build has "
-                         "sorted them into");
+        return error_set(
+            err, ERR_INVALID,
+            "no replays: pass --good and --bad, or --dir with the folder into which debug build sorted them");
     if (values->dir && values->good && values->bad)
-        return error_set(err, ERR_INVALID, "--dir means nothing beside --good and --bad: leave it out");
+        return error_set(err, ERR_INVALID, "--dir has no effect with --good and --bad: leave it out");
     return jobs_check(parse, &values->debug.session, true, err);
 }
 
@@ -54,16 +55,17 @@ static const struct option tactics_rows[] = {
     ROW(good, .names = {"--good"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
         .help = "the tactic replay of a build that passes the check, or a folder with several"),
     ROW(bad, .names = {"--bad"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_READS, .extensions = "json",
-        .help = "that of one that fails it, or a folder with several"),
+        .help = "the tactic replay of a build that fails the check, or a folder with several"),
     ROW(dir, .names = {"--dir"}, .kind = OPTION_ONE, .value_name = "FOLDER",
-        .help = "where the folders `good` and `bad` with replays are: the two that differ least are taken"),
-    ROW(fixed, .names = {"--save-mended-tactics"}, .kind = OPTION_ONE, .value_name = "PATH", .file = OPTION_WRITES,
-        .extensions = "json",
-        .help = "write the bad replay with the tactics at fault replaced by the good one's, "
-                "if such a build was seen to pass: for --load-tactics"),
+        .help =
+            "folder with the folders `good` and `bad` of replays: the good and the bad one that differ least are used"),
+    ROW(fixed, .names = {"--save-fixed-tactics"}, .former_name = "--save-mended-tactics", .kind = OPTION_ONE,
+        .value_name = "PATH", .file = OPTION_WRITES, .extensions = "json",
+        .help = "write the bad replay with the wrong tactics replaced by those of the good one, for --load-tactics. "
+                "Only written if a build with it passed"),
     JOBS_ROW(struct debug_tactics_settings,
-             "Only where no kernel is timed: with --deterministic or --error-on-timing-cache-miss. ",
-             ". Each candidate has a file of its own then, which the check names {artifact}, or by its usual path"),
+             "Needs --deterministic or --error-on-timing-cache-miss, so that no kernel is timed. ",
+             ". Each candidate has a separate file, which the check names as {artifact} or by its usual path"),
 };
 
 static const struct option_group tactics_options = {
@@ -85,7 +87,7 @@ static int load_builds(struct tactic_builds *builds, const char *kind, const cha
     if (file_is_folder(folder)) {
         rc = tactic_builds_load(builds, folder, log, err);
         if (rc == 0 && builds->count == 0)
-            rc = error_set(err, ERR_MISSING, "there is no tactic replay in '%s'", folder);
+            rc = error_set(err, ERR_MISSING, "no tactic replay in '%s'", folder);
     } else {
         struct tactic_build build = {.path = memory_strdup(folder)};
 
@@ -104,8 +106,8 @@ static void log_pair(const struct tactic_pair *pair, struct log *log)
                     pair->bad->path);
     if (pair->same_good != NULL && pair->differences > 0)
         log_message(log, LOG_WARNING,
-                    "'%s' passed and '%s' failed with the same tactics: something else decides as well, or chance "
-                    "(debug repeat tells)",
+                    "'%s' passed and '%s' failed with the same tactics: the verdict also depends on something else, or "
+                    "is not reproducible (`polygraphy debug repeat` counts)",
                     pair->same_good->path, pair->same_bad->path);
 }
 
@@ -157,8 +159,8 @@ static int refuse_other_types(const struct tactic_build *build, const struct eng
         if (!builds->file.request.builder.precision.enabled[i] && replay_has(&build->replay, dtype) &&
             !has_type(builds->network, precision_type((enum precision)i)))
             return error_set(err, ERR_INVALID,
-                             "'%s' does not say in which precision it was built, but has tensors of %s: give the "
-                             "options for precision (--fp16, --bf16, --int8) of that build",
+                             "'%s' does not record its precision, but has %s tensors: pass the precision options "
+                             "(--fp16, --bf16, --int8) of that build",
                              build->path, dtype);
     }
     return 0;
@@ -181,10 +183,9 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
     precision_words_of(&builds->file.request.builder.precision, ret);
     tactic_options_text(ret, &text);
     if (known->known)
-        log_message(log, LOG_INFO, "Building as the replays were built: with %s", text.data);
+        log_message(log, LOG_INFO, "Building with the precision of the replays: %s", text.data);
     else
-        log_message(log, LOG_WARNING, "The replays do not say in which precision they were built; here it is with %s",
-                    text.data);
+        log_message(log, LOG_WARNING, "The replays do not record their precision: building with %s", text.data);
     return 0;
 }
 
@@ -223,8 +224,7 @@ static int save_fixed_replay(struct tactic_isolation *isolation, const char *pat
     if (path == NULL)
         return 0;
     if (!tactic_isolation_fixed_replay(isolation, &fixed)) {
-        log_message(log, LOG_WARNING, "'%s' is not written: no build with the bad one's tactics but a few has passed",
-                    path);
+        log_message(log, LOG_WARNING, "'%s' is not written: no build with a corrected bad replay passed", path);
         return 0;
     }
     rc = tactic_replay_save(&fixed, path, err);
@@ -238,7 +238,7 @@ static void announce_differences(const struct tactic_isolation *isolation, struc
 {
     if (isolation->only_in_one > 0)
         log_message(log, LOG_WARNING,
-                    "%zu layer(s) are only in one of the replays, as if they were of different networks: the builder "
+                    "%zu layer(s) are only in one of the replays, which may be of different networks: the builder "
                     "chooses their tactics",
                     isolation->only_in_one);
     log_message(log, LOG_INFO, "%zu of %zu layer(s) have different tactics in the two replays",
@@ -405,23 +405,19 @@ static const char *const essential[] = {"--check", "--dir",         "--good",   
 const struct command cmd_debug_tactics = {
     .name = "tactics",
     .summary = "prove which tactics make a build fail",
-    .description = "Takes the tactic replay of a build that passes and that of one that fails: "
-                   "of those that debug build has sorted, the two that differ least. "
-                   "First both are built again, to see the one pass and the other fail. "
-                   "Then the network is built with mixtures of them, and the difference is halved with each: "
-                   "with d layers whose tactics differ, about log2(d) builds find the one that turns the verdict. "
-                   "If it does not fail alone, those are found that it needs to.\n\n"
-                   "The result was seen, not inferred: the good build with these tactics fails, "
-                   "and without any one of them it passes. "
-                   "One more build says whether the bad one passes without them, or has another fault as well.\n\n"
-                   "Replays say in which precision they were built, and it is built like that again; "
-                   "of other programs' replays, they do not. "
-                   "Give the same options for tactic sources, plug-ins and calibration as to those builds. "
-                   "With --save-tactics, the file holds the mixture while the check runs; "
-                   "as an artifact it is kept for each iteration. "
-                   "With --json, the result also goes to a file. "
-                   "With --exit-code the exit status is 4 when nothing was found, "
-                   "because the good replay fails or the bad one passes.",
+    .description =
+        "Compares the tactic replay of a build that passes with one of a build that fails; of those that debug build "
+        "sorted, the two that differ least. Both are built again first, to verify that one passes and the other fails. "
+        "Then the network is built with mixtures of both, which halve the difference (delta debugging): with d layers "
+        "whose tactics differ, about log2(d) builds find the tactic that changes the verdict, or the set of tactics "
+        "that only fail together.\n\n"
+        "The result is verified: the good build with these tactics fails, and without any one of them it passes. One "
+        "more build tests whether the bad one passes without them or has another cause as well.\n\n"
+        "Replays record the precision of their build, which is used again; replays of other programs do not. Pass the "
+        "same options for tactic sources, plug-ins and calibration as for those builds. With --save-tactics, the file "
+        "contains the mixture while the check runs; as an artifact it is kept for each iteration. With --exit-code the "
+        "exit status is 4 when nothing was found, "
+        "because the good replay fails or the bad one passes.",
     .example = "# the replays come from debug build, see there\n"
                "polygraphy debug tactics model.onnx --dir replays \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",

@@ -61,8 +61,8 @@ static void add_kernel_evidence(const struct tactic_isolation *isolation, struct
     add_layers(isolation, fault, &layers);
     if (kernel->search.exact)
         result_add_line(ret, RESULT_EVIDENCE,
-                        "the good build fails with this kernel in each of these layers alone; the bad build passes "
-                        "without it in these: %s",
+                        "the good build fails with this kernel in any single one of these layers; the bad build passes "
+                        "without it in these layers: %s",
                         layers.data);
     else
         result_add_line(
@@ -88,19 +88,19 @@ static void add_rest(const struct tactic_isolation *isolation, struct result *re
     if (!isolation->search.necessary && fault != NULL)
         add_kernel_evidence(isolation, ret);
     if (harmless > 0)
-        result_add_line(ret, RESULT_NOTE, "The same kernel does no harm in %zu other layer(s)", harmless);
+        result_add_line(ret, RESULT_NOTE, "The same kernel is correct in %zu other layer(s)", harmless);
     if (isolation->search.necessary || fault != NULL)
         return;
     if ((kernel->searched ? kernel->search.without : isolation->search.without) == VERDICT_FAIL)
         result_add_line(ret, RESULT_CAUTION,
-                        "The bad build fails without%s, too: there is another cause among the other %zu layer(s). "
-                        "Correct the bad replay here, and run this command again",
-                        kernel->searched ? " it, and without this kernel in any layer" : "", left);
+                        "The bad build also fails without%s: there is another cause among the other %zu layer(s). "
+                        "Correct these tactics in the bad replay and run this command again",
+                        kernel->searched ? " this kernel in any layer" : " these tactics", left);
     else
         result_add_line(ret, RESULT_NOT_TESTED,
                         "whether there is another cause among the other %zu layer(s): the check is inconclusive on the "
                         "bad build without%s",
-                        left, kernel->searched ? " this kernel in any layer" : "");
+                        left, kernel->searched ? " this kernel in any layer" : " these tactics");
 }
 
 static void add_fixes(const struct tactic_isolation *isolation, struct result *ret)
@@ -109,7 +109,7 @@ static void add_fixes(const struct tactic_isolation *isolation, struct result *r
 
     if (isolation->fixed != NULL)
         result_add_line(ret, RESULT_FIX,
-                        "--load-tactics %s: the bad build's tactics without those at fault; a build with them passed",
+                        "--load-tactics %s: the bad build's tactics without the wrong ones; a build with them passed",
                         isolation->fixed);
     if (!can_be_excluded(isolation))
         return;
@@ -150,17 +150,15 @@ static void add_found(const struct tactic_isolation *isolation, struct result *r
                         isolation->search.necessary ? pronoun : "");
     add_rest(isolation, ret);
     add_fixes(isolation, ret);
-    result_add_line(ret, RESULT_NOTE, "Found with %zu build(s), those of the replays themselves included",
-                    isolation->builds);
+    result_add_line(ret, RESULT_NOTE, "Found with %zu build(s), including those of the two replays", isolation->builds);
 }
 
 static void set_failure(const struct tactic_isolation *isolation, struct result *ret)
 {
     static const char *const failures[] = {
-        [ISOLATION_SAME] =
-            "The replays have the same tactics: the choice of tactics is not what makes one of the builds fail",
+        [ISOLATION_SAME] = "The replays have the same tactics: the choice of tactics is not the cause",
         [ISOLATION_GOOD_FAILS] = "A build with the tactics of the good replay fails: the check, the data or other "
-                                 "options are not those that it passed with",
+                                 "options differ from those with which it passed",
         [ISOLATION_BAD_PASSES] =
             "A build with the tactics of the bad replay passes: the choice of tactics does not make "
             "it fail, or it fails only in some runs",
@@ -206,7 +204,7 @@ static void add_tactics(const struct tactic_isolation *isolation, struct result 
 
 static const struct result_column build_columns[] = {
     {"replay", "replay", RESULT_TEXT, false},
-    {"exchanged", "with the other one's tactics in", RESULT_NAMES, false},
+    {"exchanged", "with the tactics of the other build in", RESULT_NAMES, false},
     {"verdict", "verdict", RESULT_TEXT, false},
 };
 

@@ -92,7 +92,8 @@ typedef int option_convert(struct parse *parse, const char *spelling, struct wor
                            struct error *err);
 
 struct option {
-    const char *names[4]; /* "-o", "--output"; a single name without a dash is a positional word */
+    const char *names[4];    /* "-o", "--output"; a single name without a dash is a positional word */
+    const char *former_name; /* of earlier versions: accepted in full, never shown; NULL: none */
     enum option_kind kind;
     enum option_type type;
     const char *value_name;     /* placeholder of the value in --help; NULL: from the name or the choices */

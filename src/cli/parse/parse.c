@@ -171,8 +171,10 @@ struct exact_search {
 static bool visit_exact(void *data, struct option_match match)
 {
     struct exact_search *search = data;
+    const char *former = option_of(&match)->former_name;
 
-    search->found = text_equal_string(search->wanted, match.name);
+    search->found =
+        text_equal_string(search->wanted, match.name) || (former != NULL && text_equal_string(search->wanted, former));
     if (search->found)
         *search->ret = match;
     return !search->found;

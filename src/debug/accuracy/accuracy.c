@@ -141,7 +141,7 @@ static void confirm_fix(struct study *study)
         fixed.model = fix->model;
     do {
         struct study_step *step =
-            step_begin_suspect(study, &fixed, "mended", study_text(study, "The whole model with %s", fix->what));
+            step_begin_suspect(study, &fixed, "fixed", study_text(study, "The whole model with %s", fix->what));
 
         step->is_fresh = true;
         step_add_words(step, fix->options);

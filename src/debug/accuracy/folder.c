@@ -229,7 +229,7 @@ int accuracy_folder_open(struct study *study, struct error *err)
     rc = result_folder_begin(study->settings->folder, "debug accuracy", err);
     if (rc < 0)
         return rc;
-    rc = session_lock_take(&study->lock, session, "keeps its experiments beside", "-o", study->log, err);
+    rc = session_lock_take(&study->lock, session, "keeps its experiments next to", "-o", study->log, err);
     if (rc < 0)
         return rc;
     lock_out_orphans(study, session);

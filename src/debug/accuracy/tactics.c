@@ -129,7 +129,7 @@ static bool isolate_tactics(struct study *study, const struct tactic_exploration
     step_add_words(step, study->settings->loading);
     step_add_words(step, study->settings->explored);
     step_add(step, "--load-inputs", subject->inputs, "--iter-artifact", engine, "--save-debug-replay",
-             step_path(step, "replay.json"), "--save-mended-tactics", fixed, NULL);
+             step_path(step, "replay.json"), "--save-fixed-tactics", fixed, NULL);
     add_engine_check(step, subject, engine);
     step_run(step);
     step->builds = step_count(step, "builds");

@@ -7,7 +7,7 @@
 #include "base/text/text.h"
 #include "debug/check/report.h"
 
-#define LONGEST_LINE 300 /* bytes of it that are told */
+#define LONGEST_LINE 300 /* bytes of a line that are reported */
 
 void check_evidence_release(struct check_evidence *evidence)
 {
@@ -28,7 +28,7 @@ static bool is_word(char character)
            character == '_';
 }
 
-/* How long the unit of time is that begins here, with a blank before it or not; 0: there is none. */
+/* Length of the unit of time that begins at `at`, with or without a blank before it; 0 if there is none. */
 static size_t unit_length(struct text text, size_t at)
 {
     static const char *const units[] = {"seconds", "second", "sec", "min", "ms", "us", "ns", "s"};
@@ -44,7 +44,7 @@ static size_t unit_length(struct text text, size_t at)
     return 0;
 }
 
-/* How much of the text from `at` on is a duration, a time of day, a date or an address in memory; 0: nothing. */
+/* Length of the duration, time of day, date or memory address that begins at `at`; 0 if there is none. */
 static size_t time_length(struct text text, size_t at)
 {
     size_t end = at, colons = 0, dashes = 0;
@@ -77,7 +77,7 @@ static void add_without_times(struct text text, struct string_builder *ret)
         string_add_char(ret, length > 0 ? '#' : text.data[at]);
         at += length > 0 ? length : 1;
     }
-    string_add_char(ret, '\0'); /* where one stream ends */
+    string_add_char(ret, '\0'); /* separates the two streams */
 }
 
 static struct hash hash_without_times(int code, struct text out, struct text error_out)
@@ -90,7 +90,7 @@ static struct hash hash_without_times(int code, struct text out, struct text err
     return hash_bytes(text.data, text.size);
 }
 
-/* ---- The line that says most ---- */
+/* ---- The most informative line ---- */
 
 static struct text next_line(struct text *rest)
 {
@@ -109,9 +109,9 @@ static struct text next_line(struct text *rest)
     return line;
 }
 
-/* The first line; but in our own logs and Polygraphy's the first error, and the last line of what Python says about an
- * exception. */
-static struct text telling_line(struct text output)
+/* The first line; in logs of this program and of Polygraphy the first error, and in a Python traceback the last line.
+ * */
+static struct text find_informative_line(struct text output)
 {
     struct text rest = output, first = {0}, last = {0}, error = {0};
 
@@ -133,11 +133,11 @@ static struct text telling_line(struct text output)
 
 static char *line_of(struct text out, struct text error_out)
 {
-    struct text line = telling_line(error_out);
+    struct text line = find_informative_line(error_out);
     struct string_builder ret;
 
     if (line.size == 0)
-        line = telling_line(out);
+        line = find_informative_line(out);
     string_init(&ret);
     if (line.size > LONGEST_LINE)
         line.size = LONGEST_LINE;
@@ -161,7 +161,7 @@ void check_evidence_add(struct check_evidence *evidence, const struct process_re
     const struct text error_out = {result->error_out.data, result->error_out.size};
     int code = check_exit_code(result);
     struct hash said = hash_without_times(code, out, error_out);
-    bool all_kept = result->out.left_out + result->error_out.left_out == 0; /* else nobody knows what the middle was */
+    bool all_kept = result->out.left_out + result->error_out.left_out == 0; /* else the middle is unknown */
     struct string_builder hidden;
 
     check_evidence_release(evidence);
@@ -193,17 +193,17 @@ void check_evidence_leave_out(struct check_evidence *evidence, const struct chec
 void check_evidence_describe(const struct check_evidence *evidence, struct string_builder *ret)
 {
     if (evidence->line == NULL) {
-        string_add(ret, "what it said is from an earlier session");
+        string_add(ret, "in an earlier session, whose output is not kept");
         return;
     }
     if (evidence->timed_out)
-        string_add_format(ret, "it ran out of time after %.1f s", evidence->seconds);
+        string_add_format(ret, "timed out after %.1f s", evidence->seconds);
     else if (evidence->code < 0)
-        string_add_format(ret, "signal %d ended it", -evidence->code);
+        string_add_format(ret, "killed by signal %d", -evidence->code);
     else
-        string_add_format(ret, "it ended with code %d", evidence->code);
+        string_add_format(ret, "exit code %d", evidence->code);
     if (evidence->line[0] == '\0')
-        string_add(ret, ", and wrote nothing");
+        string_add(ret, ", no output");
     else
-        string_add_format(ret, ", and wrote: %s", evidence->line);
+        string_add_format(ret, ", output: %s", evidence->line);
 }

@@ -1,7 +1,7 @@
 /* debug/belief/repeated.c: see repeated.h. */
 #include "debug/belief/repeated.h"
 
-/* A candidate whose first runs are all skipped is not run again and again: as a rule it just cannot be built. */
+/* A candidate whose first runs are all skipped is not repeated further: usually it cannot be built. */
 #define SKIPS_WITHOUT_RUN 3
 
 void repeated_check_init(struct repeated_check *check, bool enabled, bool no_false_failures, struct log *log)
@@ -35,8 +35,8 @@ struct repeated_runs repeated_runs_begin(struct repeated_check *check, enum expe
     if (!check->warned && !check->rates.calibrated && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS) {
         check->warned = true;
         log_message(check->log, LOG_WARNING,
-                    "There was no original to find out how often the check fails: what is bad is presumed to fail in "
-                    "half of the runs or more");
+                    "The failure rate is unknown, because no original was checked: assuming that bad candidates fail "
+                    "in at least half of the runs");
     }
     return (struct repeated_runs){.expectation = expectation, .state = SEQUENTIAL_OPEN};
 }
@@ -63,10 +63,10 @@ enum verdict repeated_runs_end(const struct repeated_check *check, const struct 
 {
     log_message(check->log, LOG_INFO, "Failed in %zu of %zu runs", runs->counts.fails, runs->counts.runs);
     if (runs->skips > 0)
-        log_message(check->log, LOG_INFO, "%zu run(s) more were skipped", runs->skips);
+        log_message(check->log, LOG_INFO, "%zu more run(s) were skipped", runs->skips);
     if (runs->state == SEQUENTIAL_UNDECIDED)
         log_message(check->log, LOG_WARNING,
-                    "That is not enough to tell whether it has the failure that is looked for, so it says nothing");
+                    "Inconclusive: these runs do not decide whether the candidate has the failure");
     return runs->state == SEQUENTIAL_PRESENT  ? VERDICT_FAIL
            : runs->state == SEQUENTIAL_ABSENT ? VERDICT_PASS
                                               : VERDICT_SKIP;
@@ -100,8 +100,8 @@ bool repeated_check_can_go_on(const struct repeated_check *check)
     if (!check->enabled || failure_rates_differ(&check->rates))
         return true;
     log_message(check->log, LOG_WARNING,
-                "Candidates fail in about %.2g of the runs with the bug and in %.2g without it. That is too close to "
-                "tell them apart, so the search ends here",
+                "Search stopped: candidates fail in about %.2g of the runs with the bug and in %.2g without it, which "
+                "is too close to tell them apart",
                 failure_rate_with_bug(&check->rates), failure_rate_without_bug(&check->rates));
     return false;
 }

@@ -1,5 +1,5 @@
-/* debug/belief/trust.c: whether the check is to be believed: it runs, it looks at its candidate (it is shown a file
- * that is none), it says the same again, and it leaves what it judges as it is. */
+/* debug/belief/trust.c: tests of the check: it runs, it reads its candidate (control: an invalid file), its verdicts
+ * are reproducible, and it leaves its input files unmodified. */
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,15 +13,16 @@
 #include "debug/belief/belief.h"
 #include "debug/session/state.h"
 
-/* Of a control, in the replay. */
+/* Key of the control in the replay. */
 #define LIKENESS_KEY "_likeness"
 
-/* So many verdicts in a row, in which a check that looks at its candidates would not always say the same. */
+/* After this many equal verdicts in a row the control runs: a check that reads its candidates would rarely give them.
+ * */
 #define ALIKE_VERDICTS 5
 
 #define NONSENSE "This is no model. It was written to see whether the check looks at its candidate.\n"
 
-/* ---- It runs ---- */
+/* ---- The check runs ---- */
 
 int belief_refuse_check(struct debug_session *session, struct error *err, const char *format, ...)
 {
@@ -41,7 +42,7 @@ int belief_refuse_check(struct debug_session *session, struct error *err, const 
     return rc;
 }
 
-/* That was run in this session, and had no original before it. */
+/* Whether this was the first run of the check in this session, without a run on an original before it. */
 static bool is_first_check(const struct debug_session *session)
 {
     return session->verification.run == NULL && session->history.checks == 1 && !check_is_interactive(session->check);
@@ -53,7 +54,8 @@ int session_suspect_check(struct debug_session *session, struct trial *trial, st
     int code = judge_take_broken_code(session->judge), rc;
 
     if (is_first_check(session) && !trial->candidate.has_identity && session->judge->unsound)
-        return belief_refuse_check(session, err, "the check says of itself that it cannot tell anything");
+        return belief_refuse_check(session, err,
+                                   "the check is inconclusive on its first run, by its exit code. Last run");
     if (code == 0)
         return 0;
     if (session->verification.runs || expectation == EXPECT_FAILURE || expectation == EXPECT_PASS ||
@@ -63,11 +65,10 @@ int session_suspect_check(struct debug_session *session, struct trial *trial, st
     }
     if (session->verification.run == NULL || session->verification.done)
         return 0;
-    log_message(
-        session->log, LOG_WARNING,
-        "The check ended with code %d, as if it could not be run any more. The original is checked again to see "
-        "whether that is so",
-        code);
+    log_message(session->log, LOG_WARNING,
+                "The check exited with code %d, as a shell does if a command cannot run. Re-checking the original to "
+                "find out whether the check still works",
+                code);
     if (job_slots_jobs(session->slots) == 1)
         trial->slot = NULL; /* there is only one, and the original needs it */
     session->verification.done = true;
@@ -77,7 +78,7 @@ int session_suspect_check(struct debug_session *session, struct trial *trial, st
     return rc;
 }
 
-/* ---- It looks at its candidate ---- */
+/* ---- The check reads its candidate ---- */
 
 static int identify_nonsense(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
@@ -93,7 +94,7 @@ static int write_nonsense(void *data, struct candidate_description *candidate, c
     return file_write(paths->items[CANDIDATE_ARTIFACT], NONSENSE, sizeof(NONSENSE) - 1, FILE_INTERMEDIATE, err);
 }
 
-/* What that says of the check, which has said `suspicious` of a candidate. */
+/* Verdict on the check from its run on the invalid file, after the verdict `suspicious` on a candidate. */
 static enum verdict judge_nonsense(const struct debug_session *session, const struct check_evidence *before,
                                    enum verdict suspicious, enum verdict verdict)
 {
@@ -116,7 +117,7 @@ static int run_on_nonsense(struct debug_session *session, struct trial *trial, e
 
     if (rc == 0)
         rc = trial_check(session, trial, err);
-    judge_take_broken_code(session->judge); /* it may well be this file that it cannot be run on */
+    judge_take_broken_code(session->judge); /* the invalid file may be the reason */
     if (rc < 0)
         return rc;
     trial->verdict = judge_nonsense(session, &before, suspicious, trial->verdict);
@@ -132,7 +133,8 @@ static bool is_file(const char *path)
     return lstat(path, &status) == 0 && S_ISREG(status.st_mode);
 }
 
-/* What stays behind is a candidate, not what is none: one that is there makes room, under the name that is returned. */
+/* With --no-remove-intermediate a candidate stays on disk, not the invalid file: renames an existing candidate and
+ * returns its new name. */
 static char *put_aside(const struct debug_session *session)
 {
     const char *path = job_slots_artifact(session->slots);
@@ -149,8 +151,8 @@ static void put_back(const struct debug_session *session, char *aside)
     const char *path = job_slots_artifact(session->slots);
 
     if (aside != NULL && rename(aside, path) != 0)
-        log_message(session->log, LOG_WARNING, "The last candidate stays where it is: cannot rename '%s' to '%s'",
-                    aside, path);
+        log_message(session->log, LOG_WARNING, "The last candidate remains at '%s': cannot rename it to '%s'", aside,
+                    path);
     else if (aside == NULL && session->settings.keep_intermediate && is_file(path))
         unlink(path);
     free(aside);
@@ -160,12 +162,8 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
                           enum verdict *ret, struct error *err)
 {
     const struct session_subject subject = {.identify = identify_nonsense, .write = write_nonsense};
-    struct trial trial = {.subject = &subject,
-                          .index = -1,
-                          .role = ROLE_CONTROL,
-                          .key = key,
-                          .what = "a file that is none",
-                          .num_nodes = -1};
+    struct trial trial = {
+        .subject = &subject, .index = -1, .role = ROLE_CONTROL, .key = key, .what = "an invalid file", .num_nodes = -1};
     double start = stopwatch_now();
     struct string_builder title;
     struct saved_verdict known;
@@ -174,7 +172,7 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
     int rc = 0;
 
     string_init(&title);
-    string_add_format(&title, "Control: what the check says of a file that is no %s", kind);
+    string_add_format(&title, "Control: a file that is not a valid %s", kind);
     log_indent(session->log, 1);
     log_message(session->log, LOG_INFO, "RUNNING | %s", title.data);
     if (is_known)
@@ -193,9 +191,8 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
     return rc;
 }
 
-/* Whether the first candidates had this verdict, and it is worth asking why: a tool that is about to end of itself has
- * other ways to find out. What a check writes when it passes may differ; that it also passes on what is no candidate is
- * enough. */
+/* Whether the first candidates all had this verdict and a control is needed. Tools that end by themselves have other
+ * controls. Passing checks may differ in their output; that a check also passes on the invalid file is enough. */
 static bool is_suspicious(const struct debug_session *session, const struct session_subject *subject,
                           enum verdict verdict)
 {
@@ -208,35 +205,36 @@ static bool is_suspicious(const struct debug_session *session, const struct sess
     return evidence->alike && (subject->end != ENDS_BY_ITSELF || (verdict == VERDICT_FAIL && !evidence->silent));
 }
 
-/* A check that only says "failed" says so of bad candidates and of a file that is none, whether it looks at them or
- * not. So that is no proof, and the search goes on; `kind` is NULL where there are no candidates. What comes of it: a
- * tool that ends by itself has controls. */
-static void warn_of_likeness(const struct debug_session *session, const struct session_subject *subject,
-                             const char *kind, enum verdict verdict, enum verdict sight)
+/* A check that only prints "failed" prints that for bad candidates and for an invalid file, whether it reads them or
+ * not. This is no proof, so the search continues with a warning; tools that end by themselves run controls. `kind` is
+ * NULL if there are no candidates. */
+static void warn_of_equal_output(const struct debug_session *session, const struct session_subject *subject,
+                                 const char *kind, enum verdict verdict, enum verdict sight)
 {
     static const char *const words[] = {
-        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "been skipped"};
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "were skipped"};
     const struct check_evidence *evidence = &session->judge->evidence;
     struct string_builder text;
 
     if (!evidence->alike)
         return;
     string_init(&text);
-    string_add_format(&text, "The first %d %s%s have all %s, and the check has said the same each time", ALIKE_VERDICTS,
+    string_add_format(&text, "The first %d %s%s all %s with the same output", ALIKE_VERDICTS,
                       kind != NULL ? kind : "iteration", "s", words[verdict]);
     if (kind != NULL)
         string_add_format(&text,
-                          sight == VERDICT_SKIP ? ", and, without a word, of a file that is no %s"
-                                                : ", and of a file that is no %s",
+                          sight == VERDICT_SKIP
+                              ? ", and the check also fails without output on a file that is not a valid %s"
+                              : ", and so did a file that is not a valid %s",
                           kind);
     string_add(&text, ": ");
     check_evidence_describe(evidence, &text);
     if (kind != NULL)
-        string_add(&text, ". So far " BELIEF_NOTHING_SHOWS);
+        string_add(&text, ". The check " BELIEF_MAY_IGNORE_INPUT);
     if (subject->end != ENDS_BY_ITSELF)
-        string_add(&text, ". As long as it says that, this goes on; see that the check does what it should");
+        string_add(&text, ". The session continues; make sure that the check tests what it should");
     else if (subject->kind == NULL)
-        string_add(&text, ". If nothing passes, controls tell in the end");
+        string_add(&text, ". If nothing passes, controls follow at the end");
     log_message(session->log, LOG_WARNING, "%s", text.data);
     string_release(&text);
 }
@@ -255,7 +253,7 @@ int session_question_likeness(struct debug_session *session, struct trial *trial
         return 0;
     session->questioned = true;
     if (session->settings.check.files.items[CANDIDATE_ARTIFACT] == NULL) {
-        warn_of_likeness(session, subject, NULL, trial->verdict, VERDICT_SKIP);
+        warn_of_equal_output(session, subject, NULL, trial->verdict, VERDICT_SKIP);
         return 0;
     }
     if (job_slots_jobs(session->slots) == 1)
@@ -264,12 +262,11 @@ int session_question_likeness(struct debug_session *session, struct trial *trial
     if (rc < 0 || sight == VERDICT_PASS || (sight == VERDICT_SKIP && subject->end == ENDS_BY_ITSELF))
         return rc;
     if (trial->verdict == VERDICT_PASS)
-        return belief_refuse_check(
-            session, err,
-            "the check has passed on the first %d %ss, and on a file that is no %s just as well, so "
-            "it does not look at what it is given",
-            ALIKE_VERDICTS, kind, kind);
-    warn_of_likeness(session, subject, kind, trial->verdict, sight);
+        return belief_refuse_check(session, err,
+                                   "the check passed on the first %d %ss, but also on a file that is not a valid %s, "
+                                   "so it does not read its input. Last run",
+                                   ALIKE_VERDICTS, kind, kind);
+    warn_of_equal_output(session, subject, kind, trial->verdict, sight);
     return 0;
 }
 
@@ -285,13 +282,12 @@ void session_report_likeness(const struct debug_session *session, int64_t count,
     check_evidence_describe(evidence, &text);
     log_message(session->log, LOG_WARNING,
                 "All %" PRId64
-                " iterations have failed, and the check has said the same each time: what fails does not "
-                "depend on the iteration. Each time %s",
+                " iterations failed with the same output: the failure does not depend on the iteration. Last run: %s",
                 count, text.data);
     string_release(&text);
 }
 
-/* ---- It says the same again ---- */
+/* ---- The check is reproducible ---- */
 
 bool session_has_run(const struct debug_session *session, struct hash identity)
 {
@@ -300,33 +296,32 @@ bool session_has_run(const struct debug_session *session, struct hash identity)
     return seen != NULL && seen->source == VERDICT_OF_CHECK;
 }
 
-/* What was known is not so. */
+/* The earlier verdict is wrong. */
 static int refuse_known_verdict(struct debug_session *session, const struct trial *trial, enum verdict expected,
                                 struct error *err)
 {
     static const char *const before[] = {
-        [VERDICT_PASS] = "passes", [VERDICT_FAIL] = "fails", [VERDICT_SKIP] = "says nothing"};
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "was inconclusive"};
     static const char *const now[] = {
-        [VERDICT_PASS] = "it passes", [VERDICT_FAIL] = "it fails", [VERDICT_SKIP] = "the check says nothing about it"};
+        [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "was inconclusive"};
     const struct session_settings *settings = &session->settings;
 
     if (trial->earlier == VERDICT_OF_CHECK && trial->subject->may_be_kept)
         return belief_refuse_check(
             session, err,
-            "%s %s, but in the form in which it is written, with all types and shapes that are known by now, %s. If "
-            "that is not by chance (--flaky), give them to the model first: polygraphy surgeon sanitize. This time",
+            "%s %s, but %s when written with all inferred types and shapes. Add these to the model first (polygraphy "
+            "surgeon sanitize), or use --flaky if the failure is intermittent. Last run",
             trial->what, before[expected], now[trial->verdict]);
     if (trial->earlier == VERDICT_OF_CHECK)
-        return belief_refuse_check(session, err, "%s %s, but when it is checked once more, %s" BELIEF_NOT_BELIEVED,
+        return belief_refuse_check(session, err, "%s %s first, but %s when re-checked" BELIEF_NOT_REPRODUCIBLE,
                                    trial->what, before[expected], now[trial->verdict]);
     return belief_refuse_check(
         session, err,
-        "%s %s according to the %s '%s', but now that it is checked, %s. So nothing that is known from there is "
-        "certain: what the check does has changed since, or it depends on chance. %s; if the failure itself comes "
-        "and goes, use --flaky. This time",
+        "%s %s according to the %s '%s', but %s when re-checked: the check has changed since, or its verdicts are not "
+        "reproducible. %s, or use --flaky if the failure is intermittent. Last run",
         trial->what, before[expected], trial->earlier == VERDICT_OF_CACHE ? "verdict cache" : "debug replay",
         trial->earlier == VERDICT_OF_CACHE ? settings->verdict_cache : settings->load_replay, now[trial->verdict],
-        trial->earlier == VERDICT_OF_CACHE ? "Delete that folder" : "Begin anew, without --load-debug-replay");
+        trial->earlier == VERDICT_OF_CACHE ? "Delete that folder" : "Start over without --load-debug-replay");
 }
 
 int belief_confirm(struct debug_session *session, const struct session_subject *subject, const char *what,
@@ -355,7 +350,7 @@ void belief_report_rates(const struct debug_session *session, const char *origin
         repeated_check_report(&session->repeated, result, seen->counts);
 }
 
-/* ---- It leaves things as they are ---- */
+/* ---- The check leaves its input files unmodified ---- */
 
 static bool is_artifact(const struct debug_session *session, const char *path)
 {
@@ -368,7 +363,7 @@ static bool is_artifact(const struct debug_session *session, const char *path)
     return false;
 }
 
-/* A file that cannot be read is left to the check. */
+/* Files that cannot be read are ignored: the check reports them. */
 static void note_content(struct debug_session *session, const struct named_file *file)
 {
     struct file_identity identity;
@@ -410,22 +405,19 @@ int session_refuse_changes(struct debug_session *session, const struct job_slot 
     const struct watched_file *changed;
 
     if (file != CANDIDATE_FILES)
-        return error_set(
-            err, ERR_INVALID,
-            "the check has changed '%s', which it was given to judge: its verdict is about something else. "
-            "Let it work on a copy",
-            session->settings.check.files.items[file]);
+        return error_set(err, ERR_INVALID,
+                         "the check modified its input '%s'; verdict discarded. Let the check work on a copy",
+                         session->settings.check.files.items[file]);
     while ((changed = watched_files_find_changed(&session->watched)) != NULL) {
         if (changed->vital)
             return error_set(err, ERR_INVALID,
-                             "'%s' has changed while the check ran: what was found so far is about what it was before. "
-                             "Let the check work on a copy",
+                             "'%s' was modified while the check ran, so earlier verdicts no longer apply. Let the "
+                             "check work on a copy",
                              changed->path);
-        log_once(
-            session->log, LOG_WARNING,
-            "'%s', which the check names, has changed while it ran. If the check also reads it, its verdicts depend "
-            "on those before",
-            changed->path);
+        log_once(session->log, LOG_WARNING,
+                 "'%s', which the check names, was modified while the check ran. If the check also reads that file, "
+                 "its verdicts depend on earlier runs",
+                 changed->path);
     }
     return 0;
 }

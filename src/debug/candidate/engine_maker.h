@@ -1,8 +1,7 @@
-/* debug/candidate/engine_maker.h: who builds the engines that are candidates: the built-in engine's builder, or
- * another program.
+/* debug/candidate/engine_maker.h: interface of programs that build engines as candidates: the built-in engine's
+ * builder, or another one.
  *
- * A session knows an engine only as something that was built and can be written to a file, so that a tool of debug/
- * works with any builder:
+ * A session only builds engines and writes them to files, so a tool of debug/ works with any builder:
  *
  *   rc = maker->build(maker->data, &order, &engine, err);
  *   rc = maker->save_byproducts(maker->data, engine, err);
@@ -16,23 +15,23 @@
 #include "format/polygraphy/tactic_replay.h"
 #include "onnx/model/model.h"
 
-/* What is said of one build, beside what holds for all builds of the session. Everything is borrowed. */
+/* Options of one build, in addition to those of the session. All pointers are borrowed. */
 struct engine_order {
-    int64_t iteration;                        /* -1 outside of these */
-    const struct tactic_replay *forced;       /* the tactics that layers have to have; NULL: the builder chooses */
-    const struct precision_overrides *layers; /* what layers compute in; NULL: as the session's options say */
-    const struct precision_overrides *others; /* the same, of what may be no layer for the builder; NULL: none */
-    struct model *model;                      /* to be built in place of the session's; NULL: that */
+    int64_t iteration;                        /* -1: not a numbered iteration */
+    const struct tactic_replay *forced;       /* tactics that layers must use; NULL: the builder chooses */
+    const struct precision_overrides *layers; /* precisions of layers; NULL: the session's options */
+    const struct precision_overrides *others; /* the same for names that may not be layers of the builder; NULL: none */
+    struct model *model;                      /* the model to build; NULL: the session's */
 };
 
 struct engine_maker {
     void *data;
     int (*build)(void *data, const struct engine_order *order, void **ret, struct error *err);
-    /* Writes the engine to `path`, in place of what is there; as often as it is asked for. */
+    /* Writes the engine to `path`, replacing a file there; may be called repeatedly. */
     int (*save)(void *data, void *engine, const char *path, struct error *err);
-    /* Writes what options want beside each engine: its tactics, for instance. */
+    /* Writes further files that options request for each engine, such as its tactics. */
     int (*save_byproducts)(void *data, void *engine, struct error *err);
-    void (*drop)(void *data, void *engine); /* NULL is fine */
+    void (*drop)(void *data, void *engine); /* `engine` may be NULL */
 };
 
 #endif

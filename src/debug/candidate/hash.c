@@ -8,7 +8,7 @@
 #include "onnx/external/data.h"
 #include "onnx/model/model.h"
 
-/* A file that is not there is what the check will see, too. */
+/* A missing file is part of the content, because the check sees that, too. */
 static int add_external_file(const struct model *model, struct text location, struct hash *hash, struct error *err)
 {
     struct file_identity identity = {0};

@@ -1,15 +1,15 @@
-/* debug/candidate/hash.h: what a check gets to see, as a hash of its content. */
+/* debug/candidate/hash.h: hash of the content of a candidate's files. */
 #ifndef DEBUG_CANDIDATE_HASH_H
 #define DEBUG_CANDIDATE_HASH_H
 
 #include "base/error.h"
 #include "base/hash.h"
 
-/* Hashes the candidate at `artifact`, an ONNX model with the external data that it refers to, or the engine of a plan
- * file; and `more_files` (NULL-terminated, in an order that counts; NULL: none). Paths do not matter, only what the
- * files hold. Files are streamed. What an external file holds is remembered for as long as the process lives
- * (base/file/identity.h), since candidates share them. ERR_MISSING or ERR_IO when a file cannot be
- * read, ERR_CORRUPT when the artifact is neither. May be called from several threads. */
+/* Hashes the candidate at `artifact`, an ONNX model with its external data or the engine of a plan file, and
+ * `more_files` (NULL-terminated, order matters; NULL: none). Only contents count, not paths. Files are streamed; hashes
+ * of external files are cached for the lifetime of the process (base/file/identity.h), since candidates share them.
+ * ERR_MISSING or ERR_IO if a file cannot be read, ERR_CORRUPT if the artifact is neither a model nor an engine.
+ * Thread-safe. */
 int candidate_content_hash(const char *artifact, const char *const *more_files, struct hash *ret, struct error *err);
 
 #endif

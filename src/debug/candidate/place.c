@@ -95,7 +95,7 @@ void temporary_file_forget(struct temporary_file *file)
     file->present = false;
 }
 
-/* False when it is there and cannot be removed. */
+/* Removes the file. False if it exists and cannot be removed. */
 static bool end_file(struct temporary_file *file)
 {
     bool ret = !file->present || unlink(file->path) == 0;

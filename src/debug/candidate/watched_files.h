@@ -1,7 +1,7 @@
-/* debug/candidate/watched_files.h: files that a check should leave as they are.
+/* debug/candidate/watched_files.h: files that a check must not modify.
  *
- * What it changes in the model or in the data makes its verdicts ones about something else, or dependent on those
- * before. What says that a file has changed is base/file/identity.h.
+ * A check that modifies the model or the data invalidates its verdicts or makes them depend on earlier runs.
+ * base/file/identity.h detects modifications.
  */
 #ifndef DEBUG_CANDIDATE_WATCHED_FILES_H
 #define DEBUG_CANDIDATE_WATCHED_FILES_H
@@ -13,41 +13,41 @@
 #include "base/container/name_map.h"
 #include "base/file/identity.h"
 
-/* A file that a command names, and whether verdicts mean nothing once it has changed. */
+/* A file that a command names. Vital: a modification invalidates verdicts. */
 struct named_file {
     char *path;
     bool vital;
 };
 
-struct named_files { /* all zero in the beginning */
+struct named_files { /* zero-initialized */
     struct named_file *items;
     size_t count, capacity;
 };
 
-/* Only what is a regular file is added. */
+/* Adds a file if it is a regular file. */
 void named_files_add(struct named_files *files, const char *path, bool vital);
 void named_files_release(struct named_files *files);
 
 struct watched_file {
     char *path;
     struct file_identity identity;
-    bool vital; /* verdicts mean nothing once it has changed; else that is worth a word */
+    bool vital; /* a modification invalidates verdicts; else it is a warning */
 };
 
-struct watched_files { /* all zero in the beginning */
+struct watched_files { /* zero-initialized */
     struct watched_file *items;
     size_t count, capacity;
     struct name_map by_path;
 };
 
-/* Adds a file as it is now, whose content is read. One that is not there, or was added before, is not watched. */
+/* Adds a file in its present state and reads its content. Missing files and duplicates are ignored. */
 void watched_files_add(struct watched_files *files, const char *path, bool vital);
 void watched_files_release(struct watched_files *files);
 
-/* A file that has changed since it was last told to have, or since it was added; NULL: none. */
+/* A file that was modified since it was added or last returned; NULL: none. */
 const struct watched_file *watched_files_find_changed(struct watched_files *files);
 
-/* Of their paths and contents, in the order in which they were added. */
+/* Hash of paths and contents, in the order of addition. */
 struct hash watched_files_hash(const struct watched_files *files);
 
 #endif

@@ -14,8 +14,8 @@
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
 
-/* Bytes of a list that reaches the check as it is. The kernel takes no variable and no word of a command that is longer
- * than 128 KiB, and a line of the shell has other words, and quotes, as well. */
+/* Bytes of a list that is passed in the command line. Linux limits each argument and environment variable to 128 KiB; a
+ * shell line also has other words and quotes. */
 #define LONGEST_LIST_IN_WORDS ((size_t)48 << 10)
 
 struct check {
@@ -23,32 +23,32 @@ struct check {
     struct log *log;
     struct check_words words;
     char *command_line; /* for the log */
-    char *search_path;  /* "PATH=..." that leads to this program as `polygraphy`; NULL: not needed */
+    char *search_path;  /* "PATH=..." with this program's folder; NULL: not needed */
     struct judge judge;
 
     /* When the check is this program: */
     struct fork_server *server;      /* or NULL */
-    struct check_words server_words; /* what it runs: those of the check, or of a shell's plain command */
-    char *server_text;               /* of the latter */
+    struct check_words server_words; /* arguments: those of the check, or of a plain shell command */
+    char *server_text;               /* memory of the words of a shell command */
 };
 
 /* ---- What is run ---- */
 
-/* Says why `program` cannot be what `option` names. */
+/* Reports why `program` cannot be executed; `option` has named it. */
 static int refuse_program(const char *option, const char *program, struct error *err)
 {
     if (!strchr(program, '/'))
         return error_set(err, ERR_MISSING, "%s: program '%s' was not found on the PATH%s", option, program,
-                         file_exists(program) ? "; for the file in this folder put ./ before its name" : "");
+                         file_exists(program) ? "; to run the file in the current folder, put ./ before its name" : "");
     if (!file_exists(program))
         return error_set(err, ERR_MISSING, "%s: program '%s' does not exist", option, program);
     if (file_is_folder(program))
         return error_set(err, ERR_INVALID, "%s: '%s' is a folder, not a program", option, program);
-    return error_set(err, ERR_IO, "%s: '%s' is not executable; `chmod +x` makes it so", option, program);
+    return error_set(err, ERR_IO, "%s: '%s' is not executable; run `chmod +x` on it", option, program);
 }
 
-/* Checks call `polygraphy`, in scripts too. Where there is none on the PATH, this very program stands in: its folder
- * comes last on the check's PATH. */
+/* Checks call `polygraphy`, also in scripts. If there is none on the PATH, this program's folder is appended to the
+ * check's PATH. */
 static char *path_with_self(const char *self)
 {
     const char *path = getenv("PATH");
@@ -72,7 +72,7 @@ static int resolve_program(struct check *check, struct error *err)
         check->search_path = path_with_self(settings->self);
 
     if (name[strspn(name, " \t\r\n")] == '\0')
-        return error_set(err, ERR_INVALID, "--check needs a command; leave it out to be asked after each iteration");
+        return error_set(err, ERR_INVALID, "--check needs a command; without --check, you are asked for each verdict");
     if (settings->launcher.count > 0) {
         name = settings->launcher.items[0];
         option = "--launcher";
@@ -112,13 +112,13 @@ static void prepare_words(struct check *check)
     check->command_line = string_take(&line);
 }
 
-/* A command line that a shell would only take apart at its blanks. */
+/* Whether the line has no shell syntax other than blanks. */
 static bool is_plain(const char *line)
 {
     return line[strspn(line, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+{} ")] == '\0';
 }
 
-/* Whether `word` stands for this very program. */
+/* Whether `word` names this program. */
 static bool is_self(const char *word, const char *self)
 {
     char *program SCOPED_FREE = process_find(word);
@@ -127,7 +127,7 @@ static bool is_self(const char *word, const char *self)
     return program == NULL ? strcmp(word, "polygraphy") == 0 : path != NULL && strcmp(path, self) == 0;
 }
 
-/* When the check is this program, loading libraries would take most of its time. */
+/* If the check runs this program, loading libraries would take most of its time. */
 static void start_server(struct check *check)
 {
     const struct check_settings *settings = &check->settings;
@@ -231,7 +231,7 @@ static void use_usual_paths(const struct check *check, const struct check_run *r
     }
 }
 
-/* What is switched off, as one line, or @ and the file that has it; NULL where candidates are no lists. */
+/* The list of what to disable as one line, or @ and its path if it is long; NULL if candidates are not lists. */
 static int read_list(const struct check *check, const char *path, char **ret, struct error *err)
 {
     size_t size;
@@ -248,7 +248,7 @@ static int read_list(const struct check *check, const char *path, char **ret, st
         free(*ret);
         *ret = NULL;
         if (place == NULL)
-            return error_set(err, ERR_IO, "'%s' has gone since it was written", path);
+            return error_set(err, ERR_IO, "'%s' was removed after it was written", path);
         string_init(&line);
         string_add_format(&line, "@%s", place);
         *ret = string_take(&line);
@@ -260,7 +260,7 @@ static int read_list(const struct check *check, const char *path, char **ret, st
     return rc;
 }
 
-/* What the check gets to know in its environment. */
+/* Environment variables of the check. */
 struct variables {
     struct string_builder iteration, artifact, disabled;
     const char *items[6]; /* NULL-terminated */
@@ -315,7 +315,7 @@ int check_execute(const struct check *check, const struct check_run *run, struct
             .environment = variables.items,
             .timeout = run->timeout,
             .stop = run->stop,
-            /* ssh and srun read all there is on behalf of the command, also what is meant for others. */
+            /* ssh and srun read all of standard input, including what other checks should read. */
             .without_input = run->without_input || settings->launcher.count > 0,
         },
         ret, err);
@@ -358,23 +358,22 @@ int check_ask(const struct check *check, const char *subject, enum verdict *ret,
 
 int check_refuse_broken(const struct check *check, int code, bool worked_before, struct error *err)
 {
-    const char *reason = code == 127 ? "there is no such program" : "the program cannot be executed";
+    const char *reason = code == 127 ? "a program is not found" : "a program cannot be executed";
 
     if (worked_before)
         return error_set(
             err, ERR_IO,
-            "the check itself does not work any more: on the original, too, '%s' ends with code %d now, with "
-            "which shells say that %s",
+            "the check no longer works: on the original, too, '%s' now exits with code %d, as shells do if %s",
             check->command_line, code, reason);
     return error_set(err, ERR_INVALID,
-                     "the check cannot be run: '%s' ends with code %d, with which shells say that %s; should the code "
-                     "mean something else, name it with --fail-code, --ignore-fail-code or --skip-code",
+                     "the check cannot run: '%s' exits with code %d, as shells do if %s. If the code means something "
+                     "else, name it with --fail-code, --ignore-fail-code or --skip-code",
                      check->command_line, code, reason);
 }
 
-/* ---- Which it is ---- */
+/* ---- Identity ---- */
 
-/* Every piece goes in with its length, so that no two different commands look alike. */
+/* Each piece is preceded by its length, so that different commands have different hashes. */
 static void add_piece(struct string_builder *builder, const char *piece)
 {
     string_add_format(builder, "%zu:%s", strlen(piece), piece);

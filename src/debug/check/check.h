@@ -1,16 +1,15 @@
-/* debug/check/check.h: the user's check command: a program that looks at a candidate and says whether it is bad.
+/* debug/check/check.h: the user's check: a command that decides whether a candidate passes.
  *
- * The module debug/check/ runs that command and makes a verdict of its end: check.h runs it, verdict.h says what its
- * end means, words.h where its words name files; what else is here serves these three. Settings and paths come in,
- * verdicts go out. It may use debug/candidate, debug/belief and the layers below debug; it knows neither searches nor
- * models.
+ * The module debug/check/ runs that command and derives a verdict: check.h runs it, verdict.h judges a run, words.h
+ * finds file names in its arguments; the other files serve these three. Inputs: settings and paths. Outputs: verdicts.
+ * It may use debug/candidate, debug/belief and the layers below debug; it knows neither searches nor models.
  *
- * The command runs in the user's directory with inherited standard input; a verdict follows from its exit code and,
- * when asked for, from regular expressions (PCRE2) over its output. Without a command the user is asked: interactive
- * mode.
+ * The command runs in the current directory with inherited standard input; the verdict follows from its exit code and,
+ * with --fail-regex, from regular expressions (PCRE2) over its output. Without a command the user is asked (interactive
+ * mode).
  *
- * Running is parted from judging: several checks can run at a time, of candidates at different paths, while verdicts
- * are given one after the other, in an order that does not depend on that.
+ * Running is separate from judging: checks of candidates at different paths can run in parallel, while verdicts are
+ * given one after the other, in an order that does not depend on that.
  */
 #ifndef DEBUG_CHECK_CHECK_H
 #define DEBUG_CHECK_CHECK_H
@@ -19,19 +18,19 @@
 #include "debug/check/verdict.h"
 #include "debug/check/words.h"
 
-/* What the command line says; everything is borrowed. */
+/* Options of the command line. All pointers are borrowed. */
 struct check_settings {
     struct words command;         /* a NULL follows; items is NULL when there is none: interactive */
     bool shell;                   /* the command is a single word, a whole command line for `sh -c` */
     struct words launcher;        /* words in front of the command: `srun -n1` */
-    bool has_lists;               /* candidates are lists of what is switched off */
-    struct candidate_paths files; /* where a candidate is as a rule. The command may name these paths */
+    bool has_lists;               /* candidates are lists of what to disable */
+    struct candidate_paths files; /* default paths of a candidate, which the command may name */
     struct check_rules rules;
     struct check_display display;
-    const char *self; /* path of this program: run in place of a `polygraphy` that is not on the path */
+    const char *self; /* path of this program: executed as `polygraphy` if the PATH has none */
 
-    /* This program's main function, for checks that run it: they are forked off a copy that has everything loaded, by
-     * self_prepare(). NULL: they are executed. */
+    /* This program's main function, for checks that run it: they are forked off a process in which self_prepare() has
+     * loaded the libraries. NULL: they are executed. */
     int (*self_main)(int argc, char **argv);
     void (*self_prepare)(void *words); /* the check's, NULL-terminated */
 
@@ -40,25 +39,25 @@ struct check_settings {
     int (*ask)(const char *question, struct string_builder *ret, struct error *err);
 };
 
-struct check; /* resolved program, what its runs have said */
+struct check; /* the resolved program and the results of its runs */
 
-/* Refuses what would only fail later: a missing or unusable program, an invalid pattern, an empty command. */
+/* Fails early on a missing or unusable program, an invalid pattern, or an empty command. */
 int check_new(const struct check_settings *settings, struct log *log, struct check **ret, struct error *err);
 void check_free(struct check *check);
 
 bool check_is_interactive(const struct check *check);
 
-/* Its words, and what judges its runs; both live as long as the check. */
+/* Arguments of the check, and the judge of its runs; both valid until check_free(). */
 const struct check_words *check_words(const struct check *check);
 struct judge *check_judge(struct check *check);
 
-/* What one run of the command is about. */
+/* Arguments of one run of the command. */
 struct check_run {
-    struct candidate_paths files; /* where the candidate is */
-    int64_t iteration;            /* POLYGRAPHY_ITERATION in its environment; -1: apart from the numbered ones */
+    struct candidate_paths files; /* paths of the candidate */
+    int64_t iteration;            /* POLYGRAPHY_ITERATION in its environment; -1: not a numbered iteration */
     double timeout;               /* seconds; 0: none */
     const int *stop;              /* as in struct process_request; may be NULL */
-    bool without_input;           /* it cannot read the standard input, as others run at the same time */
+    bool without_input;           /* no standard input, because checks run in parallel */
 };
 
 /* Logs which command is run, then runs it. Only the latter may be called by several threads at once. The output in

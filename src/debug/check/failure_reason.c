@@ -6,7 +6,7 @@
 
 #include "backend/failing_operator.h"
 
-/* False where nothing is known. */
+/* False if the reason is unknown. */
 static bool describe_refusal(const struct error *err, char ret[PROCESS_REASON_SIZE])
 {
     struct text operator= {0};

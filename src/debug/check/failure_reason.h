@@ -9,7 +9,7 @@
 #include "base/process/error_file.h"
 #include "base/process/process.h"
 
-/* What the runtime's error code was, and the operator that it names, as far as the last run knew them; else "". */
+/* The runtime's error code and the operator that its message names, if the last run reported them; else "". */
 void failure_reason_read(const struct error_file *file, char ret[PROCESS_REASON_SIZE]);
 
 #endif

@@ -15,7 +15,7 @@
 #define JIT_STACK_LIMIT ((size_t)16 << 20)
 #define HEAP_LIMIT_KIB ((uint32_t)256 << 10)
 
-/* Patterns look back over no more bytes than so many. */
+/* Upper bound for lookbehind, in bytes. */
 #define LOOK_BACK ((size_t)256 << 10)
 
 struct check_patterns {
@@ -27,7 +27,7 @@ struct check_patterns {
     pcre2_jit_stack *stack;
 };
 
-/* PCRE2 allocates with these, so that running out of memory takes the one way out that all bookkeeping takes. */
+/* PCRE2 allocates with these functions, so that out of memory is handled as in all bookkeeping. */
 static void *pattern_alloc(size_t size, void *data)
 {
     (void)data;
@@ -102,7 +102,7 @@ void check_patterns_free(struct check_patterns *patterns)
     free(patterns);
 }
 
-/* A text in which matches begin at `start` or behind it. */
+/* A text in which matches begin at or after `start`. */
 struct part {
     struct text text;
     size_t start;
@@ -133,9 +133,9 @@ static int search_text(const struct check_patterns *patterns, size_t count, cons
     return 0;
 }
 
-/* Where matches may begin behind a part that is missing: from the next line on, so that neither '^' nor what looks back
- * takes the first byte for the beginning of the text. In very long lines that is some way behind, where a character
- * begins. */
+/* Where matches may begin after a missing part: from the next line on, so that neither '^' nor lookbehind treats the
+ * first byte as the beginning of the text. In very long lines it is some bytes later, at the beginning of a character.
+ * */
 static size_t sure_start(struct text text)
 {
     size_t reach = text.size < LOOK_BACK ? text.size : LOOK_BACK;
@@ -151,7 +151,7 @@ int check_patterns_search(const struct check_patterns *patterns, size_t count, c
                           size_t *ret, struct error *err)
 {
     const struct text tail = {output->data + output->tail, output->size - output->tail};
-    /* A match that looks at what follows the head is not found, whatever it would find there. */
+    /* A match that depends on the text after the head is not found. */
     struct part first = {.text = {output->data, output->head}, .options = PCRE2_PARTIAL_HARD};
     int rc;
 

@@ -1,8 +1,8 @@
 /* debug/check/patterns.h: the regular expressions of --fail-regex.
  *
- * They mean what they mean to Python's re.search() without flags: the output is UTF-8 text, \w, \d and \s know all of
- * Unicode, '.' stops at a line feed only, '^' matches at the beginning and '$' at the end or before a last line feed.
- * Bytes that are not UTF-8 match nothing and do no harm.
+ * Semantics are those of Python's re.search() without flags: the output is UTF-8 text, \w, \d and \s match Unicode
+ * characters, '.' matches all but a line feed, '^' matches at the beginning, '$' at the end or before a last line feed.
+ * Bytes that are not UTF-8 match nothing.
  */
 #ifndef DEBUG_CHECK_PATTERNS_H
 #define DEBUG_CHECK_PATTERNS_H
@@ -19,11 +19,10 @@ struct check_patterns;
 int check_patterns_new(const char *const *texts, size_t count, struct check_patterns **ret, struct error *err);
 void check_patterns_free(struct check_patterns *patterns);
 
-/* Finds the first of the first `count` patterns, in the order in which they were given, that is anywhere in a stream
- * that was captured; `count` when there is none. A search that backtracks beyond all bounds is an error: to say that
- * nothing was found could turn a failure into a pass. When the stream's middle was not kept, either end is searched by
- * itself, and what cannot be told without the middle is no match: then that none was found does not say that there is
- * none. */
+/* Finds the first of the first `count` patterns, in their order, that matches anywhere in a captured stream; `count` if
+ * none does. ERR_* if a search exceeds the backtracking limits, since "not found" could turn a failure into a pass. If
+ * the middle of the stream was dropped, head and tail are searched separately; then "not found" does not prove that
+ * there is no match. */
 int check_patterns_search(const struct check_patterns *patterns, size_t count, const struct process_output *output,
                           size_t *ret, struct error *err);
 

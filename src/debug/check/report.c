@@ -8,12 +8,12 @@
 #include "base/file/file.h"
 #include "base/text/number.h"
 
-/* Of an output of more than the first number of lines, the second number of lines is shown, unless all is asked for. */
+/* An output of more than MOST_LINES lines is shortened to the last LAST_LINES, unless all is requested. */
 enum { MOST_LINES = 10, LAST_LINES = 6 };
 
 /* ---- What a check wrote ---- */
 
-/* Whether `byte` continues a UTF-8 sequence: a cut before it would tear a character apart. */
+/* Whether `byte` continues a UTF-8 sequence, before which the text must not be cut. */
 static bool continues_character(char byte)
 {
     return ((unsigned char)byte & 0xC0) == 0x80;
@@ -36,7 +36,7 @@ void check_output_render(const struct process_output *output, struct string_buil
     for (int i = 0; i < 3 && continues_character(data[tail]); i++)
         tail++;
 
-    /* The line in place of what was not kept is not the check's. */
+    /* The line that stands for the dropped part is not output of the check. */
     string_add_visible(ret, (struct text){data, head});
     string_add_format(ret, "\n[... %" PRIu64 " bytes left out ...]\n",
                       tail - head - (output->tail - output->head) + output->left_out);
@@ -87,7 +87,7 @@ void check_output_rename(struct process_output *output, const char *actual, cons
 
 /* ---- How it ended ---- */
 
-/* Where the last lines begin when there are more than can be read of every check; else 0. */
+/* Offset of the last lines if the output is to be shortened; else 0. */
 static size_t find_last_lines(const struct process_output *output)
 {
     size_t lines = 0, last = 0;
@@ -113,7 +113,7 @@ static size_t count_lines(struct text text)
     return lines;
 }
 
-/* What is worth knowing stands at the end: the verdict of `run`, the last line of a traceback. */
+/* The end of the output is the most informative: the verdict of `run`, the last line of a traceback. */
 static void show_stream(const char *name, const struct process_output *output, bool whole, enum log_level level,
                         struct log *log)
 {
@@ -124,7 +124,7 @@ static void show_stream(const char *name, const struct process_output *output, b
         return;
     string_add_format(&message, "========== CAPTURED %s ==========\n", name);
     if (last > 0) {
-        string_add_format(&message, "[... %s%zu lines before these: --show-output ...]\n",
+        string_add_format(&message, "[... %s%zu earlier lines omitted; --show-output shows them ...]\n",
                           output->left_out > 0 ? "more than " : "", count_lines((struct text){output->data, last}));
         check_output_render(
             &(struct process_output){.data = output->data + last, .size = output->size - last, .fd = -1}, &message);
@@ -151,17 +151,17 @@ bool check_report_shows_all(const struct check_display *display, const struct pr
            (is_shown_whole(display, log) || find_last_lines(&result->out) + find_last_lines(&result->error_out) == 0);
 }
 
-/* A script that calls `sh -c` with a misspelt name would otherwise look like a check that always fails. */
+/* Without the warning, a script that calls `sh -c` with a misspelt name looks like a check that always fails. */
 static void warn_about_shell(int code, struct log *log)
 {
     if (code == 127)
         log_message(log, LOG_WARNING,
-                    "The shell ended with code 127: it did not find the command. "
-                    "This says nothing about what was to be checked");
+                    "The shell exited with code 127 (command not found): the check could not run, so its verdict says "
+                    "nothing about the candidate");
     else if (code == 126)
         log_message(log, LOG_WARNING,
-                    "The shell ended with code 126: it could not execute the command. "
-                    "This says nothing about what was to be checked");
+                    "The shell exited with code 126 (command not executable): the check could not run, so its verdict "
+                    "says nothing about the candidate");
 }
 
 void check_report(const struct check_rules *rules, const struct check_display *display,
@@ -176,21 +176,22 @@ void check_report(const struct check_rules *rules, const struct check_display *d
         show_stream("STDERR", &result->error_out, whole, verdict == VERDICT_FAIL ? LOG_ERROR : LOG_WARNING, log);
     }
     if (result->out.truncated || result->error_out.truncated)
-        log_message(log, LOG_WARNING, "The disk of temporary files is full: some of the check's output was lost");
+        log_message(log, LOG_WARNING, "The disk of temporary files is full: part of the check's output was lost");
     if (result->end == PROCESS_TIMED_OUT)
-        log_message(log, LOG_WARNING, "Check timed out after %s s and was ended with all its children%s",
+        log_message(log, LOG_WARNING, "Check timed out after %s s; process group killed%s",
                     number_to_text(rules->timeout, number),
                     verdict == VERDICT_FAIL              ? ""
-                    : rules->on_timeout != TIMEOUT_FAILS ? " (which is no failure, as --on-timeout says)"
+                    : rules->on_timeout != TIMEOUT_FAILS ? " (not a failure, by --on-timeout)"
                     : verdict == VERDICT_SKIP            ? " (code 124 is skipped)"
-                                                         : " (by the exit codes given, code 124 is a pass)");
+                                                         : " (code 124 counts as a pass)");
     if (result->end == PROCESS_SIGNALED && verdict == VERDICT_PASS && check_rules_need_output(rules, code))
-        log_once(log, LOG_WARNING, "Signal %d ended the check. It counts as a pass, because no --fail-regex was found",
+        log_once(log, LOG_WARNING,
+                 "The check was killed by signal %d. It counts as a pass, because no --fail-regex matched",
                  result->code);
     if (rules->timeout == 0 && !rules->auto_timeout && result->seconds > CHECK_LONG_SECONDS)
         log_once(log, LOG_INFO,
-                 "The check took more than a minute. Should it hang: "
-                 "--check-timeout <seconds> ends such a check and counts it as a failure");
+                 "The check took more than a minute. If it can hang, pass --check-timeout <seconds>: a check that "
+                 "times out counts as a failure");
     if (first_of_shell)
         warn_about_shell(code, log);
 }

@@ -29,13 +29,13 @@ bool check_rules_name_code(const struct check_rules *rules, int code)
            has_code(&rules->skip_codes, code);
 }
 
-/* By convention code 125 says that nothing was found out; whoever means something else says so. */
+/* By convention exit code 125 means inconclusive, unless an option gives it another meaning. */
 static bool is_skipped(const struct check_rules *rules, int code)
 {
     return has_code(&rules->skip_codes, code) || (code == CHECK_UNTESTABLE_CODE && !check_rules_name_code(rules, code));
 }
 
-/* Whether the exit code leaves room for a failure. */
+/* Whether this exit code can be a failure. */
 static bool code_may_fail(const struct check_rules *rules, int code)
 {
     if (has_code(&rules->ignored_codes, code) || is_skipped(rules, code))

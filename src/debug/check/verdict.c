@@ -7,12 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --check-timeout auto: so many times what the first run took, within these bounds, in seconds. */
+/* --check-timeout auto: this factor times the duration of the first run, within these bounds, in seconds. */
 #define AUTO_TIMEOUT_FACTOR 10
 #define AUTO_TIMEOUT_SHORTEST 1.0
 #define AUTO_TIMEOUT_LONGEST 300.0
 
-/* More time-outs than one in so many runs, of at least so many, are worth a warning. */
+/* A warning is logged if more than one in SKEWED_FRACTION runs timed out, after at least SKEWED_RUNS runs. */
 #define SKEWED_FRACTION 10
 #define SKEWED_RUNS 10
 
@@ -29,7 +29,7 @@ void judge_release(struct judge *judge)
     check_evidence_release(&judge->evidence);
 }
 
-/* ---- What a run says ---- */
+/* ---- Outcome of a run ---- */
 
 struct outcome {
     enum verdict verdict;
@@ -37,26 +37,26 @@ struct outcome {
     const char *reason; /* or "" */
 };
 
-/* What was not found may have been in what was lost: that is not to be told from a pass, or from another failure. */
+/* A pattern that was not found may match the lost part of the output: a pass cannot be distinguished from a failure. */
 static int refuse_lost_output(const struct process_result *result, struct error *err)
 {
     uint64_t left_out = result->out.left_out + result->error_out.left_out;
 
     if (result->out.truncated || result->error_out.truncated)
         return error_set(err, ERR_IO,
-                         "the check's output filled the disk of temporary files: what follows was lost, and "
-                         "with it perhaps a match of --fail-regex; TMPDIR names another folder");
+                         "the check's output filled the disk of temporary files: the rest, which might match "
+                         "--fail-regex, was lost. Set TMPDIR to a folder on another disk");
     if (left_out > 0)
         return error_set(err, ERR_IO,
-                         "the check has written so much that %" PRIu64
-                         " bytes in the middle were not kept, and with them perhaps a match of --fail-regex: have it "
-                         "write less, or look for the match itself and say by its exit code what it has found",
+                         "the check's output is too long: %" PRIu64
+                         " bytes in the middle, which might match --fail-regex, were dropped. Make the check write "
+                         "less, or let it search for the pattern and report it by exit code",
                          left_out);
     return 0;
 }
 
-/* A pattern is looked for in either stream by itself: no match may begin in one and end in the other. With `by_pattern`
- * the first one in their order counts, wherever it is. */
+/* Each stream is searched separately: no match may begin in one and end in the other. With `by_pattern` the first
+ * pattern in their order counts, whichever stream it matches. */
 static int search_output(const struct judge *judge, const struct process_result *result, size_t *ret, struct error *err)
 {
     bool by_pattern = judge->rules.by_pattern;
@@ -99,8 +99,7 @@ static int find_outcome(const struct judge *judge, const struct process_result *
     return 0;
 }
 
-/* On the way to a smaller model one failure can turn into another. The first one, that of the original, is what is
- * looked for. */
+/* During a reduction one failure can turn into another. The search is for the first one, that of the original. */
 static bool is_other_failure(const struct judge *judge, const struct outcome *outcome)
 {
     return judge->rules.compare_failures && outcome->verdict == VERDICT_FAIL && judge->has_failure &&
@@ -112,13 +111,11 @@ static void add_signature(struct string_builder *text, const struct check_rules 
                           const char *reason)
 {
     if (!rules->by_pattern)
-        string_add_format(text,
-                          reason[0] != '\0' ? "the check ended with code %d (%s)" : "the check ended with code %d",
-                          signature, reason);
+        string_add_format(text, reason[0] != '\0' ? "exit code %d (%s)" : "exit code %d", signature, reason);
     else if (signature > 0 && (size_t)signature <= rules->fail_patterns.count)
-        string_add_format(text, "the first pattern found was '%s'", rules->fail_patterns.items[signature - 1]);
+        string_add_format(text, "pattern '%s'", rules->fail_patterns.items[signature - 1]);
     else
-        string_add(text, "the check timed out");
+        string_add(text, "timeout");
 }
 
 static void log_other_failure(const struct judge *judge, const struct outcome *outcome)
@@ -130,8 +127,7 @@ static void log_other_failure(const struct judge *judge, const struct outcome *o
     add_signature(&now, rules, outcome->signature, outcome->reason);
     add_signature(&first, rules, judge->failure_code, judge->failure_reason);
     log_message(judge->log, LOG_WARNING,
-                "Another failure: %s; in the first failure %s. It says nothing about that one "
-                "(--signature off makes failures of all)",
+                "Inconclusive, a different failure: %s; the first failure: %s (--signature off accepts any failure)",
                 now.data, first.data);
 }
 
@@ -142,7 +138,7 @@ void judge_expect_failure(struct judge *judge, int code, const char *reason)
     snprintf(judge->failure_reason, sizeof(judge->failure_reason), "%s", reason);
 }
 
-/* ---- What is remembered of it ---- */
+/* ---- State between runs ---- */
 
 bool judge_knows_time_limit(const struct judge *judge)
 {
@@ -154,8 +150,8 @@ static void set_time_limit(struct judge *judge, double seconds)
     double limit = ceil(seconds * AUTO_TIMEOUT_FACTOR * 10) / 10;
 
     judge->rules.timeout = fmin(fmax(limit, AUTO_TIMEOUT_SHORTEST), AUTO_TIMEOUT_LONGEST);
-    log_message(judge->log, LOG_INFO, "The first check took %.2f s: from here on checks are ended after %.1f s",
-                seconds, judge->rules.timeout);
+    log_message(judge->log, LOG_INFO, "The first check took %.2f s: later checks time out after %.1f s", seconds,
+                judge->rules.timeout);
 }
 
 static void count_run(struct check_counts *counts, enum process_end end, enum verdict verdict, bool other_failure)
@@ -175,11 +171,11 @@ static void warn_of_hangs(struct judge *judge)
     if (judge->told_of_hangs || judge->hangs || runs < SKEWED_RUNS || timed_out * SKEWED_FRACTION <= runs)
         return;
     judge->told_of_hangs = true;
-    log_message(judge->log, LOG_WARNING,
-                "%" PRId64 " of %" PRId64
-                " checks so far have run out of time. What they would have said is not known, so "
-                "that results may be skewed: a longer --check-timeout tells",
-                timed_out, runs);
+    log_message(
+        judge->log, LOG_WARNING,
+        "%" PRId64 " of %" PRId64
+        " checks so far timed out. Their verdicts are unknown and results may be skewed: pass a longer --check-timeout",
+        timed_out, runs);
 }
 
 int judge_run(struct judge *judge, const struct process_result *result, enum verdict *ret, struct error *err)
@@ -212,7 +208,7 @@ int judge_run(struct judge *judge, const struct process_result *result, enum ver
     judge->unsound = unnamed && outcome.verdict == VERDICT_SKIP && !other;
     count_run(&judge->counts, result->end, outcome.verdict, other);
     warn_of_hangs(judge);
-    /* A run that says nothing, because something could not be built, is no measure of the others. */
+    /* An inconclusive run, for instance a failed build, is no measure for the duration of others. */
     if (!judge_knows_time_limit(judge) && outcome.verdict != VERDICT_SKIP)
         set_time_limit(judge, result->seconds);
     *ret = outcome.verdict;
@@ -270,6 +266,6 @@ void check_counts_log(const struct check_counts *counts, struct log *log)
     add_count(&line, ", ", counts->other_failure, "with another failure");
     add_count(&line, ", ", counts->skipped, "skipped");
     add_count(&line, "; of them ", counts->timed_out, "timed out");
-    add_count(&line, counts->timed_out > 0 ? ", " : "; of them ", counts->signaled, "ended by a signal");
+    add_count(&line, counts->timed_out > 0 ? ", " : "; of them ", counts->signaled, "killed by a signal");
     log_message(log, LOG_INFO, "%s", line.data);
 }

@@ -26,14 +26,13 @@ const char *check_words_placeholder(enum candidate_file file)
     return placeholders[file];
 }
 
-/* Whether a path can begin behind this character, or end in front of it. */
+/* Whether a path can begin after this character, or end before it. */
 static bool parts_paths(char character)
 {
     return character == '\0' || strchr(" \t\n'\"`=:,;()<>|&", character) != NULL;
 }
 
-/* How much of `at`, which is in the word that begins at `start`, is the usual path; 0: none. "./" in front of it is
- * part of it. */
+/* Length of the usual path at `at`, in the word that begins at `start`, including "./"; 0: none. */
 static size_t usual_path_at(const char *start, const char *at, const char *usual)
 {
     size_t dot = strncmp(at, "./", 2) == 0 && strncmp(usual, "./", 2) != 0 ? 2 : 0;
@@ -51,7 +50,7 @@ static bool names_placeholder(const char *start, const char *at, const char *pla
     return strncmp(at, placeholder, length) == 0 && !placeholder_is_path(start, at, length);
 }
 
-/* The file that is named at `at`, and how long its name is there; CANDIDATE_FILES: none. */
+/* The file whose name begins at `at`, and the length of the name; CANDIDATE_FILES: none. */
 static enum candidate_file file_at(const char *start, const char *at, const struct candidate_paths *usual,
                                    size_t *ret_length)
 {
@@ -73,8 +72,8 @@ static bool is_runner_option(struct text word)
     return text_equal(word, TEXT("--runner")) || text_equal(word, TEXT("--runner-build"));
 }
 
-/* Whether `at` is in a command that `polygraphy run` is given with --runner: placeholders of the same name stand for
- * other files there. */
+/* Whether `at` is in a command of --runner for `polygraphy run`, in which placeholders of the same name stand for other
+ * files. */
 static bool is_of_runner(const struct check_words *words, size_t index, const char *at)
 {
     struct text before = text_of(index > 0 ? words->items[index - 1] : "");
@@ -97,7 +96,7 @@ static bool is_of_runner(const struct check_words *words, size_t index, const ch
     return is_runner_option(before) || is_runner_option((struct text){word, strcspn(word, "=")});
 }
 
-/* As file_at(), in a word of the check. */
+/* Same as file_at(), for a word of the check. */
 static enum candidate_file file_in_word(const struct check_words *words, size_t index, const char *at,
                                         size_t *ret_length)
 {
@@ -142,7 +141,7 @@ static char *word_for(const struct check_words *words, size_t index, const struc
     struct string_builder ret;
 
     string_init(&ret);
-    string_add(&ret, ""); /* an empty word is one, too */
+    string_add(&ret, ""); /* empty words are kept */
     while (*at != '\0') {
         size_t length = strlen(DISABLED_PLACEHOLDER);
         bool is_disabled = disabled != NULL && names_placeholder(words->items[index], at, DISABLED_PLACEHOLDER);
@@ -154,7 +153,7 @@ static char *word_for(const struct check_words *words, size_t index, const struc
             string_add_char(&ret, *at++);
             continue;
         }
-        /* At its usual path a file is called as the user has called it. */
+        /* A file at its usual path keeps the user's spelling. */
         if (*at != '{' && strcmp(value, words->usual.items[file]) == 0)
             string_add_bytes(&ret, at, length);
         else if (shell)
@@ -187,11 +186,11 @@ void check_words_free(char **words)
 #define BETWEEN_FILES " \t()'\""
 #define BETWEEN_WORDS BETWEEN_FILES "\n;&|"
 
-/* Of a script that a check names, so many bytes are looked into. */
+/* Bytes of a script that are searched. */
 #define LOOKED_INTO ((size_t)1 << 20)
 
-/* Whether `path` is a script in which the candidate's path, or the variable that holds it, occurs. */
-static bool script_tells_of_artifact(const struct check_words *words, const char *path)
+/* Whether `path` is a script in which the candidate's path, or the variable that contains it, occurs. */
+static bool script_names_artifact(const struct check_words *words, const char *path)
 {
     char *name SCOPED_FREE = file_basename(words->usual.items[CANDIDATE_ARTIFACT]);
     struct file_map map;
@@ -209,15 +208,15 @@ static bool script_tells_of_artifact(const struct check_words *words, const char
     return ret;
 }
 
-/* The words of a line of the shell are what its blanks part. */
-static bool line_tells_of_artifact(const struct check_words *words, const char *line)
+/* Words of a shell line are separated by blanks. */
+static bool line_names_artifact(const struct check_words *words, const char *line)
 {
     char *copy = memory_strdup(line), *state = NULL;
     bool ret = strstr(line, CHECK_ARTIFACT_VARIABLE) != NULL;
 
     for (char *word = strtok_r(copy, BETWEEN_WORDS "<>", &state); !ret && word != NULL;
          word = strtok_r(NULL, BETWEEN_WORDS "<>", &state))
-        ret = script_tells_of_artifact(words, word);
+        ret = script_names_artifact(words, word);
     free(copy);
     return ret;
 }
@@ -227,14 +226,14 @@ bool check_words_tell_of_artifact(const struct check_words *words)
     bool ret = check_words_name(words, CANDIDATE_ARTIFACT);
 
     for (size_t i = 0; !ret && i < words->count; i++)
-        ret = line_tells_of_artifact(words, words->items[i]);
-    return ret || (!words->shell && script_tells_of_artifact(words, words->program));
+        ret = line_names_artifact(words, words->items[i]);
+    return ret || (!words->shell && script_names_artifact(words, words->program));
 }
 
-/* Where a shell begins another command; a word of its own. */
+/* A word that separates two shell commands. */
 #define NEXT_COMMAND ";"
 
-/* What BETWEEN_WORDS parts, with a word in the place of what parts commands. */
+/* Copies the line, with a word in place of each character that separates commands. malloc'd. */
 static char *part_commands(const char *line)
 {
     struct string_builder ret;
@@ -270,9 +269,9 @@ static void each_word(const struct check_words *words, void (*visit)(void *data,
 
 struct word_walk {
     struct named_files *named;
-    struct name_map replaced; /* by the command itself, each time: what it reads of these is of this time */
+    struct name_map replaced; /* files that the command itself writes in each run */
     struct arena arena;
-    bool are_loaded; /* what stands here are words behind --load-inputs or --load-outputs */
+    bool are_loaded; /* the current words belong to --load-inputs or --load-outputs */
 };
 
 static bool is_written(const char *before)
@@ -303,7 +302,7 @@ static void note_replaced(void *data, const char *before, const char *word)
         name_map_add(&walk->replaced, name_of(arena_strdup(&walk->arena, file)), 0);
 }
 
-/* By its mode, its first line or its name. */
+/* Whether it is a script, by its mode, its first line or its name. */
 static bool is_script(const char *path)
 {
     static const char *const extensions[] = {".py", ".sh", ".bash", ".pl", ".rb", ".js"};

@@ -9,10 +9,10 @@
 #include "onnx/model/text.h"
 #include "tensor/compare/validate.h"
 
-/* Of the results that a check is to compare with. */
+/* Runner name in the results that a check compares with. */
 #define RUNNER_NAME "golden"
 
-/* Logs what was marked; its types are looked up first, so that the line can show them. */
+/* Logs the marked tensors, after type inference, so that the line has their types. */
 static void log_marked(struct candidate_maker *maker, const char *what, const struct value_list *values)
 {
     struct string_builder text;
@@ -41,8 +41,8 @@ static void warn_of_branches(struct candidate_maker *maker)
         "Not doing so may result in false negatives!");
 }
 
-/* The candidate lacks `missing`, graph inputs of `base` that are not among its own: they become constants, and with
- * them whatever depends on nothing else. */
+/* Turns `missing`, graph inputs of `base` that the candidate lacks, into constants, and everything that depends on them
+ * alone. */
 static void freeze_inputs(struct subgraph *candidate, const struct value_list *missing)
 {
     struct value_list met = {0};
@@ -59,8 +59,8 @@ static void freeze_inputs(struct subgraph *candidate, const struct value_list *m
     free(met.items);
 }
 
-/* A frozen value stands for every sample, so it has to be the same in all of them. And it must not be the failure
- * itself: a frozen infinity would hide the node that made it. */
+/* A frozen value is used for every sample, so it must be the same in all. It must not be the failure itself: a frozen
+ * infinity would hide the node that produced it. */
 static bool may_be_frozen(const struct candidate_maker *maker, const struct subgraph *candidate)
 {
     for (size_t i = 0; i < candidate->frozen.count; i++) {
@@ -69,13 +69,14 @@ static bool may_be_frozen(const struct candidate_maker *maker, const struct subg
 
         tensor_validate(candidate->frozen.items[i].tensor, &validation);
         if (validation.nans + validation.infinities > 0)
-            why = "hold infinities or NaN";
+            why = "contain infinities or NaN";
         else if (!reference_values_agree(maker->reference, candidate->frozen.items[i].value))
             why = "differ between the samples of the input data";
         if (why == NULL)
             continue;
         log_once(maker->log, LOG_WARNING,
-                 "Some tensors that would be frozen to constants %s. The branches that make them are kept, and fed.",
+                 "Some tensors that would be frozen to constants %s. The branches that produce them are kept, and "
+                 "their inputs are fed.",
                  why);
         return false;
     }
@@ -92,12 +93,13 @@ static void feed_instead(struct candidate_maker *maker, struct subgraph *candida
 {
     if (maker->known.no_values.code != 0)
         log_once(maker->log, LOG_WARNING,
-                 "There are no values to freeze tensors to: %s\nThe branches that make them are kept, and fed.",
+                 "There are no values to freeze tensors to: %s\nThe branches that produce them are kept, and their "
+                 "inputs are fed.",
                  maker->known.no_values.message);
     feed_inputs(candidate, missing);
 }
 
-/* Turns the branches that `missing` begins into constants; or feeds these graph inputs, where that would be wrong. */
+/* Turns the branches that begin with `missing` into constants, or feeds these graph inputs if freezing is not sound. */
 static int freeze_missing(struct candidate_maker *maker, struct subgraph *candidate, const struct value_list *missing,
                           bool quiet, bool *ret_frozen, struct error *err)
 {
@@ -170,8 +172,8 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
     return ret;
 }
 
-/* Shapes, axes and pads that are computed without any data have one value, and data that are made up for them mostly
- * are nonsense: adds those among the candidate's inputs to `constants`, provided that others are left. */
+/* Shapes, axes and pads that are computed without input data have one value, and generated data are mostly invalid for
+ * them: adds such inputs of the candidate to `constants`, unless no other inputs would remain. */
 static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
                         struct error *err)
 {
@@ -196,7 +198,7 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
     return rc == ERR_INTERRUPTED ? error_set(err, ERR_INTERRUPTED, "%s", why.message) : 0;
 }
 
-/* Freezes them. */
+/* Freezes the inputs of list_certain(). */
 static int freeze_certain(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
 {
     struct bitset constants;
@@ -268,7 +270,7 @@ int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, st
 
 /* ---- Any nodes ---- */
 
-/* Whether `value` is to be frozen; when that can be told only from its values they are recorded. */
+/* Whether to freeze `value`; records the values of the original if the decision depends on them. */
 static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *ret, struct error *err)
 {
     struct value_list one = {.items = &value, .count = 1};
@@ -285,7 +287,7 @@ static int choose_frozen(struct candidate_maker *maker, uint32_t value, bool *re
         bitset_add(&maker->known.valueless, value);
         rc = 0;
         log_once(maker->log, LOG_WARNING,
-                 "Tensors of integers that cannot be computed are fed instead of being frozen: %s", err->message);
+                 "Integer tensors that cannot be computed become inputs instead of constants: %s", err->message);
         *err = (struct error){0};
         return 0;
     }
@@ -358,7 +360,7 @@ struct border {
     const struct subgraph *candidate;
 };
 
-/* The tensors belong to the reference values. */
+/* The tensors are borrowed from the reference values. */
 static void list_values(const struct border *border, const struct value_list *values, size_t sample,
                         struct tensor_list *ret)
 {

@@ -1,10 +1,10 @@
-/* debug/cut/candidate.h: one cut of a model, made fit to be a model of its own.
+/* debug/cut/candidate.h: a cut of a model, completed to a valid model.
  *
- * The module debug/cut/ makes candidates: parts of a model (maker.h) become models that a check can be given. Sets of
- * nodes and places to cut at come in; subgraphs with types (types.h), frozen constants, and files of models and their
- * data go out. It may use the layers below debug and the files of debug/candidate/, but not the session.
+ * The module debug/cut/ creates candidates: subgraphs (maker.h) become models that a check can run. Inputs: sets of
+ * nodes, or places to cut at. Outputs: subgraphs with types (types.h), frozen constants, and files of models and their
+ * data. It may use the layers below debug and debug/candidate/, but not the session.
  *
- * A cut leaves tensors that nothing makes any more: these are frozen to the values that they have in the original.
+ * Tensors that no node of a cut produces are frozen to their values in the original.
  */
 #ifndef DEBUG_CUT_CANDIDATE_H
 #define DEBUG_CUT_CANDIDATE_H
@@ -14,34 +14,34 @@
 #include "onnx/write/model.h"
 #include "search/index_search.h"
 
-/* Where a model is cut: the node's outputs become the outputs, or its inputs the inputs. */
+/* A place to cut: the node's outputs become the outputs, or its inputs the inputs. */
 struct cut_place {
     enum index_direction direction;
     uint32_t node;
 };
 
-/* Cuts `base` there. `quiet`: nothing is logged. */
+/* Cuts `base` at `place`. `quiet`: without log lines. */
 int candidate_cut(struct candidate_maker *maker, const struct subgraph *base, struct cut_place place, bool quiet,
                   struct subgraph *ret, struct error *err);
 
-/* The model of these nodes alone. What they read of others becomes an input; but tensors of integers and truth values,
- * which are mostly shapes, axes and indices, become constants, unless they differ between samples. What nothing among
- * them reads becomes an output. */
+/* The subgraph of these nodes. Tensors that other nodes produce become inputs; integer and boolean ones, which are
+ * mostly shapes, axes and indices, become constants, unless they differ between samples. Tensors without consumers in
+ * the subgraph become outputs. */
 int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes, struct subgraph *ret,
                        struct error *err);
 
-/* Gets the values of what is frozen. To be called before the candidate is saved. */
+/* Computes the values of frozen tensors. Call it before the candidate is saved. */
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Gets all values that writing the candidate for its check takes. */
+/* Computes all values that candidate_write() needs. */
 int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Writes it, prepared, and its data. `external` may be NULL: everything inside. */
+/* Writes the prepared candidate and its data. `external` NULL: all weights are inside of the model. */
 int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
                     const struct candidate_paths *paths, const struct external_settings *external, struct error *err);
 
-/* Writes what its inputs hold in the original, for `run --load-inputs`, and its outputs, for `run --load-outputs`, of
- * every sample, as far as `paths` has files for them. They have to be recorded. */
+/* Writes the values of its inputs in the original, for `run --load-inputs`, and those of its outputs, for `run
+ * --load-outputs`, of every sample, to the files in `paths`, if any. The values must be recorded. */
 int candidate_data_write(const struct reference_values *reference, const struct subgraph *candidate,
                          const struct candidate_paths *paths, struct error *err);
 

@@ -17,10 +17,10 @@ int candidate_files_init(struct candidate_files *files, const char *artifact, bo
     string_add_format(&path, "%s.data", artifact); /* the name that model_write() gives */
     *files = (struct candidate_files){.folder = file_folder(artifact), .own_data = string_take(&path), .stay = stay};
     if (file_exists(files->own_data) && !take_over)
-        return error_set(err, ERR_EXISTS,
-                         "'%s' already exists, refusing to overwrite: move it away, or choose another path with "
-                         "--intermediate-artifact",
-                         files->own_data);
+        return error_set(
+            err, ERR_EXISTS,
+            "'%s' already exists, refusing to overwrite: move it, or choose another path with --intermediate-artifact",
+            files->own_data);
     candidate_files_claim_own_data(files);
     return 0;
 }
@@ -35,7 +35,7 @@ void candidate_files_claim_own_data(struct candidate_files *files)
 
 int candidate_files_provide(struct candidate_files *files, const struct subgraph *whole, struct error *err)
 {
-    /* What stays behind is a result, and shares nothing with the original. */
+    /* A candidate that stays on disk is a result and must share no file with the original. */
     enum external_transfer transfer = files->copy || files->stay ? EXTERNAL_COPY : EXTERNAL_LINK;
     int rc = external_data_provide(whole, files->folder, transfer, &files->made, err);
 

@@ -18,7 +18,7 @@ void candidate_maker_init(struct candidate_maker *maker, const struct model *mod
     bitset_init(&known->valueless, model->values.count);
     subgraph_init_whole(&maker->whole, model);
     maker->whole.known = &known->types;
-    /* What is known is more with every candidate, and they should not differ by that. */
+    /* Types known later must not change how candidates are written. */
     maker->whole.only_stated = true;
     value_list_to_set(&maker->whole.inputs, model->values.count, &maker->whole_inputs);
     maker->fixes_shapes = settings->fixed_shapes;

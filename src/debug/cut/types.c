@@ -39,7 +39,7 @@ bool candidate_lacks_type(const struct candidate_maker *maker, uint32_t value, b
     return type.element == DATA_UNDEFINED || (needs_shape && !type.has_shape);
 }
 
-/* A model that the runtime refuses is not the end: parts of it or values may still tell. */
+/* If the runtime rejects the model, parts of it or values may still have types. */
 void candidate_infer_once(struct candidate_maker *maker)
 {
     struct candidate_knowledge *known = &maker->known;
@@ -58,7 +58,7 @@ void candidate_infer_once(struct candidate_maker *maker)
         log_once(maker->log, LOG_WARNING, "Shape inference is not possible: %s", known->inference_error.message);
 }
 
-/* Inference over the part of a refused model that `values` are computed with: what is wrong may lie elsewhere. */
+/* Type inference for the part of a rejected model that `values` depend on: the error may be elsewhere. */
 static void infer_upstream(struct candidate_maker *maker, const struct value_list *values)
 {
     const struct types_request request = {.backend = maker->settings->backend, .runtime = &maker->settings->request};
@@ -73,7 +73,7 @@ static void infer_upstream(struct candidate_maker *maker, const struct value_lis
 
 /* ---- What nobody can tell ---- */
 
-/* Once, for all values. */
+/* Makes assumptions for all values, once. */
 static void make_assumptions(struct candidate_maker *maker)
 {
     const struct types_request request = {
@@ -121,8 +121,8 @@ struct subgraph candidate_assume(struct candidate_maker *maker, const struct sub
 
 /* ---- At the border ---- */
 
-/* Inputs that cannot be fed as they are described (the model's own may have no shape there either), then outputs
- * without a type; but not what is known to be untold. Returns the number of inputs. */
+/* Lists inputs whose description is not sufficient for feeding (also the model's own, without a shape), then outputs
+ * without a type; values of unknown type are omitted. Returns the number of inputs. */
 static size_t list_lacking(const struct candidate_maker *maker, const struct subgraph *candidate,
                            struct value_list *ret)
 {
@@ -150,7 +150,7 @@ static bool is_sequence(const struct candidate_maker *maker, uint32_t value)
     return type.not_a_tensor != NULL || bitset_has(&maker->known.not_tensors, value);
 }
 
-/* A value among `values` that is no tensor and that the original model does not have at its own border. */
+/* A value among `values` that is not a tensor and not at the border of the original model. */
 static uint32_t find_sequence(const struct candidate_maker *maker, const struct value_list *values,
                               const struct value_list *original)
 {
@@ -167,8 +167,7 @@ static uint32_t find_sequence_at_border(const struct candidate_maker *maker, con
     return ret != VALUE_NONE ? ret : find_sequence(maker, &candidate->outputs, &maker->whole.outputs);
 }
 
-/* Takes what is lacking from a run of the model. Outputs may go without a type when that is not possible: most runtimes
- * work it out for themselves. */
+/* Completes types from a run of the model. If that fails, outputs stay without a type: most runtimes infer it. */
 static int complete_from_values(struct candidate_maker *maker, const struct value_list *lacking, size_t lacking_inputs,
                                 struct error *err)
 {
@@ -184,11 +183,11 @@ static int complete_from_values(struct candidate_maker *maker, const struct valu
         return 0;
     }
     error_set(err, (enum error_code)rc, "%s", why.message);
-    return error_context(err, "the type or shape of '" TEXT_FORMAT "' is not known",
+    return error_context(err, "the type or shape of '" TEXT_FORMAT "' is unknown",
                          TEXT_ARGS(maker->whole.model->values.items[lacking->items[0]].name));
 }
 
-/* One by one: that there is no value of one of them says nothing of the others. */
+/* One by one, because a missing value of one says nothing about the others. */
 static int complete_one_by_one(struct candidate_maker *maker, const struct value_list *lacking, struct error *err)
 {
     struct error why = {0};
@@ -216,7 +215,7 @@ static bool is_any_untold(const struct candidate_maker *maker, const struct valu
     return false;
 }
 
-/* An unknown part of the model is where candidates may begin. */
+/* Candidates may begin at tensors of unknown type. */
 static void warn_of_assumptions(const struct candidate_maker *maker, const struct subgraph *candidate)
 {
     for (size_t i = 0; i < candidate->inputs.count; i++)
@@ -224,12 +223,11 @@ static void warn_of_assumptions(const struct candidate_maker *maker, const struc
             candidate_lacks_type(maker, candidate->inputs.items[i], true))
             log_once(
                 maker->log, LOG_WARNING,
-                "Nobody can tell the type or shape of some tensors. Candidates that begin there take them for what "
-                "follows from the rest of the model, else for float32 of any shape. If that is wrong, describe "
-                "them in the model (value_info).");
+                "The type or shape of some tensors is unknown. Candidates that begin there use what follows from the "
+                "rest of the model, else float32 of any shape. If that is wrong, add value_info to the model.");
 }
 
-/* Inputs of the candidate that are not the model's own and have dynamic dimensions. */
+/* Lists inputs of the candidate, without the model's own, that have dynamic dimensions. */
 static void list_dynamic(const struct candidate_maker *maker, const struct subgraph *candidate, struct value_list *ret)
 {
     ret->count = 0;
@@ -241,7 +239,7 @@ static void list_dynamic(const struct candidate_maker *maker, const struct subgr
             value_list_add(ret, candidate->inputs.items[i]);
 }
 
-/* Sizes in which the samples differ stay open. */
+/* Sizes that differ between samples stay dynamic. */
 static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
 {
     const struct shape *first = &reference_values_get(maker->reference, value)->shape;
@@ -261,8 +259,8 @@ static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
     known_types_set(&maker->known.types, value, &type);
 }
 
-/* Behind inputs of fixed shapes everything has a size, even where nobody can infer it. A size that a check makes up for
- * itself, mostly 1, would be another one. */
+/* If the inputs have fixed shapes, each tensor has a size, also where inference fails. A size that a check generates,
+ * mostly 1, would differ. */
 static int fix_shapes(struct candidate_maker *maker, const struct subgraph *candidate, struct error *err)
 {
     struct value_list dynamic = {0};
@@ -297,7 +295,7 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
     int rc = 0;
 
     for (size_t i = 0; i < candidate->outputs.count; i++)
-        if (candidate_lacks_type(maker, candidate->outputs.items[i], true)) /* its rank may be all that can be told */
+        if (candidate_lacks_type(maker, candidate->outputs.items[i], true)) /* its rank may be all that is known */
             candidate_infer_once(maker);
     if (lacking.count > 0) {
         candidate_infer_once(maker);

@@ -8,7 +8,7 @@
 
 /* ---- Candidates ---- */
 
-/* A set that is checked apart, or the search that asks for one. */
+/* A set to check outside of a search, or a search that chooses one. */
 struct experiment_request {
     struct experiment *experiment;
     const struct bitset *set;
@@ -153,7 +153,7 @@ int experiment_confirm(struct experiment *experiment, const struct bitset *set, 
 
 /* ---- Ends ---- */
 
-/* ERR_INVALID when the verdict is due to the check. */
+/* ERR_INVALID if the check is the reason for this verdict. */
 static int question_verdict(const struct experiment *experiment, const char *how, enum verdict verdict,
                             struct error *err)
 {
@@ -166,21 +166,21 @@ static int question_verdict(const struct experiment *experiment, const char *how
         session_state(session).evidence->runs == 0)
         return 0;
     if (verdict == VERDICT_SKIP)
-        return belief_refuse_check(session, err, "the check says nothing about the %s %s, so there is nothing to go by",
-                                   kind, how);
+        return belief_refuse_check(
+            session, err, "the check is inconclusive for the %s %s, so the search cannot start. Last run", kind, how);
     rc = belief_check_nonsense(session, "_sight", kind, verdict, &sight, err);
     if (rc < 0 || sight == VERDICT_PASS)
         return rc;
     if (verdict == VERDICT_PASS)
-        return belief_refuse_check(
-            session, err,
-            "the check passes on the %s %s, and says the same of a file that is no %s, so it does not look at what it "
-            "is given",
-            kind, how, kind);
-    return belief_refuse_check(session, err,
-                               "the check fails on the %s %s, and %s a file that is no %s%s, so " BELIEF_NOTHING_SHOWS,
-                               kind, how, sight == VERDICT_SKIP ? "ends alike on" : "says the same of", kind,
-                               sight == VERDICT_SKIP ? ", without a word" : "");
+        return belief_refuse_check(session, err,
+                                   "the check passes on the %s %s, but also on a file that is not a valid %s, so it "
+                                   "does not read its input. Last run",
+                                   kind, how, kind);
+    return belief_refuse_check(
+        session, err,
+        "the check fails on the %s %s, and %s a file that is not a valid %s, so it " BELIEF_MAY_IGNORE_INPUT
+        ". Last run",
+        kind, how, sight == VERDICT_SKIP ? "without output also on" : "with the same output on", kind);
 }
 
 int experiment_question_end(struct experiment *experiment, const struct experiment_end *end, enum verdict verdict,
@@ -214,13 +214,12 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
     string_init(&key);
     string_init(&what);
     string_add_format(&key, "%s_once_more", end->key);
-    string_add_format(&what, "%s, once more", end->name);
+    string_add_format(&what, "%s, re-checked", end->name);
     rc = experiment_check(experiment, end->set, (struct check_request){ROLE_CONTROL_REPETITION, key.data, what.data},
                           &verdict, err);
     if (rc == 0 && verdict != (end == bad ? VERDICT_FAIL : VERDICT_PASS))
-        rc = belief_refuse_check(session, err,
-                                 "the %s %s does not %s any more when it is checked once more" BELIEF_NOT_BELIEVED,
-                                 experiment->items->kind, end->how, end == bad ? "fail" : "pass");
+        rc = belief_refuse_check(session, err, "the %s %s no longer %s when re-checked" BELIEF_NOT_REPRODUCIBLE,
+                                 experiment->items->kind, end->how, end == bad ? "fails" : "passes");
     string_release(&what);
     string_release(&key);
     return rc;

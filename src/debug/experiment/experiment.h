@@ -1,11 +1,11 @@
-/* debug/experiment/experiment.h: which of many items make the difference between a candidate that passes the check and
+/* debug/experiment/experiment.h: finds the items that make the difference between a candidate that passes the check and
  * one that fails.
  *
- * The module debug/experiment/ has the experiment that `debug precision`, `passes`, `quantization` and `tactics` share:
- * one end, a set of items, has to pass the check, another one to fail; a search looks for a set between them; what it
- * finds is confirmed. Items, a search and a session come in, verdicts go out. It may use debug/session/, debug/belief/
- * and search/. What a set means (items left out, in higher precision, of the bad replay) is the tool's: either end may
- * be the empty set, and choose() makes a search's set the candidate's.
+ * The module debug/experiment/ contains the experiment that `debug precision`, `passes`, `quantization` and `tactics`
+ * share: one end, a set of items, has to pass the check, another one to fail; a search finds a set between them, and
+ * the result is confirmed. Inputs: items, a search and a session. Outputs: verdicts. It may use debug/session/,
+ * debug/belief/ and search/. The tool defines the meaning of a set (items disabled, in higher precision, from the bad
+ * replay): either end may be the empty set, and choose() maps the search's set to the candidate's.
  *
  *   rc = experiment_check(&experiment, &all, (struct check_request){ROLE_GOOD_END, "_all", "all layers"}, ...);
  *   if (verdict != VERDICT_PASS)
@@ -13,7 +13,7 @@
  *   ...
  *   rc = experiment_run(&experiment, &search, err);
  *   rc = experiment_look_back(&experiment, &good, &bad, err);
- *   rc = experiment_confirm(&experiment, &found, "the engine with the layers that were found", VERDICT_PASS, err);
+ *   rc = experiment_confirm(&experiment, &found, "the engine with the found layers in ...", VERDICT_PASS, err);
  */
 #ifndef DEBUG_EXPERIMENT_EXPERIMENT_H
 #define DEBUG_EXPERIMENT_EXPERIMENT_H
@@ -21,24 +21,24 @@
 #include "base/container/bitset.h"
 #include "debug/session/session.h"
 
-/* What is varied. A candidate is a set of items. */
+/* The items. A candidate is a set of them. */
 struct experiment_items {
     void *data;
     size_t count;
-    const char *kind;             /* what candidates are: "engine" */
-    const char *saving;           /* logged before the path of a candidate; NULL: nothing is */
+    const char *kind;             /* of candidates: "engine" */
+    const char *saving;           /* logged before the path of a candidate; NULL: not logged */
     enum expectation expectation; /* of candidates that a search asks for */
-    bool confirms_always; /* the verdict on an answer is confirmed even if a check of this session gave it, unless that
-                           * was repeated (--flaky) */
-    /* A candidate that make() refuses (ERR_BACKEND, ERR_UNSUPPORTED) fails, and one for which a GPU has too little
-     * memory is skipped; else these are errors. */
+    bool confirms_always; /* the verdict on an answer is confirmed even if this session has checked it, unless with
+                           * --flaky */
+    /* A candidate that make() rejects (ERR_BACKEND, ERR_UNSUPPORTED) fails; one for which a GPU has too little memory
+     * is skipped. Otherwise these are errors. */
     bool fails_unmade;
 
-    /* Identity of the candidate. NULL: the set is. */
+    /* Identity of the candidate. NULL: the set itself. */
     struct hash (*identify)(void *data, const struct bitset *set);
 
-    /* Makes the candidate and keeps it in `data`, in place of the one before; save() writes it to `path`. Called ahead
-     * of the candidate's turn, too, when checks run in parallel. */
+    /* Creates the candidate and stores it in `data`, replacing the previous one; save() writes it to `path`. Also
+     * called ahead of the candidate's turn if checks run in parallel. */
     int (*make)(void *data, const struct bitset *set, struct error *err);
     int (*save)(void *data, const char *path, struct error *err);
 };
@@ -47,23 +47,23 @@ struct experiment {
     const struct experiment_items *items;
     struct debug_session *session;
     struct log *log;
-    const void *made; /* private: the candidate that was made last */
+    const void *made; /* private: the candidate that was created last */
 };
 
-/* A search over the items; all members but `suffix` are wanted. */
+/* A search over the items; all members but `suffix` are required. */
 struct experiment_search {
     const struct search_ops *ops;
     void *search;
     const char *suffix; /* of replay keys; NULL: none */
 
-    /* The set that a state of the search asks for into `ret`, which is empty. */
+    /* Adds the set that the search's state asks for to `ret`, which is empty. */
     void (*choose)(void *data, const void *search, struct bitset *ret);
 
-    /* Logs what the candidate is. */
+    /* Logs a description of the candidate. */
     void (*announce)(void *data, const void *search, const struct bitset *set);
 };
 
-/* One of the two sets that a search is between. */
+/* One of the two ends of a search. */
 struct experiment_end {
     const struct bitset *set;
     const char *key;  /* in the replay: "_all_high" */
@@ -78,18 +78,18 @@ int experiment_check(struct experiment *experiment, const struct bitset *set, st
 /* Runs the search to its end: see session_search(). */
 int experiment_run(struct experiment *experiment, const struct experiment_search *search, struct error *err);
 
-/* This end has another verdict than it should. ERR_INVALID when that is due to the check, which says nothing about it,
- * or the same of a file that is none; or when the verdict is one that is known from elsewhere, and is another now. */
+/* To be called for an end with an unexpected verdict. ERR_INVALID if the check is the reason: it is inconclusive, or
+ * gives the same verdict for an invalid file; or if the verdict was reused from elsewhere and is not reproducible. */
 int experiment_question_end(struct experiment *experiment, const struct experiment_end *end, enum verdict verdict,
                             struct error *err);
 
-/* After the search: the end with the contrary of the last verdict is checked once more, because a check that has
- * changed its mind on the way leads the search anywhere. ERR_INVALID when its verdict is another now. */
+/* After the search: re-checks the end whose verdict should differ from the last one, because verdicts that are not
+ * reproducible mislead the search. ERR_INVALID if its verdict has changed. */
 int experiment_look_back(struct experiment *experiment, const struct experiment_end *good,
                          const struct experiment_end *bad, struct error *err);
 
-/* The answer rests on `expected` as the verdict on this set. If that is known from a debug replay or a verdict cache,
- * it is checked now; with `confirms_always` in any case. Errors are those of belief_confirm(). */
+/* Confirms `expected`, the verdict on this set that the answer depends on: re-checks the set if its verdict is from a
+ * debug replay or a verdict cache, or with `confirms_always`. Errors are those of belief_confirm(). */
 int experiment_confirm(struct experiment *experiment, const struct bitset *set, const char *what, enum verdict expected,
                        struct error *err);
 

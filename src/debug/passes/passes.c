@@ -72,7 +72,7 @@ static void choose_off(void *data, const void *search, struct bitset *ret)
 static void announce_off(void *data, const void *search, const struct bitset *off)
 {
     (void)search;
-    log_message(((const struct passes_search *)data)->log, LOG_INFO, "Switching off %zu of %zu", bitset_count(off),
+    log_message(((const struct passes_search *)data)->log, LOG_INFO, "Disabling %zu of %zu", bitset_count(off),
                 off->size);
 }
 
@@ -107,20 +107,19 @@ static int conclude_from_end(struct passes_search *passes, const struct bitset *
     if (verdict == VERDICT_SKIP)
         return belief_refuse_check(
             passes->experiment.session, err,
-            "the check says nothing about the model with %s switched off, so there is nothing to "
-            "go by",
+            "the check is inconclusive for the model with %s disabled, so the search cannot start. Last run",
             all_off ? "everything" : "nothing");
     passes->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
-    return experiment_confirm(
-        &passes->experiment, off,
-        all_off ? "the model with everything switched off" : "the model with nothing switched off", verdict, err);
+    return experiment_confirm(&passes->experiment, off,
+                              all_off ? "the model with everything disabled" : "the model with nothing disabled",
+                              verdict, err);
 }
 
 static int check_end(struct passes_search *passes, const struct bitset *off, struct error *err)
 {
     bool all_off = bitset_count(off) > 0;
     const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END, all_off ? "_all_off" : "_none_off",
-                                          all_off ? "everything switched off" : "nothing switched off"};
+                                          all_off ? "everything disabled" : "nothing disabled"};
     enum verdict verdict;
     int rc = experiment_check(&passes->experiment, off, request, &verdict, err);
 
@@ -221,7 +220,9 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
     make_units(passes, found, false);
     if (passes->unit_count == 1)
         return 0;
-    log_message(passes->log, LOG_INFO, "Kinds are found; looking among %zu decisions of these", passes->unit_count);
+    log_message(passes->log, LOG_INFO,
+                "Kinds of optimizations found; searching among %zu single optimizations of these kinds",
+                passes->unit_count);
     bitset_init(&places, passes->decisions.count);
     snprintf(name, sizeof(name), "places%zu", round);
     rc = isolate_units(passes, name, &places, ret, err);
@@ -232,8 +233,8 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
     bitset_init_copy(&off, &passes->result->off);
     bitset_unite(&off, found);
     snprintf(name, sizeof(name), "_without_places%zu", round);
-    rc = experiment_check(&passes->experiment, &off,
-                          (struct check_request){ROLE_CANDIDATE, name, "what was found switched off"}, ret, err);
+    rc = experiment_check(&passes->experiment, &off, (struct check_request){ROLE_CANDIDATE, name, "culprits disabled"},
+                          ret, err);
     bitset_release(&off);
 done:
     bitset_release(&places);
@@ -308,8 +309,8 @@ static int leave_on_what_can_be(struct passes_search *passes, struct error *err)
         }
         snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
-        string_add_format(&what, "what was found, without %s%s", passes->decisions.items[i],
-                          bitset_has(&passes->whole, i) ? " and its like" : "");
+        string_add_format(&what, "culprits disabled, without %s%s", passes->decisions.items[i],
+                          bitset_has(&passes->whole, i) ? " and others of its kind" : "");
         rc = experiment_check(&passes->experiment, &off, (struct check_request){ROLE_CANDIDATE, key, what.data},
                               &verdict, err);
         string_release(&what);
@@ -335,7 +336,7 @@ static int confirm_culprits(struct passes_search *passes, const struct bitset *c
     bitset_fill(&off);
     bitset_subtract(&off, culprits);
     string_init(&what);
-    string_add_format(&what, "the model with all but '%s'%s switched off",
+    string_add_format(&what, "the model with all but '%s'%s disabled",
                       passes->decisions.items[bitset_next(culprits, 0)],
                       bitset_count(culprits) > 1 ? " and others" : "");
     rc = experiment_confirm(&passes->experiment, &off, what.data, VERDICT_FAIL, err);
@@ -351,8 +352,8 @@ static int confirm_answer(struct passes_search *passes, struct error *err)
     int rc = 0;
 
     if (result->outcome == PASSES_FOUND)
-        rc = experiment_confirm(&passes->experiment, &result->off, "the model with what was found switched off",
-                                VERDICT_PASS, err);
+        rc = experiment_confirm(&passes->experiment, &result->off, "the model with the culprits disabled", VERDICT_PASS,
+                                err);
     for (size_t i = 0; rc == 0 && i < result->culprits.count; i++)
         rc = confirm_culprits(passes, &result->culprits.items[i], err);
     return rc;

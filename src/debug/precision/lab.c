@@ -122,8 +122,8 @@ static void keep_untaken(struct precision_lab *lab)
     lab->fixed += count;
     if (count > 0)
         log_message(lab->settings->log, LOG_WARNING,
-                    "%zu layer(s) stay in float32, because in operator set %" PRId64
-                    " there is no bfloat16 for: %s. Where a later operator set has it, convert the model to that first",
+                    "%zu layer(s) stay in float32: operator set %" PRId64
+                    " has no bfloat16 for %s. If a later operator set has it, convert the model to that one first",
                     count, model_opset(model), text.data);
     string_release(&text);
     name_map_release(&said);
@@ -171,8 +171,8 @@ static int refuse_without_choice(const struct precision_lab *lab, struct error *
         lowest--;
     string_init(&why);
     precision_explain_unused(lab->network, precision, lab->typed.low, lowest, &why);
-    rc = error_set(err, ERR_INVALID, "no layer would be in %s, so there is nothing to choose from: %s",
-                   precision_name(lowest), why.data);
+    rc = error_set(err, ERR_INVALID, "no layer can be in %s, so there is nothing to search: %s", precision_name(lowest),
+                   why.data);
     string_release(&why);
     return rc;
 }
@@ -273,11 +273,11 @@ static bool insist_on_models(void *data)
     if (lab->rounds)
         return false;
     lab->rounds = true;
-    log_message(lab->settings->log, LOG_WARNING,
-                "The check passes with all layers in %s. A runtime without kernels for %s, such as ONNX Runtime "
-                "on a CPU, computes such a model in float32. From here on, nodes compute in float32, on values that "
-                "Casts have rounded to %s",
-                half, half, half);
+    log_message(
+        lab->settings->log, LOG_WARNING,
+        "The check passes with all layers in %s, but a runtime without kernels for %s, such as ONNX Runtime on a CPU, "
+        "computes them in float32. In further candidates, nodes compute in float32 on values that Casts round to %s",
+        half, half, half);
     return true;
 }
 
@@ -289,7 +289,7 @@ static int score_layers(void *data, double *ret, struct error *err)
     struct precision_survey survey = {.scores = ret, .ranges = lab->ranges, .elements = lab->typed.elements};
     struct engine *low;
 
-    log_message(lab->settings->log, LOG_INFO, "Scoring layers by what lower precision does to their outputs");
+    log_message(lab->settings->log, LOG_INFO, "Scoring layers by the effect of lower precision on their outputs");
     reset_overrides(lab);
     int rc = engine_settings_build(lab->settings->engine, lab->network, &low, err);
     if (rc < 0)
@@ -343,8 +343,8 @@ static int find_form(struct precision_lab *lab, struct error *err)
     lab->rounds = !takes;
     if (rc == 0 && !takes)
         log_message(lab->settings->log, LOG_WARNING,
-                    "ONNX Runtime does not take the model in %s here. In candidates, nodes compute in float32, on "
-                    "values that Casts have rounded to %s",
+                    "ONNX Runtime cannot run the model in %s on this machine. In candidates, nodes compute in float32 "
+                    "on values that Casts round to %s",
                     data_type_name(lab->typed.half), data_type_name(lab->typed.half));
     return rc;
 }
@@ -433,7 +433,7 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
     lab->words = precision_words_of_layers;
     if (lab->settings->form == PRECISION_MODELS) {
         lab->words.kind = "model";
-        lab->words.found = "the model with the layers that were found";
+        lab->words.found = "the model with the found layers in higher precision";
     }
     return (struct precision_target){.data = lab,
                                      .count = lab->network->layers.count,
@@ -458,8 +458,8 @@ int precision_lab_check_onnx(const struct precision_lab *lab, struct error *err)
             (precision_type(lab->typed.low[i].precision) != lab->typed.half ||
              !typed_model_takes_half(&lab->typed, &lab->network->layers.items[i])))
             return error_set(err, ERR_UNSUPPORTED,
-                             "layer '%s' is %s: in operator set %" PRId64
-                             " that cannot be written into the ONNX model as Cast nodes",
+                             "layer '%s' is in %s, which Cast nodes and operators of operator set %" PRId64
+                             " cannot express in the ONNX model",
                              lab->network->layers.items[i].name, precision_name(lab->typed.low[i].precision),
                              model_opset(lab->network->model));
     return 0;
@@ -480,10 +480,10 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
         return rc;
     if (lab->settings->form == PRECISION_ENGINES || lab->rounds)
         log_message(lab->settings->log, LOG_WARNING,
-                    "The model that is saved is no candidate: %s. No check has seen it, so check it before you rely on "
-                    "it",
-                    lab->rounds ? "its nodes compute in the lower precision, and theirs in float32 on rounded values"
-                                : "those were engines");
+                    "The saved model differs from the candidates: %s. It was not checked: check it before you use it",
+                    lab->rounds
+                        ? "its nodes compute in the lower precision, those of candidates in float32 on rounded values"
+                        : "candidates were engines");
     log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
     subgraph_init_whole(&whole, lab->model);
     rc = model_save(&whole, path, &external, false, err);

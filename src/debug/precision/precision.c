@@ -20,12 +20,11 @@ const struct precision_words precision_words_of_layers = {
     .with_none = "with all layers in lower precision",
     .choosing = "Selecting",
     .chosen = "layer(s) to run in higher precision",
-    .found = "the engine with the layers that were found",
+    .found = "the engine with the found layers in higher precision",
     .unchanged = "The model in lower precision",
-    .all_fail =
-        "The check does not pass with all layers in higher precision: lower precision is not what makes it fail",
-    .none_needed = "The check passes with all layers in lower precision: none of them has to be higher",
-    .no_choice = "No layer runs in lower precision: there is nothing to choose from",
+    .all_fail = "The check fails with all layers in higher precision: lower precision is not the cause",
+    .none_needed = "The check passes with all layers in lower precision: no layer needs higher precision",
+    .no_choice = "No layer runs in lower precision: nothing to search",
     .not_found = "Could not find a configuration that satisfied accuracy requirements.",
     .advice = "To achieve acceptable accuracy, try running these",
     .advised = "layer(s) in higher precision",
@@ -168,11 +167,10 @@ static void rank_layers(const struct precision_run *run, struct ranked_layer *re
 static void log_ranges(const struct precision_run *run)
 {
     if (run->first > 0)
-        log_message(
-            run->log, LOG_INFO,
-            "%zu layer(s) are outside of the range of the lower precision on these data: values of %zu overflow, "
-            "those of %zu vanish. They are tried in higher precision first",
-            run->first, run->presumed, run->first - run->presumed);
+        log_message(run->log, LOG_INFO,
+                    "%zu layer(s) exceed the range of the lower precision on these data: values overflow in %zu, "
+                    "underflow in %zu. They are tried in higher precision first",
+                    run->first, run->presumed, run->first - run->presumed);
 }
 
 /* The order of those that the search chooses from. */
@@ -273,7 +271,7 @@ static int verify_ends(struct precision_run *run, struct precision_result *resul
     if (rc == 0 && low == VERDICT_PASS && target->insist != NULL && target->insist(target->data)) {
         run->insists = true;
         other_form.key = ALL_LOW_AGAIN_KEY;
-        other_form.name = "all layers in lower precision, in the other form";
+        other_form.name = "all layers in lower precision, rounded by Casts";
         rc = check_end(run, &other_form, &low, err);
     }
     if (rc < 0 || low != VERDICT_PASS)

@@ -87,7 +87,7 @@ static int lay_out(const struct tensor_measuring *measuring, const struct shape 
     if (scale_layout_of(measuring->quantizer, shape, ret))
         return 0;
     shape_to_text(shape, &text);
-    return error_set(err, ERR_INVALID, "the %zu scales of '%s' do not fit its shape %s", measuring->scale_count,
+    return error_set(err, ERR_INVALID, "the %zu scales of '%s' do not match its shape %s", measuring->scale_count,
                      measuring->quantizer->name, text.data);
 }
 
@@ -162,8 +162,8 @@ int tensor_measuring_add(struct tensor_measuring *measuring, const struct tensor
     if (rc < 0)
         return rc;
     if (arithmetic != ARITHMETIC_FLOAT32 && arithmetic != ARITHMETIC_FLOAT64)
-        return error_set(err, ERR_UNSUPPORTED, "what is quantized as '%s' is %s", measuring->quantizer->name,
-                         data_type_name(values->type));
+        return error_set(err, ERR_UNSUPPORTED, "the tensor that '%s' is quantized from is %s",
+                         measuring->quantizer->name, data_type_name(values->type));
     for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
         size_t count = elements_in_run(total, first);
 

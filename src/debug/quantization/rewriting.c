@@ -154,7 +154,7 @@ void quantization_rewriting_read(const struct quantization_study *study, struct 
 done:
     if (rc < 0)
         log_message(study->log, bounded_process_is_end(&err) ? LOG_WARNING : LOG_VERBOSE,
-                    "What the runtime makes of the quantizers is not known: %s", err.message);
+                    "Cannot find out how the runtime rewrites the quantizers: %s", err.message);
     model_free(rewritten);
     if (folder != NULL)
         file_remove_tree(folder, NULL);

@@ -117,7 +117,7 @@ static int record_as_run(struct study_runs *runs, struct error *err)
     if (rc != ERR_BACKEND)
         return error_set(err, (enum error_code)rc, "%s", runs->why_not_run.message);
     log_message(runs->study->log, LOG_WARNING,
-                "The model does not run as it is, so that quantization is only simulated: %s",
+                "The model does not run in ONNX Runtime, so quantization is only simulated: %s",
                 runs->why_not_run.message);
     return 0;
 }
@@ -127,8 +127,8 @@ int study_runs_refuse_crash(struct error *err, const char *what)
     struct error crash = *err;
 
     error_set(err, ERR_BACKEND,
-              "cannot run %s, without which nothing can be measured: %s. With --onnxrt-optimization-level none the "
-              "runtime takes models as they are written",
+              "cannot run %s, which all measurements need: %s. Pass --onnxrt-optimization-level none to run models "
+              "without optimizations",
               what, crash.message);
     err->foreign_code = crash.foreign_code;
     return ERR_BACKEND;

@@ -15,21 +15,20 @@
 
 static const struct precision_words words = {
     .kind = "model",
-    .all = "all quantizers left out",
-    .none = "no quantizer left out",
-    .with_all = "with all quantizers left out",
-    .with_none = "with all quantizers in place",
-    .choosing = "Leaving out",
+    .all = "all quantizers disabled",
+    .none = "all quantizers enabled",
+    .with_all = "with all quantizers disabled",
+    .with_none = "with all quantizers enabled",
+    .choosing = "Disabling",
     .chosen = "quantizer(s)",
-    .found = "the model without the quantizers that were found",
+    .found = "the model with the found quantizers disabled",
     .unchanged = "The model with all quantizers",
-    .all_fail =
-        "The check does not pass with all quantizers left out: they are not what makes it fail, or the check does "
-        "not look at the candidate",
-    .none_needed = "The check passes with all quantizers in place: there is nothing to leave out",
-    .no_choice = "No quantizer can be left out: there is nothing to choose from",
-    .not_found = "No choice of quantizers to leave out was seen to pass the check",
-    .advice = "The check passes when these are left out:",
+    .all_fail = "The check fails with all quantizers disabled: they are not the cause, or the check does not read the "
+                "candidate",
+    .none_needed = "The check passes with all quantizers enabled: nothing to find",
+    .no_choice = "No quantizer can be disabled: nothing to search",
+    .not_found = "The check passes with no tested set of quantizers disabled",
+    .advice = "The check passes with these disabled:",
     .advised = "quantizer(s)",
 };
 
@@ -282,7 +281,7 @@ static int refine_all(struct quantization_lab *lab, struct quantization_answer *
         changes_release(&changes);
         return 0;
     }
-    return try_changes(lab, answer, &changes, "_refined", "other scales in place of leaving out", err);
+    return try_changes(lab, answer, &changes, "_refined", "other scales instead of disabling", err);
 }
 
 /* One of them, beside those that were found to bear it. */
@@ -300,7 +299,7 @@ static int refine_one(struct quantization_lab *lab, struct quantization_answer *
     snprintf(key, sizeof(key), "_refined_%d_%zu", (int)how, quantizer);
     string_init(&what);
     string_add_quoted(&what, quantizer_name(lab, quantizer));
-    string_add_format(&what, " %s in place of leaving it out", ways[how]);
+    string_add_format(&what, " %s instead of being disabled", ways[how]);
     changes_init_copy(&changes, &answer->repair);
     keep_with(&changes, quantizer, how);
     rc = try_changes(lab, answer, &changes, key, what.data, err);
@@ -397,7 +396,7 @@ static int prove_exclusion(struct quantization_lab *lab, struct quantization_ans
     if (!can_be_seen(lab, exclusion))
         return 0;
     string_init(&what);
-    string_add_format(&what, "all %zu quantizers left out that go with %zu nodes", bitset_count(&exclusion->left_out),
+    string_add_format(&what, "all %zu quantizers of %zu nodes disabled", bitset_count(&exclusion->left_out),
                       exclusion->names.count + exclusion->unnamed);
     changes_init(&changes, exclusion->left_out.size);
     bitset_assign(&changes.off, &exclusion->left_out);
@@ -442,11 +441,10 @@ static int open_lab(struct quantization_lab *lab, struct error *err)
     for (size_t i = 0; i < lab->subject->quantizers.count; i++)
         count += can_be_left_out(lab, i);
     if (count == 0)
-        return error_set(err, ERR_INVALID,
-                         "none of %zu quantizers can be left out, so there is nothing to choose from%s",
+        return error_set(err, ERR_INVALID, "none of %zu quantizers can be disabled, so there is nothing to search%s",
                          lab->subject->quantizers.count,
-                         lab->subject->float_model == NULL ? "; --float gives the model that it was made of"
-                                                           : "; the table says of each why it stays");
+                         lab->subject->float_model == NULL ? "; pass the original float model with --float"
+                                                           : "; the table has the reason for each");
     subgraph_init_whole(&whole, lab->subject->model);
     rc = candidate_files_provide(&lab->files, &whole, err);
     subgraph_release(&whole);

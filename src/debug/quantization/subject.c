@@ -23,11 +23,9 @@ int quantization_subject_open(const char *path, const char *float_path, struct q
         goto failed;
     quantizers_find(ret->model, NULL, &ret->quantizers);
     if (ret->quantizers.count == 0) {
-        rc =
-            error_set(err, ERR_INVALID,
-                      "'%s' has no quantizers%s: QuantizeLinear, DequantizeLinear and operators on integers are looked "
-                      "for",
-                      path, ret->quantizers.inside > 0 ? " but in bodies of nodes and functions" : "");
+        rc = error_set(err, ERR_INVALID,
+                       "'%s' has no quantizers%s (QuantizeLinear, DequantizeLinear or quantized operators)", path,
+                       ret->quantizers.inside > 0 ? " outside of subgraphs and functions" : "");
         goto failed;
     }
     if (ret->float_model != NULL)

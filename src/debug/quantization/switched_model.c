@@ -69,7 +69,7 @@ static int round_constant(struct switched_model *switched, size_t index, const s
     int rc = 0;
 
     if (!levels_init(&levels, quantizer->type)) {
-        item->why_not = "its type is none that floats are quantized to";
+        item->why_not = "its type is not a quantized type";
         return 0;
     }
     if (quantizer->form == QUANTIZER_STORED)
@@ -127,7 +127,7 @@ static int prepare_constant(struct switched_model *switched, size_t index, struc
     if (item->as_float.type != DATA_FLOAT32 || quantizer->scale_type != DATA_FLOAT32)
         item->why_not = "its constant is not in float32";
     else if (!scale_layout_of(quantizer, &item->as_float.shape, &layout))
-        item->why_not = "its scales do not fit the float constant";
+        item->why_not = "its scales do not match the shape of the float constant";
     return item->why_not != NULL ? 0 : round_constant(switched, index, &layout, err);
 }
 

@@ -147,7 +147,7 @@ static int measure_sample(struct table_measuring *measuring, size_t sample, stru
     if (rc == 0 && sample == 0)
         rc = measure_again(measuring, &none, &off, err);
     if (rc < 0 && bounded_process_is_end(err))
-        rc = study_runs_refuse_crash(err, "the model with all quantizers off");
+        rc = study_runs_refuse_crash(err, "the model with all quantizers disabled");
     if (rc < 0)
         return rc;
     if (measuring->runs.of_float != NULL) {
@@ -318,7 +318,7 @@ static int check_outputs(const struct quantization_subject *subject, struct erro
     const struct model *model = subject->model, *other = subject->float_model;
 
     if (other != NULL && other->outputs.count != model->outputs.count)
-        return error_set(err, ERR_INVALID, "'%s' has %zu outputs, '%s' has %zu: they are not the same network",
+        return error_set(err, ERR_INVALID, "'%s' has %zu outputs, '%s' has %zu: these are different networks",
                          model->display_name, model->outputs.count, other->display_name, other->outputs.count);
     return 0;
 }
@@ -341,8 +341,9 @@ int quantization_measure(const struct quantization_study *study, struct quantiza
     begin_table(&measuring);
     begin_sums(&measuring);
     runs->expected = 1 + ret->samples * (2 + 2 * ret->switched) + quantized_tensors_runs(runs);
-    log_message(study->log, LOG_INFO, "Measuring %zu quantizer%s, alone and left out: %zu runs", ret->switched,
-                ret->switched == 1 ? "" : "s", runs->expected);
+    log_message(study->log, LOG_INFO,
+                "Measuring %zu quantizer%s, each as the only one enabled and the only one disabled: %zu runs",
+                ret->switched, ret->switched == 1 ? "" : "s", runs->expected);
     rc = quantized_tensors_measure(runs, measuring.tensors, &ret->arena, err);
     for (size_t i = 0; rc == 0 && i < ret->samples; i++)
         rc = measure_sample(&measuring, i, err);

@@ -34,7 +34,7 @@ static const char *why_not_measured(const struct quantizer *quantizer)
 {
     return quantizer->problem != NULL      ? quantizer->problem
            : quantizer->dynamic            ? "its scale is computed when the model runs"
-           : quantizer->scale.data == NULL ? "its scale is not known"
+           : quantizer->scale.data == NULL ? "its scale is unknown"
                                            : NULL;
 }
 
@@ -156,7 +156,7 @@ static void note_crash(const struct values_measuring *measuring, const struct gr
     string_init(&name);
     string_add_quoted(&name, measuring->subject->quantizers.items[group->quantizers[0]].name);
     log_message(measuring->runs->study->log, LOG_WARNING,
-                "What %zu quantizers (%s ...) make of their own tensors is not known: %s", group->count, name.data,
+                "Cannot measure the noise of %zu quantizers (%s ...) in their own tensors: %s", group->count, name.data,
                 why->message);
     string_release(&name);
     for (size_t i = 0; i < group->count; i++)

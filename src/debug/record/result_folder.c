@@ -41,7 +41,7 @@ int result_folder_check(const char *folder, const char *command, struct error *e
     if (!file_exists(folder) || folder_is_empty(folder) || is_marked(folder, command))
         return 0;
     return error_set(err, ERR_EXISTS,
-                     "the folder '%s' has files that `polygraphy %s` has not written, which could be lost: choose "
+                     "folder '%s' contains files that `polygraphy %s` did not write and might overwrite: choose "
                      "another folder, or an empty one",
                      folder, command);
 }

@@ -108,8 +108,8 @@ static int refuse_locked(long holder, const char *path, const char *what, const 
     }
     return error_set(
         err, ERR_EXISTS,
-        "%s %s '%s', too: wait until it has ended, begin in another folder, or choose another path with %s", who.data,
-        what, path, option);
+        "%s already %s '%s': wait until it terminates, work in another folder, or choose another path with %s",
+        who.data, what, path, option);
 }
 
 /* The lock is one of the process (POSIX), not of the open file: copies of it that are forked off do not hold it. */
@@ -160,7 +160,7 @@ int session_lock_take(struct session_lock *lock, const char *path, const char *w
     if (rc == ERR_EXISTS)
         return error_set(err, rc, "%s", why.message);
     if (rc < 0)
-        log_message(log, LOG_WARNING, "Another session is not kept from writing '%s', too: %s", path, why.message);
+        log_message(log, LOG_WARNING, "Cannot lock '%s', so another session could overwrite it: %s", path, why.message);
     return 0;
 }
 
@@ -195,7 +195,7 @@ static int lock_candidate(struct session_locks *locks, const struct candidate_pa
     for (enum candidate_file i = 0; rc == 0 && i < CANDIDATE_FILES; i++)
         if (place.files[i].path != NULL)
             rc = session_lock_take(&locks->items[locks->count++], place.files[i].path,
-                                   i == CANDIDATE_ARTIFACT ? "has its candidates at" : "writes", options[i], log, err);
+                                   i == CANDIDATE_ARTIFACT ? "writes candidates to" : "writes", options[i], log, err);
     candidate_place_release(&place);
     return rc;
 }
@@ -216,7 +216,8 @@ int session_locks_take(struct session_locks *locks, const struct candidate_paths
         return 0;
     if (!check_is_around_us())
         return error_set(err, rc, "%s", why.message);
-    log_message(log, LOG_WARNING, "No debug replay is saved inside of this check: %s", why.message);
+    log_message(log, LOG_WARNING, "No debug replay is saved, because this session runs inside a check: %s",
+                why.message);
     *replay = NULL;
     return 0;
 }

@@ -20,8 +20,8 @@ static int check_binding(struct session_replay *replay, bool force, const char *
     replay->resumes = force;
     if (!loaded->has_session) {
         if (loaded->count > 0)
-            replay->remark = "This debug replay does not say which model and which check it belongs to. "
-                             "Make sure that it fits";
+            replay->remark = "The debug replay does not record its model and check. Make sure that it belongs to this "
+                             "model and this check";
         return 0;
     }
     bool same_model = strcmp(loaded->model_hash, model) == 0;
@@ -31,13 +31,13 @@ static int check_binding(struct session_replay *replay, bool force, const char *
         return 0;
     }
     if (force) {
-        replay->remark = "This debug replay belongs to another model or another check. Its verdicts are used because "
-                         "of --force-debug-replay";
+        replay->remark =
+            "The debug replay belongs to another model or check. Its verdicts are used because of --force-debug-replay";
         return 0;
     }
     return error_set(err, ERR_INVALID,
-                     "debug replay '%s' belongs to another %s, where the verdicts may differ; leave it out, or use it "
-                     "anyway with --force-debug-replay",
+                     "debug replay '%s' belongs to another %s, so its verdicts may not apply. Leave it out, or pass "
+                     "--force-debug-replay to use it anyway",
                      replay->load_path,
                      same_check   ? "model, or to other options"
                      : same_model ? "check"
@@ -137,7 +137,7 @@ static int keep_old(struct session_replay *replay, struct error *err)
     target = file_follow_links(replay->save_path);
     string_add_format(&old, "%s.old", target);
     if (rename(target, old.data) != 0)
-        rc = error_set_errno(err, ERR_IO, "cannot keep the debug replay '%s' as '%s'", replay->save_path, old.data);
+        rc = error_set_errno(err, ERR_IO, "cannot rename the debug replay '%s' to '%s'", replay->save_path, old.data);
     else
         log_message(replay->log, LOG_INFO, "The debug replay of an earlier session is kept as %s", old.data);
     return rc;

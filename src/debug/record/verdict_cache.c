@@ -39,19 +39,20 @@ static int open_own(int folder, const char *name, const char *path, int flags, i
         int reason = errno;
 
         if (fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(status.st_mode))
-            return error_set(err, ERR_UNSUPPORTED, "'%s' is a symbolic link, and none is followed here", path);
+            return error_set(err, ERR_UNSUPPORTED, "'%s' is a symbolic link, which the verdict cache does not follow",
+                             path);
         errno = reason;
         return error_set_errno(err, reason == ENOENT ? ERR_MISSING : ERR_IO, "cannot open '%s'", path);
     }
     if (fstat(fd, &status) != 0) {
-        rc = error_set_errno(err, ERR_IO, "cannot look at '%s'", path);
+        rc = error_set_errno(err, ERR_IO, "cannot get the status of '%s'", path);
     } else if (status.st_uid != geteuid()) {
-        rc = error_set(err, ERR_UNSUPPORTED,
-                       "'%s' belongs to another user (number %lu), whose verdicts are not taken over", path,
-                       (unsigned long)status.st_uid);
+        rc = error_set(err, ERR_UNSUPPORTED, "'%s' belongs to another user (uid %lu), whose verdicts are not used",
+                       path, (unsigned long)status.st_uid);
     } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         rc = error_set(err, ERR_UNSUPPORTED,
-                       "others than its owner can write to '%s', and so say what verdicts are (chmod go-w)", path);
+                       "users other than the owner can write to '%s' and so change verdicts: run `chmod go-w` on it",
+                       path);
     } else {
         *ret = fd;
         return 0;
@@ -82,16 +83,16 @@ int verdict_cache_open(const char *folder, struct hash check, struct log *log, s
 
     *ret = NULL;
     if (folder[0] == '\0')
-        return error_set(err, ERR_INVALID, "the name of the verdict cache is empty: it is a folder");
+        return error_set(err, ERR_INVALID, "the path of the verdict cache is empty: name a folder");
     if (file_exists(folder) && !file_is_folder(folder))
-        return error_set(err, ERR_INVALID, "the verdict cache '%s' is not a folder: give one, or a path that is free",
-                         folder);
+        return error_set(err, ERR_INVALID,
+                         "verdict cache '%s' is not a folder: name a folder, or a path that does not exist", folder);
     path = plain_path(folder);
     rc = file_make_parent_folders(path, err);
     if (rc == 0 && mkdir(path, 0700) != 0 && errno != EEXIST && !file_is_folder(path))
         rc = error_set_errno(err, ERR_IO, "cannot create the folder '%s'", path);
     if (rc < 0) {
-        error_context(err, "cannot make the verdict cache '%s'", folder);
+        error_context(err, "cannot create the verdict cache '%s'", folder);
         goto done;
     }
     rc = open_own(AT_FDCWD, path, path, O_DIRECTORY, &fd, &why);
@@ -173,7 +174,7 @@ static int parse_entry(const char *path, const char *text, size_t size, const st
     if (rc < 0)
         return rc;
     if (!verdict_entry_is_sealed(text, size))
-        return error_set(err, ERR_CORRUPT, "%s: its checksum does not fit: it was changed, or cut off", path);
+        return error_set(err, ERR_CORRUPT, "%s: checksum mismatch: the entry was modified or truncated", path);
     if (strcmp(entry.check, expected->check) != 0 || strcmp(entry.content, expected->content) != 0 ||
         strcmp(entry.program, expected->program) != 0)
         return error_set(err, ERR_CORRUPT, "%s: it belongs to another candidate or check", path);
@@ -192,7 +193,7 @@ static int read_text(int fd, const char *path, char *text, size_t *ret_size, str
         size += got > 0 ? (size_t)got : 0;
     }
     if (size > VERDICT_ENTRY_LARGEST)
-        return error_set(err, ERR_CORRUPT, "'%s' is larger than any entry", path);
+        return error_set(err, ERR_CORRUPT, "'%s' is too large for an entry", path);
     *ret_size = size;
     return 0;
 }
@@ -275,7 +276,7 @@ static int write_whole(int folder, const char *name, const char *path, const str
     int fd = openat(folder, name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 
     if (fd < 0)
-        return error_set_errno(err, ERR_IO, "cannot create a file beside '%s'", path);
+        return error_set_errno(err, ERR_IO, "cannot create a file next to '%s'", path);
     while (rc == 0 && done < text->size) {
         ssize_t written = write(fd, text->data + done, text->size - done);
 
@@ -310,7 +311,7 @@ static int write_entry(struct verdict_cache *cache, struct hash content, const s
         goto done;
     rc = write_whole(folder, temporary, place.path, text, err);
     if (rc == 0 && renameat(folder, temporary, folder, place.name) != 0)
-        rc = error_set_errno(err, ERR_IO, "cannot put '%s' in place", place.path);
+        rc = error_set_errno(err, ERR_IO, "cannot move the new file to '%s'", place.path);
     if (rc < 0)
         unlinkat(folder, temporary, 0);
 done:

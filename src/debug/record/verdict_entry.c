@@ -50,7 +50,7 @@ static int take_verdict(struct json_reader *reader, enum verdict *ret, struct er
             *ret = (enum verdict)i;
             return 0;
         }
-    return rc < 0 ? rc : error_set(err, ERR_CORRUPT, "'verdict' is none of pass, fail and skip");
+    return rc < 0 ? rc : error_set(err, ERR_CORRUPT, "'verdict' is not pass, fail or skip");
 }
 
 /* A member that may be missing; `ret` stays as it is then. */
@@ -91,9 +91,9 @@ static int take_version(const struct json_reader *reader, struct error *err)
     const json_t *version = json_is_object(reader->root) ? json_object_get(reader->root, MAGIC_KEY) : NULL;
 
     if (!json_is_integer(version))
-        return error_set(err, ERR_CORRUPT, "it is no verdict: '" MAGIC_KEY "' is missing");
+        return error_set(err, ERR_CORRUPT, "not a valid verdict: '" MAGIC_KEY "' is missing");
     if (json_integer_value(version) != VERSION)
-        return error_set(err, ERR_UNSUPPORTED, "it has version %lld of the format, not %d",
+        return error_set(err, ERR_UNSUPPORTED, "unsupported format version %lld (expected %d)",
                          (long long)json_integer_value(version), VERSION);
     return 0;
 }
@@ -105,7 +105,7 @@ int verdict_entry_parse(const void *data, size_t size, const char *name, struct 
     int rc;
 
     if (size > VERDICT_ENTRY_LARGEST)
-        return error_set(err, ERR_CORRUPT, "%s: it is no verdict: it has %zu bytes", name, size);
+        return error_set(err, ERR_CORRUPT, "%s: not a valid verdict: %zu bytes", name, size);
     rc = json_reader_open_memory(&reader, data, size, name, err);
     if (rc < 0) /* names the file */
         return rc;

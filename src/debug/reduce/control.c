@@ -163,7 +163,7 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     string_init(&what);
     string_add(&what, "'");
     model_add_node_label(model, (uint32_t)node, &what);
-    string_add_format(&what, "' (" TEXT_FORMAT ") alone, which is no part of the result", TEXT_ARGS(kind));
+    string_add_format(&what, "' (" TEXT_FORMAT ") alone, which is not part of the result", TEXT_ARGS(kind));
     rc = check_control(control, &subject, what.data, ret, err);
     string_release(&what);
     subgraph_release(&control->part);
@@ -372,7 +372,7 @@ int reduce_control_run(struct candidate_maker *maker, const struct subgraph *ans
     bool passed = false;
     int rc;
 
-    log_message(log, LOG_INFO, "No candidate has passed. Does the check fail on everything?");
+    log_message(log, LOG_INFO, "No candidate passed. Testing whether the check fails on every model");
     bitset_init_copy(&control.rest, &maker->whole.nodes);
     bitset_subtract(&control.rest, &answer->nodes);
     rc = check_parts(&control, &passed, err);
@@ -384,10 +384,9 @@ int reduce_control_run(struct candidate_maker *maker, const struct subgraph *ans
     if (rc < 0 || passed)
         return rc;
     if (constants == VERDICT_FAIL || control.failed == WANTED_PARTS)
-        return belief_refuse_check(
-            session, err,
-            "the check fails on everything that it is given, also on what has nothing to do with "
-            "the result, so that nothing is known of the model%s. Last time",
-            session_state(session).evidence->alike ? ". It always says the same" : "");
+        return belief_refuse_check(session, err,
+                                   "the check fails on every model, also on models that share nothing with the result, "
+                                   "so it proves nothing about the model%s. Last run",
+                                   session_state(session).evidence->alike ? ". Its output is always the same" : "");
     return 0;
 }

@@ -57,7 +57,7 @@ static int identify_nodes(void *data, const void *search, struct candidate_descr
     if (rc < 0 && rc != ERR_BACKEND)
         return rc;
     if (doubtful->looks_again && !ret->is_known)
-        log_message(maker->log, LOG_INFO, "Looking again at the %zu node(s) that are left", bitset_count(nodes));
+        log_message(maker->log, LOG_INFO, "Re-checking the remaining %zu node(s)", bitset_count(nodes));
     else if (!ret->is_known)
         log_message(maker->log, LOG_INFO, "Trying %zu of %zu nodes", bitset_count(nodes),
                     bitset_count(&doubtful->search.current));
@@ -86,7 +86,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
     } else if (doubtful->looks_again) {
         reduction->went_back = true;
         log_message(reduction->maker->log, LOG_WARNING,
-                    "They do not fail after all. Going back to what was there before");
+                    "The remaining nodes do not fail when re-checked. Returning to the previous set");
     } else if (verdict == VERDICT_PASS) {
         /* Candidates shrink, so the last one that passed is the closest. */
         keep_subgraph(&reduction->good, part_of(candidate));
@@ -130,9 +130,9 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
         goto done;
     if (number > 1)
         snprintf(key, sizeof(key), "_live_%zu", number);
-    rc = given_part_check(&given,
-                          (struct check_request){ROLE_CANDIDATE, key, "the model without nodes that no output needs"},
-                          &verdict, err);
+    rc = given_part_check(
+        &given, (struct check_request){ROLE_CANDIDATE, key, "the model without nodes that no output depends on"},
+        &verdict, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
         rc = candidate_complete(reduction->maker, &live, &not_a_tensor, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
@@ -163,7 +163,7 @@ int reduce_by_nodes(struct candidate_maker *maker, struct debug_session *session
         rc = drop_dead_nodes(&reduction, number, err);
     if (rc < 0)
         goto done;
-    log_message(maker->log, LOG_START, "Looking for the smallest set of nodes that fails");
+    log_message(maker->log, LOG_START, "Searching for the smallest set of nodes that fails");
     if (doubtful_search_start(&reduction.search, &reduction.dag, &part->bad.nodes,
                               session_state(session).is_flaky ? TRUSTED_ACCEPTANCES : 0))
         rc = session_search(session, &subject, err);

@@ -64,7 +64,8 @@ static int verify_again(void *data, struct error *err)
 
     if (rc == 0 && verdict == VERDICT_PASS)
         log_message(reduce->log, LOG_WARNING,
-                    "The original model does not fail any more: the check does not always say the same. See --flaky");
+                    "The original model no longer fails: the check is not reproducible. Use --flaky if the failure is "
+                    "intermittent");
     return rc;
 }
 
@@ -237,11 +238,12 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     if (seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
         seen = false;
         log_message(reduce->log, LOG_WARNING,
-                    "The result does not fail when it is looked at again, so the search was led astray. --mode minimal "
-                    "goes back to where it was right");
+                    "The result does not fail when re-checked: the failure is not reproducible and the result is "
+                    "unreliable. --mode minimal returns to a set that still fails");
     } else if (seen && verdict == VERDICT_PASS) {
-        log_message(reduce->log, LOG_WARNING,
-                    "The result fails the check, but not when its weights are external data: they stay inside");
+        log_message(
+            reduce->log, LOG_WARNING,
+            "The result fails the check, but not with its weights as external data: they stay inside the model");
         reduce->results.save = false;
     }
     *ret_fails = seen || verdict == VERDICT_FAIL;
@@ -277,18 +279,16 @@ static int look_back(struct reduce *reduce, size_t number, struct error *err)
     if (state.same_verdicts < SUSPICIOUS_VERDICTS)
         return 0;
     if (state.last_verdict == VERDICT_FAIL && reduce->found.has_good) {
-        rc = check_once_more(reduce, &reduce->found.good, number, "a candidate that has passed, once more", &verdict,
-                             err);
+        rc = check_once_more(reduce, &reduce->found.good, number, "a candidate that passed, re-checked", &verdict, err);
         if (rc == 0 && verdict == VERDICT_FAIL)
-            return belief_refuse_check(
-                reduce->session, err,
-                "the check fails on a candidate that it has passed on before" BELIEF_NOT_BELIEVED);
+            return belief_refuse_check(reduce->session, err,
+                                       "the check fails on a candidate that passed before" BELIEF_NOT_REPRODUCIBLE);
         return rc;
     }
-    rc = check_once_more(reduce, &reduce->found.bad, number, "the result, once more", &verdict, err);
+    rc = check_once_more(reduce, &reduce->found.bad, number, "the result, re-checked", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
-        return belief_refuse_check(
-            reduce->session, err, "the result does not fail any more when it is checked once more" BELIEF_NOT_BELIEVED);
+        return belief_refuse_check(reduce->session, err,
+                                   "the result no longer fails when re-checked" BELIEF_NOT_REPRODUCIBLE);
     return rc;
 }
 
@@ -311,8 +311,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
     if (said_nothing(reduce))
         return belief_refuse_check(
             reduce->session, err,
-            "the check says nothing about any part of the model, so there is nothing to go by. Last "
-            "time");
+            "the check is inconclusive for every part of the model, so nothing can be reduced. Last run");
     if (session_state(reduce->session).has_passed) {
         if (reduce->ruled_out == RULED_OUT_BY_NOTHING)
             reduce->ruled_out = RULED_OUT_BY_CANDIDATE;
@@ -327,8 +326,8 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
         reduce->ruled_out = RULED_OUT_BY_CONTROL;
     else if (rc == 0)
         log_message(reduce->log, LOG_WARNING,
-                    "No candidate has passed, and there is no other model on which the check would have to. It is not "
-                    "ruled out that it fails on everything");
+                    "No candidate passed, and no control model exists on which the check has to pass: it may fail on "
+                    "every model");
     return rc;
 }
 
@@ -354,12 +353,12 @@ static void certify_minimal(struct reduce *reduce)
         log_message(reduce->log, LOG_FINISH, "The model is 1-minimal: it is a single node");
     else if (reduce->found.untested > 0)
         log_message(reduce->log, LOG_WARNING,
-                    "No single one of the %zu nodes can be left out. But %zu of them only because the check says "
-                    "nothing about the model without them",
+                    "No single one of the %zu nodes can be removed, but %zu of them only because the check is "
+                    "inconclusive without them",
                     nodes, reduce->found.untested);
     else
         log_message(reduce->log, LOG_FINISH,
-                    "The model is 1-minimal: without any single one of its %zu nodes it does not fail", nodes);
+                    "The model is 1-minimal: removing any single one of its %zu nodes makes the check pass", nodes);
 }
 
 /* Looks for the smallest part of what is known to fail, and saves it. */
@@ -421,7 +420,7 @@ static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t n
     subgraph_release(&reduce->found.bad);
     reduce->found.bad = part;
     snprintf(key, sizeof(key), "_rest_%zu", number);
-    snprintf(what, sizeof(what), "what is left without %s", number == 1 ? "it" : "them");
+    snprintf(what, sizeof(what), "the rest of the model, without %s", number == 1 ? "it" : "them");
     rc = given_part_check(&given, (struct check_request){ROLE_CANDIDATE, key, what}, &verdict, err);
     *ret_fails = rc == 0 && verdict == VERDICT_FAIL;
     return rc;
@@ -465,16 +464,14 @@ static int report_good_original(struct reduce *reduce, struct error *err)
     if (rc < 0)
         return rc;
     if (sight == VERDICT_FAIL)
-        return belief_refuse_check(
-            reduce->session, err,
-            "the check passes on the original model, and on a file that is no model just as well: it "
-            "does not look at what it is given. Last time");
-    log_message(
-        reduce->log, LOG_WARNING,
-        "The original model does not fail the check%s, so there is nothing to reduce. Try the check on its own, "
-        "on the model that fails; --no-verify reduces all the same. If it fails only now and then, `polygraphy debug "
-        "repeat` counts how often, and --flaky reduces it.",
-        late ? " (running out of time does not count as failing)" : "");
+        return belief_refuse_check(reduce->session, err,
+                                   "the check passes on the original model, but also on a file that is not a valid "
+                                   "model, so it does not read its input. Last run");
+    log_message(reduce->log, LOG_WARNING,
+                "The original model does not fail the check%s: nothing to reduce. Run the check by hand on the model "
+                "that fails, or pass --no-verify to reduce anyway. For an intermittent failure use --flaky "
+                "(`polygraphy debug repeat` counts how often it fails).",
+                late ? " (a timeout does not count as a failure)" : "");
     return 0;
 }
 
@@ -482,14 +479,12 @@ static int report_good_original(struct reduce *reduce, struct error *err)
 static int question_hang(struct reduce *reduce, struct error *err)
 {
     if (session_state(reduce->session).ignores_hangs)
-        return belief_refuse_check(
-            reduce->session, err,
-            "the check of the original model did not come to its end, and a failure is something "
-            "else by --fail-regex or --fail-code: give it more time with --check-timeout");
-    log_message(
-        reduce->log, LOG_WARNING,
-        "The check of the original model did not come to its end: hangs are what is looked for now. If it is only "
-        "slow, a longer --check-timeout tells");
+        return belief_refuse_check(reduce->session, err,
+                                   "the check of the original model timed out, which is not a failure by --fail-regex "
+                                   "or --fail-code: pass a longer --check-timeout. Last run");
+    log_message(reduce->log, LOG_WARNING,
+                "The check of the original model timed out: candidates that time out count as failures. If the check "
+                "is only slow, pass a longer --check-timeout");
     return 0;
 }
 
@@ -513,8 +508,7 @@ static int verify_original(struct reduce *reduce, enum verdict *ret, struct erro
     if (*ret == VERDICT_SKIP)
         return belief_refuse_check(
             reduce->session, err,
-            "the check says nothing about the original model, so it cannot tell anything about its "
-            "parts");
+            "the check is inconclusive for the original model, so its parts cannot be judged. Last run");
     if (*ret == VERDICT_FAIL && session_state(reduce->session).evidence->timed_out)
         return question_hang(reduce, err);
     return *ret == VERDICT_PASS ? report_good_original(reduce, err) : 0;
@@ -567,10 +561,9 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
     rc = external_data_locations(&reduce->maker.whole, &locations, err);
     if (locations.count > 0) {
         reduce->maker.known.values_missing = true;
-        log_message(
-            reduce->log, LOG_WARNING,
-            "Without its external data the model has no values to freeze tensors to: branches that are cut off stay, "
-            "and are fed.");
+        log_message(reduce->log, LOG_WARNING,
+                    "Without its external data the model has no values to freeze tensors to: branches that are cut off "
+                    "are kept, and their inputs are fed.");
     }
     free(locations.items);
     return rc;
@@ -615,7 +608,7 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     if (found)
         ret->outcome = REDUCE_FOUND;
     else
-        log_message(log, LOG_WARNING, "No model was seen to fail the check: no reduced model is written.");
+        log_message(log, LOG_WARNING, "No model failed the check: no reduced model is written.");
     rc = save_good(&reduce, err);
     if (rc < 0)
         goto done;

@@ -79,7 +79,7 @@ void session_use_cached(struct debug_session *session, struct trial *trial)
     trial->counts = (struct run_counts){cached->runs, cached->fails};
     if (cached->verdict == VERDICT_FAIL && cached->has_code)
         judge_expect_failure(session->judge, cached->code, cached->reason);
-    log_message(session->log, LOG_INFO, "Known from the verdict cache: its verdict is reused");
+    log_message(session->log, LOG_INFO, "Found in the verdict cache: its verdict is reused");
 }
 
 void session_keep_in_cache(struct debug_session *session, const struct trial *trial, struct hash question)

@@ -124,15 +124,13 @@ static int refuse_path(enum candidate_file file, const char *path, struct error 
     if (file == CANDIDATE_ARTIFACT)
         return error_set(
             err, ERR_EXISTS,
-            "'%s' already exists, refusing to overwrite: move it away, or choose another path with "
-            "--intermediate-artifact; if it is from a session that was killed, --load-debug-replay goes on there, and "
-            "--force begins anew",
+            "'%s' already exists, refusing to overwrite: move it, or choose another path with --intermediate-artifact. "
+            "If a killed session left it, resume with --load-debug-replay, or start over with --force",
             path);
-    return error_set(
-        err, ERR_EXISTS,
-        "'%s' already exists, refusing to overwrite: it is written anew for each candidate, and removed in "
-        "the end. Choose another path, or say --force if it is not needed any more",
-        path);
+    return error_set(err, ERR_EXISTS,
+                     "'%s' already exists, refusing to overwrite: it is rewritten for each candidate and removed at "
+                     "the end. Choose another path, or pass --force if the file is no longer needed",
+                     path);
 }
 
 static int reserve_path(struct job_slots *slots, struct candidate_place *place, bool take_over, struct error *err)
@@ -154,7 +152,7 @@ static int reserve_path(struct job_slots *slots, struct candidate_place *place, 
             return refuse_path(i, file->path, err);
         if (i == CANDIDATE_ARTIFACT)
             log_message(slots->log, LOG_INFO, "%s '%s', which %s", file->kept ? "Replacing" : "Removing", file->path,
-                        take_over ? "the session that goes on here has left" : "was there before");
+                        take_over ? "the resumed session has left" : "existed before");
     }
     return 0;
 }
@@ -307,7 +305,7 @@ static void *run_thread(void *data)
 static int open_stop(struct job_slot *slot, struct error *err)
 {
     if (pipe(slot->thread->stop) != 0)
-        return error_set_errno(err, ERR_IO, "cannot run several checks at a time");
+        return error_set_errno(err, ERR_IO, "cannot run checks in parallel");
     for (int i = 0; i < 2; i++)
         fcntl(slot->thread->stop[i], F_SETFD, FD_CLOEXEC);
     slot->run.stop = &slot->thread->stop[0];
@@ -343,7 +341,7 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
     if (reason != 0) {
         wait_for(slot); /* for nothing but the pipe */
         errno = reason;
-        return error_set_errno(err, ERR_IO, "cannot run several checks at a time");
+        return error_set_errno(err, ERR_IO, "cannot run checks in parallel");
     }
     slot->thread->runs = true;
     slot->state = SLOT_LAUNCHED;

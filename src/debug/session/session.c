@@ -48,12 +48,14 @@ static int check_jobs(const struct debug_session *session, struct error *err)
     if (settings->jobs <= 1 && settings->work_folder == NULL)
         return 0;
     if (check_is_interactive(session->check))
-        return error_set(err, ERR_INVALID, "--jobs and --work-dir need --check: only one question is asked at a time");
+        return error_set(
+            err, ERR_INVALID,
+            "--jobs and --work-dir need --check: without it, you are asked for one verdict after the other");
     for (enum candidate_file i = 0; i < CANDIDATE_FILES; i++)
         if (files[i] != NULL && !check_words_name(check_words(session->check), i))
             return error_set(err, ERR_INVALID,
-                             "the check does not name '%s', and with --jobs or --work-dir each candidate has files of "
-                             "its own: write %s where the command needs it",
+                             "the check does not name '%s': with --jobs or --work-dir each candidate has separate "
+                             "files. Write %s in the command, which stands for the path",
                              files[i], check_words_placeholder(i));
     for (size_t i = 0; settings->jobs > 1 && i < settings->artifacts.paths.count; i++) {
         bool own = false;
@@ -62,8 +64,8 @@ static int check_jobs(const struct debug_session *session, struct error *err)
             own = own || (files[j] != NULL && strcmp(files[j], settings->artifacts.paths.items[i]) == 0);
         if (!own)
             return error_set(err, ERR_INVALID,
-                             "--artifacts: with --jobs several checks would write '%s' at the same time; leave out one "
-                             "of both",
+                             "--artifacts: with --jobs, parallel checks would overwrite each other's '%s'; leave out "
+                             "one of the two options",
                              settings->artifacts.paths.items[i]);
     }
     return 0;
@@ -117,11 +119,10 @@ static void warn_of_unnamed_artifact(const struct debug_session *session)
     if (path == NULL || check_is_interactive(session->check) ||
         check_words_tell_of_artifact(check_words(session->check)))
         return;
-    log_message(
-        session->log, LOG_WARNING,
-        "The check names neither '%s' nor %s nor $POLYGRAPHY_ARTIFACT, as far as can be seen in the command and "
-        "in scripts that it names. If it does not look at the candidate, it says the same of all",
-        path, check_words_placeholder(CANDIDATE_ARTIFACT));
+    log_message(session->log, LOG_WARNING,
+                "Neither the check's command nor a script in it mentions '%s', %s or $POLYGRAPHY_ARTIFACT. If the "
+                "check does not read the candidate, it gives the same verdict for all",
+                path, check_words_placeholder(CANDIDATE_ARTIFACT));
 }
 
 void session_log_check_of(const struct debug_session *session, const char *path)
@@ -217,8 +218,7 @@ static void report_iterations(const struct debug_session *session, const struct 
         session_report_likeness(session, count, passed);
     if (skipped > 0)
         log_message(session->log, LOG_WARNING,
-                    "%" PRId64 " iteration(s) so far were skipped: the check said nothing about the candidate",
-                    skipped);
+                    "%" PRId64 " iteration(s) so far were skipped: the check was inconclusive", skipped);
     log_message(session->log, LOG_FINISH,
                 "Finished %" PRId64 " iteration(s) | Passed: %" PRId64 "/%" PRId64 " | Pass Rate: %s%%", count, passed,
                 count, number_to_text((double)passed * 100 / (double)count, number));
@@ -282,7 +282,7 @@ int session_search(struct debug_session *session, const struct session_subject *
         return rc;
     if (go_on && is_spent(session))
         log_message(session->log, LOG_WARNING,
-                    "The budget is used up after %" PRId64 " checks: what was found so far is not proven minimal",
+                    "Budget exhausted after %" PRId64 " checks: the result is not proven minimal",
                     session->history.checks);
     else if (go_on)
         log_message(session->log, LOG_WARNING, "Maximum number of iterations reached: %d.", MAXIMUM_ITERATIONS);

@@ -96,14 +96,15 @@ static void report_bodies(const struct simplify_parts *parts, const struct model
         taken += choices[i] != 0;
     inner_nodes_list(model, &left, NULL);
     if (bodies->decisions.count > 0)
-        string_add_format(out, "Replaced %zu of %zu If node(s) by a branch. ", taken, bodies->decisions.count);
+        string_add_format(out, "Replaced %zu of %zu If node(s) with one of their branches. ", taken,
+                          bodies->decisions.count);
     string_add_format(out, "Bodies and functions have %zu of %zu node(s) left", left.count, bodies->inner.count);
     free(left.items);
 }
 
 const struct simplify_kind simplify_bodies = {
     .suffix = "bodies",
-    .title = "Taking nodes out of bodies",
+    .title = "Removing nodes from subgraphs and functions",
     .parts = "branch(es) and inner node(s)",
     .changes_types = true,
     .survey = survey_bodies,

@@ -105,7 +105,7 @@ static void report_weights(const struct simplify_parts *parts, const struct mode
         bytes += choices[i] != STAND_IN_NONE ? list->items[i].bytes : 0;
     string_add(out, ", ");
     add_size(out, bytes);
-    string_add(out, " less that has to be shared");
+    string_add(out, " less to share");
 }
 
 static void warn_of_weights(const struct model *model, struct string_builder *out)
@@ -114,8 +114,8 @@ static void warn_of_weights(const struct model *model, struct string_builder *ou
 
     if (inside > 0)
         string_add_format(out,
-                          "%zu tensor(s) in bodies, functions and attributes stay as they are: look at them before the "
-                          "model is passed on",
+                          "%zu tensor(s) in subgraphs, functions and attributes were not replaced: inspect them before "
+                          "you share the model",
                           inside);
 }
 
@@ -247,7 +247,7 @@ static struct hash identify_shapes(const struct model *changed)
 
 static const char *name_of_size(unsigned choice)
 {
-    return choice == 1 ? "1" : "a part of it";
+    return choice == 1 ? "1" : "a smaller size";
 }
 
 static void name_size(const struct simplify_parts *parts, const struct model *model, size_t index,

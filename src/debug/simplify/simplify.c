@@ -294,7 +294,7 @@ static int write_trial(void *data, struct candidate_description *candidate, cons
         return rc;
     if (tried->objection != NULL) {
         candidate->action = CANDIDATE_SKIP;
-        log_message(simplify->log, LOG_INFO, "Not checked, ONNX Runtime does not get on with it: %s", tried->objection);
+        log_message(simplify->log, LOG_INFO, "Not checked, because ONNX Runtime rejects it: %s", tried->objection);
         return 0;
     }
     rc = complete_types(simplify, changed, err);
@@ -315,8 +315,8 @@ static int keep_result(struct simplify *simplify, struct error *err)
     for (size_t i = 0; i < search->count; i++)
         kept += search->current[i] != 0;
     if (kept == 0) {
-        log_message(simplify->log, LOG_FINISH, "Nothing was changed: none of %zu %s can be", search->count,
-                    simplify->kind->parts);
+        log_message(simplify->log, LOG_FINISH, "Nothing changed: no change to any of %zu %s keeps the failure",
+                    search->count, simplify->kind->parts);
         return 0;
     }
     string_init(&report);
@@ -390,15 +390,13 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
         return rc;
     if (simplify->soundness == SOUND_NOT_AT_ALL && kind->changes_types) {
         log_message(simplify->log, LOG_WARNING,
-                    "ONNX Runtime does not take the model, so it cannot tell whether a changed one is valid. This is "
-                    "left out: %s",
-                    why.message);
+                    "Skipped: ONNX Runtime rejects the model, so it cannot validate a changed one: %s", why.message);
         return 0;
     }
     if (kind->survey(simplify->now.model, &simplify->parts, &why) == 0)
         rc = search_parts(simplify, err);
     else /* external data that are not there, say: no reason to give up what was found */
-        log_message(simplify->log, LOG_WARNING, "This is left out: %s", why.message);
+        log_message(simplify->log, LOG_WARNING, "Skipped: %s", why.message);
     kind->release(&simplify->parts);
     if (rc == 0 && kind->warn != NULL)
         warn_of_model(simplify);
@@ -448,7 +446,7 @@ static int look_again(struct simplify *simplify, struct error *err)
     free(key);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         log_message(simplify->log, LOG_WARNING,
-                    "The simplified model does not fail when it is looked at again: the model stays as it was");
+                    "The simplified model does not fail when re-checked: the model is left unchanged");
         simplify->changed = false;
     }
     return rc;

@@ -51,7 +51,7 @@ static enum soundness soundness_of(const struct tensor_list *outputs, struct err
             ret = SOUND_TO_INFINITY;
     }
     if (ret < SOUND_TO_NUMBERS)
-        error_set(ret_why, ERR_BACKEND, "its outputs hold %s", ret == SOUND_TO_RUN ? "NaN" : "infinities");
+        error_set(ret_why, ERR_BACKEND, "its outputs contain %s", ret == SOUND_TO_RUN ? "NaN" : "infinities");
     return ret;
 }
 
@@ -132,7 +132,7 @@ int sandbox_start(const struct backend *backend, const struct backend_request *r
     sandbox->path = file_join(system_temporary_folder(), "polygraphy_trial_XXXXXX");
     fd = mkstemp(sandbox->path);
     if (fd < 0) {
-        error_set_errno(err, ERR_IO, "cannot make the temporary file '%s'", sandbox->path);
+        error_set_errno(err, ERR_IO, "cannot create the temporary file '%s'", sandbox->path);
         free(sandbox->path);
         free(sandbox);
         return ERR_IO;
@@ -161,11 +161,11 @@ static void read_result(const struct process_result *result, enum soundness *ret
 
     *ret = SOUND_NOT_AT_ALL;
     if (result->end == PROCESS_TIMED_OUT) {
-        error_set(ret_why, ERR_BACKEND, "it has not come to an end within %d s", LONGEST_TRIAL);
+        error_set(ret_why, ERR_BACKEND, "timed out after %d s", LONGEST_TRIAL);
     } else if (result->end == PROCESS_SIGNALED) {
-        error_set(ret_why, ERR_BACKEND, "it was ended by signal %d (%s)", result->code, strsignal(result->code));
+        error_set(ret_why, ERR_BACKEND, "killed by signal %d (%s)", result->code, strsignal(result->code));
     } else if (found < SOUND_NOT_AT_ALL || found > SOUND_TO_NUMBERS) {
-        error_set(ret_why, ERR_BACKEND, "its process ended with exit code %d", result->code);
+        error_set(ret_why, ERR_BACKEND, "its process exited with code %d", result->code);
     } else {
         *ret = (enum soundness)found;
         if (found < SOUND_TO_NUMBERS)

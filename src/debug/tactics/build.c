@@ -38,11 +38,9 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
     if (builds->settings->until.end != ENDS_BY_PASS || builds->built || why->code == ERR_MEMORY ||
         why->code == ERR_DEVICE_MEMORY || builds->alike < ALIKE_FAILURES)
         return 0;
-    return error_set(
-        err, (enum error_code)why->code,
-        "no engine can be built, so none can be good, and nothing is known of the check: the first %d builds "
-        "have all failed alike: %s",
-        ALIKE_FAILURES, why->message);
+    return error_set(err, (enum error_code)why->code,
+                     "no engine can be built: the first %d builds all failed with the same error: %s", ALIKE_FAILURES,
+                     why->message);
 }
 
 /* Builds the next one, and what is wanted beside it. */
@@ -109,18 +107,17 @@ static int question_check(const struct build_session *settings, struct debug_ses
         return 0;
     if (evidence->alike && evidence->runs > 1)
         return belief_refuse_check(
-            session, err, "all builds fail, and the check says the same of each: it is not about builds. Each time");
+            session, err,
+            "all builds fail with the same output of the check, so the failure does not depend on the build. Last run");
     rc = belief_check_nonsense(session, "_sight", "engine", VERDICT_FAIL, &sight, err);
     if (rc < 0)
         return rc;
     if (sight == VERDICT_FAIL)
-        return belief_refuse_check(
-            session, err,
-            "the check says the same of the engine and of a file that is no engine, so nothing shows that it looks "
-            "at what it is given, and no other build has passed");
+        return belief_refuse_check(session, err,
+                                   "no build passed, and the check gives the same output for a file that is not a "
+                                   "valid engine, so it may not read its input. Last run");
     log_message(settings->log, LOG_WARNING,
-                "No build has passed. As long as none does, it is not known whether it is the builds that fail, or the "
-                "check");
+                "No build passed: it is unknown whether the builds are wrong or the check fails on everything");
     return 0;
 }
 

@@ -60,8 +60,7 @@ static int load_file(struct tactic_builds *builds, const char *path, read_build 
         return error_set(err, ERR_MEMORY, "%s", reason.message);
     default:
         if (read == read_replay)
-            log_message(log, LOG_VERBOSE, "%s does not look like a tactic replay file, skipping.\n%s", path,
-                        reason.message);
+            log_message(log, LOG_VERBOSE, "%s is not a valid tactic replay file, skipping.\n%s", path, reason.message);
         return 0;
     }
 }

@@ -219,11 +219,10 @@ static int search_kernel(struct tactic_isolation *isolation, struct experiment *
     kernel->known = find_kernel(isolation);
     if (!kernel->known || isolation->search.necessary || bitset_equal(&kernel->layers, found))
         return 0;
-    log_message(
-        isolation->log, LOG_INFO,
-        "The bad build fails without what was found as well, but has its kernel in %zu layers: looking for those "
-        "where it is at fault",
-        bitset_count(&kernel->layers));
+    log_message(isolation->log, LOG_INFO,
+                "The bad build also fails without this tactic, but has its kernel in %zu layers: searching for the "
+                "layers in which that kernel is wrong",
+                bitset_count(&kernel->layers));
     group_search_start(&kernel->search, &kernel->layers, bitset_count(found) == 1 ? bitset_next(found, 0) : SIZE_MAX);
     kernel->searched = true;
     return experiment_run(experiment, &search, err);
@@ -244,15 +243,15 @@ const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isola
 static int confirm_answer(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
     struct bitset from_bad;
-    int rc = experiment_confirm(experiment, &isolation->search.found, "the engine with the tactics that were found",
-                                VERDICT_FAIL, err);
+    int rc = experiment_confirm(experiment, &isolation->search.found, "the engine with the found tactics", VERDICT_FAIL,
+                                err);
 
     if (rc < 0 || !isolation->kernel.searched || !isolation->kernel.search.cures)
         return rc;
     take_whole(isolation, true, &from_bad);
     bitset_subtract(&from_bad, tactic_isolation_fault(isolation));
-    rc = experiment_confirm(experiment, &from_bad, "the engine without the kernel where it is at fault", VERDICT_PASS,
-                            err);
+    rc = experiment_confirm(experiment, &from_bad, "the engine without the kernel in the layers where it is wrong",
+                            VERDICT_PASS, err);
     bitset_release(&from_bad);
     return rc;
 }

@@ -31,7 +31,7 @@ static bool are_alike(const struct tactic_options *a, const struct tactic_option
 
 static int refuse_empty(const char *kind, struct error *err)
 {
-    return error_set(err, ERR_MISSING, "there is no tactic replay of a %s build", kind);
+    return error_set(err, ERR_MISSING, "no tactic replay of a %s build", kind);
 }
 
 static int refuse_unlike(const struct tactic_build *good, const struct tactic_build *bad, struct error *err)
@@ -42,7 +42,7 @@ static int refuse_unlike(const struct tactic_build *good, const struct tactic_bu
     tactic_options_text(&good->replay.precision, &text);
     string_add_format(&text, ", '%s' of one with ", bad->path);
     tactic_options_text(&bad->replay.precision, &text);
-    return error_set(err, ERR_INVALID, "no good and no bad replay are of builds in the same precision: %s", text.data);
+    return error_set(err, ERR_INVALID, "no good and bad replay are of builds in the same precision: %s", text.data);
 }
 
 static bool is_better(const struct tactic_pair *pair, size_t differences)

@@ -93,14 +93,14 @@ static void add_all(const struct passes_subject *subject, const struct model *mo
     subgraph_release(&whole);
     if (left > 0)
         log_message(subject->context->log, LOG_INFO,
-                    "%zu tensors inside of the model are there after it was rewritten, too, and are not tried as "
-                    "barriers; %zu are not",
+                    "%zu inner tensors of the model still exist in the rewritten model and are not tried as barriers; "
+                    "%zu do not exist there",
                     left, count);
     if (count > MOST_BARRIERS)
         log_message(subject->context->log, LOG_WARNING,
-                    "Of %zu tensors inside of the model the first %d are tried as barriers: --decisions " BARRIER_PREFIX
-                    "TENSOR ... names others",
-                    count, MOST_BARRIERS);
+                    "Only the first %d of %zu inner tensors of the model are tried as barriers: to try others, pass "
+                    "--decisions " BARRIER_PREFIX "TENSOR ...",
+                    MOST_BARRIERS, count);
 }
 
 int barriers_find(const struct passes_subject *subject, struct decisions *ret, struct error *err)

@@ -326,7 +326,7 @@ static int force_kernels(const struct passes_subject *subject, struct words off,
     rc = kernels_find(with, build.engine, &again, &left, err);
     if (rc < 0)
         goto done;
-    rc = left.size > 0 ? error_set(err, ERR_MISSING, "not all layers can have them: %s", left.data)
+    rc = left.size > 0 ? error_set(err, ERR_MISSING, "not all layers support them: %s", left.data)
                        : tactic_replay_save(replay, path, err);
 done:
     tactic_replay_release(&again);
@@ -361,7 +361,7 @@ static void compare_kernels(const struct passes_subject *subject, struct words o
         goto done;
     }
     ret->differences = arena_strdup(subject->arena, differences.data);
-    rc = with->file.replay != NULL ? error_set(&error, ERR_UNSUPPORTED, "--load-tactics says which they are")
+    rc = with->file.replay != NULL ? error_set(&error, ERR_UNSUPPORTED, "--load-tactics fixes them")
                                    : force_kernels(subject, off, with->engine, &replay, path, &error);
     ret->replay = rc == 0 ? path : NULL;
 done:

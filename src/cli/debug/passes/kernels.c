@@ -27,7 +27,7 @@ static int map_layers(const struct engine_labels *labels, struct name_map *ret, 
 {
     for (size_t i = 0; i < labels->engine->network->layers.count; i++)
         if (name_map_add(ret, label_of(labels, i), (uint32_t)i) != i)
-            return error_set(err, ERR_UNSUPPORTED, "two nodes are called '" TEXT_FORMAT "'",
+            return error_set(err, ERR_UNSUPPORTED, "two nodes are named '" TEXT_FORMAT "'",
                              TEXT_ARGS(label_of(labels, i)));
     return 0;
 }

@@ -108,8 +108,7 @@ static int find_more_optimizers(const struct passes_subject *subject, struct dec
     rc = open_session(subject, &request, err);
     if (rc < 0 && bounded_process_is_end(err)) {
         log_message(request.log, LOG_WARNING,
-                    "Which optimizers change the model is not known, so that all that are known are tried: %s",
-                    err->message);
+                    "Cannot find out which optimizers change the model, so all known ones are tried: %s", err->message);
         onnxrt_optimizers_suspect_all(&optimizers);
         rc = 0;
     }
@@ -141,7 +140,7 @@ static int find_optimizers(const struct passes_subject *subject, struct decision
         decisions_add(ret, found.names.items[i]);
     }
     log_message(context->log, LOG_INFO, "%s '%s': %s",
-                found.names.count == 1 ? "One optimizer changes" : "Optimizers, or rules of them, that change",
+                found.names.count == 1 ? "One optimizer changes" : "Optimizers, or their rules, that change",
                 parse_positional_word(context->parse, "model_file"), names.size > 0 ? names.data : "none");
 done:
     free(found.names.items);
@@ -156,8 +155,8 @@ static void doubt_optimizer(const char *decision, struct log *log)
 
     if (!onnxrt_optimizer_is_known(decision, &instead))
         log_message(log, LOG_WARNING,
-                    "--decisions: '%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor: switched "
-                    "off, it may change nothing%s",
+                    "--decisions: '%s' is not a known optimizer of ONNX Runtime 1.30 for CPUs: disabling it may have "
+                    "no effect%s",
                     decision, instead.size > 0 ? instead.data : "");
 }
 
@@ -353,7 +352,7 @@ static int find_barriers(const struct passes_subject *subject, struct decisions 
     rc = save_rewritten(subject, (struct words){0}, path, &rewritten, err);
     if (rc < 0 && bounded_process_is_end(err))
         log_message(subject->context->log, LOG_WARNING,
-                    "Which tensors the runtime hides is not known, so that all are tried: %s", err->message);
+                    "Cannot find out which tensors the runtime removes, so all are tried: %s", err->message);
     else if (rc < 0)
         goto done;
     rc = barriers_find_hidden(subject, rewritten, ret, err);

@@ -78,7 +78,7 @@ static int run_command(const struct reduction_request *request, struct word_list
     if (rc < 0)
         return rc;
     if (result.end != PROCESS_EXITED || result.code != 0)
-        rc = error_set(err, ERR_BACKEND, "`polygraphy %s` has failed. It said:\n%s", words->items[1],
+        rc = error_set(err, ERR_BACKEND, "`polygraphy %s` failed:\n%s", words->items[1],
                        result.error_out.size > 0 ? result.error_out.data : "nothing");
     process_result_release(&result);
     return rc;
@@ -198,9 +198,9 @@ static int search_part(const struct reduction_request *request, const struct pat
     if (rc < 0)
         return rc;
     if (result.end == PROCESS_EXITED && result.code == EXIT_STATUS_NOT_REPRODUCED)
-        *ret_why_not = "with it alone, and all else switched off, the outputs do not differ";
+        *ret_why_not = "with only these enabled, the outputs do not differ";
     else if (result.end != PROCESS_EXITED || result.code != 0)
-        *ret_why_not = arena_printf(arena, "`polygraphy debug reduce` has failed. It said:\n%s",
+        *ret_why_not = arena_printf(arena, "`polygraphy debug reduce` failed:\n%s",
                                     result.error_out.size > 0 ? result.error_out.data : "nothing");
     process_result_release(&result);
     return 0;
@@ -224,8 +224,8 @@ static int add_input(const struct reduction_request *request, const struct paths
 
     if (word[0] == '-')
         return error_set(err, ERR_UNSUPPORTED,
-                         "it would be '%s', but for its input '%s' there are no data: commands would take that name "
-                         "for an option",
+                         "the subgraph '%s' has the input '%s', for which no data can be computed: commands would "
+                         "treat that name as an option",
                          paths->model, word);
     add_word(ret, word);
     return 0;

@@ -87,18 +87,19 @@ int refused_leave_out(const struct passes_subject *subject, struct word_list *wo
     rc = try_without(&attempt, &attempt.on, &works, err);
     if (rc < 0 || !works)
         goto done;
-    log_message(log, LOG_INFO, "With all %zu switched off nothing can be run: looking for those that can be",
+    log_message(log, LOG_INFO, "The model does not run with all %zu disabled: searching for those that can be disabled",
                 attempt.decisions.count);
     rc = switch_off_halves(&attempt, 0, attempt.decisions.count, err);
     if (rc < 0)
         goto done;
     name_part(&attempt, decisions, ret_refused);
     if (ret_refused->count > 0)
-        log_message(log, LOG_WARNING,
-                    "%zu of %zu decisions stay on and are not tried, '%s'%s: with them switched off besides the others "
-                    "nothing can be run. --decisions with these tries them by themselves. It said:\n%s",
-                    ret_refused->count, attempt.decisions.count, ret_refused->items[0],
-                    ret_refused->count > 1 ? " and others" : "", attempt.message);
+        log_message(
+            log, LOG_WARNING,
+            "%zu of %zu optimizations stay enabled and are not tried ('%s'%s): the model does not run with these and "
+            "the others disabled. Pass --decisions with these to try them separately. The error was:\n%s",
+            ret_refused->count, attempt.decisions.count, ret_refused->items[0],
+            ret_refused->count > 1 ? " and others" : "", attempt.message);
 done:
     bitset_release(&attempt.on);
     return rc;

@@ -67,7 +67,7 @@ static const char *failure_of(const struct passes_report *report)
         return "The check passes with all optimizations enabled: nothing to find";
     case PASSES_UNDECIDED:
         return report->result->culprits.count > 0
-                   ? "Not decided: the check is inconclusive with only the optimizations disabled that were found"
+                   ? "Not decided: the check is inconclusive with only the found optimizations disabled"
                    : "Not decided: the search ended before anything was found";
     case PASSES_FOUND:
         break;
@@ -87,10 +87,10 @@ static void add_culprits(const struct passes_report *report, struct result *ret)
 
         add_set(report, culprits, &names);
         if (are_disjoint(culprits, &result->off))
-            result_add_line(ret, RESULT_EVIDENCE,
-                            "fails with only %s enabled; yet %s can stay enabled: without the cause, and with "
-                            "everything else, the check passes",
-                            names.data, bitset_count(culprits) == 1 ? "it" : "they");
+            result_add_line(
+                ret, RESULT_EVIDENCE,
+                "fails with only %s enabled; yet %s can stay enabled: the check passes with only the cause disabled",
+                names.data, bitset_count(culprits) == 1 ? "it" : "they");
         else
             result_add_line(ret, RESULT_EVIDENCE, "fails with only %s enabled", names.data);
     }
@@ -104,23 +104,21 @@ static void add_kernels(const struct other_kernels *kernels, struct result *ret)
         break;
     case KERNELS_SAME:
         result_add_line(ret, RESULT_EVIDENCE,
-                        "layers that begin with the same node have the same kernel with it and without");
+                        "layers that begin with the same node have the same kernel with and without it");
         break;
     case KERNELS_FORCED_PASS:
         result_add_line(ret, RESULT_EVIDENCE,
-                        "passes without it and with the kernels that layers have with it, %s: these kernels are right "
-                        "by themselves ('%s')",
+                        "passes without it but with the same kernels as with it, %s: these kernels are correct ('%s')",
                         kernels->differences, kernels->replay);
         break;
     case KERNELS_FORCED_FAIL:
         result_add_line(ret, RESULT_CAUTION,
-                        "The check fails without it, too, with the kernels that layers have with it, %s: examine these "
-                        "kernels rather than the optimization ('%s')",
+                        "The check also fails without it if layers keep the kernels that they have with it, %s: "
+                        "examine these kernels rather than the optimization ('%s')",
                         kernels->differences, kernels->replay);
         break;
     case KERNELS_NOT_RULED_OUT:
-        result_add_line(ret, RESULT_NOT_TESTED,
-                        "whether kernels that layers have only with it are wrong by themselves%s%s (%s)",
+        result_add_line(ret, RESULT_NOT_TESTED, "whether the kernels that layers have only with it are wrong%s%s (%s)",
                         kernels->differences != NULL ? ", " : "",
                         kernels->differences != NULL ? kernels->differences : "", kernels->why_not);
         break;
@@ -191,30 +189,32 @@ static void add_reduction(const struct passes_report *report, size_t number, str
 
     add_set(report, &report->result->culprits.items[number], &culprits);
     if (reduction->why_not != NULL) {
-        result_add_line(ret, RESULT_NOT_TESTED, "a smaller model for %s: %s", culprits.data, reduction->why_not);
+        result_add_line(ret, RESULT_NOT_TESTED, "a smaller model for %s (%s)", culprits.data, reduction->why_not);
         return;
     }
     add_nodes(&reduction->nodes, &nodes);
     result_add_line(ret, RESULT_NOTE,
                     "The smallest subgraph in which %s makes a difference: %zu of %zu nodes, '%s': %s", culprits.data,
                     reduction->nodes.count, reduction->original_nodes, reduction->model, nodes.data);
-    result_add_line(ret, reduction->alone_fails ? RESULT_EVIDENCE : RESULT_NOT_TESTED,
-                    reduction->alone_fails
-                        ? "the subgraph with only %s enabled differs from the subgraph with everything disabled"
-                        : "the subgraph with only %s enabled was not seen to differ from it with everything disabled",
-                    culprits.data);
-    result_add_line(ret, reduction->without_passes ? RESULT_EVIDENCE : RESULT_NOT_TESTED,
-                    reduction->without_passes
-                        ? "the subgraph without the cause, and with everything else, does not differ from it"
-                        : "the subgraph without the cause, and with everything else, was not seen to equal it");
+    result_add_line(
+        ret, reduction->alone_fails ? RESULT_EVIDENCE : RESULT_NOT_TESTED,
+        reduction->alone_fails
+            ? "the subgraph with only %s enabled differs from the subgraph with everything disabled"
+            : "whether the subgraph with only %s enabled differs from the subgraph with everything disabled",
+        culprits.data);
+    result_add_line(
+        ret, reduction->without_passes ? RESULT_EVIDENCE : RESULT_NOT_TESTED,
+        reduction->without_passes
+            ? "the subgraph with only the cause disabled equals the subgraph with everything disabled"
+            : "whether the subgraph with only the cause disabled equals the subgraph with everything disabled");
     result_add_line(ret, RESULT_REPRODUCE, "%s", reduction->command);
 }
 
 static void add_not_tried(const struct words *names, struct result *ret)
 {
     if (names->count > 0)
-        result_add_line(ret, RESULT_NOT_TESTED, "'%s'%s: enabled all the time", names->items[0],
-                        names->count > 1 ? " and others" : "");
+        result_add_line(ret, RESULT_NOT_TESTED, "'%s'%s: always enabled, because the model does not run without",
+                        names->items[0], names->count > 1 ? " and others" : "");
 }
 
 static void add_cause(const struct passes_report *report, struct result *ret)
@@ -231,8 +231,8 @@ static void add_cause(const struct passes_report *report, struct result *ret)
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
     add_explanation(report, ret);
-    result_add_line(ret, RESULT_NOTE, "Found with %lld checks, both ends%s included", (long long)report->checks,
-                    report->checked_twice ? " and a repetition of those that the answer depends on" : "");
+    result_add_line(ret, RESULT_NOTE, "Found with %lld checks, including all and none disabled%s",
+                    (long long)report->checks, report->checked_twice ? " and a repetition of the decisive ones" : "");
     add_rewriting(&report->rewriting, ret);
     add_kernels(&report->rewriting.kernels, ret);
     add_not_tried(&report->not_tried, ret);

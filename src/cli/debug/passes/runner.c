@@ -65,8 +65,8 @@ static int refuse_kind(const struct passes_runner *runner, const char *kind, str
 
     for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
         string_add_format(&known, "%s%s", known.size > 0 ? ", " : "", (*source)->name);
-    rc = error_set(err, ERR_INVALID, "--among: %s has no decisions of the kind '%s'; those it has are %s", runner->name,
-                   kind, known.data);
+    rc = error_set(err, ERR_INVALID, "--among: unknown kind '%s' for %s; its kinds are %s", kind, runner->name,
+                   known.data);
     return rc;
 }
 
@@ -92,7 +92,8 @@ static int add_given(const struct passes_subject *subject, const struct passes_r
         const struct decision_source *source = find_source(runner, name);
 
         if (source == NULL && !wishes->check_is_given)
-            return error_set(err, ERR_INVALID, "--decisions: %s decides nothing of the name '%s'", runner->name, name);
+            return error_set(err, ERR_INVALID, "--decisions: %s has no optimization with the name '%s'", runner->name,
+                             name);
         if (source != NULL && source->doubt != NULL && !wishes->check_is_given)
             source->doubt(name, subject->context->log);
         decisions_add(ret, name);
@@ -124,16 +125,14 @@ int passes_find_decisions(const struct passes_subject *subject, const struct pas
         return rc;
     if (unfit->count > 0)
         log_message(subject->context->log, LOG_WARNING,
-                    "%zu decision%s not tried, because ';', a line break or a NUL byte in a name parts it from the "
-                    "next: '%s'%s",
+                    "%zu optimization%s not tried, because the name contains ';', a line break or a NUL byte: '%s'%s",
                     unfit->count, unfit->count == 1 ? " is" : "s are", unfit->items[0],
                     unfit->count > 1 ? " and others" : "");
-    return ret->names.count > 0
-               ? 0
-               : error_set(err, ERR_UNSUPPORTED,
-                           "%s makes no decision about '%s' that is known to be switched off; --decisions names some, "
-                           "and --among other kinds",
-                           runner->name, subject->model);
+    return ret->names.count > 0 ? 0
+                                : error_set(err, ERR_UNSUPPORTED,
+                                            "%s has no known optimization of '%s' that can be disabled. Pass "
+                                            "--decisions to name some, or --among for other kinds",
+                                            runner->name, subject->model);
 }
 
 void passes_find_remedies(const struct passes_runner *runner, struct words off, struct remedies *ret)

@@ -77,7 +77,7 @@ static void add_repair(const struct quantization_session *session, struct result
     result_begin_record(ret, "repaired");
     result_add_text(ret, "path", session->repaired);
     string_add_format(&line, "the repaired model '%s' passes the check", session->repaired);
-    add_repaired_set(session, "left_out", "left out", &answer->repair.off, &line, ret);
+    add_repaired_set(session, "left_out", "disabled", &answer->repair.off, &line, ret);
     for (size_t i = REFINE_FIT; i < REFINEMENTS; i++) {
         struct bitset set = find_refined(session, (enum quantizer_refinement)i);
 
@@ -87,14 +87,13 @@ static void add_repair(const struct quantization_session *session, struct result
     result_end_record(ret);
     result_add_line(ret, RESULT_FIX, "%s", line.data);
     if (answer->has_microsoft)
-        result_add_line(
-            ret, RESULT_NOTE,
-            "16-bit quantizers of the repaired model are com.microsoft's, which only ONNX Runtime supports: "
-            "ONNX has them from operator set 21 on");
+        result_add_line(ret, RESULT_NOTE,
+                        "the repaired model's 16-bit quantizers are in the domain com.microsoft, which only ONNX "
+                        "Runtime supports; ONNX has them from operator set 21 on");
     if (answer->refining_failed)
-        result_add_line(ret, RESULT_EVIDENCE, "other scales and 16 bits are not enough in place of leaving them out");
+        result_add_line(ret, RESULT_EVIDENCE, "fails with other scales or 16 bits instead of disabled quantizers");
     if (answer->why_not_refined != NULL)
-        result_add_line(ret, RESULT_NOT_TESTED, "other scales or 16 bits in place of leaving them out: %s",
+        result_add_line(ret, RESULT_NOT_TESTED, "other scales or 16 bits instead of disabling them: %s",
                         answer->why_not_refined);
 }
 
@@ -116,25 +115,25 @@ static void add_proof(const struct quantization_session *session, const struct q
                       struct string_builder *ret)
 {
     static const char *const proofs[] = {
-        [EXCLUSION_EXACT] = "leaves out exactly the quantizers that were found",
-        [EXCLUSION_PASSES] = "without all of these the check passes",
-        [EXCLUSION_FAILS] = "without all of these the check FAILS, so this list is no fix",
-        [EXCLUSION_UNSEEN] = "not tested: some of these cannot be left out here, or the check is inconclusive",
+        [EXCLUSION_EXACT] = "excludes exactly the quantizers found",
+        [EXCLUSION_PASSES] = "the check passes with all of these excluded",
+        [EXCLUSION_FAILS] = "the check FAILS with all of these excluded, so this list is not a fix",
+        [EXCLUSION_UNSEEN] = "not tested: some of these cannot be disabled here, or the check is inconclusive",
     };
     SCOPED_BITSET(more);
 
     bitset_init_copy(&more, &exclusion->left_out);
     bitset_subtract(&more, &session->answer.search.chosen);
     if (bitset_count(&more) > 0) {
-        string_add_format(ret, "leaves out %zu more: ", bitset_count(&more));
+        string_add_format(ret, "excludes %zu more: ", bitset_count(&more));
         add_quantizer_names(session, &more, ret);
         string_add(ret, "; ");
     }
     string_add(ret, proofs[exclusion->proof]);
     if (!exclusion->leaves_out_enough)
-        string_add(ret, "; some of the quantizers that were found belong to no node, and stay");
+        string_add(ret, "; some of the quantizers found belong to no node and are not excluded");
     if (exclusion->unnamed > 0)
-        string_add_format(ret, "; %zu of the nodes have no name, and are missing", exclusion->unnamed);
+        string_add_format(ret, "; %zu of the nodes are missing, because they have no name", exclusion->unnamed);
     if (exclusion->unknown > 0)
         string_add_format(ret, "; %zu of the names are not in the float model", exclusion->unknown);
 }
@@ -194,7 +193,7 @@ static void add_cause(const struct quantization_session *session, struct result 
     add_quantizer_names(session, &result->chosen, &names);
     result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
                        session->subject->quantizers.count);
-    result_add_line(ret, RESULT_EVIDENCE, "passes without %s; fails with all quantizers enabled",
+    result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled; fails with all quantizers enabled",
                     count == 1 ? "it" : "these");
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
@@ -213,8 +212,8 @@ void quantization_session_fill(const struct quantization_session *session, struc
         add_repair(session, ret);
         add_exclusions(session, ret);
     } else if (result->none_needed) {
-        result_set_verdict(ret, REPORT_PASSED, "The check passes with all quantizers enabled: none has to be left out");
+        result_set_verdict(ret, REPORT_PASSED, "The check passes with all quantizers enabled: nothing to find");
     } else {
-        result_set_verdict(ret, REPORT_UNKNOWN, "No tested choice of quantizers to leave out passes the check");
+        result_set_verdict(ret, REPORT_UNKNOWN, "The check fails with every tested set of quantizers disabled");
     }
 }

@@ -199,9 +199,9 @@ int quantizer_lists_save(const struct quantizer_lists *lists, const char *model,
 {
     SCOPED_STRING(text);
 
-    string_add(&text, "# What not to quantize of ");
+    string_add(&text, "# Nodes not to quantize in ");
     string_add_visible(&text, text_of(model));
-    string_add(&text, ", as polygraphy debug quantization found it.\n");
+    string_add(&text, ", found by polygraphy debug quantization.\n");
     for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++) {
         string_add_format(&text, "\n# %s: %s\n", lists->programs[i].name, lists->programs[i].call);
         if (lists->programs[i].words != NULL)
@@ -210,7 +210,7 @@ int quantizer_lists_save(const struct quantizer_lists *lists, const char *model,
     }
     if (lists->overrides != NULL)
         string_add_format(&text,
-                          "\n# ONNX Runtime: quantize_static(..., extra_options=...), in place of leaving them out\n"
+                          "\n# ONNX Runtime: quantize_static(..., extra_options=...), instead of excluding them\n"
                           "from onnxruntime.quantization import QuantType\n\nonnxruntime_extra_options = %s\n",
                           lists->overrides);
     return file_write(path, text.data, text.size, FILE_DURABLE, err);

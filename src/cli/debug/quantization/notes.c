@@ -100,7 +100,7 @@ static void note_noisy(const struct quantization_report *result, struct result *
     }
     short_list_end(&list);
     if (list.count > 0)
-        result_add_line(ret, RESULT_NOTE, "Far noisier in %s than others of %s role: %s",
+        result_add_line(ret, RESULT_NOTE, "Far more noise in %s than other quantizers of %s role: %s",
                         list.count == 1 ? "its own tensor" : "their own tensors", list.count == 1 ? "its" : "their",
                         text.data);
 }
@@ -136,7 +136,8 @@ static void note_main(const struct quantization_report *result, struct result *r
     for (size_t i = 0; i < count; i++)
         short_list_add(&list, quantizer_of(result, &result->table->rows[result->table->crashed + i])->name);
     short_list_end(&list);
-    result_add_line(ret, RESULT_NOTE, "Of the noise that quantizers make alone, %.0f%% is of %zu of %zu: %s",
+    result_add_line(ret, RESULT_NOTE,
+                    "%.0f%% of the noise with only one quantizer enabled is that of %zu of %zu quantizers: %s",
                     100 * share, count, result->table->switched - result->table->crashed, names.data);
 }
 
@@ -156,16 +157,15 @@ static void note_output(const struct quantization_report *result, const struct q
     if (is_far(output->again, output->quantized)) {
         string_clear(&text);
         add_decibels(&text, output->again, "%.1f dB");
-        result_add_line(
-            ret, RESULT_CAUTION,
-            "Output '%s' is not reproducible: %s between two runs with the same data and all quantizers disabled. The "
-            "figures of this output are chance",
-            output->name, text.data);
+        result_add_line(ret, RESULT_CAUTION,
+                        "Output '%s' is not reproducible: %s between two runs with the same data and all quantizers "
+                        "disabled. The figures of this output are not significant",
+                        output->name, text.data);
     } else if (is_far(output->simulation, output->quantized)) {
         result_add_line(
             ret, RESULT_CAUTION,
-            "Output '%s': the runtime's own kernels compute something else than quantization alone (%s between both). "
-            "The table is about quantization; `debug passes` finds the optimizer that causes the rest",
+            "Output '%s': the runtime's kernels differ from simulated quantization (%s between both). The table shows "
+            "simulated quantization; `debug passes` finds the optimizer that causes the difference",
             output->name, text.data);
     }
     if (output->left_out > 0)
@@ -175,8 +175,8 @@ static void note_output(const struct quantization_report *result, const struct q
             output->name, output->left_out, output->left_out + output->compared);
     if (result->float_path != NULL && is_far(output->all_off, output->quantized))
         result_add_line(ret, RESULT_CAUTION,
-                        "Output '%s' differs from the float model with all quantizers disabled that can be: those that "
-                        "cannot, or another difference between the two models, cause the rest",
+                        "Output '%s' differs from the float model with all possible quantizers disabled: the others, "
+                        "or another difference between the two models, are the cause",
                         output->name);
 }
 
@@ -221,7 +221,7 @@ static void note_crashes(const struct quantization_report *result, struct result
     if (result->table->all_on_crash != NULL)
         result_add_line(
             ret, RESULT_CAUTION,
-            "The simulation with all quantizers enabled crashed, so that there is no gain without one of them: %s",
+            "The simulation with all quantizers enabled crashed, so the gain of disabling one is unknown: %s",
             result->table->all_on_crash);
     note_crashes_of(result, alone_crash, "enabled", ret);
     note_crashes_of(result, left_out_crash, "disabled", ret);
@@ -274,7 +274,7 @@ static void note_cut_off(const struct quantization_report *result, struct result
         result_add_line(
             ret, RESULT_CAUTION,
             "%s clips %.1f%% of its values from below: if its range replaces a Relu or Clip that was removed from the "
-            "model, the model without this quantizer computes something else. --float MODEL decides that",
+            "model, disabling it changes what the model computes. Pass --float MODEL to decide that",
             name.data, 100 * row->tensor.measures.clipped_below);
     }
 }
@@ -307,9 +307,10 @@ static void note_problem(const struct quantization_report *result, size_t i, str
     }
     short_list_end(&list);
     string_add_in_line(&problem, first->problem);
-    result_add_line(ret, RESULT_CAUTION, "The own tensor of %zu of %zu quantizers was not measured (%s): %s%s",
-                    list.count, table->count, names.data,
-                    list.count > 1 && first->problem_kind != NULL ? "of the first, " : "", problem.data);
+    result_add_line(ret, RESULT_CAUTION,
+                    "Noise in its own tensor was not measured for %zu of %zu quantizers (%s): %s%s", list.count,
+                    table->count, names.data, list.count > 1 && first->problem_kind != NULL ? "of the first, " : "",
+                    problem.data);
 }
 
 static void note_problems(const struct quantization_report *result, struct result *ret)
@@ -360,10 +361,8 @@ void quantization_notes_fill(const struct quantization_report *result, struct re
     note_without_switch(result, ret);
     note_cut_off(result, ret);
     if (!has_numbers)
-        result_add_line(
-            ret, RESULT_CAUTION,
-            "No quantizer can be disabled, so that nothing is known of the outputs: --float MODEL gives them "
-            "a reference");
+        result_add_line(ret, RESULT_CAUTION,
+                        "No quantizer can be disabled, so the outputs have no reference: pass --float MODEL");
     for (size_t i = 0; i < table->output_count && has_numbers; i++)
         note_output(result, &table->outputs[i], ret);
     note_main(result, ret);

@@ -23,7 +23,7 @@ static const struct result_column quantizer_columns[] = {
     {"role", "role", RESULT_TEXT, false},
     {"name", "quantizer", RESULT_TEXT, false},
     {"granularity", "scales along", RESULT_TEXT, true},
-    {"why_not", "no number, because", RESULT_TEXT, true},
+    {"why_not", "not measured, because", RESULT_TEXT, true},
     {"form", NULL, RESULT_TEXT, false},
     {"axis", NULL, RESULT_COUNT, false},
     {"block_size", NULL, RESULT_COUNT, false},

@@ -33,14 +33,12 @@ static const char *const forms[] = {"onnx", "left-out", "lists", NULL};
 static const struct option search_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .fallback = "polygraphy_quantization", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
-        .help =
-            "where the search leaves the repaired model (repaired.onnx), what not to quantize as lists for programs "
-            "that quantize (exclusions.py), and without --check input data and the reference's outputs"),
+        .help = "folder for the repaired model (repaired.onnx), lists of nodes to exclude for quantization programs "
+                "(exclusions.py) and, without --check, input data and the reference's outputs"),
     ROW(emit, .names = {"--emit"}, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = forms, .fallback = "onnx",
-        .help =
-            "what the answer is written as. onnx: a repaired model, in which other scales, a scale for each channel "
-            "or 16 bits take the place of leaving out, where the check passes with them; left-out: a repaired "
-            "model without the quantizers that were found; lists: no model. The lists are written in any case"),
+        .help = "form of the answer. onnx: a repaired model with other scales, a scale for each channel or 16 bits if "
+                "the check passes with them, else without the quantizer; left-out: a repaired model without the "
+                "quantizers found; lists: no model. The lists are always written"),
     JOBS_ROW(struct debug_quantization_settings, "", ""),
 };
 
@@ -52,8 +50,8 @@ static int finish_search(struct parse *parse, void *given, struct error *err)
 }
 
 const struct option_group quantization_search_options = {
-    .title = "Search for the quantizers to leave out",
-    .description = "It runs when --check, or a tolerance of a comparison, says what a failure is.",
+    .title = "Search for the quantizers to disable",
+    .description = "Runs if --check or a tolerance of a comparison defines a failure.",
     .options = search_rows,
     .count = ARRAY_LEN(search_rows),
     .finish = finish_search,
@@ -100,7 +98,7 @@ static int make_reference(struct quantization_session *command, struct error *er
         rc = quantization_save_without_any(command->subject, model, &left_out, err);
         if (rc < 0)
             return rc;
-        log_message(command->context->log, LOG_INFO, "The reference is the model with %zu of %zu quantizers left out",
+        log_message(command->context->log, LOG_INFO, "The reference is the model with %zu of %zu quantizers disabled",
                     left_out, command->subject->quantizers.count);
     } else {
         log_message(command->context->log, LOG_INFO, "The reference is '%s'", model);

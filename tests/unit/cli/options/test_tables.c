@@ -88,7 +88,7 @@ static const char *const new_options[] = {
     "--explore",
     "--explore-within",
     "--exclude-tactics",
-    "--save-mended-tactics",
+    "--save-fixed-tactics",
     "--emit",
     "--save-layer-info",
     "--layer-info",

@@ -111,7 +111,7 @@ static void skipped_runs_do_not_count_but_many_of_them_do(void **state)
     begin(&session, false);
     assert_int_equal(run(&session, EXPECT_FAILURE, "fsfspsfpp"), 7);
     assert_int_equal(session.counts.runs, 4);
-    assert_logged(&session, "3 run(s) more were skipped");
+    assert_logged(&session, "3 more run(s) were skipped");
     assert_int_equal(run(&session, EXPECT_NOTHING, "sssss"), 3);
     assert_int_equal(session.verdict, VERDICT_SKIP);
     assert_int_equal(run(&session, EXPECT_NOTHING, "fssssssssssssssssssssssssssssssssss"), 31);
@@ -127,7 +127,7 @@ static void candidate_that_stays_doubtful_is_skipped(void **state)
     run(&session, EXPECT_FAILURE, "ffpf");
     assert_int_equal(run(&session, EXPECT_NOTHING, "fppfppfppfppfppfppfppfppfppfppfpp"), 30);
     assert_int_equal(session.verdict, VERDICT_SKIP);
-    assert_logged(&session, "not enough to tell");
+    assert_logged(&session, "Inconclusive: these runs do not decide");
     captured_log_release(&session.log);
 }
 

@@ -156,7 +156,7 @@ static void shell_that_finds_no_command_is_told(void **state)
     captured_log_init(&log);
     assert_int_equal(run(&(struct check_settings){WORDS("no-such-program x"), .shell = true}, &log, &verdict, &err), 0);
     assert_int_equal(verdict, VERDICT_FAIL);
-    assert_true(captured_log_has(&log, "W The shell ended with code 127"));
+    assert_true(captured_log_has(&log, "W The shell exited with code 127"));
     captured_log_release(&log);
 }
 
@@ -186,18 +186,18 @@ static void command_that_cannot_run_is_refused(void **state)
                    "--check: program './missing' does not exist");
     assert_refused(&(struct check_settings){WORDS("no-such-program", "x")}, ERR_MISSING,
                    "--check: program 'no-such-program' was not found on the PATH");
-    assert_refused(
-        &(struct check_settings){WORDS("script.sh")}, ERR_MISSING,
-        "--check: program 'script.sh' was not found on the PATH; for the file in this folder put ./ before its name");
+    assert_refused(&(struct check_settings){WORDS("script.sh")}, ERR_MISSING,
+                   "--check: program 'script.sh' was not found on the PATH; to run the file in the current folder, put "
+                   "./ before its name");
     assert_refused(&(struct check_settings){WORDS("./folder")}, ERR_INVALID,
                    "--check: './folder' is a folder, not a program");
     assert_refused(&(struct check_settings){WORDS("./plain.txt")}, ERR_IO,
-                   "--check: './plain.txt' is not executable; `chmod +x` makes it so");
+                   "--check: './plain.txt' is not executable; run `chmod +x` on it");
 }
 
 static void empty_command_is_refused(void **state)
 {
-    const char *message = "--check needs a command; leave it out to be asked after each iteration";
+    const char *message = "--check needs a command; without --check, you are asked for each verdict";
     const char *const none[] = {NULL};
 
     assert_refused(&(struct check_settings){.command.items = none}, ERR_INVALID, message);

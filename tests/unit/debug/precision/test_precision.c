@@ -214,7 +214,7 @@ static void layers_outside_of_the_range_are_tried_first(void **state)
     run_session(&fixture);
     assert_chosen(&fixture, "L3 L6");
     assert_int_equal(fixture.result.unfit, 2);
-    assert_logged(&fixture, "values of 1 overflow, those of 1 vanish. They are tried in higher precision first");
+    assert_logged(&fixture, "values overflow in 1, underflow in 1. They are tried in higher precision first");
     assert_logged(&fixture, "Selecting 2 layer(s) to run in higher precision: 'L3', 'L6'\n");
     assert_int_equal(fixture.target.prepared, 6); /* all, none, both, each alone, none once more */
     release(&fixture);
@@ -274,7 +274,7 @@ static void high_precision_that_does_not_help_ends_the_session(void **state)
     assert_int_equal(fixture.target.prepared, 1);
     assert_int_equal(fixture.target.scored, 0);
     assert_logged(&fixture, "E Could not find a configuration that satisfied accuracy requirements.\n");
-    assert_logged(&fixture, "W The check does not pass with all layers in higher precision");
+    assert_logged(&fixture, "W The check fails with all layers in higher precision");
     release(&fixture);
 }
 
@@ -300,7 +300,7 @@ static void target_may_insist_on_low_precision(void **state)
     fixture.target.has_other_form = true;
     run_session(&fixture);
     assert_chosen(&fixture, "L4");
-    assert_logged(&fixture, "RUNNING | Check of all layers in lower precision, in the other form");
+    assert_logged(&fixture, "RUNNING | Check of all layers in lower precision, rounded by Casts");
     release(&fixture);
 }
 

@@ -317,7 +317,7 @@ static void entry_without_a_checksum_is_a_miss(void **state)
     put(only_entry(), less.data, less.size);
     must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
     verdict_cache_close(cache);
-    assert_true(captured_log_has(&shown, "its checksum does not fit"));
+    assert_true(captured_log_has(&shown, "checksum mismatch"));
     string_release(&less);
     free(text);
 }
@@ -349,7 +349,7 @@ static void huge_entry_is_not_even_read(void **state)
     assert_int_equal(truncate(only_entry(), (off_t)1 << 36), 0); /* a hole */
     must_be(must_find(cache, "candidate"), (struct cached_verdict){0});
     verdict_cache_close(cache);
-    assert_true(captured_log_has(&shown, "larger than"));
+    assert_true(captured_log_has(&shown, "too large for an entry"));
 }
 
 static void entry_of_another_candidate_is_not_taken(void **state)
@@ -483,26 +483,26 @@ static void linked_folder_of_entries_is_ignored(void **state)
 
 static void entry_that_others_can_write_to_is_ignored(void **state)
 {
-    must_ignore(open_entry, "others than its owner can write to '", true);
+    must_ignore(open_entry, "users other than the owner can write to '", true);
 }
 
 static void folder_of_entries_that_others_can_write_to_is_ignored(void **state)
 {
-    must_ignore(open_folder, "others than its owner can write to '", false);
+    must_ignore(open_folder, "users other than the owner can write to '", false);
 }
 
 static void entry_of_another_user_is_ignored(void **state)
 {
     if (geteuid() != 0)
         skip(); /* it takes root to give something away */
-    must_ignore(give_entry_away, "belongs to another user (number 4711)", true);
+    must_ignore(give_entry_away, "belongs to another user (uid 4711)", true);
 }
 
 static void folder_of_entries_of_another_user_is_ignored(void **state)
 {
     if (geteuid() != 0)
         skip(); /* it takes root to give something away */
-    must_ignore(give_folder_away, "belongs to another user (number 4711)", false);
+    must_ignore(give_folder_away, "belongs to another user (uid 4711)", false);
 }
 
 static void must_not_be_used(const char *folder, const char *reason)
@@ -524,13 +524,13 @@ static void cache_that_others_have_a_hand_in_is_not_used(void **state)
     must_not_be_used("link", "'link' is a symbolic link");
     must_not_be_used("link//", "link' is a symbolic link");
     assert_int_equal(chmod("cache", 0770), 0);
-    must_not_be_used("cache", "others than its owner can write to 'cache'");
+    must_not_be_used("cache", "users other than the owner can write to 'cache'");
     assert_int_equal(chmod("cache", 0707), 0);
-    must_not_be_used("cache/", "others than its owner can write to './cache'");
+    must_not_be_used("cache/", "users other than the owner can write to './cache'");
     assert_int_equal(chmod("cache", 0755), 0);
     if (geteuid() == 0) {
         assert_int_equal(chown("cache", 4711, 4711), 0);
-        must_not_be_used("cache", "'cache' belongs to another user (number 4711)");
+        must_not_be_used("cache", "'cache' belongs to another user (uid 4711)");
     }
     assert_int_equal(scratch_count("cache"), 0);
 }

@@ -109,11 +109,10 @@ static void replay_that_names_no_session_is_accepted_with_one_warning(void **sta
     fixture.settings.load_replay = "replay.json";
     fixture.subject.count = 2;
     fixture_run(&fixture, NULL);
-    assert_true(captured_log_has(&fixture.log,
-                                 "I Loading debug replay from replay.json\n"
-                                 "W This debug replay does not say which model and which check it belongs "
-                                 "to. Make sure that it fits\n"
-                                 "S     RUNNING | Iteration 1\n"));
+    assert_true(captured_log_has(&fixture.log, "I Loading debug replay from replay.json\n"
+                                               "W The debug replay does not record its model and check. Make sure that "
+                                               "it belongs to this model and this check\n"
+                                               "S     RUNNING | Iteration 1\n"));
     assert_string_equal(fixture.subject.learned.data, "0:10:fail 1:11:pass ");
 
     fixture_run(&fixture, NULL); /* what was saved says it */
@@ -131,8 +130,8 @@ static void replay_of_another_model_is_refused(void **state)
     assert_int_equal(fixture_begin(&fixture), ERR_INVALID);
     assert_string_equal(
         fixture.err.message,
-        "debug replay 'replay.json' belongs to another model, or to other options, where the verdicts may differ; "
-        "leave it out, or use it anyway with --force-debug-replay");
+        "debug replay 'replay.json' belongs to another model, or to other options, so its verdicts may not apply. "
+        "Leave it out, or pass --force-debug-replay to use it anyway");
     fixture_release(&fixture);
 }
 
@@ -162,7 +161,7 @@ static void refused_replay_can_be_forced(void **state)
     fixture_run(&fixture, NULL);
     assert_string_equal(fixture.subject.learned.data, "0:10:fail ");
     assert_false(file_exists("runs"));
-    assert_true(captured_log_has(&fixture.log, "W This debug replay belongs to another model or another check."));
+    assert_true(captured_log_has(&fixture.log, "W The debug replay belongs to another model or check."));
     fixture_release(&fixture);
 }
 

@@ -171,7 +171,7 @@ static void existing_intermediate_artifact_is_not_overwritten(void **state)
     fixture_init(&fixture, "true");
     fixture.settings.check.files.items[CANDIDATE_ARTIFACT] = "debug.bin";
     assert_int_equal(fixture_begin(&fixture), ERR_EXISTS);
-    assert_non_null(strstr(fixture.err.message, "'debug.bin' already exists, refusing to overwrite: move it away"));
+    assert_non_null(strstr(fixture.err.message, "'debug.bin' already exists, refusing to overwrite: move it"));
     assert_true(scratch_file_is("debug.bin", "the user's"));
     fixture_release(&fixture);
 }

@@ -204,10 +204,10 @@ static void what_is_skipped_is_said_and_why(void **state)
     load(&diff.bad, "self", &log);
     assert_int_equal(diff.good.count, 1);
     assert_int_equal(diff.bad.count, 0);
-    assert_true(captured_log_has(&log, "V good/log.txt does not look like a tactic replay file, skipping.\n"
+    assert_true(captured_log_has(&log, "V good/log.txt is not a valid tactic replay file, skipping.\n"
                                        "'good/log.txt': byte 0, line 1"));
-    assert_true(captured_log_has(&log, "V good/list.json does not look like a tactic replay file, skipping."));
-    assert_true(captured_log_has(&log, "V missing does not look like a tactic replay file, skipping."));
+    assert_true(captured_log_has(&log, "V good/list.json is not a valid tactic replay file, skipping."));
+    assert_true(captured_log_has(&log, "V missing is not a valid tactic replay file, skipping."));
     assert_true(captured_log_has(&log, "W "));
     assert_true(captured_log_has(&log, "'self'"));
     tactic_diff_release(&diff);
