@@ -8,7 +8,7 @@
 #include "base/system.h"
 #include "format/json/reader.h"
 
-/* False also when it cannot be read: then nobody can say what is in it. */
+/* False also if the folder cannot be read. */
 static bool folder_is_empty(const char *path)
 {
     DIR *folder = opendir(path);

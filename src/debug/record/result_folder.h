@@ -1,8 +1,8 @@
-/* debug/record/result_folder.h: a folder of results belongs to the command that has made it.
+/* debug/record/result_folder.h: marks a folder of results as written by a command.
  *
- * A command that writes several files of fixed names to a folder replaces what an earlier run of it has left there,
- * and nothing else: a file in the folder, session.json, says which command's the folder is. It is an object whose
- * member "command" is that name ("debug passes"); a command may keep more in it (docs/formats.md).
+ * A command that writes files with fixed names to a folder replaces only files of its earlier runs: session.json in the
+ * folder names the command that owns it. It is an object with the member "command" ("debug passes"); a command may add
+ * members (docs/formats.md).
  */
 #ifndef DEBUG_RECORD_RESULT_FOLDER_H
 #define DEBUG_RECORD_RESULT_FOLDER_H
@@ -12,11 +12,11 @@
 
 #define RESULT_FOLDER_MARKER "session.json"
 
-/* ERR_EXISTS when `folder` has files and is not marked as the folder of `command`: they may be the user's. A folder
- * that is missing or empty is fine. */
+/* ERR_EXISTS if `folder` contains files and is not marked as that of `command`: they may be the user's. A missing or
+ * empty folder is accepted. */
 int result_folder_check(const char *folder, const char *command, struct error *err);
 
-/* Makes the folder, and marks it unless it is marked already. */
+/* Creates the folder, and marks it unless it is marked. */
 int result_folder_begin(const char *folder, const char *command, struct error *err);
 
 /* Adds the members of a marker to an object. */

@@ -18,11 +18,12 @@
 
 /* ---- One of them ---- */
 
-#define LONGEST_NAME 220    /* what is left of the 255 bytes that a name may have */
+#define LONGEST_NAME 220    /* limit for the name part of a lock file, whose name has at most 255 bytes */
 #define LONGEST_COMMAND 200 /* of another session's command line, in bytes */
-#define MOST_ATTEMPTS 100   /* whoever has the lock may end while it is looked who that is */
+#define MOST_ATTEMPTS 100   /* the holder may terminate while it is looked up */
 
-/* "dir/name" gives "dir/.name.lock", wherever links lead to. NULL when they go in a circle. malloc'd. */
+/* Path of the lock file: "dir/.name.lock" for "dir/name", after resolving links. NULL if links form a cycle. malloc'd.
+ * */
 static char *make_path(const char *path)
 {
     char *target = file_follow_links(path), *folder, *name, *ret;
@@ -40,7 +41,7 @@ static char *make_path(const char *path)
     return ret;
 }
 
-/* Whoever had the lock before has removed the file: the lock is on one without a name then. */
+/* Whether `path` still names the open file: a previous holder may have removed it. */
 static bool is_still_there(int fd, const char *path)
 {
     struct stat locked, named;
@@ -49,7 +50,7 @@ static bool is_still_there(int fd, const char *path)
            locked.st_ino == named.st_ino;
 }
 
-/* An empty file, as all of these are: anything else is the user's. Returns -1 with errno set. */
+/* Opens the lock file, which is empty; other files are the user's. Returns -1 with errno set. */
 static int open_file(const char *path)
 {
     struct stat status;
@@ -63,7 +64,7 @@ static int open_file(const char *path)
     return fd;
 }
 
-/* The process that has the lock; -1 when it is not one that can be seen from here, 0 when there is none any more. */
+/* The process that holds the lock; -1 if it is not visible from here, 0 if none. */
 static long find_holder(int fd)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -73,7 +74,7 @@ static long find_holder(int fd)
     return whole.l_pid > 0 ? (long)whole.l_pid : -1;
 }
 
-/* " (polygraphy debug reduce ...)", where the system tells. */
+/* Appends " (polygraphy debug reduce ...)" if the system reports the command. */
 static void add_command(long process, struct string_builder *ret)
 {
     char path[32], words[LONGEST_COMMAND + 1];
@@ -112,7 +113,7 @@ static int refuse_locked(long holder, const char *path, const char *what, const 
         who.data, what, path, option);
 }
 
-/* The lock is one of the process (POSIX), not of the open file: copies of it that are forked off do not hold it. */
+/* A POSIX lock belongs to the process, not to the open file: forked children do not hold it. */
 static int take_lock(struct session_lock *lock, const char *path, const char *what, const char *option,
                      struct error *err)
 {
@@ -155,7 +156,7 @@ int session_lock_take(struct session_lock *lock, const char *path, const char *w
         return 0;
     lock->path = make_path(path);
     if (lock->path == NULL || file_make_parent_folders(lock->path, NULL) < 0)
-        return 0; /* nothing can be written there, which is said by those who do */
+        return 0; /* nothing can be written there, which others report */
     rc = take_lock(lock, path, what, option, &why);
     if (rc == ERR_EXISTS)
         return error_set(err, rc, "%s", why.message);
@@ -168,7 +169,7 @@ void session_lock_release(struct session_lock *lock)
 {
     if (lock->fd >= 0) {
         if (is_still_there(lock->fd, lock->path))
-            unlink(lock->path); /* while nobody else can have it */
+            unlink(lock->path); /* while no other process can hold it */
         interrupt_keep(lock->path);
         close(lock->fd);
     }

@@ -11,7 +11,7 @@
 #include "base/text/shell_line.h"
 #include "base/text/string_builder.h"
 
-/* Refuses a replay whose verdicts are about something else, unless that is wanted. */
+/* Refuses a replay of another model or check, unless forced. */
 static int check_binding(struct session_replay *replay, bool force, const char *model, const char *check,
                          struct error *err)
 {
@@ -110,7 +110,7 @@ bool session_replay_find(const struct session_replay *replay, const char *key, s
     return true;
 }
 
-/* What this session was given holds all that there was to lose. */
+/* Whether the file at the save path is the one that was loaded, so that nothing is lost. */
 static bool is_loaded(const struct session_replay *replay, const struct stat *saved)
 {
     struct stat loaded;
@@ -120,7 +120,7 @@ static bool is_loaded(const struct session_replay *replay, const struct stat *sa
                                          strcmp(replay->load_path, replay->skip_current_path) == 0);
 }
 
-/* The replay of another session makes room for this one's: as FILE.old, in place of an older one. */
+/* Renames the replay of another session to FILE.old, replacing an older one. */
 static int keep_old(struct session_replay *replay, struct error *err)
 {
     struct stat status;
@@ -147,7 +147,7 @@ static void set_entry(struct session_replay *replay, const char *key, const stru
                       enum verdict said)
 {
     struct replay_entry entry = {
-        .iteration = verdict->iteration >= 0 ? verdict->iteration : 0, /* a replay knows no negative ones */
+        .iteration = verdict->iteration >= 0 ? verdict->iteration : 0, /* replays have no negative numbers */
         .num_nodes = verdict->nodes,
         .success = said != VERDICT_FAIL,
         .skipped = said == VERDICT_SKIP,
@@ -194,7 +194,7 @@ int session_replay_save(struct session_replay *replay, const char *key, const st
 
 #define LOAD_REPLAY "--load-debug-replay"
 
-/* How many words the option --load-debug-replay takes at this place: 0 when it is something else. */
+/* Number of words of the option --load-debug-replay at this place; 0: another option. */
 static size_t load_replay_words(const char *const *words)
 {
     if (text_begins_with(text_of(words[0]), LOAD_REPLAY "="))

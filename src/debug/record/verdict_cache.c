@@ -14,21 +14,21 @@
 #include "base/memory.h"
 #include "base/system.h"
 
-#define LOCK_NAME "lock" /* a file in the folder that guards counts while they are added up */
+#define LOCK_NAME "lock" /* lock file in the folder for updating counts */
 
 struct verdict_cache {
     char *folder;
-    int fd; /* of the folder: who puts another one in its place gets nothing */
+    int fd; /* of the folder, so that replacing the folder has no effect */
     struct hash check;
     struct log *log;
     size_t ignored; /* entries */
-    char *reason;   /* why the first of them was */
+    char *reason;   /* reason for the first of them */
 };
 
 /* ---- Whose it is ---- */
 
-/* Opens a folder or file that is no link and belongs to us. ERR_MISSING when it is not there, ERR_UNSUPPORTED, with the
- * reason, when somebody else may have had a hand in it, ERR_IO when it cannot be opened. */
+/* Opens a folder or file that is not a link and belongs to this user. ERR_MISSING if it does not exist,
+ * ERR_UNSUPPORTED, with the reason, if another user could have changed it, ERR_IO if it cannot be opened. */
 static int open_own(int folder, const char *name, const char *path, int flags, int *ret, struct error *err)
 {
     int fd = openat(folder, name, flags | O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
@@ -63,7 +63,7 @@ static int open_own(int folder, const char *name, const char *path, int flags, i
 
 /* ---- The folder ---- */
 
-/* Without slashes at the end, behind which a link would be followed. */
+/* The path without slashes at the end, with which a link would be followed. */
 static char *plain_path(const char *path)
 {
     char *folder = file_folder(path), *name = file_basename(path);
@@ -130,7 +130,7 @@ void verdict_cache_close(struct verdict_cache *cache)
 
 /* ---- Finding ---- */
 
-/* "<folder>/ab/ab12….json": folders with very many files are slow on some file systems. */
+/* Path of an entry: "<folder>/ab/ab12….json", because folders with very many files are slow on some file systems. */
 struct place {
     char folder[3], name[HASH_TEXT_SIZE + 8];
     char *path, *folder_path; /* for messages */
@@ -164,7 +164,7 @@ static void describe_entry(const struct verdict_cache *cache, struct hash conten
     hash_to_text(content, ret->content);
 }
 
-/* A file that is there, but is not what its name says, is worth a warning and no more. */
+/* An invalid entry is a warning. */
 static int parse_entry(const char *path, const char *text, size_t size, const struct verdict_entry *expected,
                        struct verdict_entry *ret, struct error *err)
 {
@@ -198,8 +198,7 @@ static int read_text(int fd, const char *path, char *text, size_t *ret_size, str
     return 0;
 }
 
-/* ERR_MISSING when there is no entry, ERR_IO when it cannot be read; otherwise the error says why it is to be
- * ignored. */
+/* ERR_MISSING if there is no entry, ERR_IO if it cannot be read; other errors are the reason for ignoring it. */
 static int read_entry(const struct verdict_cache *cache, struct hash content, struct cached_verdict *ret,
                       struct error *err)
 {
@@ -253,8 +252,8 @@ int verdict_cache_find(struct verdict_cache *cache, struct hash content, struct 
 
 /* ---- Adding ---- */
 
-/* Waits until no other process adds up counts. Returns the descriptor to close; -1 when the file system has no locks,
- * or does not let us make that file: then a run may be lost, and nothing else. */
+/* Waits until no other process updates counts. Returns a descriptor to close; -1 if the file system does not support
+ * locks or creating the lock file: then a concurrent update may be lost. */
 static int lock_folder(const struct verdict_cache *cache)
 {
     struct flock whole = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -290,7 +289,7 @@ static int write_whole(int folder, const char *name, const char *path, const str
     return rc;
 }
 
-/* Puts an entry in place, whatever was there before; a link is replaced, not followed. */
+/* Writes an entry, replacing an existing one; a link is replaced, not followed. */
 static int write_entry(struct verdict_cache *cache, struct hash content, const struct string_builder *text,
                        struct error *err)
 {
@@ -339,7 +338,7 @@ int verdict_cache_add(struct verdict_cache *cache, struct hash content, const st
     entry.verdict.fails += earlier.fails;
     verdict_entry_write(&entry, &text);
     rc = write_entry(cache, content, &text, &why);
-    if (rc == ERR_UNSUPPORTED) { /* nothing is written there either; who has looked for the entry has counted it */
+    if (rc == ERR_UNSUPPORTED) { /* nothing is written there; the lookup has counted it */
         if (cache->ignored == 0)
             count_ignored(cache, &why);
         rc = 0;

@@ -11,7 +11,7 @@
 
 #define MAGIC_KEY "polygraphy_verdict"
 #define VERSION 1
-#define MOST_RUNS ((json_int_t)1 << 40) /* far more than anybody waits for, and sums do not overflow */
+#define MOST_RUNS ((json_int_t)1 << 40) /* far more than possible, so that sums do not overflow */
 
 static const char *const verdict_names[] = {[VERDICT_PASS] = "pass", [VERDICT_FAIL] = "fail", [VERDICT_SKIP] = "skip"};
 
@@ -53,7 +53,7 @@ static int take_verdict(struct json_reader *reader, enum verdict *ret, struct er
     return rc < 0 ? rc : error_set(err, ERR_CORRUPT, "'verdict' is not pass, fail or skip");
 }
 
-/* A member that may be missing; `ret` stays as it is then. */
+/* An optional member; `ret` is unchanged if it is missing. */
 static int take_integer(const struct json_reader *reader, const char *key, json_int_t least, json_int_t most,
                         json_int_t *ret, struct error *err)
 {

@@ -16,7 +16,7 @@ static const char *const verdict_folders[] = {
     [VERDICT_SKIP] = "skipped",
 };
 
-/* Which of the artifacts with the same basename artifact `index` is, counting from 1 in the order given. */
+/* Number of artifact `index` among those with the same basename, from 1, in the order given. */
 static size_t namesake_number(const struct artifact_settings *settings, size_t index)
 {
     char *basename SCOPED_FREE = file_basename(settings->paths.items[index]);
@@ -29,7 +29,7 @@ static size_t namesake_number(const struct artifact_settings *settings, size_t i
     return number;
 }
 
-/* The path that artifact `index` moves to as the `number`th of its name, malloc'd. */
+/* Destination of artifact `index` as the `number`th of its name. malloc'd. */
 static char *artifact_destination(const struct artifact_settings *settings, size_t index, enum verdict verdict,
                                   const char *key, size_t number)
 {
@@ -60,7 +60,7 @@ static const char *actual_path(const struct artifact_settings *settings, const c
     return path;
 }
 
-/* The timing cache that pins the build of a tactic replay is beside it, wherever that is. */
+/* Moves the timing cache of a tactic replay, which lies next to it, along with it. */
 static int move_cache(const char *from, const char *to, struct error *err)
 {
     SCOPED_STRING(cache);
@@ -71,8 +71,8 @@ static int move_cache(const char *from, const char *to, struct error *err)
     return file_exists(cache.data) ? file_move(cache.data, cache_to.data, err) : 0;
 }
 
-/* Moves each artifact to its own name, or to the next number of it that nobody has taken: another session that began in
- * the same second has the same names. Moving never replaces a file, so both keep what is theirs. */
+/* Moves each artifact to its destination, or to the next free number: another session that began in the same second
+ * uses the same names. Moving never replaces a file, so both sessions keep theirs. */
 static int sort_all(const struct artifact_settings *settings, enum verdict verdict, const char *key, bool expected,
                     struct log *log, struct error *err)
 {

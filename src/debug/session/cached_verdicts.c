@@ -4,7 +4,7 @@
 
 #include "debug/session/state.h"
 
-/* What the candidate's files hold. One without an artifact is known by nothing that lasts. */
+/* Hashes the content of the candidate's files. Candidates without an artifact are not cached. */
 static void hash_content(struct debug_session *session, struct job_slot *slot)
 {
     const struct candidate_paths *files = &slot->run.files;
@@ -23,8 +23,8 @@ static void hash_content(struct debug_session *session, struct job_slot *slot)
         log_message(session->log, LOG_WARNING, "The verdict cache is not used: %s", why.message);
 }
 
-/* With another signature of the failure it is another question. */
-static struct hash question_now(const struct debug_session *session, const struct job_slot *slot)
+/* The key of the verdict depends on the signature of the failure. */
+static struct hash verdict_key_now(const struct debug_session *session, const struct job_slot *slot)
 {
     const struct judge *judge = session->judge;
     struct hash ret = slot->content;
@@ -40,17 +40,17 @@ static void ask_cache(struct debug_session *session, struct job_slot *slot)
 {
     struct error why;
 
-    slot->question = question_now(session, slot);
+    slot->question = verdict_key_now(session, slot);
     slot->cached = (struct cached_verdict){0};
     if (verdict_cache_find(session->cache, slot->question, &slot->cached, &why) < 0)
         log_message(session->log, LOG_WARNING, "%s", why.message);
 }
 
-/* Now, because a check may take files away. */
+/* Called before the check, which may remove files. */
 static void hash_artifact(const struct session_subject *subject, struct job_slot *slot)
 {
     const char *path = slot->run.files.items[CANDIDATE_ARTIFACT];
-    struct error ignored; /* then what is written in the end has another one */
+    struct error ignored; /* then the hash differs from that of the final file */
 
     slot->has_file = subject->may_be_kept && path != NULL && hash_file(path, &slot->file, &ignored) == 0;
 }
@@ -66,7 +66,7 @@ bool session_look_up(struct debug_session *session, const struct session_subject
 
 void session_look_up_again(struct debug_session *session, struct job_slot *slot)
 {
-    if (slot->has_content && !hash_equal(slot->question, question_now(session, slot)))
+    if (slot->has_content && !hash_equal(slot->question, verdict_key_now(session, slot)))
         ask_cache(session, slot);
 }
 

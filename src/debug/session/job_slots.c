@@ -13,29 +13,30 @@
 #include "base/memory.h"
 #include "format/polygraphy/debug_replay.h"
 
-/* Job slots for each job: checks that have ended ahead of their turn keep theirs until then. */
+/* Job slots for each job: checks that finish ahead of their turn keep theirs until then. */
 #define SLOTS_PER_JOB 4
 
-/* Numbers that places of an earlier session, with more jobs (64 at most), may have had. */
+/* Upper bound of the numbers of places in an earlier session with more jobs (at most 64). */
 #define MOST_NUMBERS (SLOTS_PER_JOB * 64 + 1)
 
 struct job_thread {
     struct job_slots *slots;
     struct job_slot *slot;
     pthread_t id;
-    bool runs;   /* it is to be joined */
+    bool runs;   /* the thread must be joined */
     bool ended;  /* guarded by the mutex */
-    int stop[2]; /* a byte in this pipe ends the check */
+    int stop[2]; /* a byte in this pipe kills the check */
 };
 
 struct job_slots {
     struct check *check;
     struct job_slots_settings settings;
     struct log *log;
-    struct job_slot *items; /* the first one has the usual names. With several jobs it is for checks apart */
+    struct job_slot *items; /* the first has the usual names; with several jobs it is for checks outside of the search
+                             * */
     size_t count;
     pthread_mutex_t mutex;
-    pthread_cond_t end; /* of a check */
+    pthread_cond_t end; /* signalled when a check finishes */
     size_t ends, ends_seen;
 };
 
@@ -75,7 +76,7 @@ static void wait_for(struct job_slot *slot)
     }
 }
 
-/* Nothing is left of the check. It has ended. */
+/* Frees the slot of a finished check. */
 static void set_free(struct job_slots *slots, struct job_slot *slot)
 {
     wait_for(slot);
@@ -143,9 +144,9 @@ static int reserve_path(struct job_slots *slots, struct candidate_place *place, 
         if (i == CANDIDATE_INFORMATION && iteration_info_may_replace(file->path)) {
             if (take_over)
                 temporary_file_take_over(file);
-            continue; /* as in Polygraphy it is just written */
+            continue; /* overwritten, as in Polygraphy */
         }
-        /* A session that goes on has left its own files, but it writes none that look like this one. */
+        /* A resumed session may have left its own files, but none that look like this one. */
         if (i == CANDIDATE_INFORMATION && !slots->settings.force)
             return refuse_path(i, file->path, err);
         if (!(take_over || slots->settings.force) || !temporary_file_take_over(file))
@@ -203,7 +204,7 @@ bool job_slot_has_ended(struct job_slots *slots, const struct job_slot *slot)
     return ret;
 }
 
-/* Gives back the threads and pipes of checks that have ended by now, and makes slots free whose check was dropped. */
+/* Releases the threads and pipes of finished checks, and frees the slots of dropped ones. */
 static void reap_dropped(struct job_slots *slots)
 {
     for (size_t i = 0; i < slots->count; i++) {
@@ -246,8 +247,8 @@ bool job_slots_have_room(struct job_slots *slots)
     return count_running(slots) < slots->settings.jobs && find_free(slots, 0) != NULL;
 }
 
-/* Drops the check that is furthest ahead of `index`, or else another one of that index, of those that run (`running`)
- * or of all. */
+/* Drops the check that is furthest ahead of `index`, or else another one of that index, among the running ones
+ * (`running`) or all. */
 static void drop_furthest(struct job_slots *slots, int64_t index, bool running)
 {
     struct job_slot *furthest = NULL;
@@ -316,7 +317,7 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
 {
     int rc = 0, reason;
 
-    if (slot->thread->ended) { /* once more */
+    if (slot->thread->ended) { /* check again */
         wait_for(slot);
         if (slot->rc == 0)
             process_result_release(&slot->result);
@@ -339,7 +340,7 @@ int job_slot_launch(struct job_slots *slots, struct job_slot *slot, struct error
         return rc;
     reason = pthread_create(&slot->thread->id, NULL, run_thread, slot->thread);
     if (reason != 0) {
-        wait_for(slot); /* for nothing but the pipe */
+        wait_for(slot); /* waits for the pipe only */
         errno = reason;
         return error_set_errno(err, ERR_IO, "cannot run checks in parallel");
     }
@@ -371,7 +372,7 @@ void job_slot_drop(struct job_slots *slots, struct job_slot *slot)
     if (is_running(slots, slot)) {
         slot->state = SLOT_DROPPED;
         if (write(slot->thread->stop[1], "", 1) < 0) {
-            /* The pipe takes one byte at the least, and this is the only one. */
+            /* The pipe has room for one byte, and this is the only one. */
         }
         return;
     }

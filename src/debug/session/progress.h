@@ -1,7 +1,6 @@
-/* debug/session/progress.h: how far a debugging session is, for whoever shows it to people.
+/* debug/session/progress.h: progress of a debugging session, for display.
  *
- * The session tells, and does not care whether anybody looks. It may tell as often as it likes: whoever shows it
- * decides how often to draw.
+ * The session reports as often as it likes; the receiver decides how often to draw.
  */
 #ifndef DEBUG_SESSION_PROGRESS_H
 #define DEBUG_SESSION_PROGRESS_H
@@ -10,13 +9,13 @@
 #include <stdint.h>
 
 struct session_progress {
-    int64_t done;             /* checks that have ended */
-    int64_t expected;         /* that are thought to come yet, running ones included; -1: not known */
-    bool exact;               /* there will be exactly as many */
-    int64_t nodes_now;        /* of the smallest model that was seen to fail; -1: not known, or there is no model */
-    int64_t nodes_whole;      /* of the original; -1 likewise */
-    int running;              /* checks at the same time, at least 1 */
-    double seconds_per_check; /* mean over those that have ended; 0: not known */
+    int64_t done;             /* finished checks */
+    int64_t expected;         /* expected remaining checks, including running ones; -1: unknown */
+    bool exact;               /* `expected` is exact */
+    int64_t nodes_now;        /* of the smallest failing model; -1: unknown, or no model */
+    int64_t nodes_whole;      /* of the original; -1: likewise */
+    int running;              /* parallel checks, at least 1 */
+    double seconds_per_check; /* mean of finished checks; 0: unknown */
 };
 
 #endif

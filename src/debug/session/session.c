@@ -20,7 +20,7 @@
 
 /* ---- A session ---- */
 
-/* In one folder files are told apart by their names only. */
+/* Files in one folder need different names. */
 static int check_names(const struct debug_session *session, struct error *err)
 {
     const char *const *files = session->settings.check.files.items;
@@ -39,7 +39,7 @@ static int check_names(const struct debug_session *session, struct error *err)
     return rc;
 }
 
-/* Checks at the same time need candidates at different paths, so the check has to say where it wants which. */
+/* Parallel checks need candidates at different paths, so the check's command has to name them. */
 static int check_jobs(const struct debug_session *session, struct error *err)
 {
     const struct session_settings *settings = &session->settings;
@@ -96,10 +96,10 @@ static int open_files(struct debug_session *session, const struct hash *model_ha
     if (rc < 0)
         return rc;
     if (settings->check.rules.compare_failures && replay->replay.has_failure_code)
-        /* the failure that is looked for is that of an earlier session */
+        /* the failure of the earlier session is searched for */
         judge_expect_failure(session->judge, (int)replay->replay.failure_code, replay->replay.failure_reason);
     cached_check = hash_combine(check_hash(session->check), session->check_files);
-    if (settings->check.has_lists) /* a list is nothing without the model */
+    if (settings->check.has_lists) /* a list depends on the model */
         cached_check = hash_combine(cached_check, binding.model);
     if (settings->verdict_cache)
         rc = verdict_cache_open(settings->verdict_cache, cached_check, session->log, &session->cache, err);
@@ -224,7 +224,7 @@ static void report_iterations(const struct debug_session *session, const struct 
                 count, number_to_text((double)passed * 100 / (double)count, number));
 }
 
-/* Takes the candidate that the search asks for to its verdict, of which the search learns. */
+/* Gets the verdict on the candidate that the search asks for, and passes it to the search. */
 static int run_iteration(struct debug_session *session, const struct session_subject *subject, int64_t index,
                          bool *ret_go_on, struct error *err)
 {
@@ -270,8 +270,7 @@ int session_search(struct debug_session *session, const struct session_subject *
     int rc = 0;
 
     session_replay_announce(&session->replay);
-    if (job_slots_jobs(session->slots) > 1 &&
-        !session->repeated.enabled) /* then runs on one candidate are done ahead */
+    if (job_slots_jobs(session->slots) > 1 && !session->repeated.enabled) /* then runs on one candidate are parallel */
         session->speculation = speculation_new(session, subject);
     while (rc == 0 && go_on && count < MAXIMUM_ITERATIONS && !is_spent(session))
         rc = run_iteration(session, subject, count++, &go_on, err);
@@ -332,7 +331,7 @@ void session_verify_with(struct debug_session *session, int (*verify)(void *data
 
 /* ---- What it has come to ---- */
 
-/* How many equal verdicts in a row there are, the last one included. */
+/* Length of the run of equal verdicts that ends with the last one. */
 static int64_t count_same_verdicts(const struct history *history)
 {
     return history->last_pass > history->last_failure ? history->last_pass - history->last_failure

@@ -6,8 +6,8 @@
 #include "base/memory.h"
 #include "search/lookahead.h"
 
-/* So many of the most probable checks are worth their work, for each that can run at a time: one that runs is not
- * dropped for another that is only a little more probable. */
+/* Number of probable checks considered for each parallel one: a running check is not dropped for one that is only
+ * slightly more probable. */
 #define LISTED_PER_JOB 2
 
 struct speculation {
@@ -19,8 +19,7 @@ struct speculation {
     const struct job_slot *needed; /* now */
 };
 
-/* Ahead of a candidate's turn nothing is logged: that is done when the turn comes. Returns whether the log was muted
- * before. */
+/* Mutes the log, because nothing is logged ahead of a candidate's turn. Returns whether it was muted before. */
 static bool begin_ahead(const struct speculation *speculation)
 {
     const struct session_subject *subject = speculation->subject;
@@ -96,7 +95,7 @@ void speculation_advance(struct speculation *speculation, int64_t nodes, enum ve
     lookahead_advance(speculation->lookahead, nodes, verdict);
 }
 
-/* The verdict of a check that has ended says which way the search will go. */
+/* The verdict of a finished check determines the search's next step. */
 static void learn_verdict(void *data, struct job_slot *slot)
 {
     struct speculation *speculation = data;
@@ -123,7 +122,7 @@ static void drop_if_unlisted(void *data, struct job_slot *slot)
         job_slot_drop(slots, slot);
 }
 
-/* What that logs is shown when the candidate's turn comes. */
+/* Its log lines are kept and shown in the candidate's turn. */
 static int write_ahead(struct speculation *speculation, const void *search, struct job_key key,
                        struct candidate_description *candidate, struct job_slot **ret)
 {
@@ -154,7 +153,7 @@ static int write_ahead(struct speculation *speculation, const void *search, stru
     return rc;
 }
 
-/* False when that is not possible now: it will be seen why when its turn comes. */
+/* False if that fails now; the error is reported in the candidate's turn. */
 static bool start_ahead(struct speculation *speculation, const void *search, struct job_key key)
 {
     struct debug_session *session = speculation->session;

@@ -1,4 +1,4 @@
-/* debug/session/trial.c: one candidate on its way to a verdict: files, check, artifacts. */
+/* debug/session/trial.c: trial of one candidate: files, check, artifacts, verdict. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,7 +20,7 @@ static struct job_key key_of(const struct trial *trial, size_t run)
     return ret;
 }
 
-/* A candidate of the subject is there to be checked. */
+/* Counts a candidate of the subject that was written. */
 static void note_written(struct debug_session *session, const struct session_subject *subject)
 {
     const char *path = session->settings.check.files.items[CANDIDATE_ARTIFACT];
@@ -31,7 +31,7 @@ static void note_written(struct debug_session *session, const struct session_sub
     log_message(session->log, LOG_INFO, "%s %s", subject->saving, path);
 }
 
-/* Writes it to the place of a slot, in place of what is there. */
+/* Writes the candidate to the slot's paths, replacing existing files. */
 static int write_again(struct debug_session *session, const struct session_subject *subject,
                        struct candidate_description *candidate, struct job_slot *slot, struct error *err)
 {
@@ -42,7 +42,7 @@ static int write_again(struct debug_session *session, const struct session_subje
 
     if (rc < 0)
         goto done;
-    if (candidate->action == CANDIDATE_SKIP) { /* nothing was written */
+    if (candidate->action == CANDIDATE_SKIP) { /* not written */
         candidate_place_remove(&slot->place, NULL);
         return 0;
     }
@@ -67,8 +67,7 @@ int session_write(struct debug_session *session, const struct session_subject *s
     return rc;
 }
 
-/* Finds the slot that it was written to ahead of its turn, or writes it. Without a slot, but no error, there is nothing
- * to check. */
+/* Finds the slot of a candidate written ahead of its turn, or writes it. No slot without an error: nothing to check. */
 static int open_slot(struct debug_session *session, struct trial *trial, struct error *err)
 {
     const struct session_subject *subject = trial->subject;
@@ -92,7 +91,7 @@ static int open_slot(struct debug_session *session, struct trial *trial, struct 
     return rc;
 }
 
-/* The check is run once more. It may have taken its files away. */
+/* Prepares another run of the check, which may have removed its files. */
 static int open_again(struct debug_session *session, struct trial *trial, size_t run, struct error *err)
 {
     const struct session_subject *subject = trial->subject;
@@ -114,7 +113,7 @@ static int open_again(struct debug_session *session, struct trial *trial, size_t
     return rc;
 }
 
-/* Sorts the artifacts. A file of the candidate that was among them has found its place. */
+/* Sorts the artifacts. Files of the candidate among them are treated as moved. */
 static int sort_artifacts(struct debug_session *session, const struct trial *trial, struct error *err)
 {
     struct artifact_settings artifacts = session->settings.artifacts;
@@ -160,11 +159,10 @@ void session_release_candidate(const struct session_subject *subject, struct can
 
 /* ---- Its check ---- */
 
-/* An unreliable check will be run on the same candidate several times: the next runs begin at once where there is
- * room. */
+/* An intermittent check runs several times on a candidate: starts the next runs if there is room. */
 static void run_ahead(struct debug_session *session, struct trial *trial, size_t run)
 {
-    struct error ignored; /* what is wrong will be seen when it is this run's turn */
+    struct error ignored; /* reported in this run's turn */
 
     if (!session->repeated.enabled || !trial->candidate.has_identity || !judge_knows_time_limit(session->judge))
         return;
@@ -192,7 +190,7 @@ static int run_once(struct debug_session *session, struct trial *trial, size_t r
         return check_ask(session->check, session->settings.check.files.items[CANDIDATE_ARTIFACT], ret, err);
     slot = trial->slot;
     check_announce(session->check);
-    /* One that could not be run ahead may have lacked what is there by now. */
+    /* If running ahead failed, the reason may be gone by now. */
     if (slot->state == SLOT_WRITTEN || job_slots_jobs(slots) == 1 ||
         (slot->state == SLOT_LAUNCHED && job_slot_has_ended(slots, slot) && slot->rc < 0))
         rc = job_slot_launch(slots, slot, err);
@@ -249,8 +247,8 @@ static void show_progress(const struct debug_session *session, const struct sess
         session->settings.progress(session->settings.progress_data, &progress);
 }
 
-/* Whether a verdict of another session will do. What every other verdict is held against shows whether the check still
- * works. */
+/* Whether a verdict of another session is accepted. Verdicts that others are compared with must be new, to test that
+ * the check still works. */
 static bool may_be_known(enum expectation expectation)
 {
     return expectation != EXPECT_AGAIN && expectation != EXPECT_FAILURE && expectation != EXPECT_PASS;
@@ -291,7 +289,7 @@ int trial_check(struct debug_session *session, struct trial *trial, struct error
 
 /* ---- What is known of it ---- */
 
-/* The verdict that an identical candidate has got; NULL: none. */
+/* The verdict on an identical candidate; NULL: none. */
 static const struct seen_candidate *find_seen(const struct debug_session *session,
                                               const struct candidate_description *candidate)
 {
@@ -383,13 +381,13 @@ void trial_log_end(struct log *log, enum verdict verdict, enum checked what_it_w
     };
     char number[NUMBER_TEXT_SIZE];
 
-    /* All digits are Polygraphy's, which has no other checks than those of candidates. */
+    /* Polygraphy logs all digits, for candidates of the search only. */
     log_message(log, levels[what_it_was][verdict], "%s | %s | Duration %ss", words[verdict], what,
                 what_it_was == CHECKED_CANDIDATE ? number_to_text(seconds, number)
                                                  : number_to_text_short(seconds, number));
 }
 
-/* Its verdict is that of another candidate. */
+/* Reuses the verdict on an identical candidate. */
 static void reuse_verdict(struct debug_session *session, struct trial *trial, const struct seen_candidate *seen)
 {
     const char *phase = trial->subject->suffix;
@@ -435,7 +433,7 @@ static void report_judged(const struct debug_session *session, const struct tria
         session->settings.judged(session->settings.judged_data, &candidate);
 }
 
-/* The verdict, and what a failure is by now. */
+/* Saves the verdict and the failure that is searched for. */
 static int save_verdict(struct debug_session *session, const struct trial *trial, struct error *err)
 {
     struct saved_verdict saved = {trial->index, trial->num_nodes, trial->verdict, trial->counts};
@@ -450,7 +448,7 @@ static int save_verdict(struct debug_session *session, const struct trial *trial
     return session_replay_save(&session->replay, trial->key, &saved, err);
 }
 
-/* Nothing is done about its verdict when writing it has shown that there is nothing to check. */
+/* If writing finds nothing to check, the verdict needs no further tests. */
 static int check_and_question(struct debug_session *session, struct trial *trial, struct error *err)
 {
     int rc = trial_check(session, trial, err);
@@ -478,7 +476,7 @@ int trial_judge(struct debug_session *session, struct trial *trial, struct error
     log_indent(session->log, -1);
     if (rc < 0)
         return rc;
-    if (trial->anew) { /* what is known of it is not good enough */
+    if (trial->anew) { /* an earlier verdict is not sufficient */
         seen = candidate->has_identity ? seen_candidates_find(&session->history.candidates, candidate->identity) : NULL;
         trial->earlier = seen != NULL ? seen->source : VERDICT_OF_CHECK;
     }
