@@ -15,10 +15,10 @@
 #include "onnx/model/mark_outputs.h"
 #include "search/sets/set_isolation.h"
 
-/* With more decisions than that, those of a kind are one to begin with. */
+/* With more optimizations than this, those of a kind are first treated as one. */
 #define MOST_SINGLE 16
 
-/* Where that many rounds have found places, whole kinds are taken from then on: they fail in most of their places. */
+/* After this many rounds that found places, whole kinds are used: they are wrong in most of their places. */
 #define MOST_ROUNDS_OF_PLACES 4
 
 #define UNIT_NONE UINT32_MAX
@@ -27,13 +27,13 @@ struct passes_search {
     struct words decisions;
     struct log *log;
     struct passes_result *result;
-    struct experiment experiment;   /* over decisions: a candidate is the set of those that are off */
-    struct bitset off;              /* of the candidate that was made last */
-    uint32_t *kinds;                /* of each decision: the first one of its kind */
-    struct set_isolation isolation; /* over units: single decisions, or kinds */
-    uint32_t *units;                /* of each decision: its unit in the search; UNIT_NONE: it stays off */
+    struct experiment experiment;   /* over optimizations: a candidate is the set of disabled ones */
+    struct bitset off;              /* of the candidate that was created last */
+    uint32_t *kinds;                /* for each optimization: the first one of its kind */
+    struct set_isolation isolation; /* over units: single optimizations, or kinds */
+    uint32_t *units;                /* for each optimization: its unit in the search; UNIT_NONE: it stays disabled */
     size_t unit_count;
-    struct bitset whole; /* decisions that were found with all of their kind, not by themselves */
+    struct bitset whole; /* optimizations that were found as a whole kind */
 };
 
 /* ---- Candidates ---- */
@@ -57,7 +57,7 @@ static struct hash hash_names(void *data, const struct bitset *off)
     return ret;
 }
 
-/* The search has decisions that are on; those of earlier rounds stay off. */
+/* The search chooses enabled optimizations; those found in earlier rounds stay disabled. */
 static void choose_off(void *data, const void *search, struct bitset *ret)
 {
     const struct passes_search *passes = data;
@@ -98,7 +98,7 @@ static int save_list(void *data, const char *path, struct error *err)
 
 /* ---- Apart from the search ---- */
 
-/* There is nothing to look for when an end has not the verdict that it should have. */
+/* Ends the search if an end has an unexpected verdict. */
 static int conclude_from_end(struct passes_search *passes, const struct bitset *off, enum verdict verdict,
                              struct error *err)
 {
@@ -127,7 +127,7 @@ static int check_end(struct passes_search *passes, const struct bitset *off, str
                                                                         : conclude_from_end(passes, off, verdict, err);
 }
 
-/* Without a check that passes and one that fails, there is nothing between them. */
+/* The search needs an end that passes and one that fails. */
 static int check_ends(struct passes_search *passes, struct error *err)
 {
     struct bitset off;
@@ -145,7 +145,7 @@ static int check_ends(struct passes_search *passes, struct error *err)
 
 /* ---- Rounds ---- */
 
-/* The part of a name that those of its kind share. */
+/* The part of a name that optimizations of one kind share. */
 static struct text kind_of(const char *name)
 {
     size_t barrier = sizeof(BARRIER_PREFIX) - 1;
@@ -163,7 +163,7 @@ static void find_kinds(struct passes_search *passes)
     name_map_release(&map);
 }
 
-/* The decisions of a set that no earlier round has found, each by itself or together with its kind. */
+/* Makes units of the optimizations in a set that no earlier round has found, single or by kind. */
 static void make_units(struct passes_search *passes, const struct bitset *among, bool by_kind)
 {
     uint32_t *unit_of = memory_alloc_zero(passes->decisions.count + 1, sizeof(*unit_of));
@@ -183,8 +183,8 @@ static void make_units(struct passes_search *passes, const struct bitset *among,
     free(unit_of);
 }
 
-/* Units that fail with all else off, into `found`, which stays empty when the search has ended before its time. `*ret`:
- * what was seen with them off, of those among which they are, and of earlier rounds. */
+/* Finds units that fail with all others disabled, into `found`, which stays empty if the search ends early. `*ret`: the
+ * verdict with these and those of earlier rounds disabled. */
 static int isolate_units(struct passes_search *passes, const char *suffix, struct bitset *found, enum verdict *ret,
                          struct error *err)
 {
@@ -208,8 +208,8 @@ static int isolate_units(struct passes_search *passes, const char *suffix, struc
     return rc;
 }
 
-/* Of kinds that fail with all else off, the decisions that do: `found` becomes them. `*ret`: what was seen with only
- * these off, and those of earlier rounds. */
+/* Replaces kinds that fail with all others disabled in `found` by the single optimizations that do. `*ret`: the verdict
+ * with only these and those of earlier rounds disabled. */
 static int isolate_places(struct passes_search *passes, size_t round, struct bitset *found, enum verdict *ret,
                           struct error *err)
 {
@@ -241,8 +241,8 @@ done:
     return rc;
 }
 
-/* One set of culprits: they fail with all others off. `*ret`: what was seen with them off, and those of earlier rounds;
- * VERDICT_SKIP also when the search has ended before its time. */
+/* Finds one set of culprits, which fails with all others disabled. `*ret`: the verdict with these and those of earlier
+ * rounds disabled; VERDICT_SKIP also if the search ends early. */
 static int find_culprits(struct passes_search *passes, size_t round, enum verdict *ret, struct error *err)
 {
     bool by_kind = passes->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
@@ -271,8 +271,9 @@ static int find_culprits(struct passes_search *passes, size_t round, enum verdic
     return rc;
 }
 
-/* Switches on what was found together with this decision, and its like. False: that is done with an earlier one. */
-static bool switch_on(const struct passes_search *passes, size_t decision, struct bitset *off)
+/* Enables an optimization, with others of its kind that were found with it. False: an earlier one of its kind has done
+ * so. */
+static bool enable_with_kind(const struct passes_search *passes, size_t decision, struct bitset *off)
 {
     bitset_remove(off, decision);
     if (!bitset_has(&passes->whole, decision))
@@ -286,14 +287,14 @@ static bool switch_on(const struct passes_search *passes, size_t decision, struc
     return true;
 }
 
-/* Of decisions that only fail together, one that is off may be enough. Each that is off is switched on again, and stays
- * on where the check passes; then the others are tried again, as what was seen of them was said of a larger set. */
-static int leave_on_what_can_be(struct passes_search *passes, struct error *err)
+/* Of optimizations that only fail together, disabling one may be enough. Each disabled one is enabled again, and stays
+ * enabled if the check passes; then the others are tried again, as their verdicts were about a larger set. */
+static int enable_unnecessary(struct passes_search *passes, struct error *err)
 {
     struct passes_result *result = passes->result;
     size_t number = 0, i = bitset_next(&result->off, 0);
 
-    result->is_minimal = bitset_count(&passes->whole) == 0; /* what is found by kinds is switched on by kinds */
+    result->is_minimal = bitset_count(&passes->whole) == 0; /* optimizations found by kind are enabled by kind */
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct string_builder what;
         struct bitset off;
@@ -302,7 +303,7 @@ static int leave_on_what_can_be(struct passes_search *passes, struct error *err)
         int rc;
 
         bitset_init_copy(&off, &result->off);
-        if (!switch_on(passes, i, &off) || bitset_count(&off) == 0) {
+        if (!enable_with_kind(passes, i, &off) || bitset_count(&off) == 0) {
             bitset_release(&off);
             i = bitset_next(&result->off, i + 1);
             continue;
@@ -325,7 +326,7 @@ static int leave_on_what_can_be(struct passes_search *passes, struct error *err)
     return 0;
 }
 
-/* These fail with all else switched off. */
+/* Confirms that these fail with all others disabled. */
 static int confirm_culprits(struct passes_search *passes, const struct bitset *culprits, struct error *err)
 {
     struct string_builder what;
@@ -345,7 +346,7 @@ static int confirm_culprits(struct passes_search *passes, const struct bitset *c
     return rc;
 }
 
-/* Both sides of the answer, or as much as was seen of it. */
+/* Confirms both directions of the answer as far as they were found. */
 static int confirm_answer(struct passes_search *passes, struct error *err)
 {
     const struct passes_result *result = passes->result;
@@ -372,7 +373,7 @@ static int run_rounds(struct passes_search *passes, struct error *err)
             return rc;
     }
     if (without == VERDICT_PASS)
-        rc = leave_on_what_can_be(passes, err);
+        rc = enable_unnecessary(passes, err);
     else
         passes->result->outcome = PASSES_UNDECIDED;
     return rc == 0 ? confirm_answer(passes, err) : rc;

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text/string_builder.h"
 
-/* Names are parted by what no name has. */
+/* Names are separated by a character that no name contains. */
 static void add_names(const struct model *model, struct edge_range values, struct string_builder *ret)
 {
     for (size_t i = 0; i < values.count; i++) {
@@ -32,7 +32,7 @@ static void add_signature(const struct model *model, uint32_t index, struct stri
     add_names(model, node->outputs, ret);
 }
 
-/* Nodes of `model` that `other` does not have; `indices` are theirs in the model. */
+/* Lists nodes of `model` that `other` does not have; `indices` are their numbers in the model. */
 static void list_others(struct model *model, const struct model *other, struct arena *texts, struct rewritten_list *ret,
                         struct value_list *indices)
 {
@@ -59,7 +59,7 @@ static void list_others(struct model *model, const struct model *other, struct a
 
 /* ---- Regions ---- */
 
-/* Nodes of both lists, those before first, as a forest: each has another of its region, or itself. */
+/* A union-find forest over both lists, nodes before first. */
 struct regions {
     uint32_t *parents;
     size_t count;
@@ -74,8 +74,8 @@ static uint32_t root_of(struct regions *regions, uint32_t node)
     return node;
 }
 
-/* Joins each node with those that make what it reads, as far as they are of the same list, and leaves in `makers` who
- * makes which tensor. With `others`, also with those that make the same in the other model. */
+/* Joins each node with producers of its inputs in the same list, and stores producers of tensors in `makers`. With
+ * `others`, also with nodes of the other model that produce the same tensors. */
 static void join_names(struct regions *regions, const struct model *model, const struct value_list *indices,
                        uint32_t first, const struct name_map *others, struct name_map *makers)
 {
@@ -109,7 +109,7 @@ static void join_names(struct regions *regions, const struct model *model, const
     }
 }
 
-/* Numbers them in the order of their first nodes. */
+/* Numbers the regions in the order of their first nodes. */
 static void number_regions(struct regions *regions, struct rewritten_nodes *ret)
 {
     uint32_t *numbers SCOPED_FREE = memory_alloc_zero(regions->count, sizeof(*numbers));

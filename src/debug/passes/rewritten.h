@@ -1,6 +1,5 @@
-/* debug/passes/rewritten.h: which nodes a decision has replaced by which: of two models as a runtime has rewritten
- * them, one without the decision, what only one of them has.
- */
+/* debug/passes/rewritten.h: nodes that an optimization replaces: the difference of two models as rewritten by a
+ * runtime, without and with the optimization. */
 #ifndef DEBUG_PASSES_REWRITTEN_H
 #define DEBUG_PASSES_REWRITTEN_H
 
@@ -18,14 +17,14 @@ struct rewritten_list {
 
 /* To be released. */
 struct rewritten_nodes {
-    struct rewritten_list before, after; /* of the model without the decision; of the one with it */
-    uint32_t regions;                    /* how many there are; 0: not known */
+    struct rewritten_list before, after; /* in the model without, and with the optimization */
+    uint32_t regions;                    /* number of regions; 0: unknown */
     struct arena arena;                  /* of texts */
 };
 
-/* A node is the same in both when operator, domain and names of inputs and outputs are. Bodies of nodes are not
- * looked into. Nodes are of one region when one reads what the other makes, or when one makes in one model what the
- * other makes in the other. */
+/* A node is the same in both if operator, domain and names of inputs and outputs are equal. Subgraphs of nodes are
+ * ignored. Nodes belong to one region if one consumes an output of the other, or if both produce the same tensor in
+ * their models. */
 void rewritten_nodes_find(struct model *without, struct model *with, struct rewritten_nodes *ret);
 void rewritten_nodes_release(struct rewritten_nodes *nodes);
 

@@ -6,7 +6,7 @@
 #include "base/memory.h"
 
 struct value_uses {
-    uint32_t maker; /* a layer; UINT32_MAX: none */
+    uint32_t maker; /* the producing layer; UINT32_MAX: none */
     uint32_t readers;
 };
 
@@ -29,7 +29,7 @@ static struct value_uses *find_uses(const struct network *network)
     return ret;
 }
 
-/* The block of whatever makes what the layer reads; UINT32_MAX: there are several, or somebody else reads it. */
+/* The block of the producers of the layer's inputs; UINT32_MAX: several blocks, or other consumers of these inputs. */
 static uint32_t block_before(const struct layer *layer, const struct value_uses *uses, const uint32_t *blocks)
 {
     uint32_t found = UINT32_MAX;

@@ -7,23 +7,23 @@
 #include "onnx/half/half_operators.h"
 #include "search/graph/minimum_cut.h"
 
-#define WIDER 2      /* bytes that an element has more in float32 */
-#define CAST_BYTES 6 /* that are read and written for one */
+#define WIDER 2      /* additional bytes of an element in float32 */
+#define CAST_BYTES 6 /* bytes that a Cast reads and writes for one element */
 
-/* Of a tensor: shapes are a stranger's, and what all of them cost together has to fit. */
+/* Limit for one tensor: shapes come from the file, and the sum over all tensors must not overflow. */
 #define MOST_ELEMENTS (UINT64_C(1) << 36)
 
-/* Of a float32 tensor that is no constant. */
+/* A float32 tensor that is not a constant. */
 struct tensor_uses {
-    uint32_t maker;              /* a place in the network */
-    uint32_t cast_down, cast_up; /* places, from which Casts depend; 0: not there yet */
+    uint32_t maker;              /* a vertex of the flow network */
+    uint32_t cast_down, cast_up; /* vertices of its Casts; 0: not created yet */
 };
 
 struct cut {
     const struct cast_question *question;
     struct flow_network network;
-    uint32_t *places; /* of each node; the source: it is in float32 */
-    uint32_t next;    /* place that is free */
+    uint32_t *places; /* vertex of each node; the source: in float32 */
+    uint32_t next;    /* next free vertex */
 };
 
 static uint64_t size_of(const struct cut *cut, uint32_t value)
@@ -45,7 +45,7 @@ static uint32_t maker_of(const struct cut *cut, uint32_t value)
     return producer == NODE_NONE ? MINIMUM_CUT_SOURCE : cut->places[producer];
 }
 
-/* The place of one of the two Casts that a tensor may need; the arc that is cut where it needs it. */
+/* The vertex of one of the two Casts that a tensor may need; its arc is cut if the Cast is needed. */
 static uint32_t cast_place(struct cut *cut, uint32_t value, bool up, uint32_t *place)
 {
     uint64_t cost = CAST_BYTES * size_of(cut, value) + 1;
@@ -60,7 +60,7 @@ static uint32_t cast_place(struct cut *cut, uint32_t value, bool up, uint32_t *p
     return *place;
 }
 
-/* Made low and read high, it is cast up; made high and read low, down. */
+/* A tensor produced in low and consumed in high precision is cast up; the other way round, down. */
 static void add_reader(struct cut *cut, uint32_t value, uint32_t reader, struct tensor_uses *uses)
 {
     uint32_t maker = maker_of(cut, value);
@@ -71,7 +71,7 @@ static void add_reader(struct cut *cut, uint32_t value, uint32_t reader, struct 
         flow_network_add(&cut->network, cast_place(cut, value, false, &uses->cast_down), reader, MINIMUM_CUT_ENDLESS);
 }
 
-/* Returns what raising the node costs. */
+/* Returns the cost of raising the node. */
 static uint64_t add_inputs(struct cut *cut, uint32_t index, struct tensor_uses *uses)
 {
     const struct model *model = cut->question->model;
@@ -93,7 +93,7 @@ static uint64_t add_inputs(struct cut *cut, uint32_t index, struct tensor_uses *
     return wider;
 }
 
-/* What moves data goes along with what it moves. */
+/* Adds arcs that tie a node that only moves data to its producers. */
 static void add_follower(struct cut *cut, uint32_t index)
 {
     const struct model *model = cut->question->model;
@@ -165,7 +165,7 @@ static uint32_t find_root(uint32_t *parents, uint32_t item)
     return item;
 }
 
-/* Of disjoint sets: nodes, and behind them values. */
+/* A union-find forest: nodes, followed by values. */
 static uint32_t *join_nodes_and_tensors(const struct model *model, const struct bitset *nodes)
 {
     size_t count = model->nodes.count;

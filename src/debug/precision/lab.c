@@ -19,15 +19,16 @@ struct precision_lab {
     const struct precision_lab_settings *settings;
     const struct network *network;
     struct precision_words words;
-    struct typed_models typed;            /* what of the network ONNX models are made of */
-    struct precision_overrides given;     /* before anything was chosen */
-    struct precision_override *overrides; /* those, then one for each layer without a form in `half`, or chosen */
-    size_t fixed;                         /* so many stay, whatever is chosen */
+    struct typed_models typed;            /* for ONNX models of the network */
+    struct precision_overrides given;     /* of the session's options */
+    struct precision_override *overrides; /* `given`, then one for each layer without a form in `half`, and for each
+                                           * chosen one */
+    size_t fixed;                         /* number of overrides that do not depend on the choice */
     void *engine;                         /* the candidate, or */
     struct model *model;                  /* the candidate as an ONNX model */
     struct candidate_files files;
     bool has_files;
-    enum precision_range *ranges; /* of each layer, as far as the run for scores has told */
+    enum precision_range *ranges; /* of each layer, if known from the run for scores */
     uint32_t *blocks;             /* of each layer */
     bool rounds;                  /* ONNX models compute in float32, on rounded values */
 };
@@ -81,9 +82,9 @@ static bool has_casts(const struct precision_lab *lab)
     return lab->settings->form != PRECISION_ENGINES;
 }
 
-/* "Conv (from 22 on), CumSum": what keeps a layer out of bfloat16, each operator once. */
-static void add_untaken(const struct precision_lab *lab, const struct layer *layer, struct name_map *said,
-                        struct string_builder *text)
+/* Appends the operators of a layer that have no bfloat16: "Conv (from 22 on), CumSum", each operator once. */
+static void add_unsupported_operators(const struct precision_lab *lab, const struct layer *layer, struct name_map *said,
+                                      struct string_builder *text)
 {
     const struct model *model = lab->network->model;
 
@@ -100,8 +101,8 @@ static void add_untaken(const struct precision_lab *lab, const struct layer *lay
     }
 }
 
-/* The engine rounds to bfloat16 around any operator that takes float16; ONNX's operators take it one by one. */
-static void keep_untaken(struct precision_lab *lab)
+/* The engine rounds to bfloat16 around any float16 operator; in ONNX, each operator either supports bfloat16 or not. */
+static void keep_unsupported_layers(struct precision_lab *lab)
 {
     const struct model *model = lab->network->model;
     struct name_map said;
@@ -115,7 +116,7 @@ static void keep_untaken(struct precision_lab *lab)
 
         if (lab->typed.low[i].precision != PRECISION_BFLOAT16 || typed_model_takes_half(&lab->typed, layer))
             continue;
-        add_untaken(lab, layer, &said, &text);
+        add_unsupported_operators(lab, layer, &said, &text);
         add_override(lab, i);
         count++;
     }
@@ -129,7 +130,7 @@ static void keep_untaken(struct precision_lab *lab)
     name_map_release(&said);
 }
 
-/* Those that may be chosen: they can have the higher precision, and would have a lower one. */
+/* Finds the layers to choose from: they support the higher precision and would have a lower one. */
 static int find_precisions(struct precision_lab *lab, struct error *err)
 {
     enum precision high = precision_of_type(lab->settings->high);
@@ -138,7 +139,7 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
     reset_overrides(lab);
     rc = assign_precisions(lab, lab->settings->log, &lab->typed.low, err);
     if (rc == 0 && has_casts(lab) && lab->typed.half == DATA_BFLOAT16) {
-        keep_untaken(lab);
+        keep_unsupported_layers(lab);
         precisions_release(lab->typed.low, lab->network->layers.count);
         free(lab->typed.low);
         lab->typed.low = NULL;
@@ -156,7 +157,7 @@ static int find_precisions(struct precision_lab *lab, struct error *err)
     return rc;
 }
 
-/* A search among layers that are in higher precision anyway would find that none of them has to be. */
+/* Without layers in lower precision, a search would find that none needs the higher one. */
 static int refuse_without_choice(const struct precision_lab *lab, struct error *err)
 {
     const struct precision_settings *precision = &lab->settings->engine->builder.precision;
@@ -188,7 +189,7 @@ static void drop_candidate(struct precision_lab *lab)
     lab->model = NULL;
 }
 
-/* What the builder is told of the chosen layers, beside what the user has said. */
+/* Overrides for the chosen layers, in addition to those of the options. */
 static void override_chosen(struct precision_lab *lab, const struct bitset *chosen)
 {
     reset_overrides(lab);
@@ -196,8 +197,8 @@ static void override_chosen(struct precision_lab *lab, const struct bitset *chos
         add_override(lab, i);
 }
 
-/* With names_all: of the others that are to have the higher precision. Builders may make no layer of what only moves
- * data. `ret` is as long as there are layers. */
+/* With names_all: overrides for all other layers in higher precision. Builders may not have layers that only move data.
+ * `ret` has room for all layers. */
 static size_t override_others(const struct precision_lab *lab, const struct bitset *chosen,
                               struct precision_override *ret)
 {
@@ -264,8 +265,8 @@ static int write_candidate(void *data, const char *path, struct error *err)
     return rc == 0 ? maker->save_byproducts(maker->data, lab->engine, err) : rc;
 }
 
-/* Nodes in float16 are no proof that anything is stored in float16. */
-static bool insist_on_models(void *data)
+/* A node in float16 does not prove that float16 values are stored. */
+static bool round_by_casts(void *data)
 {
     struct precision_lab *lab = data;
     const char *half = data_type_name(lab->typed.half);
@@ -314,8 +315,7 @@ static uint32_t find_savings(void *data, const struct bitset *chosen, uint32_t *
     return typed_model_savings(&((const struct precision_lab *)data)->typed, chosen, ret);
 }
 
-/* Whole blocks take few checks, but a single layer may be needed less than its block's others: with few layers, they
- * are tried one by one. */
+/* Whole blocks need few checks, but may raise layers unnecessarily: with few layers, each is tried singly. */
 static bool has_blocks(const struct precision_lab *lab)
 {
     return has_casts(lab) && lab->network->layers.count > MOST_SINGLE_LAYERS;
@@ -323,7 +323,7 @@ static bool has_blocks(const struct precision_lab *lab)
 
 /* ---- The lab ---- */
 
-/* Few runtimes have kernels for bfloat16 on every machine. */
+/* Few runtimes have bfloat16 kernels on every machine. */
 static int find_form(struct precision_lab *lab, struct error *err)
 {
     struct subgraph whole;
@@ -349,7 +349,7 @@ static int find_form(struct precision_lab *lab, struct error *err)
     return rc;
 }
 
-/* Candidates find the external data of the original beside them. */
+/* Makes external data of the original accessible next to candidates. */
 static int provide_files(struct precision_lab *lab, struct error *err)
 {
     const struct precision_lab_settings *settings = lab->settings;
@@ -447,7 +447,7 @@ struct precision_target precision_lab_target(struct precision_lab *lab)
                                      .write = write_candidate,
                                      .saving = lab->settings->form == PRECISION_MODELS ? "Saving ONNX model to:"
                                                                                        : "Saving engine to",
-                                     .insist = lab->settings->form == PRECISION_MODELS ? insist_on_models : NULL,
+                                     .insist = lab->settings->form == PRECISION_MODELS ? round_by_casts : NULL,
                                      .words = &lab->words};
 }
 
@@ -504,7 +504,7 @@ void precision_errors_release(struct precision_errors *errors)
     output_error_release(&errors->written);
 }
 
-/* A model that the runtime refuses has no errors. */
+/* A model that the runtime rejects has no errors. */
 int precision_lab_errors(struct precision_lab *lab, const struct bitset *chosen, struct precision_errors *ret,
                          struct error *err)
 {

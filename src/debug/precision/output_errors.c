@@ -57,7 +57,7 @@ void output_error_add(struct output_error *error, const struct tensor_list *outp
 
 /* ---- Runs ---- */
 
-/* May take the outputs over. */
+/* May take ownership of the outputs. */
 typedef void take_outputs(void *data, size_t sample, struct tensor_list *outputs);
 
 static int run_sample(const struct output_measuring *measuring, struct backend_session *session, size_t sample,
@@ -79,7 +79,7 @@ static int run_file(const struct output_measuring *measuring, const char *path, 
     int rc;
 
     request.model.path = path;
-    request.log = NULL; /* three sessions for one answer */
+    request.log = NULL; /* no log lines for three sessions */
     rc = onnxrt_backend.open(&request, &session, err);
     for (size_t i = 0; rc == 0 && i < (size_t)measuring->builder->sample.iterations; i++) {
         struct tensor_list outputs SCOPED(tensor_list_release) = {0};
@@ -101,7 +101,7 @@ static int write_model(const struct subgraph *whole, const char *path, struct ca
     return rc == 0 ? model_write(whole, path, NULL, FILE_INTERMEDIATE, err) : rc;
 }
 
-/* As a file: then weights are mapped by whoever loads it, and external data are where it says. */
+/* Runs the model from a file, so that weights are mapped and external data are found. */
 static int run_model(const struct output_measuring *measuring, struct model *model, take_outputs *take, void *data,
                      struct error *err)
 {

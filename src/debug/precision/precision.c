@@ -11,7 +11,7 @@
 #include "debug/experiment/experiment.h"
 #include "search/sets/greedy_search.h"
 
-/* Some of them are Polygraphy's. */
+/* Some of these phrases are Polygraphy's. */
 const struct precision_words precision_words_of_layers = {
     .kind = "engine",
     .all = "all layers in higher precision",
@@ -30,12 +30,12 @@ const struct precision_words precision_words_of_layers = {
     .advised = "layer(s) in higher precision",
 };
 
-/* In the replay. */
+/* Keys in the replay. */
 #define ALL_HIGH_KEY "_all_high"
 #define ALL_LOW_KEY "_all_low"
 #define ALL_LOW_AGAIN_KEY "_all_low_again" /* after insist() */
 
-/* So many names are shown in the line that says what is selected. */
+/* Number of names in the line about selected layers. */
 #define SHOWN_NAMES 4
 
 struct precision_run {
@@ -49,11 +49,11 @@ struct precision_run {
     size_t order_count; /* minimal: only those that are lowered */
     double *scores;
     uint32_t *groups;       /* of each position */
-    size_t first, presumed; /* positions of layers that do not fit; of those that overflow */
+    size_t first, presumed; /* positions of layers out of range, and of those that overflow */
     struct precision_search search;
-    uint32_t *sets; /* of each layer: see the target's savings() */
+    uint32_t *sets; /* set of each layer: see the target's savings() */
     const struct bitset *found;
-    bool insists; /* the target's insist() returned true */
+    bool insists; /* insist() of the target returned true */
 };
 
 /* ---- Candidates ---- */
@@ -82,7 +82,7 @@ static void announce_selection(void *data, const void *search, const struct bits
     string_release(&names);
 }
 
-/* The layers that a state of the search has selected, without those that stay as they are. */
+/* The layers that the search has selected, among those in lower precision. */
 static void choose_layers(void *data, const void *search, struct bitset *ret)
 {
     const struct precision_run *run = data;
@@ -94,7 +94,7 @@ static void choose_layers(void *data, const void *search, struct bitset *ret)
             bitset_add(ret, run->order[i]);
 }
 
-/* With all layers chosen there is no lower precision, in whatever form. */
+/* With all layers chosen no layer is in lower precision, so the form does not matter. */
 static struct hash identify_layers(void *data, const struct bitset *chosen)
 {
     const struct precision_run *run = data;
@@ -124,12 +124,12 @@ static int save_layers(void *data, const char *path, struct error *err)
 struct ranked_layer {
     size_t layer;
     enum precision_range range;
-    double block_score; /* the highest in its block */
+    double block_score; /* highest score in its block */
     uint32_t block;
     double score;
 };
 
-/* Layers that do not fit are the first, then blocks with a high score. */
+/* Layers out of range first, then blocks by score. */
 static int compare_ranks(const void *a, const void *b)
 {
     const struct ranked_layer *left = a, *right = b;
@@ -145,7 +145,7 @@ static int compare_ranks(const void *a, const void *b)
     return left->layer < right->layer ? -1 : 1;
 }
 
-/* Without blocks, each layer is one. */
+/* Without blocks, each layer is a block. */
 static void rank_layers(const struct precision_run *run, struct ranked_layer *ret)
 {
     const struct precision_target *target = run->target;
@@ -173,7 +173,7 @@ static void log_ranges(const struct precision_run *run)
                     run->first, run->presumed, run->first - run->presumed);
 }
 
-/* The order of those that the search chooses from. */
+/* Sets the order in which the search tries layers. */
 static void take_in_order(struct precision_run *run, const struct ranked_layer *ranked)
 {
     for (size_t i = 0; i < run->target->count; i++) {
@@ -242,7 +242,7 @@ static int check_end(struct precision_run *run, const struct experiment_end *end
     return experiment_check(&run->experiment, end->set, (struct check_request){role, end->key, end->name}, ret, err);
 }
 
-/* Sets the outcome when there is nothing to search. */
+/* Sets the outcome if the ends leave nothing to search. */
 static int verify_ends(struct precision_run *run, struct precision_result *result, bool *ret_verified,
                        struct error *err)
 {
@@ -293,7 +293,7 @@ static void warn_without_choice(const struct precision_run *run)
 
 /* ---- What is cheaper in higher precision ---- */
 
-/* Those that were found, and the sets that the search leaves raised. */
+/* The layers found, and the sets that the search leaves in higher precision. */
 static void choose_cheaper(void *data, const void *search, struct bitset *ret)
 {
     const struct precision_run *run = data;
@@ -305,7 +305,7 @@ static void choose_cheaper(void *data, const void *search, struct bitset *ret)
             bitset_add(ret, i);
 }
 
-/* The search is for what can be had while a check fails. */
+/* The search keeps sets while the check passes. */
 static bool advance_raising(void *search, int64_t nodes, enum verdict verdict)
 {
     return greedy_search_ops.advance(search, nodes, verdict == VERDICT_PASS ? VERDICT_FAIL : VERDICT_PASS);
@@ -333,7 +333,7 @@ static int raise_sets(struct precision_run *run, size_t count, struct bitset *re
     return rc;
 }
 
-/* Higher precision where nobody needs it, because that is cheaper. */
+/* Adds layers in higher precision that save Casts. */
 static int add_savings(struct precision_run *run, struct precision_result *result, struct error *err)
 {
     const struct precision_target *target = run->target;
@@ -364,7 +364,7 @@ static void start_search(struct precision_run *run, bool verified)
         precision_search_hint(&run->search, &hints);
 }
 
-/* `chosen` is what the search has found. */
+/* Stores the search's result, `chosen`. */
 static int take_answer(struct precision_run *run, struct precision_result *result, struct error *err)
 {
     struct bitset answer;

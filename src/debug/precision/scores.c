@@ -11,20 +11,20 @@
 
 struct scoring {
     const struct engine *low;
-    struct engine high; /* the same, with layers of its own */
+    struct engine high; /* the same network with separate layers */
     struct layer_walk high_walk, low_walk;
-    bool low_is_lost;              /* a layer failed on what lower precision made of its inputs */
-    struct layer_values *isolated; /* of each value: what a layer alone computes in lower precision */
-    double *errors;                /* of each value: how far the lower precision is off */
+    bool low_is_lost;              /* a layer failed on inputs in lower precision */
+    struct layer_values *isolated; /* of each value: output of a single layer in lower precision */
+    double *errors;                /* of each value: error of the lower precision */
     struct precision_survey *survey;
 };
 
 /* ---- Ranges ---- */
 
-/* What of a tensor becomes 0, at most, without being missed. */
+/* Tolerated share of a tensor that underflows to 0. */
 #define LOST_SHARE 0.01
 
-/* From where on finite values round to infinity; up to where values round to 0. */
+/* The smallest magnitude that rounds to infinity; the largest that rounds to 0. */
 static double smallest_infinite(enum precision precision)
 {
     return precision == PRECISION_BFLOAT16 ? 0x1.ffp127 : 65520;
@@ -61,7 +61,7 @@ static enum precision_range choose_worse(enum precision_range a, enum precision_
     return a > b ? a : b;
 }
 
-/* Of an input as the layer reads it, or of what it has made. */
+/* Range of an input as the layer reads it, or of an output. */
 static int value_range(const struct scoring *scoring, uint32_t value, enum precision precision,
                        enum precision_range *ret, struct error *err)
 {
@@ -83,7 +83,7 @@ static int value_range(const struct scoring *scoring, uint32_t value, enum preci
     return 0;
 }
 
-/* The layer has been run in higher precision, and its inputs are still there. */
+/* Called after the layer has run in higher precision, while its inputs exist. */
 static int survey_layer(struct scoring *scoring, size_t index, struct error *err)
 {
     const struct network *network = scoring->high.network;
@@ -113,7 +113,7 @@ static void note_elements(struct scoring *scoring, const struct value_list *valu
 
 /* ---- Errors ---- */
 
-/* The mean square of the difference over that of `expected`; infinity when something finite is no longer. */
+/* Mean square of the difference over that of `expected`; infinity if a finite value is no longer finite. */
 static double relative_error(const struct tensor *actual, const struct tensor *expected)
 {
     size_t count = expected->size / sizeof(float);
@@ -137,7 +137,7 @@ static double relative_error(const struct tensor *actual, const struct tensor *e
     return difference == 0 ? 0 : size == 0 ? INFINITY : difference / size;
 }
 
-/* The largest over the outputs of a layer. */
+/* The largest error of a layer's outputs. */
 static double output_error(const struct layer *layer, const struct layer_values *actual,
                            const struct layer_values *expected)
 {
@@ -153,7 +153,7 @@ static double output_error(const struct layer *layer, const struct layer_values 
     return ret;
 }
 
-/* By how much the error of the lower precision has grown in a layer; notes what it is behind it. */
+/* Increase of the lower precision's error in a layer; stores the error of its outputs. */
 static double error_growth(struct scoring *scoring, const struct layer *layer)
 {
     double before = 0, after = output_error(layer, scoring->low_walk.values, scoring->high_walk.values);
@@ -164,7 +164,7 @@ static double error_growth(struct scoring *scoring, const struct layer *layer)
     for (size_t i = 0; i < layer->outputs.count; i++)
         if (layer->outputs.items[i] != VALUE_NONE)
             scoring->errors[layer->outputs.items[i]] = after;
-    return after > before ? after - before : 0; /* infinite behind an infinity is no growth */
+    return after > before ? after - before : 0; /* infinite after infinite is no increase */
 }
 
 /* ---- Layers ---- */
@@ -186,7 +186,7 @@ static bool is_fatal(int rc)
     return rc == ERR_MEMORY || rc == ERR_INTERRUPTED;
 }
 
-/* In lower precision, on what the layers before it made in higher precision. */
+/* Error in lower precision on inputs in higher precision. */
 static int isolated_error(struct scoring *scoring, size_t index, double *ret, struct error *err)
 {
     const struct layer *layer = &scoring->high.network->layers.items[index];
@@ -211,7 +211,7 @@ static int isolated_error(struct scoring *scoring, size_t index, double *ret, st
     return rc;
 }
 
-/* In lower precision, as all layers before it. */
+/* Error in lower precision on inputs in lower precision. */
 static int follow_low(struct scoring *scoring, size_t index, double *ret, struct error *err)
 {
     int rc;

@@ -27,7 +27,7 @@ static void add_nodes(const struct layer *layer, struct bitset *nodes)
         bitset_add(nodes, layer->nodes.items[i]);
 }
 
-/* Whether a layer moves only what nodes in lower precision have made: there it changes nothing, and saves Casts. */
+/* Whether a layer only moves outputs of nodes in lower precision: lowering it changes nothing and saves Casts. */
 static bool goes_along(const struct typed_models *models, const struct layer *layer, const struct bitset *nodes)
 {
     const struct network *network = models->network;
@@ -82,7 +82,7 @@ int typed_model_make(const struct typed_models *models, const struct bitset *cho
 
 /* ---- What it costs ---- */
 
-/* The run knows of tensors that it has made; constants, and all without one, are as the model says. */
+/* Element counts of the run's tensors; of constants, and without a run, those in the model. */
 static uint64_t *known_elements(const struct typed_models *models)
 {
     size_t count = models->network->model->values.count;
@@ -129,7 +129,7 @@ void typed_model_costs(const struct typed_models *models, const struct bitset *c
 
 /* ---- What is not worth its Casts ---- */
 
-/* Fewer Casts, or as many and fewer bytes. */
+/* Fewer Casts, or the same number and fewer bytes. */
 static bool is_cheaper(const struct precision_costs *costs, const struct precision_costs *than)
 {
     if (costs->mixed.casts != than->mixed.casts)
@@ -160,7 +160,7 @@ static uint32_t *find_pieces(const struct typed_models *models, const struct bit
     return ret;
 }
 
-/* A piece that is cheaper in float32, with what is chosen already, gets this number. */
+/* Assigns this number to a piece that is cheaper in float32 in addition to the choice. */
 static bool take_piece(const struct typed_models *models, const struct bitset *chosen, const uint32_t *pieces,
                        uint32_t piece, uint32_t number, uint32_t *ret)
 {

@@ -1,8 +1,8 @@
-/* debug/precision/typed_model.h: the ONNX models of a network some of whose layers compute in float16 or bfloat16, with
- * Casts in between.
+/* debug/precision/typed_model.h: ONNX models of a network with some layers in float16 or bfloat16, and Casts in
+ * between.
  *
- * A choice is a set of layers. All lowered layers but the chosen ones compute in the lower precision, and so does what
- * only moves their data.
+ * A choice is a set of layers. All lowered layers but the chosen ones compute in the lower precision, and so do nodes
+ * that only move their data.
  */
 #ifndef DEBUG_PRECISION_TYPED_MODEL_H
 #define DEBUG_PRECISION_TYPED_MODEL_H
@@ -15,38 +15,39 @@ struct typed_models {
     const struct network *network;
     enum data_type half;                /* FLOAT16, or BFLOAT16 */
     struct layer_precision *low, *high; /* of each layer, with none and with all chosen */
-    uint64_t *elements;                 /* of each value, as far as a run has told; 0: it has not */
+    uint64_t *elements;                 /* of each value, if known from a run; 0: unknown */
 };
 
-/* The layer runs in lower precision unless it is chosen. */
+/* Whether the layer runs in lower precision unless chosen. */
 static inline bool typed_model_lowers(const struct typed_models *models, size_t layer)
 {
     return models->low[layer].precision > models->high[layer].precision;
 }
 
-bool typed_model_takes_half(const struct typed_models *models, const struct layer *layer); /* each of its nodes */
+bool typed_model_takes_half(const struct typed_models *models,
+                            const struct layer *layer); /* all its nodes support it */
 
-/* Initialises `nodes`: those that compute in lower precision. `rounds`: without what only moves data. */
+/* Initializes `nodes`: those in lower precision. `rounds`: without nodes that only move data. */
 void typed_model_find_low(const struct typed_models *models, const struct bitset *chosen, bool rounds,
                           struct bitset *nodes);
 
-/* Makes the model. `rounds`: these nodes compute in float32, on what the lower precision can hold
- * (onnx/half/rounded_nodes.h). `log` (may be NULL) gets what becomes of weights. */
+/* Creates the model. `rounds`: nodes in lower precision compute in float32 on rounded values
+ * (onnx/half/rounded_nodes.h). `log` (may be NULL) gets changes of weights. */
 int typed_model_make(const struct typed_models *models, const struct bitset *chosen, bool rounds, struct log *log,
                      struct model **ret, struct error *err);
 
-/* What it costs, and, to compare, what all of it costs in float32. Sizes that no run has told are as the model says. */
+/* Costs of the model, and for comparison those in float32. Sizes that are unknown from a run are the model's. */
 struct precision_costs {
-    size_t float32_nodes, low_nodes; /* of those with float32 tensors, before: node_has_float32() */
-    size_t float32_moving;           /* of the former, those that only move data */
+    size_t float32_nodes, low_nodes; /* among nodes with float32 tensors: node_has_float32() */
+    size_t float32_moving;           /* float32 nodes that only move data */
     struct mixed_precision_costs mixed, float32;
 };
 
 void typed_model_costs(const struct typed_models *models, const struct bitset *chosen, struct precision_costs *ret);
 
-/* Which lowered layers are not worth their Casts (debug/precision/casts.h), in pieces with no tensor in common, each of
- * which has fewer Casts if it is chosen, too, or as many and fewer bytes. `ret`, zeroed, gets the number of the piece
- * of each layer, from 1 on; 0: it is in none. Returns how many there are. */
+/* Finds lowered layers that are not worth their Casts (debug/precision/casts.h), in pieces without common tensors;
+ * choosing a piece saves Casts, or bytes with the same number of Casts. `ret`, zeroed, gets the number of the piece of
+ * each layer, from 1; 0: none. Returns the number of pieces. */
 uint32_t typed_model_savings(const struct typed_models *models, const struct bitset *chosen, uint32_t *ret);
 
 #endif

@@ -8,7 +8,7 @@
 
 #define NO_QUANTIZER UINT32_MAX
 
-/* A node asks for a quantizer. */
+/* A node that requires a quantizer. */
 struct request {
     uint32_t quantizer, node;
 };
@@ -30,7 +30,7 @@ static void add_makers(const struct quantization_subject *subject, struct reques
     }
 }
 
-/* The quantizer that a value comes out of, for each value. */
+/* For each value, the quantizer that outputs it. */
 static uint32_t *map_results(const struct quantization_subject *subject)
 {
     const struct model *model = subject->model;
@@ -52,7 +52,7 @@ static uint32_t *map_results(const struct quantization_subject *subject)
     return ret;
 }
 
-/* Nodes of quantizers ask for nothing: another one may read what comes out of the first. */
+/* Nodes of quantizers require no quantizers: one may read the output of another. */
 static struct bitset mark_quantizer_nodes(const struct quantization_subject *subject)
 {
     struct bitset ret;
@@ -121,7 +121,7 @@ static void add_name(const struct quantization_subject *subject, struct text nam
     ret->unknown += subject->float_model != NULL && !has_node(subject->float_model, name);
 }
 
-/* Of the float model: a Relu that a quantizer stands in for asks for it as much as what is in front of it. */
+/* A Relu of the float model that a quantizer replaces requires it, like the node before it. */
 static void add_activations(const struct quantization_subject *subject, const struct bitset *off,
                             struct quantizer_exclusion *ret)
 {
@@ -137,7 +137,7 @@ static void add_activations(const struct quantization_subject *subject, const st
     }
 }
 
-/* Those for which only these nodes ask. */
+/* Quantizers that only these nodes require. */
 static void find_left_out(const struct requests *requests, const struct bitset *nodes, struct bitset *ret)
 {
     for (size_t i = 0; i < requests->count; i++)

@@ -10,13 +10,13 @@
 #include "tensor/quantization/levels.h"
 #include "tensor/values/elements.h"
 
-#define MOST_OF_THEM 0.999 /* of the values: see `reach` */
+#define MOST_OF_THEM 0.999 /* share of the values: see `reach` */
 
-/* What one scale is for: a channel, a block, or the tensor. */
+/* The values of one scale: a channel, a block, or the tensor. */
 struct share {
     struct noise noise;
     size_t elements;
-    int64_t level; /* of the first of them */
+    int64_t level; /* level of the first value */
     bool varies, has_values_but_zero;
 };
 
@@ -24,12 +24,12 @@ struct tensor_measuring {
     const struct quantizer *quantizer;
     struct levels levels;
     const float *scales;
-    struct share *shares; /* of each scale */
+    struct share *shares; /* one for each scale */
     size_t scale_count;
-    uint64_t *reached;  /* how many values each level has; NULL: there are too many levels */
-    uint64_t *distance; /* how many values are so many steps away from zero; as many as there are levels */
+    uint64_t *reached;  /* number of values at each level; NULL: too many levels */
+    uint64_t *distance; /* number of values at each distance in steps from zero; as many as levels */
     size_t elements, not_finite, clipped, clipped_below;
-    float least, largest; /* of finite values; INFINITY, -INFINITY before the first */
+    float least, largest; /* of finite values; INFINITY and -INFINITY before the first */
     float least_let_through, largest_let_through;
     bool of_stored;
 };
@@ -93,7 +93,7 @@ static int lay_out(const struct tensor_measuring *measuring, const struct shape 
 
 /* ---- Values ---- */
 
-/* Steps from zero: of floating types, from the level that is 0. */
+/* Number of steps from zero; for floating types, from the level 0. */
 static size_t steps_from_zero(const struct tensor_measuring *measuring, int64_t level, int64_t zero_point)
 {
     const struct levels *levels = &measuring->levels;
@@ -217,8 +217,8 @@ int tensor_measuring_add_stored(struct tensor_measuring *measuring, const struct
 
 /* ---- Results ---- */
 
-/* How far from zero so many steps lead, one at least: in units of the scale, as the levels of floating types lie ever
- * farther apart. */
+/* Distance from zero after this many steps, at least one, in units of the scale: levels of floating types are not
+ * equidistant. */
 static double distance_of(const struct levels *levels, size_t steps)
 {
     if (steps == 0)

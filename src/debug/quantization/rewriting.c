@@ -35,10 +35,10 @@ static struct text integers_of(const struct model *model, const struct quantizer
 struct rewriting_search {
     const struct quantization_subject *subject;
     struct model *rewritten;
-    struct quantizers quantizers; /* of the rewritten model */
+    struct quantizers quantizers; /* quantizers of the rewritten model */
 };
 
-/* Whether a quantizer of the rewritten model may be that one. */
+/* Whether a quantizer of the rewritten model may be that of the original. */
 static bool is_same(const struct rewriting_search *looking, size_t original, const struct quantizer *rewritten)
 {
     const struct quantizer *quantizer = &looking->subject->quantizers.items[original];
@@ -47,7 +47,7 @@ static bool is_same(const struct rewriting_search *looking, size_t original, con
            same_scales(quantizer, rewritten);
 }
 
-/* Which of the rewritten model's quantizers dequantizes a value; SIZE_MAX: none. */
+/* The quantizer of the rewritten model that dequantizes a value; SIZE_MAX: none. */
 static size_t dequantized_by(const struct rewriting_search *looking, uint32_t value)
 {
     uint32_t producer = value != VALUE_NONE ? looking->rewritten->values.items[value].producer : NODE_NONE;
@@ -97,7 +97,7 @@ static void look_at_node(const struct rewriting_search *looking, uint32_t index,
         *VECTOR_APPEND(&ret->in_float) = arena_strdup(&ret->arena, model_node_label(looking->rewritten, index));
 }
 
-/* What cannot be compared is not said to be gone. */
+/* Quantizers that cannot be compared do not count as removed. */
 static bool is_gone(const struct rewriting_search *looking, size_t index)
 {
     const struct quantizer *quantizer = &looking->subject->quantizers.items[index];

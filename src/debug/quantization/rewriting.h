@@ -1,8 +1,8 @@
-/* debug/quantization/rewriting.h: what ONNX Runtime's optimizers have made of the quantizers of a model.
+/* debug/quantization/rewriting.h: effect of ONNX Runtime's optimizers on the quantizers of a model.
  *
- * The runtime saves the model as it has rewritten it, and quantizers are looked for in there, too. They are the same
- * where their integers have the same name, else where their scales have the same values: names of scales are of no
- * use, as the runtime has equal constants share one, and types and zero points change where it makes int8 uint8.
+ * The runtime saves the rewritten model, in which quantizers are searched, too. They are matched by the names of their
+ * integers, else by the values of their scales: names of scales do not help, because the runtime shares equal
+ * constants, and types and zero points change when int8 becomes uint8.
  */
 #ifndef DEBUG_QUANTIZATION_REWRITING_H
 #define DEBUG_QUANTIZATION_REWRITING_H
@@ -12,20 +12,20 @@
 #include "debug/quantization/runs.h"
 
 struct quantization_rewriting {
-    bool known;                /* else all of this is empty */
-    size_t integer_kernels;    /* nodes that work on integers */
-    struct word_list in_float; /* layers that compute in float with what was dequantized for them */
-    struct bitset dequantized; /* quantizers that these layers read */
-    struct bitset gone;        /* quantizers that were removed, or merged with another one */
+    bool known;                /* if false, the rest is empty */
+    size_t integer_kernels;    /* number of integer nodes */
+    struct word_list in_float; /* layers that compute in float on dequantized inputs */
+    struct bitset dequantized; /* quantizers of these inputs */
+    struct bitset gone;        /* quantizers that were removed or merged with another one */
     struct arena arena;
 };
 
-/* Of models that were opened. `ret` is to be released. */
+/* Compares two open models. Release `ret`. */
 void quantization_rewriting_find(const struct quantization_subject *subject, struct model *rewritten,
                                  struct quantization_rewriting *ret);
 
-/* Has the runtime rewrite the model. What cannot be rewritten, or not be saved, is not known, which is no error; `ret`
- * is to be released in any case. */
+/* Lets the runtime rewrite the model. If it cannot be rewritten or saved, the result is unknown, which is not an error.
+ * Release `ret` in any case. */
 void quantization_rewriting_read(const struct quantization_study *study, struct quantization_rewriting *ret);
 void quantization_rewriting_release(struct quantization_rewriting *rewriting);
 

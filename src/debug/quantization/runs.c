@@ -17,15 +17,14 @@ static int stop_if_asked(struct error *err)
 
 /* ---- How the runtime is set ---- */
 
-/* Without kernels on integers: where a constant stays quantized, those that take it and a float tensor round that, too,
- * to 8 bits. */
+/* Disables integer kernels: next to a constant that stays quantized, they would round float tensors to 8 bits, too. */
 static const struct onnxrt_entry in_float = {.key = "session.disable_quant_qdq", .value = "1"};
 
-/* Hundreds of runs in a row: threads that spin while they wait for the next operator take the processor from the one
- * that computes it, unless there are processors to spare. */
+/* In hundreds of short runs, threads that spin while waiting slow down the one that computes, unless there are spare
+ * cores. */
 static const struct onnxrt_entry resting = {.key = "session.intra_op.allow_spinning", .value = "0"};
 
-/* What the user has set stays. The caller frees the entries. */
+/* Keeps settings of the user. The caller frees the entries. */
 static struct onnxrt_entry *add_setting(struct onnxrt_settings *settings, struct onnxrt_entry more)
 {
     const struct onnxrt_entries given = settings->execution.session_config;
@@ -107,7 +106,7 @@ static int record_values(struct study_runs *runs, const struct backend_request *
     return rc;
 }
 
-/* A runtime may have no kernels for the model as its optimizers make it, or crash. The simulation does without. */
+/* The runtime may have no kernels for the optimized model, or crash. The simulation does not need it. */
 static int record_as_run(struct study_runs *runs, struct error *err)
 {
     int rc = record_values(runs, &runs->study->request, &runs->as_run, &runs->why_not_run);
@@ -201,7 +200,7 @@ static int make_feeds(struct study_runs *runs, struct error *err)
     return rc;
 }
 
-/* What is fed hundreds of times is more than all else that passes between two processes. */
+/* Input data of hundreds of runs are most of the data between the two processes. */
 static void share_values(const struct study_runs *runs)
 {
     struct text_list values = {0};

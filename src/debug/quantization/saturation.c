@@ -12,7 +12,7 @@ static bool contains_any(struct text type, const char *const *names, size_t coun
     return false;
 }
 
-/* Weights in blocks, of 4 bits as a rule, are never multiplied by kernels that add products of uint8 and int8. */
+/* Blocked weights, mostly of 4 bits, are never multiplied by kernels that add uint8 x int8 products. */
 static bool is_quantized(const struct node *node)
 {
     static const char *const types[] = {"Quantize", "Dequantize", "QLinear", "Integer", "QGemm", "QAttention"};

@@ -77,7 +77,7 @@ static struct quantizer_knowledge knowledge_of(const struct quantization_subject
                                         .ranges = ranges};
 }
 
-/* Refining keeps the numbers of nodes and values; leaving out does not, so it comes last. */
+/* Refining keeps the numbers of nodes and values; removing quantizers does not, so it is done last. */
 static int make_model(const struct quantization_subject *subject, const struct quantizer_range *ranges,
                       const struct quantizer_changes *changes, struct model **ret, bool *ret_microsoft,
                       struct error *err)
@@ -187,7 +187,7 @@ static int write_candidate_model(void *data, const char *path, struct error *err
 
 /* ---- Candidates apart from it ---- */
 
-/* The changes that are checked now, and who makes them. */
+/* The changes to check, and the lab that creates the model. */
 struct given_changes {
     struct quantization_lab *lab;
     const struct quantizer_changes *changes;
@@ -211,8 +211,8 @@ static int write_changes(void *data, struct candidate_description *candidate, co
     return rc == 0 ? write_candidate_model(given->lab, paths->items[CANDIDATE_ARTIFACT], err) : rc;
 }
 
-/* What the check says of the model with these changes. If that is known from a debug replay or a verdict cache, and a
- * pass, it is checked now: the answer rests on it. */
+/* Checks the model with these changes. A pass from a debug replay or a verdict cache is confirmed by a run, because the
+ * answer depends on it. */
 static int check_changes(struct quantization_lab *lab, struct quantizer_changes *changes, const char *key,
                          const char *what, enum verdict *ret, struct error *err)
 {
@@ -228,7 +228,7 @@ static int check_changes(struct quantization_lab *lab, struct quantizer_changes 
 
 /* ---- Other scales, more of them, more bits ---- */
 
-/* The first refinement from this one on that can be had; REFINEMENTS: there is none. */
+/* The first applicable refinement, from this one on; REFINEMENTS: none. */
 static enum quantizer_refinement next_refinement(const struct quantization_lab *lab, size_t quantizer,
                                                  enum quantizer_refinement from)
 {
@@ -245,7 +245,7 @@ static void keep_with(struct quantizer_changes *changes, size_t quantizer, enum 
     changes->how[quantizer] = how;
 }
 
-/* Takes over the changes, if the check passes with them; else they are released. */
+/* Keeps the changes if the check passes with them; else releases them. */
 static int try_changes(struct quantization_lab *lab, struct quantization_answer *answer,
                        struct quantizer_changes *changes, const char *key, const char *what, struct error *err)
 {
@@ -261,7 +261,7 @@ static int try_changes(struct quantization_lab *lab, struct quantization_answer 
     return rc;
 }
 
-/* All of them at once, each with the first refinement that it can have. */
+/* Refines all at once, each with its first applicable refinement. */
 static int refine_all(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     const struct bitset *found = &answer->search.chosen;
@@ -284,7 +284,7 @@ static int refine_all(struct quantization_lab *lab, struct quantization_answer *
     return try_changes(lab, answer, &changes, "_refined", "other scales instead of disabling", err);
 }
 
-/* One of them, beside those that were found to bear it. */
+/* Refines one in addition to those refined so far. */
 static int refine_one(struct quantization_lab *lab, struct quantization_answer *answer, size_t quantizer,
                       enum quantizer_refinement how, struct error *err)
 {
@@ -331,8 +331,8 @@ static int64_t axis_of_node(const struct quantizers *quantizers, uint32_t node)
     return -1;
 }
 
-/* Along which axis there are scales now, and whose operators they are. Nodes keep their numbers as long as none is left
- * out. Quantizers do not: two that share a constant are one when a third one has got its own. */
+/* Finds the axes of changed scales, and the domain of their operators. Nodes keep their numbers as long as none is
+ * removed. Quantizers do not: two that share a constant may be merged. */
 static int look_at_refined(struct quantization_lab *lab, struct quantization_answer *answer, struct error *err)
 {
     size_t count = lab->subject->quantizers.count;
@@ -370,7 +370,7 @@ static int refine_answer(struct quantization_lab *lab, struct quantization_answe
 
 /* ---- Lists of nodes ---- */
 
-/* True when all that these nodes take away can be left out here. */
+/* Whether all quantizers omitted with these nodes can be disabled. */
 static bool can_be_seen(struct quantization_lab *lab, const struct quantizer_exclusion *exclusion)
 {
     for (size_t i = bitset_next(&exclusion->left_out, 0); i < exclusion->left_out.size;

@@ -19,8 +19,8 @@
 
 struct switched_quantizer {
     const char *why_not;
-    uint32_t input;                     /* its switch, a value of the copy; VALUE_NONE: a constant */
-    struct tensor as_float, as_rounded; /* of a constant */
+    uint32_t input;                     /* the input of its switch, a value of the copy; VALUE_NONE: a constant */
+    struct tensor as_float, as_rounded; /* values of a constant */
 };
 
 struct switched_model {
@@ -29,8 +29,8 @@ struct switched_model {
     struct switched_quantizer *items;
     struct subgraph whole;
     struct subgraph_session session;
-    struct value_store store; /* constants that were rounded */
-    const char **outputs;     /* names of the model's */
+    struct value_store store; /* rounded constants */
+    const char **outputs;     /* names of the model's outputs */
     struct arena arena;
 };
 
@@ -42,7 +42,7 @@ static int read_constant(struct model *model, uint32_t value, struct tensor *ret
                                   err);
 }
 
-/* What QuantizeLinear and DequantizeLinear make of a run of elements, from `first` on. */
+/* Computes QuantizeLinear and DequantizeLinear for a run of elements, from `first` on. */
 static void round_run(const struct quantizer *quantizer, const struct scale_layout *layout, const struct levels *levels,
                       size_t first, size_t count, float *values)
 {
@@ -104,8 +104,7 @@ static bool is_sparse(const struct model *model, uint32_t constant)
     return model->initializers.items[model->values.items[constant].initializer].sparse;
 }
 
-/* Constants that are fed are float32, which is what quantized models have them in. Those of the float model are not
- * sparse: such are no twins. */
+/* Fed constants are float32, as in quantized models. Sparse constants of the float model are no counterparts. */
 static int prepare_constant(struct switched_model *switched, size_t index, struct error *err)
 {
     const struct quantization_subject *subject = switched->subject;
@@ -131,7 +130,7 @@ static int prepare_constant(struct switched_model *switched, size_t index, struc
     return item->why_not != NULL ? 0 : round_constant(switched, index, &layout, err);
 }
 
-/* What is measured by a switch and what is not. */
+/* Separates quantizers with a switch from those without. */
 static int sort_out(struct switched_model *switched, struct error *err)
 {
     const struct quantization_subject *subject = switched->subject;
@@ -149,7 +148,7 @@ static int sort_out(struct switched_model *switched, struct error *err)
         if (quantizer->form == QUANTIZER_STORED || is_constant(subject->model, quantizer->tensor))
             rc = prepare_constant(switched, i, err);
         else
-            item->input = 0; /* a switch, which is made with the nodes */
+            item->input = 0; /* a switch, which is created with the nodes */
         if (rc < 0)
             return rc;
     }
@@ -162,7 +161,7 @@ struct switching {
     struct switched_model *switched;
     struct unused_names names;
     struct span_list fields;
-    uint32_t *owners; /* of each node, the quantizer that it dequantizes for; UINT32_MAX: none */
+    uint32_t *owners; /* for each node, the quantizer that it belongs to; UINT32_MAX: none */
 };
 
 static struct text value_name(const struct model *model, uint32_t value)
@@ -175,7 +174,7 @@ static void add_node(struct switching *switching, const struct node_recipe *reci
     *VECTOR_APPEND(&switching->fields) = node_build(&switching->switched->copy->arena, recipe);
 }
 
-/* A name for the float32 twin of a tensor, which is made. */
+/* Adds a Cast of a tensor to float32 and returns the name of its output. */
 static struct text add_cast(struct switching *switching, struct text from, struct text base, enum data_type type)
 {
     struct text to = unused_names_make(&switching->names, base, "_cast");
@@ -185,7 +184,7 @@ static struct text add_cast(struct switching *switching, struct text from, struc
     return to;
 }
 
-/* A node that lets through what is not beyond a bound. */
+/* Adds a node that clips at a bound. */
 static struct text add_bound(struct switching *switching, const char *op_type, struct text from, float limit)
 {
     struct model *copy = switching->switched->copy;
@@ -207,7 +206,7 @@ static struct text add_bound(struct switching *switching, const char *op_type, s
     return to;
 }
 
-/* Behind the Relu or Clip that the quantizer does the work of. */
+/* Restores the Relu or Clip that the quantizer replaces. */
 static struct text restore_activation(struct switching *switching, struct text from, const struct quantizer_twin *twin)
 {
     if (twin != NULL && isfinite(twin->least))
@@ -217,7 +216,7 @@ static struct text restore_activation(struct switching *switching, struct text f
     return from;
 }
 
-/* The dequantized tensor gets another name, and its own is what the switch makes. */
+/* Renames the dequantized tensor; the switch outputs a tensor with the original name. */
 static int add_switch(struct switching *switching, uint32_t node, size_t index, struct error *err)
 {
     struct switched_model *switched = switching->switched;
@@ -263,7 +262,7 @@ static int add_switch(struct switching *switching, uint32_t node, size_t index, 
     return 0;
 }
 
-/* Which quantizer with a switch each node dequantizes for. */
+/* For each node, the quantizer with a switch that it belongs to. */
 static void find_owners(struct switching *switching)
 {
     const struct quantizers *quantizers = &switching->switched->subject->quantizers;
@@ -305,7 +304,7 @@ static void add_input(struct switched_model *switched, uint32_t value, const str
 static void declare_value(struct switched_model *switched)
 {
     const struct value_type is_on = {.element = DATA_BOOL, .has_shape = true};
-    const struct model *model = switched->subject->model; /* in the copy, nodes have other numbers */
+    const struct model *model = switched->subject->model; /* nodes of the copy have other numbers */
 
     subgraph_init_whole(&switched->whole, switched->copy);
     for (size_t i = 0; i < switched->subject->quantizers.count; i++) {

@@ -12,11 +12,11 @@ struct table_measuring {
     struct quantization_table *table;
     struct study_runs runs;
     struct quantized_tensor *tensors; /* of each quantizer */
-    /* Sums over the samples: of each output, and of each quantizer at each output. */
+    /* Sums over the samples: for each output, and for each quantizer at each output. */
     struct noise *all_on, *runtime, *simulation, *all_off, *again, *alone, *left_out;
 };
 
-/* The output of the same name, else the one at the same place. */
+/* The output with the same name, else the one at the same place. */
 static const struct tensor *find_output(const struct table_measuring *measuring, const struct tensor_list *outputs,
                                         size_t i)
 {
@@ -40,7 +40,7 @@ static void add_noise(const struct table_measuring *measuring, struct noise *sum
     }
 }
 
-/* A crash is kept, and is not the end of all. */
+/* Stores a crash and continues. */
 static int note_crash(struct table_measuring *measuring, int rc, const struct error *why, const char **ret,
                       struct error *err)
 {
@@ -54,14 +54,14 @@ static int note_crash(struct table_measuring *measuring, int rc, const struct er
     return 0;
 }
 
-/* What a run is compared with, where its noise goes, and how the runtime has crashed. */
+/* Reference of a run, destination of its noise, and its crash. */
 struct effect {
     const struct tensor_list *expected;
     struct noise *sums;
     const char **crash;
 };
 
-/* Where the runtime has crashed with another sample it is not asked again. */
+/* Skips the run if the runtime has crashed with another sample. */
 static int measure_run(struct table_measuring *measuring, size_t sample, const struct bitset *on,
                        const struct effect *ret, struct error *err)
 {
@@ -77,7 +77,7 @@ static int measure_run(struct table_measuring *measuring, size_t sample, const s
     return note_crash(measuring, rc, &why, ret->crash, err);
 }
 
-/* One quantizer alone, and all but this one. */
+/* Measures the quantizer as the only one enabled, and as the only one disabled. */
 static int measure_effect(struct table_measuring *measuring, size_t index, size_t sample, const struct tensor_list *off,
                           const struct tensor_list *reference, struct error *err)
 {
@@ -98,7 +98,7 @@ static int measure_effect(struct table_measuring *measuring, size_t index, size_
     return measure_run(measuring, sample, &on, &left_out, err);
 }
 
-/* What differs from run to run is no quantizer's doing. */
+/* Measures differences between two equal runs, which no quantizer causes. */
 static int measure_again(struct table_measuring *measuring, const struct bitset *none, const struct tensor_list *off,
                          struct error *err)
 {
@@ -110,7 +110,7 @@ static int measure_again(struct table_measuring *measuring, const struct bitset 
     return rc;
 }
 
-/* The model with all on, against the reference and as the runtime runs it. */
+/* The model with all enabled, against the reference and against the runtime's own run. */
 static int measure_all_on(struct table_measuring *measuring, size_t sample, const struct tensor_list *reference,
                           struct error *err)
 {
@@ -163,7 +163,7 @@ static int measure_sample(struct table_measuring *measuring, size_t sample, stru
 
 /* ---- The table ---- */
 
-/* The least ratio of the outputs that count, and where; NAN: of none of them there is one. */
+/* The lowest ratio of outputs that count, and the output; NAN: none. */
 static double least_ratio(const struct table_measuring *measuring, const struct noise *sums, size_t *ret_output)
 {
     double ret = NAN;
@@ -180,7 +180,7 @@ static double least_ratio(const struct table_measuring *measuring, const struct 
     return ret;
 }
 
-/* By how much a ratio rises; what stays without noise, or lost, has not risen. */
+/* Increase of a ratio; 0 if it stays without noise, or lost. */
 static double noise_rise(double from, double to)
 {
     return from == to ? 0 : to - from;
@@ -225,7 +225,7 @@ static void finish_rows(struct table_measuring *measuring)
     }
 }
 
-/* What is not known comes behind all that is. */
+/* Unknown values are last. */
 static int compare_known(double x, double y)
 {
     return isnan(x) || isnan(y) ? (int)isnan(x) - (int)isnan(y) : (x > y) - (x < y);

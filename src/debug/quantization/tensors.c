@@ -4,7 +4,7 @@
 #include "base/interrupt.h"
 #include "onnx/external/tensor.h"
 
-/* How many tensors are looked at in one run: what is held at a time. */
+/* Number of tensors per run, which limits memory. */
 #define TENSORS_AT_ONCE 16
 
 struct values_measuring {
@@ -19,7 +19,7 @@ static const struct value *value_of(const struct quantization_subject *subject, 
     return &subject->model->values.items[subject->quantizers.items[quantizer].tensor];
 }
 
-/* One that cannot be measured says so, and is not the end of all. */
+/* Stores the reason why a tensor cannot be measured, and continues. */
 static int note_failure(const struct values_measuring *measuring, size_t quantizer, int rc, const struct error *why,
                         struct error *err)
 {
@@ -61,7 +61,7 @@ static int add_constant(const struct values_measuring *measuring, size_t index, 
     return tensor_measuring_add_stored(values, &stored, err);
 }
 
-/* A model's input is no output, but what it is fed. */
+/* The values of a model's input are the input data. */
 static int add_input(const struct values_measuring *measuring, size_t index, struct tensor_measuring *values,
                      struct error *err)
 {
@@ -95,7 +95,7 @@ static int measure_known(const struct values_measuring *measuring, size_t index,
 
 /* ---- What is computed ---- */
 
-/* A few tensors: what they hold with all quantizers off. */
+/* A few tensors, measured in one run with all quantizers disabled. */
 struct group {
     size_t quantizers[TENSORS_AT_ONCE];
     struct tensor_measuring *values[TENSORS_AT_ONCE];
@@ -148,7 +148,7 @@ static int add_to_group(const struct values_measuring *measuring, struct group *
     return note_failure(measuring, index, rc, &why, err);
 }
 
-/* The runtime has crashed when it was asked for these tensors. */
+/* Handles a crash of the runtime in the run for these tensors. */
 static void note_crash(const struct values_measuring *measuring, const struct group *group, const struct error *why)
 {
     struct string_builder name;
@@ -205,7 +205,7 @@ size_t quantized_tensors_runs(const struct study_runs *runs)
     return runs->samples * ((computed + TENSORS_AT_ONCE - 1) / TENSORS_AT_ONCE);
 }
 
-/* Constants, whether they have a switch or not, and inputs that have one. */
+/* Measures constants, with or without a switch, and inputs with one. */
 static int measure_at_once(const struct values_measuring *measuring, size_t index, struct error *err)
 {
     const char *why_no_switch = switched_model_why_not(measuring->runs->switched, index);

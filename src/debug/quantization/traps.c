@@ -13,14 +13,14 @@
 #include "tensor/quantization/levels.h"
 #include "tensor/values/elements.h"
 
-/* Rounding of the product in float32, and of scales that were stored in float16. */
+/* Tolerance for rounding of the product in float32 and of scales stored in float16. */
 #define BIAS_SCALE_TOLERANCE 1e-3
 
 #define LARGEST_OF_7_BITS 64 /* 255 * 64 * 2 < 2^15 */
 
 struct trap_search {
     const struct quantization_subject *subject;
-    uint32_t *made_by; /* of each value: the number of the quantizer that dequantizes it, plus one; 0: none */
+    uint32_t *made_by; /* for each value, the number of the quantizer that dequantizes it, plus one; 0: none */
     struct value_readers readers;
     struct bitset outputs; /* values */
     bool saturates;
@@ -46,7 +46,7 @@ static void look_up(struct trap_search *looking)
         }
 }
 
-/* The quantizer that a node reads at this place; NULL: none. */
+/* The quantizer of a node's input at this place; NULL: none. */
 static const struct quantizer *read_at(const struct trap_search *looking, const struct node *node, size_t place)
 {
     const struct model *model = looking->subject->model;
@@ -109,8 +109,8 @@ static float scale_at(const struct quantizer *quantizer, size_t i)
     return ((const float *)quantizer->scale.data)[tensor_elements(&quantizer->scale) > 1 ? i : 0];
 }
 
-/* Kernels on integers add the bias to the sum of products, whatever its own scale says. */
-static bool has_foreign_bias_scale(const struct trap_search *looking, const struct quantizer *quantizer)
+/* Integer kernels add the bias to the sum of products and ignore its scale. */
+static bool has_wrong_bias_scale(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const struct node *node = reader_of(looking, quantizer);
     const struct quantizer *input, *weight;
@@ -136,7 +136,7 @@ static bool has_foreign_bias_scale(const struct trap_search *looking, const stru
     return false;
 }
 
-/* Two products with an unsigned number of 8 bits fit 16 bits when the other one has 7. */
+/* Two products of an unsigned 8-bit and a 7-bit number fit into 16 bits. */
 static bool has_7_bits(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     struct model *model = looking->subject->model;
@@ -158,7 +158,7 @@ static bool has_7_bits(const struct trap_search *looking, const struct quantizer
     return true;
 }
 
-/* Two products of 8 bits without sign and 8 bits with one do not fit the 16 bits in which they are added. */
+/* Two products of an unsigned and a signed 8-bit number may not fit into the 16 bits in which they are added. */
 static bool may_saturate(const struct trap_search *looking, const struct quantizer *quantizer)
 {
     const struct node *node = reader_of(looking, quantizer);
@@ -240,7 +240,7 @@ static const struct {
      "the scaled values become 0 or infinite", "quantize again, with calibration data that reach this tensor"},
     {has_zero_point_out_of_range, "zero-point-out-of-range", "a zero point is outside of the range of its type",
      "runtimes clip it, or reject the model", "quantize again"},
-    {has_foreign_bias_scale, "bias-scale", "the scale of a bias is not the input's scale times the weight's",
+    {has_wrong_bias_scale, "bias-scale", "the scale of a bias is not the input's scale times the weight's",
      "integer kernels add the bias to the sum of products without rescaling it, so it is too large or too small",
      "use input scale * weight scale, or leave the bias in float32"},
     {may_saturate, "saturation", SATURATION_CAUSE, "pairs of products are added in 16 bits", SATURATION_FIXES},

@@ -1,7 +1,7 @@
-/* debug/quantization/traps.h: what is known to go wrong with quantized models, found where it is, without running them:
- * in the model, and in what the runtime has made of it.
+/* debug/quantization/traps.h: finds known problems of quantized models without running them: in the model, and in the
+ * model as the runtime rewrites it.
  *
- * A trap is a reason to look, no proof: the table and the search say what it costs.
+ * A trap is a hint, not a proof: the table and the search measure its cost.
  */
 #ifndef DEBUG_QUANTIZATION_TRAPS_H
 #define DEBUG_QUANTIZATION_TRAPS_H
@@ -26,8 +26,8 @@ struct quantization_traps {
     } list; /* the worst first */
 };
 
-/* `saturates`: products of 8-bit numbers saturate where the model runs (system_saturates_products()). `rewriting`: what
- * the runtime made of the model. */
+/* `saturates`: 8-bit products saturate on the processor that runs the model (system_saturates_products()). `rewriting`:
+ * the model as rewritten by the runtime. */
 void quantization_traps_find(const struct quantization_subject *subject, bool saturates,
                              const struct quantization_rewriting *rewriting, struct quantization_traps *ret);
 void quantization_traps_release(struct quantization_traps *traps);

@@ -18,15 +18,15 @@
 
 #define WANTED_PARTS 2
 
-/* So many nodes are tried; most of them make a model, but not all. And so many are checked, should the check say
- * nothing about some. */
+/* At most this many nodes are tried, because some do not form a valid model; and at most this many are checked, because
+ * the check may be inconclusive for some. */
 #define MOST_PARTS 16
 #define MOST_CONTROLS 4
 
-/* Of a model that is written without an operator set of ONNX's own. */
+/* Operator set of a model without one in ONNX's domain. */
 #define ANY_OPSET 13
 
-/* Constants that are larger than this, in bytes, are not worth it. */
+/* Larger constants, in bytes, are not written. */
 #define MOST_CONSTANTS ((size_t)256 << 20)
 
 struct control {
@@ -35,12 +35,12 @@ struct control {
     struct debug_session *session;
     struct log *log;
     struct bitset rest;              /* nodes that may still be tried */
-    struct text kinds[WANTED_PARTS]; /* operators of the parts that were checked */
-    size_t parts, failed;            /* parts that were checked; of them, those that failed */
-    size_t number;                   /* of controls so far */
+    struct text kinds[WANTED_PARTS]; /* operators of the checked subgraphs */
+    size_t parts, failed;            /* checked subgraphs; failures among them */
+    size_t number;                   /* number of controls so far */
 
-    struct subgraph part; /* that is checked now */
-    char *constants;      /* the model that computes nothing, in memory */
+    struct subgraph part; /* the subgraph that is checked now */
+    char *constants;      /* the model that outputs constants, in memory */
     size_t constants_size;
 };
 
@@ -89,8 +89,8 @@ static bool makes_floats(const struct subgraph *whole, const struct node *node)
     return false;
 }
 
-/* A node of another kind than the answer's may have nothing of its failure; one of them may well have it. Then those
- * that make floats, which checks mostly are about; then the one that is furthest away. */
+/* Chooses a node for a control: preferably of another operator than the result, with float outputs, which most checks
+ * compare, and far from the result. */
 static size_t choose_node(const struct control *control)
 {
     const struct model *model = control->answer->model;
@@ -123,7 +123,7 @@ static int identify_part(void *data, const void *search, struct candidate_descri
     return 0;
 }
 
-/* Makes the model of one node. `ret_made`: it can be checked, and no verdict on it is known. */
+/* Creates the model of one node. `ret_made`: it can be checked and has no verdict yet. */
 static int make_part(struct control *control, size_t node, bool *ret_made, struct error *err)
 {
     uint32_t not_a_tensor = VALUE_NONE;
@@ -211,7 +211,7 @@ static int make_zeros(enum data_type type, const struct shape *shape, struct ten
     return rc;
 }
 
-/* What the answer's output holds in the original. Returns false when nothing is known that would do. */
+/* The value of the result's output in the original. Returns false if it is unknown or not suitable. */
 static bool value_of_output(const struct control *control, uint32_t value, struct tensor *ret)
 {
     const struct candidate_maker *maker = control->maker;
@@ -228,7 +228,7 @@ static bool value_of_output(const struct control *control, uint32_t value, struc
             tensor_borrow(known->type, &known->shape, known->data, known->size, ret);
             return true;
         }
-        /* A check that compares with these values wants them as they are. */
+        /* A check that compares with the file of --iter-golden needs the exact values. */
         return maker->settings->iteration_golden == NULL && make_zeros(known->type, &known->shape, ret, &why) == 0;
     }
     subgraph_type(control->answer, value, &type);
@@ -238,7 +238,7 @@ static bool value_of_output(const struct control *control, uint32_t value, struc
            make_zeros(type.element, &type.shape, ret, &why) == 0;
 }
 
-/* An Identity that hands out a constant. */
+/* Adds an Identity node that outputs a constant. */
 static bool add_output(const struct control *control, uint32_t value, struct arena *arena, struct string_builder *nodes,
                        struct string_builder *others)
 {
@@ -289,7 +289,7 @@ static void wrap_graph(const struct model *model, const struct string_builder *g
     string_release(&opset);
 }
 
-/* Returns false when that is not possible. */
+/* Creates the model that outputs constants. Returns false if that is not possible. */
 static bool make_constants(struct control *control)
 {
     const struct subgraph *answer = control->answer;
@@ -329,7 +329,7 @@ static int identify_constants(void *data, const void *search, struct candidate_d
     return 0;
 }
 
-/* The data beside it are those of the answer. */
+/* Writes it with the data of the result. */
 static int write_constants(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                            struct error *err)
 {
@@ -342,7 +342,7 @@ static int write_constants(void *data, struct candidate_description *candidate, 
                    : rc;
 }
 
-/* VERDICT_SKIP also when there is no such model. */
+/* VERDICT_SKIP also if there is no such model. */
 static int check_constants(struct control *control, enum verdict *ret, struct error *err)
 {
     struct session_subject subject = {.data = control, .identify = identify_constants, .write = write_constants};

@@ -1,10 +1,10 @@
-/* debug/reduce/control.h: whether the check can pass at all.
+/* debug/reduce/control.h: tests whether the check can pass at all.
  *
- * A check that fails on everything leads a search to a single node without a moment of doubt: "the smallest model that
- * fails" is then whatever was tried last. So when a search ends and no candidate has passed, two single nodes are
- * checked that have nothing in common with the answer nor with each other. When they fail, or there are none, so is a
- * model that has the inputs and outputs of the answer but computes nothing: its outputs are constants, what the
- * original has there (zeros where that is infinite or no number). A check that fails on that, too, fails on everything.
+ * If the check fails on everything, a search ends at an arbitrary node without a contradiction. So when a search ends
+ * and no candidate has passed, two single nodes are checked that share nothing with the result nor with each other. If
+ * they fail, or do not exist, a model with the inputs and outputs of the result is checked that computes nothing: its
+ * outputs are constants, the values of the original (zeros for infinities and NaN). A check that fails on that, too,
+ * fails on everything.
  */
 #ifndef DEBUG_REDUCE_CONTROL_H
 #define DEBUG_REDUCE_CONTROL_H
@@ -14,11 +14,11 @@
 
 enum control_outcome {
     CONTROL_PASSED,     /* the check does not fail on everything */
-    CONTROL_IMPOSSIBLE, /* nothing could be tried that would tell */
+    CONTROL_IMPOSSIBLE, /* no suitable control exists */
 };
 
-/* ERR_INVALID when the check fails on everything; the log then shows what it wrote last. `answer` is what the search
- * has found. Verdicts have keys of their own in the replay: "_control_1" and so on. */
+/* ERR_INVALID if the check fails on everything; the log then shows its last output. `answer` is the result of the
+ * search. Verdicts have separate keys in the replay: "_control_1" and so on. */
 int reduce_control_run(struct candidate_maker *maker, const struct subgraph *answer, struct debug_session *session,
                        struct log *log, enum control_outcome *ret, struct error *err);
 

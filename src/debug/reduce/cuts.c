@@ -1,14 +1,14 @@
-/* debug/reduce/cuts.c: outputs and inputs are moved, one list of cuts after the other. */
+/* debug/reduce/cuts.c: moves outputs, then inputs, by a search over a list of places to cut. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "debug/reduce/part.h"
 #include "debug/reduce/searches.h"
 
-/* What is cut, where, and what was found. */
+/* One phase: the model to cut, the places, and the result. */
 struct cut_phase {
     struct subgraph base;
-    uint32_t *nodes; /* of base, in order: what the search's indices stand for */
+    uint32_t *nodes; /* nodes of `base` in order, indexed by the search */
     struct index_search search;
 };
 
@@ -17,12 +17,12 @@ struct cut_reduction {
     const struct cut_settings *settings;
     struct found_part *part;
     struct cut_phase phases[2]; /* by enum index_direction */
-    struct cut_phase *phase;    /* the one that runs */
+    struct cut_phase *phase;    /* the current phase */
 };
 
 /* ---- Candidates ---- */
 
-/* Cuts where the search of the present phase asks for it. */
+/* Cuts at the place that the search of the current phase asks for. */
 static int identify_cut(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     struct cut_reduction *reduction = data;
@@ -35,7 +35,7 @@ static int identify_cut(void *data, const void *search, struct candidate_descrip
 
     if (rc < 0)
         return rc;
-    /* Of candidates with a known verdict, too: what is known of the model must not depend on when a session was
+    /* Also for candidates with a known verdict, so that knowledge of the model does not depend on when a session was
      * resumed. */
     rc = candidate_complete(reduction->maker, &part, &not_a_tensor, err);
     if (rc < 0 && rc != ERR_BACKEND) {
@@ -97,8 +97,8 @@ static int run_phase(struct cut_reduction *reduction, enum index_direction direc
     return rc;
 }
 
-/* Makes the passing candidate of --min-good again: the last phase's if it is smaller than what failed there. Sizes of
- * two phases are not compared, since each phase starts from another model. */
+/* Recreates the passing candidate of --min-good: that of the last phase if it is smaller than the failing one there.
+ * Sizes in different phases are not compared, since each phase starts from another model. */
 static int make_good(struct cut_reduction *reduction, struct error *err)
 {
     const struct cut_phase *phase = NULL;

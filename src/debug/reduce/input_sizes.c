@@ -13,7 +13,7 @@
 
 static const int64_t tried_sizes[] = {2, 8, 16, 64, 224, 512};
 
-/* False for what is no tensor, or has no rank to fill in. */
+/* Whether a tensor has dynamic dimensions; false without a known rank. */
 static bool is_open(const struct value_type *type)
 {
     return type->not_a_tensor == NULL && type->has_shape && !shape_is_static(&type->shape);
@@ -31,7 +31,7 @@ bool input_sizes_are_open(const struct subgraph *subgraph)
     return false;
 }
 
-/* Names of dimensions that are the first one of an input with several. */
+/* Lists names of first dimensions of inputs with several dimensions. */
 static void list_batches(const struct subgraph *subgraph, struct name_map *ret)
 {
     for (size_t i = 0; i < subgraph->inputs.count; i++) {
@@ -61,7 +61,7 @@ struct search {
     struct input_sizes *sizes;
 };
 
-/* Gives the copy of the model's open inputs these sizes. False when that is too much to try. */
+/* Sets the dynamic dimensions in the copy of the model. False if the inputs become too large. */
 static bool set_sizes(const struct search *search, struct model *copy, int64_t size, bool batch_too)
 {
     const struct subgraph *subgraph = search->subgraph;

@@ -1,4 +1,4 @@
-/* debug/reduce/minimal.c: any set of nodes, down to one that none can be left out of. */
+/* debug/reduce/minimal.c: reduces the set of nodes to a 1-minimal one. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 #include "debug/reduce/searches.h"
 #include "search/doubtful_search.h"
 
-/* With an unreliable check: after so many acceptances the model is looked at again. */
+/* With --flaky: the model is re-checked after this many acceptances. */
 #define TRUSTED_ACCEPTANCES 6
 
 struct minimal_reduction {
@@ -19,9 +19,9 @@ struct minimal_reduction {
 
     struct dag dag; /* of the model's nodes */
     struct doubtful_search search;
-    struct subgraph good; /* the last one that passed */
+    struct subgraph good; /* the last passing one */
     bool has_good;
-    bool went_back; /* from part->bad: a second look at it has shown that it does not fail */
+    bool went_back; /* a re-check of part->bad passed, so the search returned to an earlier set */
 };
 
 static void keep_subgraph(struct subgraph *kept, const struct subgraph *subgraph)
@@ -32,8 +32,7 @@ static void keep_subgraph(struct subgraph *kept, const struct subgraph *subgraph
 
 /* ---- Candidates ---- */
 
-/* What is cut is not described in words: it is a set, not a place. What the runtime has something against is
- * skipped. */
+/* The log has no description of a set of nodes. Candidates that the runtime rejects are skipped. */
 static int identify_nodes(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     const struct doubtful_search *doubtful = search;
@@ -66,8 +65,8 @@ static int identify_nodes(void *data, const void *search, struct candidate_descr
     return 0;
 }
 
-/* Notes what is now known to fail, and to pass. `untested`: in the last round each verdict is about a single node that
- * was left out, until one of them can be. */
+/* Stores the failing and the passing subgraph. `untested`: in the last round each verdict is about removing a single
+ * node, until one is removed. */
 static void learn_verdict(void *data, const void *search, const struct candidate_description *candidate, int64_t nodes,
                           enum verdict verdict)
 {
@@ -75,7 +74,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
     struct minimal_reduction *reduction = data;
 
     (void)nodes;
-    if ((verdict == VERDICT_FAIL) != doubtful->looks_again) /* the search goes on from another model */
+    if ((verdict == VERDICT_FAIL) != doubtful->looks_again) /* the search continues from another model */
         reduction->part->untested = 0;
     else if (verdict == VERDICT_SKIP && !doubtful->looks_again && doubtful->search.phase == MINIMAL_DELETE &&
              doubtful->search.chunk == 1)
@@ -96,7 +95,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
 
 /* ---- The search ---- */
 
-/* Makes the model again to which the search went back last. */
+/* Recreates the model to which the search returned. */
 static int restore_bad(struct minimal_reduction *reduction, struct error *err)
 {
     struct subgraph bad;
@@ -112,7 +111,8 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
     return rc;
 }
 
-/* Nodes that no output needs are mostly not what fails, and a runtime that refuses one of them refuses the model. */
+/* Removes nodes that no output depends on: they are mostly not the cause, and a runtime that rejects one of them
+ * rejects the model. */
 static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
     struct subgraph live;

@@ -12,7 +12,7 @@ static bool is_separator(char c)
     return c == '/' || c == '.';
 }
 
-/* The length of what is, or is not, made of separators at the beginning of `text`. */
+/* Length of the prefix of `text` that consists of separators, or of other characters. */
 static size_t length_of(struct text text, bool separators)
 {
     size_t ret = 0;
@@ -27,8 +27,8 @@ static struct text scopes_without(struct text text, size_t size)
     return (struct text){text.data + size, text.size - size};
 }
 
-/* Takes the first scope off a name. Empty when there is none left: the last part of a name is that of the node
- * itself. */
+/* Removes the first scope from a name and returns it. Empty if none is left: the last part of a name is that of the
+ * node. */
 static struct text take_scope(struct text *name)
 {
     struct text begin = scopes_without(*name, length_of(*name, true));

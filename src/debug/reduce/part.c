@@ -49,7 +49,7 @@ struct session_subject part_subject(void *data, int (*identify)(void *data, cons
                                     .look_ahead = look_ahead};
 }
 
-/* With external data it is another file than without. */
+/* With external data the file differs. */
 static struct hash part_identity(const struct subgraph *part, const struct external_settings *external)
 {
     struct hash identity = subgraph_identity(part);
@@ -106,7 +106,7 @@ int given_part_confirm(struct given_part *given, const char *what, enum verdict 
     struct session_subject subject = part_subject(given, identify_given);
     int rc;
 
-    /* Nothing is written to a candidate's place behind this, but perhaps the result. */
+    /* No candidate is written after this, but perhaps the result. */
     candidate_files_claim_own_data(given->files);
     rc = belief_confirm(given->session, &subject, what, expected, err);
     candidate_files_drop_own_data(given->files);

@@ -17,11 +17,11 @@
 #include "onnx/model/text.h"
 #include "onnx/write/model.h"
 
-/* Of the original model's verdicts in the replay. */
+/* Key of the original model's verdict in the replay. */
 #define VERIFY_KEY "_verify"
 #define VERIFY_AGAIN_KEY "_verify_again"
 
-/* Of a control that tells whether the check works on candidates at all. */
+/* Key of the control that tests whether the check reads candidates. */
 #define SIGHT_KEY "_sight"
 
 struct reduce {
@@ -30,19 +30,20 @@ struct reduce {
     struct log *log;
     struct candidate_maker maker;
     struct found_part found;
-    bool is_minimal;                  /* so was what is found seen to be, node by node */
-    enum ruled_out ruled_out;         /* whether the check fails on everything */
-    bool controlled;                  /* controls were checked */
-    struct external_settings results; /* how the files that the user wants are saved */
-    struct external_settings checked; /* how what is checked in their place is: under other names */
+    bool is_minimal;                  /* the result is 1-minimal, which was tested */
+    enum ruled_out ruled_out;         /* evidence that the check does not fail on everything */
+    bool controlled;                  /* controls have run */
+    struct external_settings results; /* how output files are saved */
+    struct external_settings checked; /* the same for checks before, with other file names */
     struct candidate_files files;
-    double started; /* looking for the culprit that is looked for now */
+    double started; /* start time of the current search */
 };
 
 /* ---- The searches ---- */
 
-/* By an unreliable check a failure was seen that may have been none. The minimal search has seen to that itself. */
-static bool looks_again_in_the_end(const struct reduce *reduce)
+/* Whether to re-check the result: with --flaky a failure may have been accidental. The minimal search re-checks by
+ * itself. */
+static bool rechecks_result(const struct reduce *reduce)
 {
     return session_state(reduce->session).is_flaky && reduce->settings->mode != REDUCE_MINIMAL && !reduce->results.save;
 }
@@ -53,7 +54,7 @@ static struct given_part give_part(struct reduce *reduce, const struct subgraph 
         .maker = &reduce->maker, .session = reduce->session, .files = &reduce->files, .part = part};
 }
 
-/* The session wants to know whether the check still works. */
+/* Re-checks the original for the session. */
 static int verify_again(void *data, struct error *err)
 {
     struct reduce *reduce = data;
@@ -69,8 +70,8 @@ static int verify_again(void *data, struct error *err)
     return rc;
 }
 
-/* In the form in which results are written, as far as that is checked: with --no-verify only that it fails is, not that
- * it does with its weights outside, too. */
+/* The subgraph in the form in which results are written. With --no-verify only the failure is checked, not the form
+ * with external weights. */
 static struct given_part give_as_written(struct reduce *reduce, const struct subgraph *part)
 {
     struct given_part ret = give_part(reduce, part);
@@ -118,7 +119,7 @@ static int save_subgraph(struct reduce *reduce, struct subgraph *subgraph, const
     return rc;
 }
 
-/* Nodes of a result of up to that many are named. */
+/* Nodes are named in results of up to this many. */
 enum { MOST_NAMED = 5 };
 
 static void report_found(struct reduce *reduce)
@@ -141,8 +142,8 @@ static void report_found(struct reduce *reduce)
     string_release(&labels);
 }
 
-/* Where the model of the n-th culprit goes, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user has
- * not typed is passed over when there is such a file already, unless an earlier part of this session has left it. */
+/* Path of the n-th result, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user did not type is
+ * skipped if the file exists, unless this session wrote it. */
 static char *path_of_culprit(const struct reduce *reduce, const char *path, size_t number)
 {
     const char *extension = file_extension(path);
@@ -181,7 +182,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     if (number > 1)
-        reduce->results.file_name = NULL; /* that file has the weights of the first one */
+        reduce->results.file_name = NULL; /* the file of weights belongs to the first model */
     log_summary(reduce, "Minimum Bad Model:", bad);
     path = path_of_culprit(reduce, reduce->settings->output, number);
     rc = save_subgraph(reduce, bad, path, err);
@@ -212,17 +213,17 @@ static int save_good(struct reduce *reduce, struct error *err)
     if (rc < 0)
         return rc;
     if (reduce->settings->output != NULL)
-        reduce->results.file_name = NULL; /* that file has the weights of the other model */
+        reduce->results.file_name = NULL; /* the file of weights belongs to the other model */
     log_summary(reduce, "Minimum Good Model:", &reduce->found.good);
     return save_subgraph(reduce, &reduce->found.good, reduce->settings->min_good, err);
 }
 
-/* The result has to be a model that was seen to fail, in the form that it is written in. */
+/* Confirms that the result fails in the form in which it is written. */
 static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, struct error *err)
 {
     char key[64] = "_final";
     struct given_part bad = give_as_written(reduce, &reduce->found.bad);
-    enum check_role role = looks_again_in_the_end(reduce) ? ROLE_REPETITION : ROLE_CANDIDATE;
+    enum check_role role = rechecks_result(reduce) ? ROLE_REPETITION : ROLE_CANDIDATE;
     enum verdict verdict = VERDICT_PASS;
     bool seen =
         session_has_seen(reduce->session, subgraph_identity(&reduce->found.bad), &verdict) && verdict == VERDICT_FAIL;
@@ -231,11 +232,11 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
     if (number > 1)
         snprintf(key, sizeof(key), "_final_%zu", number);
     if (reduce->settings->verify && !session_state(reduce->session).is_interactive &&
-        (!seen || reduce->results.save || looks_again_in_the_end(reduce)))
+        (!seen || reduce->results.save || rechecks_result(reduce)))
         rc = given_part_check(&bad, (struct check_request){role, key, "the result"}, &verdict, err);
     if (rc < 0)
         return rc;
-    if (seen && verdict != VERDICT_FAIL && looks_again_in_the_end(reduce)) {
+    if (seen && verdict != VERDICT_FAIL && rechecks_result(reduce)) {
         seen = false;
         log_message(reduce->log, LOG_WARNING,
                     "The result does not fail when re-checked: the failure is not reproducible and the result is "
@@ -253,9 +254,9 @@ static int confirm_bad(struct reduce *reduce, size_t number, bool *ret_fails, st
 
 /* ---- Whether the check is to be believed ---- */
 
-/* Once more, of a model whose verdict is known. */
-static int check_once_more(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
-                           enum verdict *ret, struct error *err)
+/* Re-checks a model with a known verdict. */
+static int recheck_subgraph(struct reduce *reduce, const struct subgraph *subgraph, size_t number, const char *what,
+                            enum verdict *ret, struct error *err)
 {
     struct given_part given = give_part(reduce, subgraph);
     char key[64];
@@ -265,11 +266,10 @@ static int check_once_more(struct reduce *reduce, const struct subgraph *subgrap
     return given_part_check(&given, (struct check_request){ROLE_CONTROL_REPETITION, key, what}, ret, err);
 }
 
-/* So many equal verdicts in a row at the end of a search may come from a check that has stopped working. */
+/* This many equal verdicts in a row at the end of a search may be due to a check that stopped working. */
 #define SUSPICIOUS_VERDICTS 4
 
-/* If it has only failed of late, what has passed must still do so; if it has only passed, the result must still
- * fail. */
+/* After failures only, a candidate that passed must still pass; after passes only, the result must still fail. */
 static int look_back(struct reduce *reduce, size_t number, struct error *err)
 {
     const struct session_state state = session_state(reduce->session);
@@ -279,28 +279,29 @@ static int look_back(struct reduce *reduce, size_t number, struct error *err)
     if (state.same_verdicts < SUSPICIOUS_VERDICTS)
         return 0;
     if (state.last_verdict == VERDICT_FAIL && reduce->found.has_good) {
-        rc = check_once_more(reduce, &reduce->found.good, number, "a candidate that passed, re-checked", &verdict, err);
+        rc =
+            recheck_subgraph(reduce, &reduce->found.good, number, "a candidate that passed, re-checked", &verdict, err);
         if (rc == 0 && verdict == VERDICT_FAIL)
             return belief_refuse_check(reduce->session, err,
                                        "the check fails on a candidate that passed before" BELIEF_NOT_REPRODUCIBLE);
         return rc;
     }
-    rc = check_once_more(reduce, &reduce->found.bad, number, "the result, re-checked", &verdict, err);
+    rc = recheck_subgraph(reduce, &reduce->found.bad, number, "the result, re-checked", &verdict, err);
     if (rc == 0 && verdict != VERDICT_FAIL)
         return belief_refuse_check(reduce->session, err,
                                    "the result no longer fails when re-checked" BELIEF_NOT_REPRODUCIBLE);
     return rc;
 }
 
-/* In a search in which nothing was learnt there is nothing to be believed. */
-static bool said_nothing(const struct reduce *reduce)
+/* Whether all verdicts of the search were inconclusive. */
+static bool was_inconclusive(const struct reduce *reduce)
 {
     return bitset_equal(&reduce->found.bad.nodes, &reduce->maker.whole.nodes) &&
            session_state(reduce->session).skipped > 0 && !session_state(reduce->session).has_passed &&
            session_state(reduce->session).checks->other_failure == 0 && !session_state(reduce->session).is_flaky;
 }
 
-/* With --flaky the searches see to themselves whether verdicts stay the same. */
+/* With --flaky the searches test reproducibility themselves. */
 static int question_check(struct reduce *reduce, size_t number, struct error *err)
 {
     enum control_outcome outcome;
@@ -308,7 +309,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
 
     if (session_state(reduce->session).is_interactive)
         return 0;
-    if (said_nothing(reduce))
+    if (was_inconclusive(reduce))
         return belief_refuse_check(
             reduce->session, err,
             "the check is inconclusive for every part of the model, so nothing can be reduced. Last run");
@@ -331,7 +332,7 @@ static int question_check(struct reduce *reduce, size_t number, struct error *er
     return rc;
 }
 
-/* With --no-remove-intermediate the candidate that stays is no control. */
+/* With --no-remove-intermediate the remaining candidate is the result, not a control. */
 static int leave_result(struct reduce *reduce, struct error *err)
 {
     struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = session_state(reduce->session).artifact}};
@@ -340,7 +341,7 @@ static int leave_result(struct reduce *reduce, struct error *err)
     return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->found.bad, &paths, NULL, err) : rc;
 }
 
-/* Says what the minimal search has shown. */
+/* Logs what the minimal search has proven. */
 static void certify_minimal(struct reduce *reduce)
 {
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
@@ -361,7 +362,7 @@ static void certify_minimal(struct reduce *reduce)
                     "The model is 1-minimal: removing any single one of its %zu nodes makes the check pass", nodes);
 }
 
-/* Looks for the smallest part of what is known to fail, and saves it. */
+/* Finds the smallest failing subgraph and saves it. */
 static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *ret_found, struct error *err)
 {
     const struct reduce_settings *settings = reduce->settings;
@@ -401,7 +402,7 @@ static int find_culprit(struct reduce *reduce, struct reduce_result *ret, bool *
     return save_bad(reduce, number, err);
 }
 
-/* The check says of what is left without the culprits so far whether there are more. What they made is fed. */
+/* Checks the rest of the model without the results so far, whose outputs are fed. */
 static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t number, bool *ret_fails,
                       struct error *err)
 {
@@ -454,7 +455,7 @@ done:
     return rc;
 }
 
-/* The original passes. A check that says the same of something that is no model has not looked at it. */
+/* Handles an original that passes: a check that also passes on an invalid file has not read it. */
 static int report_good_original(struct reduce *reduce, struct error *err)
 {
     bool late = session_state(reduce->session).evidence->timed_out;
@@ -475,7 +476,7 @@ static int report_good_original(struct reduce *reduce, struct error *err)
     return 0;
 }
 
-/* A hang can be what is looked for, unless the failure was said to be something else. */
+/* A timeout can be the failure to reduce, unless options define another one. */
 static int question_hang(struct reduce *reduce, struct error *err)
 {
     if (session_state(reduce->session).ignores_hangs)
@@ -545,7 +546,7 @@ static void warn_of_shapes(struct reduce *reduce)
         }
 }
 
-/* Candidates refer to the original external data, which therefore have to be in reach of them. */
+/* Makes the external data of the original accessible for candidates, which refer to it. */
 static int provide_external_data(struct reduce *reduce, struct error *err)
 {
     struct text_list locations = {0};

@@ -1,12 +1,12 @@
-/* debug/reduce/reduce.h: cutting a failing model down to the smallest part that still fails.
+/* debug/reduce/reduce.h: reduces a failing model to the smallest subgraph that still fails.
  *
- * The module debug/reduce/ is `debug reduce`: two searches over a model's nodes (searches.h), and checks that no
- * search proposes, of the original, the result, and whether the check is to be believed (part.h, control.h). A
- * model and settings come in; files and what was found go out. It may use debug/cut/, debug/simplify/, debug/session/.
+ * The module debug/reduce/ implements `debug reduce`: two searches over a model's nodes (searches.h), and additional
+ * checks of the original, of the result, and of the check itself (part.h, control.h). Inputs: a model and settings.
+ * Outputs: files and the result. It may use debug/cut/, debug/simplify/, debug/session/.
  *
- * Two phases: first the earliest outputs that still fail are looked for, then, in what is left, the latest inputs. In
- * each, a search over the list of nodes proposes a cut, the session checks it. What is written in the end is a model
- * that was seen to fail, and beside it, when wanted, one that was seen to pass.
+ * There are two phases: first the earliest outputs that still fail are found, then the latest inputs. In each, a search
+ * over the list of nodes proposes a cut and the session checks it. The model that is written has failed the check; on
+ * request, one that passed is written, too.
  */
 #ifndef DEBUG_REDUCE_REDUCE_H
 #define DEBUG_REDUCE_REDUCE_H
@@ -14,47 +14,47 @@
 #include "debug/simplify/simplify.h"
 
 struct reduce_settings {
-    /* MINIMAL: any set of nodes, down to a 1-minimal one. */
+    /* MINIMAL: any set of nodes, reduced to a 1-minimal one. */
     enum reduce_mode { REDUCE_BISECT, REDUCE_LINEAR, REDUCE_MINIMAL } mode;
-    bool all;                           /* MINIMAL: every part that fails by itself, not only one */
-    bool reduce_outputs, reduce_inputs; /* BISECT and LINEAR: whether that end of the model is moved */
-    size_t original_nodes;              /* of the model's file */
+    bool all;                           /* MINIMAL: find all subgraphs that fail independently */
+    bool reduce_outputs, reduce_inputs; /* BISECT and LINEAR: whether to move that end of the model */
+    size_t original_nodes;              /* in the model's file */
     bool verify;                        /* check the original first */
-    struct simplify_settings simplify;  /* what fails, once nothing can be left out any more */
-    const char *output, *min_good;      /* paths; NULL: not wanted */
+    struct simplify_settings simplify;  /* applied to the result */
+    const char *output, *min_good;      /* paths; NULL: not written */
     struct external_settings external;  /* of the two files above */
-    bool keep_intermediate;             /* the last candidate stays where it is */
+    bool keep_intermediate;             /* the last candidate is not removed */
     bool copy_weights;                  /* candidates share no external data with the original */
-    bool ignore_external_data;          /* they are not looked for: candidates refer to them, wherever they are */
-    bool force_fallback;                /* run the model once and take all types and shapes from there */
+    bool ignore_external_data;          /* external data are not opened: candidates keep the references */
+    bool force_fallback;                /* take all types and shapes from one run of the model */
     struct candidate_settings candidates;
 };
 
 enum reduce_outcome {
-    REDUCE_FOUND,          /* the output is a model that was seen to fail */
+    REDUCE_FOUND,          /* the output is a failing model */
     REDUCE_DOES_NOT_FAIL,  /* the original passes the check: nothing to reduce */
-    REDUCE_NOTHING_FAILED, /* no candidate failed, nor was the original seen to */
+    REDUCE_NOTHING_FAILED, /* no candidate failed, and the original was not checked */
 };
 
-/* What has shown that the check does not fail on everything. */
+/* Evidence that the check does not fail on everything. */
 enum ruled_out {
-    RULED_OUT_BY_NOTHING, /* so it may */
+    RULED_OUT_BY_NOTHING, /* none */
     RULED_OUT_BY_CANDIDATE,
     RULED_OUT_BY_CONTROL, /* debug/reduce/control.h */
 };
 
-/* A model that was seen to fail. */
+/* A failing model. */
 struct culprit {
-    struct bitset nodes; /* of the model, that it consists of */
-    bool is_minimal;     /* 1-minimal, and that was checked */
+    struct bitset nodes; /* its nodes, as a set of the original's nodes */
+    bool is_minimal;     /* 1-minimal, which was tested */
 };
 
 struct reduce_result {
     enum reduce_outcome outcome;
-    struct culprit *items; /* REDUCE_FOUND: one, with `all` as many as there are */
+    struct culprit *items; /* REDUCE_FOUND: one; with `all`, one for each result */
     size_t count, capacity;
     enum ruled_out ruled_out; /* REDUCE_FOUND */
-    bool has_good;            /* a model that passes was written to `min_good` */
+    bool has_good;            /* a passing model was written to `min_good` */
 };
 
 void reduce_result_release(struct reduce_result *result);

@@ -1,4 +1,4 @@
-/* debug/reduce/searches.h: the two ways to look for the smallest part of a model that fails. */
+/* debug/reduce/searches.h: the two searches for the smallest failing subgraph. */
 #ifndef DEBUG_REDUCE_SEARCHES_H
 #define DEBUG_REDUCE_SEARCHES_H
 
@@ -6,30 +6,28 @@
 #include "debug/session/session.h"
 #include "search/index_search.h"
 
-/* What a search has come to. */
+/* Result of a search. */
 struct found_part {
-    struct subgraph bad;  /* the smallest that was seen to fail */
-    struct subgraph good; /* with `has_good`: the passing one that is closest to it */
+    struct subgraph bad;  /* the smallest failing subgraph */
+    struct subgraph good; /* with `has_good`: the passing subgraph closest to it */
     bool has_good;
     /* Of nodes: */
-    bool is_ended;   /* the search came to its end */
-    size_t untested; /* single nodes of `bad` without which the check says nothing, rather than that it does not fail */
+    bool is_ended;   /* the search is complete */
+    size_t untested; /* single nodes of `bad` without which the check is inconclusive */
 };
 
 struct cut_settings {
     enum index_mode mode;
-    bool outputs, inputs; /* which of them are moved */
+    bool outputs, inputs; /* which ends are moved */
 };
 
 /* `debug reduce --mode bisect` and `linear`, over the list of nodes (search/index_search.h): first the earliest outputs
- * that still fail are looked for, then, in what is left, the latest inputs. `part->bad` is known to fail in the
- * beginning. */
+ * that still fail are found, then the latest inputs. `part->bad` fails at the beginning. */
 int reduce_by_cuts(struct candidate_maker *maker, const struct cut_settings *settings, struct debug_session *session,
                    struct found_part *part, struct error *err);
 
-/* `--mode minimal` (search/minimal_search.h): every set of nodes is a candidate (candidate_of_nodes()). `number`: which
- * search of the session it is, counted from 1: its verdicts have keys of their own in the replay. A `part->good` from
- * before stays. */
+/* `--mode minimal` (search/minimal_search.h): every set of nodes is a candidate (candidate_of_nodes()). `number`: of
+ * the search in the session, from 1, for separate replay keys. An existing `part->good` is kept. */
 int reduce_by_nodes(struct candidate_maker *maker, struct debug_session *session, size_t number,
                     struct found_part *part, struct error *err);
 

@@ -7,8 +7,7 @@
 #include "onnx/edit/rebuild.h"
 #include "onnx/shrink/bodies.h"
 
-/* First the `If` nodes of the main graph, which one of their branches can replace; then what is inside of nodes and
- * functions. */
+/* Parts: the `If` nodes of the main graph, which a branch can replace; then nodes in subgraphs and functions. */
 struct bodies {
     struct value_list decisions; /* nodes */
     struct inner_node_list inner;

@@ -1,6 +1,6 @@
-/* debug/simplify/kind.h: one kind of simplification: which parts of a model it is about, and what becomes of them.
+/* debug/simplify/kind.h: interface of a kind of simplification: the parts of a model that it changes, and how.
  *
- * Adding one is a struct simplify_kind, and a row in the table of simplify.c.
+ * To add one, define a struct simplify_kind and add it to the table in simplify.c.
  */
 #ifndef DEBUG_SIMPLIFY_KIND_H
 #define DEBUG_SIMPLIFY_KIND_H
@@ -12,40 +12,40 @@
 /* The parts of one model. */
 struct simplify_parts {
     void *data;            /* the kind's own */
-    uint8_t *alternatives; /* of each part, how many it has */
+    uint8_t *alternatives; /* number of alternatives of each part */
     size_t count;
 };
 
 struct simplify_kind {
-    const char *suffix;  /* of replay keys, behind those of the kinds that were tried before */
+    const char *suffix;  /* of replay keys, after those of earlier kinds */
     const char *title;   /* "Replacing weights" */
     const char *parts;   /* "weight(s)" */
-    bool changes_types;  /* types and shapes have to be worked out anew, which takes a runtime that knows the model */
-    bool changes_inputs; /* data for the inputs of the model as it was do not fit */
+    bool changes_types;  /* types and shapes must be inferred again, which needs a runtime that accepts the model */
+    bool changes_inputs; /* data for the original inputs do not fit */
 
-    /* Lists the parts of `model`; `ret` is zeroed, and released after an error, too. */
+    /* Lists the parts of `model`; `ret` is zeroed, and released also after an error. */
     int (*survey)(struct model *model, struct simplify_parts *ret, struct error *err);
     void (*release)(struct simplify_parts *parts);
 
-    /* Changes `model`, a copy of the one that was surveyed, which lives longer. A choice for each part; 0 leaves it
-     * alone. */
+    /* Changes `model`, a copy of the surveyed one, which outlives it. One choice for each part; 0 leaves it unchanged.
+     * */
     int (*apply)(const struct simplify_parts *parts, struct model *model, const uint8_t *choices, struct error *err);
 
-    /* The identity of a changed model, where different choices may come to the same; NULL: they do not. */
+    /* Identity of a changed model, if different choices may give the same model; else NULL. */
     struct hash (*identify)(const struct model *changed);
 
-    /* What alternative `choice` is: "zeros". */
+    /* Name of alternative `choice`: "zeros". */
     const char *(*choice_name)(unsigned choice);
 
-    /* Appends what part `index` is called. */
+    /* Appends the name of part `index`. */
     void (*name)(const struct simplify_parts *parts, const struct model *model, size_t index,
                  struct string_builder *out);
 
-    /* Appends what has come of it: one sentence without its full stop. At least one choice is not 0. */
+    /* Appends the result: one sentence without full stop. At least one choice is not 0. */
     void (*report)(const struct simplify_parts *parts, const struct model *model, const uint8_t *choices,
                    struct string_builder *out);
 
-    /* Appends what the user should know of the model that this kind leaves; NULL: nothing. */
+    /* Appends a warning about the model of this kind; may be NULL. */
     void (*warn)(const struct model *model, struct string_builder *out);
 };
 

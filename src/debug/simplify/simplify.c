@@ -15,8 +15,8 @@
 
 #define SAVING "Saving ONNX model to:"
 
-/* In the order in which they run, by enum simplification. Bodies come first: the weights of a branch that has taken the
- * place of its `If` are the model's own then. */
+/* In the order in which they run, by enum simplification. Subgraphs come first: the weights of a branch that has
+ * replaced its `If` belong to the model then. */
 static const struct simplify_kind *const kinds[] = {
     [SIMPLIFY_BODIES] = &simplify_bodies,
     [SIMPLIFY_WEIGHTS] = &simplify_weights,
@@ -24,18 +24,18 @@ static const struct simplify_kind *const kinds[] = {
     [SIMPLIFY_SHAPES] = &simplify_shapes,
 };
 
-/* A model that is made of another one's bytes. */
+/* A model that consists of another one's bytes. */
 struct changed_model {
-    struct model *model; /* NULL: there is none */
+    struct model *model; /* NULL: none */
     struct subgraph whole;
     struct hash identity;
-    bool is_complete; /* types and shapes are right, too */
+    bool is_complete; /* types and shapes are complete */
 };
 
-/* What ONNX Runtime says about a candidate. */
+/* ONNX Runtime's result for a candidate. */
 struct tried_model {
     struct hash identity;
-    char *objection; /* NULL: it may be checked */
+    char *objection; /* reason for not checking it; NULL: none */
 };
 
 struct tried_models {
@@ -46,19 +46,19 @@ struct tried_models {
 struct simplify {
     const struct simplify_settings *settings;
     struct candidate_maker *maker;
-    const struct subgraph *bad; /* what it all began with */
+    const struct subgraph *bad; /* the original */
     struct debug_session *session;
     struct log *log;
-    struct simplified_model now;  /* the simplest that was seen to fail */
+    struct simplified_model now;  /* the simplest failing model */
     struct hash identity;         /* of it */
-    bool changed;                 /* it is simpler than what it all began with */
-    struct string_builder suffix; /* of the phase's replay keys: names the kinds so far, on which its models depend */
+    bool changed;                 /* `now` is simpler than the original */
+    struct string_builder suffix; /* suffix of the phase's replay keys: the kinds so far, on which its models depend */
 
     const struct simplify_kind *kind;
     struct simplify_parts parts;
     struct greedy_search search;
     enum soundness soundness;         /* of `now` */
-    struct tried_models tried_models; /* on candidates made of it */
+    struct tried_models tried_models; /* results for candidates of `now` */
 };
 
 /* ---- Models ---- */
@@ -72,7 +72,7 @@ static void drop_changed(struct changed_model *changed)
     changed->model = NULL;
 }
 
-/* Outputs whose shape the runtime cannot tell any more (those of a Loop, say) have as many dimensions as before. */
+/* Outputs whose shape the runtime cannot infer any more (those of a Loop) keep their rank. */
 static void keep_ranks(const struct simplify *simplify, struct changed_model *changed)
 {
     const struct model *before = simplify->now.model;
@@ -93,7 +93,7 @@ static void keep_ranks(const struct simplify *simplify, struct changed_model *ch
     }
 }
 
-/* Shapes are the same when the inputs are, however that has come about. */
+/* Changed shapes are identified by the inputs, not by the choices. */
 static struct hash hash_changes(const struct simplify *simplify, const uint8_t *choices, const struct model *changed)
 {
     const struct simplify_kind *kind = simplify->kind;
@@ -103,14 +103,14 @@ static struct hash hash_changes(const struct simplify *simplify, const uint8_t *
                         kind->identify != NULL ? kind->identify(changed) : hash_bytes(choices, simplify->parts.count));
 }
 
-/* The present model, changed by these choices, but for types and shapes. */
+/* The current model, changed by these choices, without types and shapes. */
 static int make_changed(const struct simplify *simplify, const uint8_t *choices, struct changed_model *ret,
                         struct error *err)
 {
     struct changed_model changed = {.model = model_copy(simplify->now.model)};
     int rc = simplify->kind->apply(&simplify->parts, changed.model, choices, err);
 
-    /* What is written is what was checked, so that Constant nodes have to go before the check. */
+    /* Constant nodes are removed before the check, so that the checked model is the written one. */
     if (rc == 0)
         rc = model_lower_constants(changed.model, err);
     subgraph_init_whole(&changed.whole, changed.model);
@@ -123,7 +123,7 @@ static int make_changed(const struct simplify *simplify, const uint8_t *choices,
     return 0;
 }
 
-/* ERR_BACKEND when the runtime refuses the model. */
+/* ERR_BACKEND if the runtime rejects the model. */
 static int complete_types(const struct simplify *simplify, struct changed_model *changed, struct error *err)
 {
     const struct candidate_settings *settings = simplify->maker->settings;
@@ -148,8 +148,7 @@ void simplified_model_release(struct simplified_model *simplified)
     simplified->bytes = NULL;
 }
 
-/* Makes `subgraph` a model of its own in place of the present one (which it may be made of). Its external data stay
- * where they are. */
+/* Makes `subgraph` (which may be part of the current model) the current model. External data are not moved. */
 static int take_over(struct simplify *simplify, const struct subgraph *subgraph, struct error *err)
 {
     struct simplified_model taken = {0};
@@ -203,7 +202,7 @@ static const struct tried_model *find_tried(const struct simplify *simplify, str
     return NULL;
 }
 
-/* What speaks against checking a candidate: ONNX Runtime does not get on with it as well as with the present model. */
+/* Finds reasons against checking a candidate: ONNX Runtime gets a worse result than for the current model. */
 static int try_candidate(struct simplify *simplify, struct changed_model *candidate, const struct tried_model **ret,
                          struct error *err)
 {
@@ -253,7 +252,7 @@ static int identify_trial(void *data, const void *search, struct candidate_descr
     rc = make_changed(simplify, ((const struct greedy_search *)search)->candidate, &changed, err);
     ret->num_nodes = (int64_t)simplify->now.model->nodes.count;
     ret->skip_verdict = VERDICT_PASS;
-    if (rc == ERR_INVALID) { /* what cannot be made is not checked */
+    if (rc == ERR_INVALID) { /* a model that cannot be created is not checked */
         log_message(simplify->log, LOG_INFO, "Not checked: %s", err->message);
         ret->action = CANDIDATE_SKIP;
         return 0;
@@ -273,7 +272,7 @@ static void release_changed(void *changed)
     free(changed);
 }
 
-/* What the inputs hold has not changed, as far as that is wanted: then they are as large as they were. */
+/* Writes the input data, if requested, of unchanged inputs. */
 static int write_model(const struct simplify *simplify, const struct subgraph *whole,
                        const struct candidate_paths *paths, struct error *err)
 {
@@ -303,7 +302,7 @@ static int write_trial(void *data, struct candidate_description *candidate, cons
 
 /* ---- A phase ---- */
 
-/* Goes on from what the search has found. */
+/* Makes the search's result the current model. */
 static int keep_result(struct simplify *simplify, struct error *err)
 {
     const struct greedy_search *search = &simplify->search;
@@ -395,7 +394,7 @@ static int run_kind(struct simplify *simplify, const struct simplify_kind *kind,
     }
     if (kind->survey(simplify->now.model, &simplify->parts, &why) == 0)
         rc = search_parts(simplify, err);
-    else /* external data that are not there, say: no reason to give up what was found */
+    else /* for instance missing external data, which is no reason to discard the result */
         log_message(simplify->log, LOG_WARNING, "Skipped: %s", why.message);
     kind->release(&simplify->parts);
     if (rc == 0 && kind->warn != NULL)
@@ -431,7 +430,7 @@ static struct session_subject result_as_subject(struct simplify *simplify)
         .data = simplify, .saving = SAVING, .may_be_kept = true, .identify = identify_result, .write = write_result};
 }
 
-/* By an unreliable check failures were seen that may have been none. */
+/* With --flaky failures may have been accidental. */
 static int look_again(struct simplify *simplify, struct error *err)
 {
     struct session_subject subject = result_as_subject(simplify);
@@ -492,7 +491,7 @@ int simplify_run(const struct simplify_settings *settings, struct candidate_make
         rc = look_again(&simplify, err);
     if (rc < 0 || !simplify.changed)
         goto done;
-    subject = result_as_subject(&simplify); /* it is written as it was checked, in this session */
+    subject = result_as_subject(&simplify); /* it is written in the checked form */
     rc = belief_confirm(session, &subject, "the simplified model", VERDICT_FAIL, err);
     if (rc < 0)
         goto done;

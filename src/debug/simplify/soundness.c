@@ -20,10 +20,10 @@
 
 #define LONGEST_TRIAL 60 /* seconds */
 
-/* Exit code of a trial: this and what it found. Others are the system's. */
+/* Exit codes of a trial begin here, plus the result. Others are the system's. */
 #define FIRST_CODE 64
 
-/* How the copy is told about the data. */
+/* Argument for the forked process about the data. */
 #define OWN_DATA "own"
 #define GIVEN_DATA "given"
 
@@ -32,7 +32,7 @@ struct sandbox {
     struct backend_request request;
     struct data_loader *loader;
     struct fork_server *server; /* or NULL */
-    char *path;                 /* of the model that is tried */
+    char *path;                 /* path of the tried model */
 };
 
 /* ---- A trial ---- */
@@ -93,7 +93,7 @@ static enum soundness try_model(const struct sandbox *sandbox, const struct subg
 
 /* ---- The copy ---- */
 
-/* What a process that is forked off knows of this one. It is set in the copy alone. */
+/* The sandbox in a forked process. Set in that process only. */
 static const struct sandbox *inherited;
 
 static void prepare_feed(void *data)
@@ -103,7 +103,7 @@ static void prepare_feed(void *data)
         onnxrt_preload(NULL);
 }
 
-/* arguments: a name, the model, where its external data lie, which data. Says why on standard output. */
+/* Arguments: a name, the model, the folder of its external data, the data. Prints the reason on standard output. */
 static int try_in_copy(int count, char **arguments)
 {
     int code = FIRST_CODE + SOUND_NOT_AT_ALL;
@@ -116,7 +116,7 @@ static int try_in_copy(int count, char **arguments)
         code = FIRST_CODE + (int)try_model(inherited, &whole, strcmp(arguments[3], OWN_DATA) == 0, &why);
     }
     dprintf(STDOUT_FILENO, "%s", why.message);
-    return code; /* the process ends here: it gives nothing back */
+    return code; /* the process exits without releasing memory */
 }
 
 /* ---- Here ---- */
@@ -174,7 +174,7 @@ static void read_result(const struct process_result *result, enum soundness *ret
     }
 }
 
-/* Writes the model and has the copy try it. */
+/* Writes the model and tries it in a forked process. */
 static int run_trial(const struct sandbox *sandbox, const struct subgraph *subgraph, const char *data,
                      struct process_result *ret, struct error *err)
 {

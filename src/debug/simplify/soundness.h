@@ -1,10 +1,10 @@
-/* debug/simplify/soundness.h: how well a runtime that is known to be good gets on with a model.
+/* debug/simplify/soundness.h: tests how well ONNX Runtime, as a reference, runs a model.
  *
- * A check that only knows "failed" cannot tell the failure that is looked for from a model that has become invalid, or
- * that makes infinities where there were none. So changed models are held against this first.
+ * A check that only reports "failed" cannot distinguish the original failure from a model that became invalid or
+ * produces infinities. So changed models are tested with this first.
  *
- * Models that were changed at random can take the runtime down. They are tried in processes of their own, which are
- * forked off a copy of this one that has the runtime loaded; where that is not possible, in this one.
+ * Randomly changed models can crash the runtime. They are tried in separate processes, forked off a copy of this one
+ * that has the runtime loaded; if that is not possible, in this process.
  */
 #ifndef DEBUG_SIMPLIFY_SOUNDNESS_H
 #define DEBUG_SIMPLIFY_SOUNDNESS_H
@@ -14,25 +14,25 @@
 #include "onnx/model/subgraph.h"
 
 enum soundness {
-    SOUND_NOT_AT_ALL,  /* the runtime refuses the model, or crashes, or does not come to an end */
-    SOUND_TO_LOAD,     /* it loads it, but does not run it on these data */
-    SOUND_TO_RUN,      /* it runs it, and outputs hold NaN, */
+    SOUND_NOT_AT_ALL,  /* the runtime rejects the model, crashes, or times out */
+    SOUND_TO_LOAD,     /* the model loads, but does not run on these data */
+    SOUND_TO_RUN,      /* the model runs, and outputs contain NaN, */
     SOUND_TO_INFINITY, /* or infinities but no NaN, */
     SOUND_TO_NUMBERS,  /* or neither */
 };
 
-/* Where models are tried. */
+/* A process for trying models. */
 struct sandbox;
 
-/* Forks the copy: to be called before there are threads. `request` (as it is now) and `loader` have to outlive the
- * sandbox. ERR_IO when there is no room for temporary files. */
+/* Forks the process; call it before threads are created. `request` (in its present state) and `loader` must outlive the
+ * sandbox. ERR_IO if the disk of temporary files is full. */
 int sandbox_start(const struct backend *backend, const struct backend_request *request, struct data_loader *loader,
                   struct sandbox **ret, struct error *err);
-void sandbox_stop(struct sandbox *sandbox); /* NULL is fine */
+void sandbox_stop(struct sandbox *sandbox); /* NULL is allowed */
 
-/* Loads `subgraph` as a model and runs it on the first of the loader's samples, or on data that are generated for it
- * (`own_data`). What goes wrong with that is the answer, not an error, and is told in `ret_why` (may be NULL). Errors:
- * ERR_INTERRUPTED, and those of writing the model. */
+/* Loads `subgraph` as a model and runs it on the first of the loader's samples, or on generated data (`own_data`). A
+ * failure of the model is the result, not an error; `ret_why` (may be NULL) gets the reason. Errors: ERR_INTERRUPTED,
+ * and those of writing the model. */
 int model_soundness(const struct sandbox *sandbox, const struct subgraph *subgraph, bool own_data, enum soundness *ret,
                     struct error *ret_why, struct error *err);
 

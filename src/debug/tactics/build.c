@@ -8,18 +8,18 @@
 
 #include "base/memory.h"
 
-/* So many failures of the first builds, each with the same message, are not due to the tactics that builds choose. */
+/* This many failures of the first builds with the same message are not due to the choice of tactics. */
 #define ALIKE_FAILURES 5
 
-/* Whether an error is about this one build: another one may go well. */
-static bool may_go_well_next_time(int rc)
+/* Whether the next build may succeed. */
+static bool may_succeed_next_time(int rc)
 {
     return rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_MEMORY || rc == ERR_DEVICE_MEMORY;
 }
 
 struct builds {
     const struct build_session *settings;
-    int64_t index; /* of the current iteration */
+    int64_t index; /* number of the current iteration */
     bool is_made;  /* its engine was built */
     void *engine;  /* of the current iteration; NULL: none */
     bool built;    /* an engine, so far */
@@ -27,7 +27,8 @@ struct builds {
     size_t alike;  /* how many in a row have failed with it */
 };
 
-/* A settings that only ends with a good engine never does when none can be built. Memory may be there again later. */
+/* A session that only ends with a good engine would never end if none can be built. A lack of memory may be temporary.
+ * */
 static int note_failure(struct builds *builds, const struct error *why, struct error *err)
 {
     bool same = builds->failure != NULL && strcmp(builds->failure, why->message) == 0;
@@ -43,7 +44,7 @@ static int note_failure(struct builds *builds, const struct error *why, struct e
                      why->message);
 }
 
-/* Builds the next one, and what is wanted beside it. */
+/* Builds the next engine and its byproducts. */
 static int build_engine(struct builds *builds, int64_t iteration, struct error *err)
 {
     const struct engine_maker *maker = &builds->settings->maker;
@@ -67,7 +68,7 @@ static int identify_build(void *data, const void *search, struct candidate_descr
     return 0;
 }
 
-/* There is no replay of verdicts, so every build is one that will be looked at. */
+/* Verdicts are not replayed, so every build is checked. */
 static int write_build(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                        struct error *err)
 {
@@ -83,7 +84,7 @@ static int write_build(void *data, struct candidate_description *candidate, cons
         log_message(settings->log, LOG_INFO, "Saving engine to %s", path);
         return settings->maker.save(settings->maker.data, builds->engine, path, err);
     }
-    if (!may_go_well_next_time(rc))
+    if (!may_succeed_next_time(rc))
         return error_set(err, (enum error_code)rc, "%s", why.message);
     rc = note_failure(builds, &why, err);
     if (rc < 0)
@@ -91,12 +92,12 @@ static int write_build(void *data, struct candidate_description *candidate, cons
     log_message(settings->log, LOG_ERROR, "%s", why.message);
     log_message(settings->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
     candidate->action = CANDIDATE_SKIP;
-    if (why.code == ERR_DEVICE_MEMORY) /* nothing is known of this build */
+    if (why.code == ERR_DEVICE_MEMORY) /* inconclusive */
         candidate->skip_verdict = VERDICT_SKIP;
     return 0;
 }
 
-/* No build has passed: the check may fail whatever it is given. */
+/* No build passed: tests whether the check fails on everything. */
 static int question_check(const struct build_session *settings, struct debug_session *session, struct error *err)
 {
     const struct check_evidence *evidence = session_state(session).evidence;

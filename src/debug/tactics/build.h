@@ -1,5 +1,4 @@
-/* debug/tactics/build.h: engines as candidates of the session, and `debug build`: one network, built again and again.
- */
+/* debug/tactics/build.h: `debug build`: builds an engine of a network repeatedly, as candidates of a session. */
 #ifndef DEBUG_TACTICS_BUILD_H
 #define DEBUG_TACTICS_BUILD_H
 
@@ -9,13 +8,13 @@
 struct build_session {
     struct engine_maker maker;
     struct log *log;
-    struct repetition until; /* what was seen is enough */
-    const char *tactics;     /* where those of each build are saved, which the check may look at; NULL: nowhere */
+    struct repetition until; /* when to stop */
+    const char *tactics;     /* path for the tactics of each build, which the check may read; NULL: not saved */
 };
 
-/* Builds and checks until that is so. An engine that cannot be built is a failed iteration, which the log
- * tells; but what the next build cannot get right either (a layer or a file that is not there), and an interruption,
- * are errors; and in a settings that only a good engine ends, so are the first builds when all fail alike. */
+/* Builds and checks engines until `until` is satisfied. An engine that cannot be built is a failed iteration, which is
+ * logged; errors are those that the next build would repeat (an unsupported layer, a missing file), an interruption,
+ * and, if only a good engine ends the session, equal failures of all first builds. */
 int build_run(struct build_session *settings, struct debug_session *session, struct error *err);
 
 #endif

@@ -13,7 +13,7 @@
 
 /* --- loading ------------------------------------------------------------------------------------------------------ */
 
-/* Makes `ret` of the file at `path`. */
+/* Reads the file at `path` into `ret`. */
 typedef int read_build(const char *path, struct tactic_replay *ret, struct log *log, struct error *err);
 
 static int read_replay(const char *path, struct tactic_replay *ret, struct log *log, struct error *err)
@@ -131,7 +131,7 @@ static size_t layer_index(struct tactic_diff *diff, struct name_map *names, cons
     return index;
 }
 
-/* Finds the algorithm among those of the layer, or adds it. A layer has few, so that they are looked through. */
+/* Finds the algorithm among those of the layer, or adds it. A layer has few, so the search is linear. */
 static size_t tactic_index(struct tactic_diff *diff, size_t layer, const struct tactic_algorithm *algorithm)
 {
     struct tactic_indices *tactics = &diff->layers.items[layer].tactics;
@@ -180,7 +180,7 @@ static bool are_equal(const struct tactic_indices *a, const struct tactic_indice
     return a->count == b->count && memcmp(a->items, b->items, a->count * sizeof(*a->items)) == 0;
 }
 
-/* Keeps the pool unless it says nothing that another one does not. */
+/* Keeps the pool unless it equals another one. */
 static void keep_pool(struct tactic_diff *diff, struct tactic_pool *pool)
 {
     bool known = pool->tactics.count < 2;
@@ -193,7 +193,7 @@ static void keep_pool(struct tactic_diff *diff, struct tactic_pool *pool)
         *VECTOR_APPEND(&diff->pools) = *pool;
 }
 
-/* The pool of all tactics that have this in common with `first`; none that comes before does. */
+/* The pool of all tactics that share this with `first`, which is the first of them. */
 static struct tactic_pool gather_pool(const struct tactic_diff *diff, size_t first, enum tactic_pool_scope scope,
                                       bool *taken)
 {

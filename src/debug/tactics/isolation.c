@@ -70,8 +70,8 @@ static void add_choice(struct tactic_replay *replay, const char *layer, const st
     copy_tensors(&from->outputs, &algorithm->outputs);
 }
 
-/* The good replay, with the tactics of `from_bad` (differences) out of the bad one. Layers that only one of them has
- * are left to the builder. */
+/* The good replay, with the tactics of `from_bad` (differences) from the bad one. The builder chooses for layers that
+ * only one of them has. */
 static void mix_replays(const struct tactic_isolation *isolation, const struct bitset *from_bad,
                         struct tactic_replay *ret)
 {
@@ -114,7 +114,7 @@ static void announce_mixture(void *data, const void *search, const struct bitset
                 from_bad->size);
 }
 
-/* Every layer could be built this way before, so that a mixture that cannot be built is an error. */
+/* Each layer was built with either tactic before, so a mixture that cannot be built is an error. */
 static int build_mixture(void *data, const struct bitset *from_bad, struct error *err)
 {
     struct tactic_isolation *isolation = data;
@@ -154,7 +154,7 @@ static void take_whole(const struct tactic_isolation *isolation, bool bad, struc
         bitset_fill(ret);
 }
 
-/* Without a build that passes and one that fails, there is nothing between them. */
+/* The search needs a build that passes and one that fails. */
 static int check_ends(struct tactic_isolation *isolation, struct experiment *experiment,
                       const struct experiment_end *good, const struct experiment_end *bad, struct error *err)
 {
@@ -178,7 +178,7 @@ static int check_ends(struct tactic_isolation *isolation, struct experiment *exp
 
 /* ---- The kernel ---- */
 
-/* False when what was found is of several kernels, or the good build has the same one there, in another layout. */
+/* False if the tactics found have several kernels, or the good build has the same kernel there in another layout. */
 static bool find_kernel(struct tactic_isolation *isolation)
 {
     const struct bitset *found = &isolation->search.found;
@@ -205,7 +205,8 @@ static bool find_kernel(struct tactic_isolation *isolation)
     return true;
 }
 
-/* The bad build fails without what was found as long as other layers have the kernel that are at fault, too. */
+/* Searches the layers in which the kernel is wrong: the bad build fails without the tactics found as long as other
+ * layers use that kernel, too. */
 static int search_kernel(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
     const struct bitset *found = &isolation->search.found;
@@ -239,7 +240,7 @@ const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isola
     return kernel->search.exact ? &kernel->search.guilty : &kernel->layers;
 }
 
-/* What was found fails; without what is at fault, the bad build passes. */
+/* Confirms that the good build fails with the tactics found, and that the bad build passes without the wrong ones. */
 static int confirm_answer(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
     struct bitset from_bad;

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* Replays of one network have their layers in one order: so it is looked up at the same place first. */
+/* Replays of one network list layers in the same order, so the same place is tried first. */
 static const struct tactic_algorithm *find_near(const struct tactic_replay *replay, size_t place, const char *layer)
 {
     if (place < replay->count && strcmp(replay->items[place].layer, layer) == 0)
@@ -52,7 +52,7 @@ static bool is_better(const struct tactic_pair *pair, size_t differences)
     return pair->differences == 0 ? differences > 0 : differences > 0 && differences < pair->differences;
 }
 
-/* Of the bad builds that are in `with` and the good ones that are not; NULL: of all. */
+/* Chooses among bad builds in `with` and good ones not in it; NULL: among all. */
 static struct tactic_pair choose_closest_pair(const struct tactic_builds *good, const struct tactic_builds *bad,
                                               const struct bitset *with)
 {
