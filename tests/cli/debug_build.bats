@@ -300,10 +300,13 @@ END
     logged 'Fix: --exclude-tactics pointwise:hasty: '
     run ! grep hasty fixed.json
     polygraphy convert model.onnx -o it.engine "${hunt[@]}" --load-tactics fixed.json
-    tactics "${command[@]}" --json one.json \
+    tactics "${command[@]}" --json one.json --save-mended-tactics former.json \
         --check python3 -c 'import json; assert "hasty" not in json.load(open("mixture.json"))["replay"]["conv3"]["name"]'
     [ "$status" -eq 0 ]
     logged 'The same kernel is correct in 6 other layer\(s\)$'
+    [ -s former.json ] # by the option's former name, which help does not show
+    polygraphy debug tactics --help-all >help.txt
+    run ! grep -e --save-mended-tactics help.txt
     tactics "${command[@]}" --json three.json --check python3 -c 'import json; replay = json.load(open("mixture.json"))["replay"]
 assert not any("hasty" in replay[f"conv{i}"]["name"] for i in (1, 2, 5))'
     [ "$status" -eq 0 ]
@@ -325,7 +328,7 @@ assert len(three["kernel"]["harmless_layers"]) == 4, three["kernel"]
 assert three["builds_checked"][-1] == {"replay": "bad", "exchanged": ["conv1", "conv2", "conv5"], "verdict": "passed"}, three["builds_checked"]
 assert [tactic["layer"] for tactic in one["tactics"]] == ["conv3"], one["tactics"]
 assert one["builds_checked"][3] == {"replay": "bad", "exchanged": ["conv3"], "verdict": "passed"}, one["builds_checked"]
-assert one["load_tactics"] is None, one["load_tactics"]
+assert (one["load_tactics"], three["load_tactics"]) == ("former.json", None), one["load_tactics"]
 END
 }
 
