@@ -1,4 +1,4 @@
-/* build.c: build an engine again and again, and sort what differs into good and bad. */
+/* cli/debug/build.c: build an engine repeatedly, and sort artifacts of builds into good and bad. */
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/engine_builds.h"
@@ -14,7 +14,7 @@ struct debug_build_settings {
     struct model_file_settings file;
     struct engine_values engine;
 
-    /* its own */
+    /* own options */
     bool explore;
     double within;
 };
@@ -53,7 +53,7 @@ static const struct option_group explore_options = {
     .finish = finish_explore,
 };
 
-/* Lots, and choices that take no times, are made by the built-in engine's builder alone. */
+/* Only the built-in engine's builder supports random and deterministic choices of tactics. */
 static int refuse_for_tensorrt(const struct parse *parse, struct error *err)
 {
     if (parse_given(parse, "--explore"))
@@ -174,7 +174,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_build_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {
     "--check",      "--until",   "--explore",     "--explore-within", "--save-tactics",
     "--artifacts",  "--art-dir", "--fp16",        "--int8",           "--load-inputs",

@@ -16,8 +16,7 @@
 
 /* ---- The check's own command line ---- */
 
-/* The words of the check, NULL-terminated, in memory of the arena. NULL when a shell would do more with them than part
- * them at blanks. */
+/* Words of the check, NULL-terminated, in the arena. NULL if it is a shell line with more than words. */
 static const char **list_words(const struct check_settings *check, struct arena *arena, size_t *ret_count)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:,@%+={}[] ";
@@ -38,8 +37,8 @@ static const char **list_words(const struct check_settings *check, struct arena 
     return words;
 }
 
-/* Reads the check as `polygraphy run`; false when it is something else, or does not make sense. `parse` is initialized
- * in any case. */
+/* Parses the check as `polygraphy run`; false if it is another command, or not valid. `parse` is initialized in any
+ * case. */
 static bool read_check(const struct command_context *context, const struct check_settings *check, struct parse *parse)
 {
     struct error ignored;
@@ -73,7 +72,7 @@ static bool is_written_for_each(const char *path, const char *written, const cha
                                       written + (strncmp(written, "./", 2) == 0 ? 2 : 0)) == 0);
 }
 
-/* Adds the names that the first iteration has, and all others, too. */
+/* Adds the names that all iterations contain. */
 static void add_names(struct name_map *names, struct arena *arena, const struct tensor_list *const *iterations,
                       size_t count)
 {
@@ -81,7 +80,7 @@ static void add_names(struct name_map *names, struct arena *arena, const struct 
         const char *name = iterations[0]->items[i].name;
         bool everywhere = true;
 
-        for (size_t k = 1; everywhere && k < count; k++) /* mostly at the same place */
+        for (size_t k = 1; everywhere && k < count; k++) /* mostly at the same index */
             everywhere = (i < iterations[k]->count && strcmp(iterations[k]->items[i].name, name) == 0) ||
                          tensor_list_find(iterations[k], text_of(name)) != NULL;
         if (everywhere)
@@ -89,8 +88,7 @@ static void add_names(struct name_map *names, struct arena *arena, const struct 
     }
 }
 
-/* The tensors that nodes make, which parts of the model end with; and those of them that nodes read, which parts can
- * begin with. */
+/* Possible outputs of subgraphs, which are outputs of nodes; and possible inputs, which are those with consumers. */
 struct made {
     struct value_list all, inner;
 };
@@ -99,17 +97,17 @@ struct look {
     const struct command_context *context;
     const struct debug_reduce_settings *settings;
     const struct reduce_settings *reduce;
-    const struct candidate_paths *files; /* as a rule */
+    const struct candidate_paths *files; /* default paths */
     struct model *model;
     struct made made;
     struct arena arena;
-    struct name_map outputs;  /* names in a file that does not change with the candidate, */
-    const char *outputs_path; /* this one; NULL: there is none */
-    const char *inputs_path;  /* of such files, the one with the fewest of the tensors that parts begin with; or NULL */
-    size_t inputs_held;       /* that it has */
+    struct name_map outputs;  /* names in a file that does not depend on the candidate, */
+    const char *outputs_path; /* the path of that file; NULL: none */
+    const char *inputs_path;  /* of files of inputs, the one with the fewest possible inputs; or NULL */
+    size_t inputs_held;       /* number of possible inputs in it */
 };
 
-/* How many of these are among the names. */
+/* Number of these values among the names. */
 static size_t count_held(const struct look *look, const struct name_map *names, const struct value_list *values)
 {
     size_t ret = 0;
@@ -119,8 +117,8 @@ static size_t count_held(const struct look *look, const struct name_map *names, 
     return ret;
 }
 
-/* The result that what is run is compared with: the first one that was loaded. (Others are compared with each other,
- * whatever the candidate.) What cannot be loaded is left to the check. */
+/* Reads the results that the check compares with: the first file that is loaded. (Others are compared with each other,
+ * independent of the candidate.) Errors are left to the check. */
 static void read_outputs(struct look *look, const struct comparison_values *comparison)
 {
     struct run_results results = {0};
@@ -147,7 +145,7 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
     run_results_release(&results);
 }
 
-/* Takes note of what iterations hold that are run as they are, and empties them. */
+/* Records the names in iterations that are run unchanged, and empties them. */
 static void note_inputs(struct look *look, struct feed_dicts *feeds, const char *path)
 {
     const struct tensor_list **iterations = arena_alloc_zero(&look->arena, feeds->count + 1, sizeof(*iterations));
@@ -165,7 +163,7 @@ static void note_inputs(struct look *look, struct feed_dicts *feeds, const char 
     feed_dicts_release(feeds);
 }
 
-/* Every iteration of every file is run. Arrays that are named one by one are looked at together. */
+/* Every iteration of every file is run. Arrays that are named singly form one iteration. */
 static void read_inputs(struct look *look, const struct data_loader_settings *data)
 {
     struct feed_dicts feeds = {0};
@@ -243,8 +241,8 @@ static void warn_of_missing(const struct look *look, bool cuts_inputs, bool cuts
                       "--mode minimal with --iter-inputs and --iter-golden");
 }
 
-/* Data that are made up depend on all inputs of a model: for a part with others they are others. */
-static int consider_made_up_data(const struct look *look, bool *ret_keep_inputs, struct error *err)
+/* Generated data depend on all inputs of a model, so those of a subgraph differ. */
+static int consider_generated_data(const struct look *look, bool *ret_keep_inputs, struct error *err)
 {
     if (look->model->inputs.count <= 1 && look->reduce->mode != REDUCE_MINIMAL) {
         *ret_keep_inputs = look->reduce->reduce_inputs;
@@ -281,7 +279,7 @@ static int consider_option(struct look *look, const struct parse *check, bool *r
         (look->reduce->verify || count_held(look, &look->outputs, &look->made.all) == 0) && !load->outputs.mark_all)
         rc = refuse_foreign(look, err);
     if (rc == 0 && comparison->load_outputs.count > 0 && data->files.count == 0)
-        rc = consider_made_up_data(look, ret_keep_inputs, err);
+        rc = consider_generated_data(look, ret_keep_inputs, err);
     if (rc == 0)
         warn_of_missing(look, look->reduce->reduce_inputs && !*ret_keep_inputs, look->reduce->reduce_outputs);
     return rc;

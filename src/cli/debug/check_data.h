@@ -1,8 +1,8 @@
-/* cli/debug/check_data.h: whether the data that a check compares with can be had for the parts of a model.
+/* cli/debug/check_data.h: tests whether a check has the data that subgraphs of the model need.
  *
- * `debug reduce` cuts a model anywhere, so that a check like `polygraphy run polygraphy_debug.onnx --load-inputs
- * in.json --load-outputs golden.json` needs data of tensors that the original has inside. What is missing would be
- * found out one candidate at a time, each of which says nothing; here it is said before the first.
+ * `debug reduce` cuts a model anywhere, so a check like `polygraphy run polygraphy_debug.onnx --load-inputs in.json
+ * --load-outputs golden.json` needs data of inner tensors of the original. Missing data would make the check of each
+ * such candidate inconclusive; this reports them before the first.
  */
 #ifndef CLI_DEBUG_CHECK_DATA_H
 #define CLI_DEBUG_CHECK_DATA_H
@@ -11,10 +11,10 @@
 #include "cli/parse/command.h"
 #include "onnx/model/model.h"
 
-/* Looks into the files that the check of `debug reduce` names, when it is `polygraphy run` (words, or a plain line in
- * quotes); of any other check nothing is said. One warning tells which tensors are missing and which option gives them.
- * ERR_INVALID when nothing could be judged: no output of the model is in the file, or parts would be fed with data made
- * up on the spot and compared with values of others. `*ret_keep_inputs`: inputs must not be cut, for that reason. */
+/* Examines the files that the check of `debug reduce` names, if it is `polygraphy run` (words, or a plain quoted line);
+ * other checks are not examined. A warning names missing tensors and the options that save them. ERR_INVALID if nothing
+ * could be judged: the file has no output of the model, or generated data would be compared with outputs for other
+ * data. `*ret_keep_inputs`: inputs must not be cut, for that reason. */
 int check_data_look(const struct command_context *context, const struct debug_reduce_settings *settings,
                     struct model *model, bool *ret_keep_inputs, struct error *err);
 

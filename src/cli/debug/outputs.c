@@ -8,7 +8,7 @@
 #include "debug/check/report.h"
 #include "format/ci/junit.h"
 
-/* Of each stream of a check; what lies in between is in artifacts, where they were wanted. */
+/* Bytes of each stream of a check in a test case; artifacts contain the rest, if requested. */
 #define LOG_SHOWN ((size_t)8 << 10)
 
 /* ---- What the session judges ---- */
@@ -29,7 +29,7 @@ static void add_output(const struct process_output *output, struct string_builde
     string_release(&text);
 }
 
-/* Of a search, what was tried is not what is tested: bad candidates are its daily bread. */
+/* The candidates of a search are not test cases: failures among them are expected. */
 static void add_test(const struct debug_outputs *outputs, const struct judged_candidate *judged,
                      const struct report_candidate *candidate)
 {
@@ -215,6 +215,6 @@ void debug_outputs_close(struct debug_outputs *outputs)
     result_free(outputs->result);
     report_free(outputs->report);
     if (outputs->has_json)
-        json_writer_release(&outputs->json); /* without commit no file is left */
+        json_writer_release(&outputs->json); /* without a commit the file is removed */
     *outputs = (struct debug_outputs){.has_json = false};
 }

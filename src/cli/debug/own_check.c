@@ -11,9 +11,9 @@
 #include "comparator/infer/driver.h"
 #include "onnx/model/model.h"
 
-#define MOST_OUTPUTS 8 /* that an error lists */
+#define MOST_OUTPUTS 8 /* in an error */
 
-/* In the folder. */
+/* Files in the folder. */
 #define INPUTS "inputs.json"
 #define REFERENCE "golden.json"
 
@@ -70,7 +70,7 @@ int own_check_refuse(const struct command_context *context, struct error *err)
 
 /* ---- Outputs by name ---- */
 
-/* The outputs that the check compares, as far as it may; in the arena. */
+/* The outputs that the check compares; in the arena. */
 static struct words list_outputs(const struct command_context *context, const struct model *model)
 {
     struct arena *arena = parse_arena((struct parse *)context->parse);
@@ -181,7 +181,7 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
     }
     parse_add_given_of_group(parse, &comparison_options, NULL, words);
     if (comparison_is_of_values(parse) && parse_given(parse, "--infinities-compare-equal") == NULL)
-        *VECTOR_APPEND(words) = "--infinities-compare-equal"; /* as in all debug tools, also when it is typed */
+        *VECTOR_APPEND(words) = "--infinities-compare-equal"; /* default of all debug tools */
     settings->command.count = words->count;
     *VECTOR_APPEND(words) = NULL;
     settings->command.items = words->items;

@@ -57,7 +57,7 @@ static const struct option passes_rows[] = {
     JOBS_ROW(struct debug_passes_settings, "", ""),
 };
 
-/* What goes between two names cannot be part of one. */
+/* Separators of names cannot be part of a name. */
 static int finish_passes(struct parse *parse, void *given, struct error *err)
 {
     struct debug_passes_settings *settings = given;
@@ -109,8 +109,8 @@ struct passes_command {
     struct debug_outputs outputs;
     struct debug_session *session;
     struct decisions decisions;
-    struct word_list refused; /* decisions that cannot be switched off together with these */
-    struct own_check check;   /* of this tool, unless the user has one */
+    struct word_list refused; /* optimizations that cannot be disabled together with these */
+    struct own_check check;   /* the default check, unless --check is given */
     struct passes_result result;
 };
 
@@ -126,7 +126,7 @@ static int choose_runner(struct passes_command *command, struct error *err)
     static const struct option_group *const of_engines[] = {&engine_config_options, &engine_network_options,
                                                             &tensorrt_options};
     const struct command_context *context = command->context;
-    /* A check of the user's may only build. */
+    /* A --check may only build. */
     enum trt_need need = parse_given(context->parse, "--check") != NULL ? TRT_BUILDS : TRT_RUNS;
     const struct tensorrt_description *library;
     int rc = run_model_refuse_idle(context, &command->values->runners, of_engines, ARRAY_LEN(of_engines), err);
@@ -144,7 +144,7 @@ static int choose_runner(struct passes_command *command, struct error *err)
 
 /* ---- The check ---- */
 
-/* `polygraphy run` of the model, as the user wrote it. */
+/* Appends `polygraphy run` of the model, with the user's options. */
 static void add_run(const struct passes_command *command, bool for_reference, struct word_list *words)
 {
     const struct parse *parse = command->context->parse;
@@ -154,13 +154,13 @@ static void add_run(const struct passes_command *command, bool for_reference, st
     parse_add_given_of_group(parse, &convert_model_options, NULL, words);
 }
 
-/* Of all that is tried. */
+/* Path of the list of all tried optimizations. */
 static const char *list_path(const struct passes_command *command)
 {
     return arena_printf(command->subject.arena, "%s/all_off.txt", command->values->folder);
 }
 
-/* Runs the model with nothing decided. */
+/* Computes the reference: the model with all tried optimizations disabled. */
 static int make_reference(struct passes_command *command, struct error *err)
 {
     struct arena *arena = command->subject.arena;
@@ -184,7 +184,7 @@ static int make_reference(struct passes_command *command, struct error *err)
     return rc;
 }
 
-/* Where nothing can be run with all of them switched off. */
+/* Removes optimizations without which the model does not run. */
 static int leave_out_refused(struct passes_command *command, struct error *err)
 {
     struct word_list words = {0};
@@ -197,7 +197,7 @@ static int leave_out_refused(struct passes_command *command, struct error *err)
     return rc;
 }
 
-/* A reference, or what shows that there could be one: the model runs with all that is tried switched off. */
+/* Computes the reference, or at least verifies that the model runs with all tried optimizations disabled. */
 static int prepare_end(struct passes_command *command, struct error *err)
 {
     struct error why;
@@ -216,8 +216,7 @@ static int prepare_end(struct passes_command *command, struct error *err)
     return why.code;
 }
 
-/* Where the user takes away what the reference is without, only settings would be left to differ; who means these asks
- * for them. */
+/* If the user's options equal the reference's, only settings could differ; --among requests these. */
 static int refuse_equal_ends(const struct passes_command *command, struct error *err)
 {
     const struct parse *parse = command->context->parse;
@@ -233,7 +232,7 @@ static int refuse_equal_ends(const struct passes_command *command, struct error 
                      option[0], option[1]);
 }
 
-/* Unless the user has one: the model, with what is not switched off, is compared with the reference. */
+/* Without --check: compares the model with the reference. */
 static int make_check(struct passes_command *command, struct error *err)
 {
     struct check_settings *settings = &command->session_settings.check;
@@ -259,7 +258,7 @@ static int make_check(struct passes_command *command, struct error *err)
 
 /* ---- What was found ---- */
 
-/* The decisions that have to be off. */
+/* The optimizations to disable. */
 static struct words list_off(const struct passes_command *command)
 {
     const struct bitset *off = &command->result.off;
@@ -271,7 +270,7 @@ static struct words list_off(const struct passes_command *command)
     return (struct words){.items = items, .count = count};
 }
 
-/* The check once more, without what was found, and with the kernels that layers have with it. */
+/* Runs the check without the culprits, with the kernels that layers have with them. */
 static int force_kernels(const struct passes_command *command, struct words off, struct other_kernels *ret,
                          struct error *err)
 {
@@ -299,7 +298,7 @@ static int force_kernels(const struct passes_command *command, struct words off,
     return 0;
 }
 
-/* Whether the kernels are the reason, as far as the check tells. */
+/* Tests whether the kernels are the cause, if the check allows it. */
 static void check_kernels(const struct passes_command *command, struct words off, struct other_kernels *ret)
 {
     const struct check_settings *check = &command->session_settings.check;
@@ -314,7 +313,7 @@ static void check_kernels(const struct passes_command *command, struct words off
         ret->why_not = arena_strdup(command->subject.arena, error.message);
 }
 
-/* Which nodes the cause replaces. The answer stands without that: a model may be too large to be saved. */
+/* Finds the nodes that the cause replaces. Failures are not errors: a model may be too large to be saved. */
 static void compare_rewritten(const struct passes_command *command, struct words off, struct rewriting *ret)
 {
     struct error error = {0};
@@ -332,7 +331,7 @@ static void compare_rewritten(const struct passes_command *command, struct words
 
 /* ---- The command ---- */
 
-/* The model, what is tried, and data that the command line of the check does not tell. */
+/* Hashes the model, the tried optimizations, and data that are not in the check's command line. */
 static int hash_passes_session(const struct passes_command *command, struct hash *ret, struct error *err)
 {
     const struct word_list *decisions = &command->decisions.names;
@@ -342,7 +341,7 @@ static int hash_passes_session(const struct passes_command *command, struct hash
 
     if (rc < 0)
         return rc;
-    if (model_open(command->subject.model, NULL, &model, NULL) == 0) { /* a check may take any file */
+    if (model_open(command->subject.model, NULL, &model, NULL) == 0) { /* a check may accept any file */
         rc = external_data_hash(model, ret, err);
         model_free(model);
     }
@@ -359,7 +358,7 @@ static int hash_passes_session(const struct passes_command *command, struct hash
     return rc;
 }
 
-/* A part of the model for each set of culprits. Where that ends before its time, the others have the reason. */
+/* Finds a subgraph for each set of culprits. If that is interrupted, the others get the reason. */
 static int reduce_culprits(struct passes_command *command, struct words off, struct passes_report *report,
                            struct error *err)
 {
@@ -390,7 +389,7 @@ static int reduce_culprits(struct passes_command *command, struct words off, str
     return rc;
 }
 
-/* The model that has the nodes that are replaced. */
+/* Draws the model with the replaced nodes. */
 static void draw_page(struct passes_command *command, const struct passes_report *report)
 {
     const char *path = report->rewriting.without_path;
@@ -529,7 +528,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_passes_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {
     "--check", "--atol",  "--rtol",   "--load-inputs", "--load-outputs", "--decisions",          "-o",
     "--trt",   "--among", "--reduce", "--providers",   "--flaky",        DEBUG_SEARCH_ESSENTIAL, NULL};

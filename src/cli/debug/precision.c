@@ -1,4 +1,4 @@
-/* precision.c: find the layers that have to run in higher precision. */
+/* cli/debug/precision.c: find the layers that need higher precision. */
 #include <stdlib.h>
 #include <sys/stat.h>
 
@@ -24,12 +24,12 @@ struct precision_command {
     const struct command_context *context;
     const struct debug_precision_settings *values;
     struct debug_outputs outputs;
-    const struct tensorrt_description *library; /* engines are TensorRT's; NULL: the built-in engine's */
-    struct trt_builds trt;                      /* of them */
+    const struct tensorrt_description *library; /* builder of engines; NULL: the built-in engine */
+    struct trt_builds trt;                      /* its builds */
     enum precision_form form;
-    struct engine_builds builds; /* what says which layers there are; else, engines, too */
+    struct engine_builds builds; /* determines the layers, and else builds engines */
     struct session_settings session_settings;
-    struct hash hash; /* of the model and of what else decides on the candidates */
+    struct hash hash; /* of the model and of everything else that determines the candidates */
     struct debug_session *session;
     struct precision_lab_settings lab_settings;
     struct precision_lab *lab;
@@ -37,7 +37,7 @@ struct precision_command {
 
 /* ---- Settings ---- */
 
-/* Neither precision that is above another one by itself is an error: the other follows, with a warning. */
+/* A missing lower or higher precision is implied, with a warning. */
 static void imply_precisions(struct precision_command *command, enum precision precision, const char *option)
 {
     bool *enabled = &command->builds.file.request.builder.precision.enabled[precision];
@@ -65,7 +65,7 @@ static void choose_precisions(struct precision_command *command)
     }
 }
 
-/* What candidates are called depends on --emit where nobody says it. */
+/* The default name of candidates depends on --emit. */
 static int refuse_model_as_artifact(const struct precision_command *command, struct error *err)
 {
     const char *path = command->values->file.model.path;
@@ -102,7 +102,8 @@ static void add_overrides(struct string_builder *text, const struct precision_ov
     string_add_char(text, ';');
 }
 
-/* What a replay belongs to. Scores decide on the order of a minimal search, and they follow from the data. */
+/* Hashes what a replay is bound to, including the data: they determine the scores, and so the order of a minimal
+ * search. */
 static int hash_precision_session(struct precision_command *command, struct model *model, struct error *err)
 {
     const struct debug_precision_settings *values = command->values;
@@ -165,7 +166,7 @@ static int choose_typed_models(struct precision_command *command, struct error *
     return rc;
 }
 
-/* The model that the layers are of; its nodes are called as these, each in its own way. */
+/* The model of the layers; each of its nodes has a unique name. */
 static int name_nodes(const struct network *network, struct model **ret, struct error *err)
 {
     struct model *model = model_copy(network->model);
@@ -190,7 +191,7 @@ static int name_nodes(const struct network *network, struct model **ret, struct 
     return rc;
 }
 
-/* Engines of the model that the layers are of, or of typed ones. */
+/* Opens builds of the layers' model, or of typed models. */
 static int open_trt(struct precision_command *command, struct error *err)
 {
     struct tensorrt_settings *settings = &command->trt.trt.request.settings;
@@ -216,7 +217,7 @@ static int open_trt(struct precision_command *command, struct error *err)
 
 /* ---- The command ---- */
 
-/* In an ONNX model, each node has a precision of its own. */
+/* In an ONNX model, each node has its own precision. */
 static int open_network(struct precision_command *command, struct error *err)
 {
     struct model *model;
@@ -249,7 +250,7 @@ static int open_lab(struct precision_command *command, struct error *err)
 {
     const struct debug_values *debug = &command->values->debug;
 
-    if (command->form != PRECISION_ENGINES) /* engines only serve for scores: their times do not matter */
+    if (command->form != PRECISION_ENGINES) /* engines are only used for scores, so their times do not matter */
         command->builds.file.request.builder.deterministic = true;
     command->lab_settings = (struct precision_lab_settings){
         .network = command->builds.network,
@@ -270,7 +271,7 @@ static int open_lab(struct precision_command *command, struct error *err)
     return precision_lab_new(&command->lab_settings, &command->lab, err);
 }
 
-/* Leaves `ret_measured` false, with a warning, when they cannot be measured: the answer is one all the same. */
+/* Leaves `ret_measured` false, with a warning, if errors cannot be measured: the answer is valid without them. */
 static int measure_errors(struct precision_command *command, const struct bitset *answer, struct precision_errors *ret,
                           bool *ret_measured, struct error *err)
 {
@@ -419,7 +420,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_precision_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {"--check",
                                         "--fp16",
                                         "--int8",

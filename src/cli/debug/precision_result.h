@@ -7,21 +7,21 @@
 #include "engine/network/network.h"
 #include "report/result.h"
 
-/* Everything is borrowed. */
+/* All pointers are borrowed. */
 struct precision_report {
     const struct precision_result *result;
     const struct network *network;
     const struct debug_precision_settings *values;
-    bool by_casts;                               /* the builder goes by the types of the model */
-    const struct precision_costs *costs;         /* NULL: there are no Casts */
-    const struct precision_costs *without_added; /* without the layers that are high only to save Casts */
-    const struct precision_errors *errors;       /* NULL: they were not measured */
-    enum data_type half;                         /* the lower precision that errors are of */
+    bool by_casts;                               /* the builder uses the types of the model */
+    const struct precision_costs *costs;         /* NULL: no Casts */
+    const struct precision_costs *without_added; /* without layers that are in higher precision only to save Casts */
+    const struct precision_errors *errors;       /* NULL: not measured */
+    enum data_type half;                         /* the lower precision of `errors` */
     int64_t iterations;
 };
 
-/* Fills the answer: which layers and ONNX nodes need the higher precision, how to build with them, what that costs, and
- * the largest errors of the outputs. docs/formats.md describes the members of the JSON document. */
+/* Fills the answer: layers and ONNX nodes that need the higher precision, how to build with them, costs, and the
+ * largest errors of the outputs. docs/formats.md describes the members of the JSON document. */
 void precision_result_fill(const struct precision_report *report, struct result *ret);
 
 #endif

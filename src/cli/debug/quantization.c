@@ -1,4 +1,4 @@
-/* cli/debug/quantization.c: what each quantizer of a model costs. */
+/* cli/debug/quantization.c: measure the cost of each quantizer of a model. */
 #include "backend/onnxrt/apart/backend.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -51,7 +51,7 @@ static void warn_of_bodies(const struct quantization_command *command)
                     command->subject.quantizers.inside);
 }
 
-/* Often the quantized one, by mistake. */
+/* Often it is the quantized model, by mistake. */
 static void warn_of_quantized_reference(const struct quantization_command *command)
 {
     const struct quantization_subject *subject = &command->subject;
@@ -85,7 +85,7 @@ static int measure_table(struct quantization_command *command, struct error *err
     warn_of_bodies(command);
     warn_of_quantized_reference(command);
     study->subject = &command->subject;
-    study->backend = &onnxrt_apart_backend; /* a model that crashes the runtime is what somebody may be after */
+    study->backend = &onnxrt_apart_backend; /* the model may crash the runtime */
     study->request = model_file_request(context, &settings->file);
     study->request.model.path = settings->file.model.path;
     study->float_path = settings->float_model;
@@ -97,7 +97,7 @@ static int measure_table(struct quantization_command *command, struct error *err
     return quantization_measure(study, &command->table, err);
 }
 
-/* The table comes first: it is the order in which the search goes. */
+/* The table is measured first: it determines the order of the search. */
 static int measure_and_search(struct quantization_command *command, struct error *err)
 {
     const struct command_context *context = command->context;
@@ -188,7 +188,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_quantization_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {"--float",     "--load-inputs",
                                         "--val-range", "--check",
                                         "--atol",      "--snr-threshold",

@@ -17,7 +17,7 @@
 #include "onnx/edit/model.h"
 #include "onnx/external/data.h"
 
-/* The values that branches are frozen to follow from the input data. */
+/* The values of frozen branches depend on the input data. */
 static int hash_input_data(const struct data_loader_settings *data, struct hash *hash, struct error *err)
 {
     SCOPED_STRING(text);
@@ -43,8 +43,8 @@ static int hash_input_data(const struct data_loader_settings *data, struct hash 
     return rc;
 }
 
-/* What a replay belongs to: the bytes of the model and of its external data, and whatever else decides on the
- * candidates. */
+/* Hashes what a replay is bound to: the bytes of the model and of its external data, and everything else that
+ * determines the candidates. */
 static int hash_reduction_session(const struct debug_reduce_settings *settings, struct model *model, struct hash *ret,
                                   struct error *err)
 {
@@ -74,7 +74,7 @@ static int hash_reduction_session(const struct debug_reduce_settings *settings, 
     return rc;
 }
 
-/* What is not said by options of `debug reduce` alone. */
+/* Settings that do not follow from options of `debug reduce` alone. */
 static struct reduce_settings settings_from_options(const struct command_context *context,
                                                     const struct debug_reduce_settings *settings,
                                                     struct data_loader *loader)
@@ -103,7 +103,7 @@ static struct reduce_settings settings_from_options(const struct command_context
     return ret;
 }
 
-/* Loads the model and makes it ready to be cut up. */
+/* Loads the model and prepares it for cutting. */
 static int prepare_model(const struct command_context *context, const struct debug_reduce_settings *settings,
                          struct model **ret, size_t *ret_nodes, struct hash *ret_hash, struct error *err)
 {
@@ -131,7 +131,7 @@ static int prepare_model(const struct command_context *context, const struct deb
     return rc;
 }
 
-/* One result may lie there, as nothing comes after it. */
+/* A single result may be saved at the candidates' path, because no candidate follows. */
 static int refuse_results_as_artifact(const struct debug_reduce_settings *settings, struct error *err)
 {
     const struct reduce_settings *reduce = &settings->reduce;
@@ -179,7 +179,7 @@ static void add_nodes(const struct reduction *reduction, const struct culprit *c
             result_add_node(result, model_node_label(model, (uint32_t)k));
 }
 
-/* With --all there may be more than the one that was found first. */
+/* With --all there may be further subgraphs. */
 static void add_more_culprits(const struct reduction *reduction, struct result *result)
 {
     if (reduction->result->count < 2)
@@ -247,7 +247,7 @@ static void fill_result(const struct reduction *reduction, struct result *ret)
     add_nodes(reduction, first, ret);
 }
 
-/* A model that was asked for and is not there is no success, or scripts would go on with whatever lies there. */
+/* A missing output model is an error, so that scripts do not continue with an older file. */
 static int refuse_missing_result(const struct debug_reduce_settings *settings, const struct reduce_result *result,
                                  struct error *err)
 {
@@ -264,7 +264,7 @@ static int refuse_missing_result(const struct debug_reduce_settings *settings, c
     return 0;
 }
 
-/* Data are generated, and the model does not tell all sizes of its inputs. */
+/* Whether data are generated and the model has dynamic input dimensions. */
 static bool has_open_sizes(const struct debug_reduce_settings *settings, struct model *model)
 {
     const struct data_loader_settings *data = &settings->file.data;
@@ -279,7 +279,7 @@ static bool has_open_sizes(const struct debug_reduce_settings *settings, struct 
     return open;
 }
 
-/* With --simplify, or to find sizes. Comes before anything that makes threads. */
+/* Started with --simplify, or to find sizes, before any thread is created. */
 static int start_sandbox(const struct command_context *context, const struct debug_reduce_settings *settings,
                          struct model *model, struct data_loader *loader, struct sandbox **ret, struct error *err)
 {
@@ -315,7 +315,7 @@ static void report_sizes(const struct command_context *context, const struct inp
     string_release(&option);
 }
 
-/* Sizes with which the model runs, for values of its tensors. */
+/* Finds sizes with which the model runs, for values of its tensors. */
 static int find_sizes(const struct command_context *context, const struct debug_reduce_settings *settings,
                       struct model *model, const struct sandbox *sandbox, struct data_loader *loader, struct error *err)
 {
@@ -427,7 +427,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_reduce_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {
     "--check", "-o",         "--mode",        "--load-inputs", "--fail-regex", "--check-timeout",
     "--flaky", "--min-good", "--iter-inputs", "--iter-golden", "--simplify",   DEBUG_SEARCH_ESSENTIAL,

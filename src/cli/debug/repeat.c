@@ -1,4 +1,4 @@
-/* repeat.c: run a command again and again, and sort what it leaves behind. */
+/* cli/debug/repeat.c: run a command repeatedly, and sort its artifacts into good and bad. */
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/outputs.h"
@@ -9,7 +9,7 @@ struct debug_repeat_settings {
     struct debug_values debug;
 };
 
-/* There is no model: every iteration checks whatever the command checks. */
+/* Without a model, every iteration is new. */
 static int identify_iteration(void *data, const void *search, struct candidate_description *ret, struct error *err)
 {
     (void)data, (void)search, (void)ret, (void)err;
@@ -58,7 +58,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_repeat_settings, debug.common.junit, junit_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {"--check",
                                         "--until",
                                         "--artifacts",

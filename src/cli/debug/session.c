@@ -88,10 +88,10 @@ struct session_settings debug_session_settings(const struct command_context *con
         ret.data = file->data.files;
     }
 
-    /* A line at the bottom of the terminal, for those who want to see plain information, and are not asked there. */
+    /* The progress line is shown at log level info or below, unless the user is asked on the terminal. */
     if (!context->progress || debug->common.logging.settings.threshold > LOG_INFO || ret.check.command.count == 0)
         return ret;
-    if (debug->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* otherwise some of them are not run again */
+    if (debug->until.end == ENDS_BY_ITSELF && !ret.load_replay) /* with a loaded replay some checks are not repeated */
         context->progress->total = debug->until.count;
     ret.progress = progress_line_show;
     ret.progress_data = context->progress;

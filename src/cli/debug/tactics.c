@@ -1,4 +1,4 @@
-/* tactics.c: prove which tactics make a build fail. */
+/* cli/debug/tactics.c: prove which tactics make a build fail. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,13 +21,13 @@ struct debug_tactics_settings {
     struct model_file_settings file;
     struct engine_values engine;
 
-    /* its own */
+    /* own options */
     const char *good, *bad; /* NULL: in `dir` */
     const char *dir;
-    const char *fixed; /* NULL: not wanted */
+    const char *fixed; /* NULL: not written */
 };
 
-/* Which tactics are taken is what the tool decides. */
+/* Options that choose tactics are refused, because the tool chooses them. */
 static int finish_tactics(struct parse *parse, void *given, struct error *err)
 {
     const struct debug_tactics_settings *values = given;
@@ -77,7 +77,7 @@ static const struct option_group tactics_options = {
 
 /* ---- The replays ---- */
 
-/* The replay at `path`, or those in it; or those of `kind` in the folder of --dir. */
+/* Loads the replay at `path`, or those in it; or those of `kind` in the folder of --dir. */
 static int load_builds(struct tactic_builds *builds, const char *kind, const char *path, const char *dir,
                        struct log *log, struct error *err)
 {
@@ -149,8 +149,7 @@ static bool replay_has(const struct tactic_replay *replay, const char *dtype)
     return false;
 }
 
-/* A replay that does not say may still show that it is from another precision: by tensors that neither the model has
- * nor the options allow. */
+/* A replay without a recorded precision may still have tensors of types that neither the model nor the options have. */
 static int refuse_other_types(const struct tactic_build *build, const struct engine_builds *builds, struct error *err)
 {
     for (int i = PRECISION_BFLOAT16; i < PRECISION_COUNT; i++) {
@@ -191,7 +190,7 @@ static int take_precision(struct engine_builds *builds, const struct tactic_pair
 
 /* ---- The session ---- */
 
-/* What verdicts belong to: the model, both replays, and in which precision and by what they are built. */
+/* Hashes what verdicts are bound to: the model, both replays, the precision and the builder. */
 static int hash_tactics_session(const struct command_context *context, const struct debug_tactics_settings *settings,
                                 const struct tactics_builds *builds, const struct tactic_pair *pair, struct hash *ret,
                                 struct error *err)
@@ -397,7 +396,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_tactics_settings, engine, tensorrt_options),
 };
 
-/* What a page of help has. */
+/* Options in the short help. */
 static const char *const essential[] = {"--check", "--dir",         "--good",       "--bad",   "--fp16",
                                         "--int8",  "--load-inputs", "--fail-regex", "--flaky", DEBUG_SEARCH_ESSENTIAL,
                                         NULL};

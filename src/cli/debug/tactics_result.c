@@ -8,9 +8,9 @@
 #include "base/text/names.h"
 #include "base/text/string_builder.h"
 
-#define MOST_LAYERS 10 /* that a line lists */
+#define MOST_LAYERS 10 /* in a line */
 
-/* The readable name when the replay has one, and the numbers in any case. */
+/* Appends the name, if the replay has one, and the numbers. */
 static void add_algorithm(const struct tactic_algorithm *algorithm, struct string_builder *ret)
 {
     if (algorithm->name)
@@ -24,7 +24,7 @@ static const struct tactic_difference *first_found(const struct tactic_isolation
     return &isolation->differences.items[bitset_next(&isolation->search.found, 0)];
 }
 
-/* The kernel of the bad build's tactics that were found. */
+/* Appends the kernel of the bad build's tactics found. */
 static void add_kernel_name(const struct tactic_isolation *isolation, struct string_builder *ret)
 {
     tactic_algorithm_kernel_text(first_found(isolation)->bad, ret);
@@ -40,8 +40,8 @@ static void add_layers(const struct tactic_isolation *isolation, const struct bi
     short_list_end(&list);
 }
 
-/* Whether builds without the kernel can be asked for by its name. Those of ONNX Runtime say how an operator is run,
- * whichever it is: to leave one out takes more away than a kernel. */
+/* Whether the kernel can be excluded by name. Kernels of ONNX Runtime stand for a way to run any operator: excluding
+ * one would exclude more than a kernel. */
 static bool can_be_excluded(const struct tactic_isolation *isolation)
 {
     const char *name = first_found(isolation)->bad->name;
@@ -73,7 +73,7 @@ static void add_kernel_evidence(const struct tactic_isolation *isolation, struct
             found == 1 ? " alone" : "");
 }
 
-/* Whether there is another cause besides the tactics that were found. */
+/* Adds lines about other causes in addition to the tactics found. */
 static void add_rest(const struct tactic_isolation *isolation, struct result *ret)
 {
     const struct isolation_kernel *kernel = &isolation->kernel;
@@ -219,7 +219,7 @@ static void list_layers(const struct tactic_isolation *isolation, const struct b
         *VECTOR_APPEND(ret) = isolation->differences.items[i].layer;
 }
 
-/* A build that was checked: the replay that most tactics are of, the layers whose tactics are of the other one. */
+/* Adds a checked build: the replay of most tactics, and the layers with tactics of the other one. */
 static void add_build(const struct tactic_isolation *isolation, const char *replay, const struct bitset *exchanged,
                       enum verdict verdict, struct result *ret)
 {
@@ -244,7 +244,7 @@ static void add_builds(const struct tactic_isolation *isolation, struct result *
     result_begin_table(ret, &build_table);
     add_build(isolation, "good", &one, VERDICT_PASS, ret);
     add_build(isolation, "bad", &one, VERDICT_FAIL, ret);
-    if (bitset_count(found) < isolation->differences.count) { /* else it is these two */
+    if (bitset_count(found) < isolation->differences.count) { /* else these are the same two builds */
         add_build(isolation, "good", found, VERDICT_FAIL, ret);
         add_build(isolation, "bad", found, isolation->search.without, ret);
     }
@@ -288,7 +288,7 @@ static void add_kernel_facts(const struct tactic_isolation *isolation, struct re
     if (fault)
         bitset_subtract(&harmless, fault);
     else
-        bitset_clear(&harmless); /* nothing is known of them */
+        bitset_clear(&harmless); /* unknown */
     result_begin_record(ret, "kernel");
     result_add_text(ret, "name", name.data);
     result_add_flag(ret, "proven", fault != NULL);
@@ -315,7 +315,7 @@ static void add_found_facts(const struct tactic_isolation *isolation, struct res
     add_builds(isolation, ret);
 }
 
-/* The ONNX nodes of the layers whose tactics make the difference: those of one kernel, if each of them was seen to. */
+/* Adds the ONNX nodes of the layers whose tactics make the difference: those of one kernel if each was tested. */
 static void add_fault_nodes(const struct tactic_isolation *isolation, const struct network *network, struct result *ret)
 {
     const struct group_search *of_kernel = &isolation->kernel.search;

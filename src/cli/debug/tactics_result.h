@@ -6,7 +6,7 @@
 #include "engine/network/network.h"
 #include "report/result.h"
 
-/* Fills the answer. `network` has the layers that the replays are of. */
+/* Fills the answer. `network`: the layers of the replays. */
 void tactics_result_fill(const struct tactic_isolation *isolation, const struct network *network, struct result *ret);
 
 #endif

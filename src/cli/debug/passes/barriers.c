@@ -8,14 +8,14 @@
 #include "onnx/model/mark_outputs.h"
 #include "onnx/write/model.h"
 
-#define MOST_BARRIERS 4000 /* that are tried by themselves; more are more outputs than a runtime is made for */
+#define MOST_BARRIERS 4000 /* limit of the default list: runtimes do not support more outputs */
 
 bool barriers_own(const char *decision)
 {
     return strncmp(decision, BARRIER_PREFIX, sizeof(BARRIER_PREFIX) - 1) == 0;
 }
 
-/* One that a node makes and another reads, and that is no constant. */
+/* Whether a tensor is an output of a node, has a consumer, and is not constant. */
 static bool is_inside(const struct subgraph *whole, const struct bitset *used, const struct bitset *outputs,
                       uint32_t value)
 {
@@ -29,7 +29,7 @@ static bool is_inside(const struct subgraph *whole, const struct bitset *used, c
     return type.not_a_tensor == NULL;
 }
 
-/* By nodes, and subgraphs of nodes. */
+/* Marks values with consumers among nodes and their subgraphs. */
 static void find_used(const struct model *model, struct bitset *ret)
 {
     bitset_init(ret, model->values.count);

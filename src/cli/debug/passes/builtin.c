@@ -1,5 +1,5 @@
-/* cli/debug/passes/builtin.c: what the built-in engine decides: what it fuses and folds, in which layouts layers
- * exchange tensors, and whose tactics they have. */
+/* cli/debug/passes/builtin.c: optimizations of the built-in engine: fusions, foldings, layouts in which layers exchange
+ * tensors, and providers of tactics. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,11 +12,11 @@
 #include "cli/model_file.h"
 #include "engine/build/decisions.h"
 
-/* Everything that has a kernel for any operator, and so cannot be done without. */
+/* The provider that has a kernel for any operator, and so cannot be disabled. */
 #define LAST_RESORT "onnxrt"
 
-/* Checks have tactics that do not depend on time, so that a switched-off fusion is what makes the difference and not
- * another tactic; layers that a replay names have its. */
+/* Checks use tactics that do not depend on time, so that a disabled fusion makes the difference and not another tactic;
+ * a replay fixes those of its layers. */
 static const char *const fixed[] = {"--deterministic", NULL};
 
 static bool begins_with(const char *name, const char *beginning)
@@ -46,9 +46,9 @@ static bool is_source(const char *decision)
 
 /* ---- Builds ---- */
 
-/* An engine with some decisions switched off, or a network alone. */
+/* An engine with some optimizations disabled, or its network. */
 struct build {
-    struct log log; /* nothing is shown: what is built here is not what anybody runs */
+    struct log log; /* without output: these builds are internal */
     struct command_context context;
     struct engine_file file;
     struct network *network;
@@ -62,7 +62,7 @@ static void build_release(struct build *build)
     engine_file_release(&build->file);
 }
 
-/* `replay` may be NULL: what the command line says. It is to be released in any case, and must not be moved. */
+/* `replay` NULL: that of the command line. Release `ret` in any case; it must not be moved. */
 static int build_without(const struct passes_subject *subject, struct words off, const struct tactic_replay *replay,
                          bool network_only, struct build *build, struct error *err)
 {
@@ -93,7 +93,7 @@ static int build_without(const struct passes_subject *subject, struct words off,
 
 /* ---- What it decides ---- */
 
-/* Sources that layers take tactics of, and layouts: what the engine's layers have. Then what was fused and folded. */
+/* Adds providers of the layers' tactics, and their layouts, then fusions and foldings. */
 static void add_taken(const struct build *build, struct arena *arena, struct word_list *ret)
 {
     struct decision_list decisions = {0};
@@ -112,7 +112,7 @@ static void add_taken(const struct build *build, struct arena *arena, struct wor
     free(decisions.items);
 }
 
-/* What would be fused and folded with all of these off. */
+/* Adds fusions and foldings that occur with all of these disabled. */
 static int add_hidden(const struct passes_subject *subject, struct word_list *known, struct error *err)
 {
     struct build build;
@@ -125,8 +125,8 @@ static int add_hidden(const struct passes_subject *subject, struct word_list *kn
     return rc;
 }
 
-/* What is switched off lets others act: a bias that is not folded into weights is fused. So that is asked for, too,
- * until with everything off nothing is decided. */
+/* Disabling an optimization enables others: a bias that is not folded into weights is fused. So the search repeats
+ * until none is left. */
 static int list_all(const struct passes_subject *subject, struct word_list *ret, struct error *err)
 {
     struct build build;
@@ -145,8 +145,8 @@ static int list_all(const struct passes_subject *subject, struct word_list *ret,
 
 /* ---- In a process of its own ---- */
 
-/* In the copy: the question is the address of the subject, which is the same there. The answer is a byte that says how
- * it went, and names with line breaks in between, or what went wrong. */
+/* In the forked process: the question is the address of the subject, which is valid there. The answer is a status byte,
+ * and names separated by line breaks, or an error. */
 static void answer_decision(const void *data, int answer_to, struct bounded_bytes question)
 {
     const struct passes_subject *subject = NULL;
@@ -190,7 +190,7 @@ static const char *const *read_names(struct text lines, struct arena *arena)
     return ret;
 }
 
-/* Kernels leave threads behind, and of a program that has threads no copies can be made, which run the checks
+/* Runs in a forked process, because kernels leave threads behind, and a program with threads cannot fork the checks
  * (base/process/fork_server.h). */
 static int list_apart(const struct passes_subject *subject, const char *const **ret, struct error *err)
 {
@@ -214,7 +214,7 @@ static int list_apart(const struct passes_subject *subject, const char *const **
     return rc;
 }
 
-/* All of them are found together, for the first kind that is asked about. */
+/* All kinds are found together, on the first request. */
 static int find_builtin_decisions(const struct passes_subject *subject, bool (*owns)(const char *decision),
                                   struct decisions *ret, struct error *err)
 {
@@ -252,7 +252,7 @@ static int find_fusions(const struct passes_subject *subject, struct decisions *
 
 /* ---- To do without ---- */
 
-/* An option with what follows the colon of each name. */
+/* Adds an option with the parts of the names after the colon. */
 static void add_option(const char *option, struct words off, struct remedies *ret)
 {
     SCOPED_STRING(line);
@@ -291,7 +291,7 @@ static void add_remedies_of_barriers(struct words off, struct remedies *ret)
 
 /* ---- What an engine consists of ---- */
 
-/* A layer is the same in both when its name and its tactic are. */
+/* Lists layers with another name or tactic. */
 static void list_other_layers(const struct engine *engine, const struct engine *other, struct arena *arena,
                               struct rewritten_list *ret)
 {
@@ -312,7 +312,7 @@ static void list_other_layers(const struct engine *engine, const struct engine *
     }
 }
 
-/* Saves the replay if the layers can have all of these tactics. */
+/* Saves the replay if the layers support all of these tactics. */
 static int force_kernels(const struct passes_subject *subject, struct words off, const struct engine *with,
                          const struct tactic_replay *replay, const char *path, struct error *err)
 {
@@ -343,7 +343,7 @@ static bool has_tactics_of_its_own(struct words off)
     return false;
 }
 
-/* Whether it is the kernels, as far as that is known without a check. What goes wrong here is why it is not. */
+/* Tests whether kernels differ, without a check. An error is the reason why that is unknown. */
 static void compare_kernels(const struct passes_subject *subject, struct words off, const struct build *with,
                             const struct build *without, const char *folder, struct other_kernels *ret)
 {
@@ -402,14 +402,13 @@ static const struct decision_source sources[] = {
     {.name = "foldings", .owns = is_folding, .find = find_foldings, .add_remedies = add_remedies_of_foldings},
     {.name = "fusions", .owns = is_fusion, .find = find_fusions, .add_remedies = add_remedies_of_fusions},
     {.name = "barriers",
-     .on_request = true, /* fusions have names and places of their own */
+     .on_request = true, /* fusions already name places */
      .owns = barriers_own,
      .find = barriers_find,
      .add_remedies = add_remedies_of_barriers},
 };
 
-/* In this order: of a fusion and the kernel that computes what is fused, either of which is enough, the first one stays
- * on. */
+/* The order matters: if a fusion or the kernel of the fused layer is enough, the first one stays enabled. */
 static const struct decision_source *const source_list[] = {&sources[0], &sources[1], &sources[2],
                                                             &sources[3], &sources[4], NULL};
 

@@ -16,13 +16,13 @@ static void engine_labels_init(struct engine_labels *labels, const struct engine
     node_labels_init(&labels->nodes, engine->network->model);
 }
 
-/* Of the node that the layer begins with, which says what kind of kernel it has. */
+/* Label of the layer's first node, which determines its kind of kernel. */
 static struct text label_of(const struct engine_labels *labels, size_t layer)
 {
     return labels->nodes.items[labels->engine->network->layers.items[layer].nodes.items[0]];
 }
 
-/* The layers by their first nodes. */
+/* Maps first nodes to layers. */
 static int map_layers(const struct engine_labels *labels, struct name_map *ret, struct error *err)
 {
     for (size_t i = 0; i < labels->engine->network->layers.count; i++)

@@ -1,4 +1,4 @@
-/* cli/debug/passes/onnxrt.c: what ONNX Runtime decides: which optimizers change a model, and how kernels compute. */
+/* cli/debug/passes/onnxrt.c: optimizations of ONNX Runtime: optimizers that change a model, and settings of kernels. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,11 +33,11 @@ static bool is_optimizer(const char *decision)
     return !disabled_name_has_kind(decision) && !is_setting(decision) && !is_threads(decision);
 }
 
-/* A session that flushes denormal numbers sets the processor for all that this process computes, and for checks that
- * are forked off it. Here sessions are only looked at. */
+/* A session that flushes denormal numbers sets the processor for this whole process and for forked checks. Sessions
+ * here are only inspected. */
 #define DENORMALS_KEY "session.set_denormal_as_zero"
 
-/* The settings that the options give, with these decisions disabled. */
+/* Settings of the options, with these optimizations disabled. */
 static struct onnxrt_settings settings_without(const struct passes_subject *subject, struct words off)
 {
     struct onnxrt_settings ret = subject->settings->file.onnxrt.runtime;
@@ -70,7 +70,7 @@ static struct onnxrt_settings settings_without(const struct passes_subject *subj
     return ret;
 }
 
-/* Some rules belong to several optimizers, and are switched off in all of them. */
+/* Rules that belong to several optimizers are disabled in all of them. */
 static void add_optimizer(const char *name, struct decisions *ret)
 {
     const char *const *rules = onnxrt_optimizer_rules(name);
@@ -81,7 +81,7 @@ static void add_optimizer(const char *name, struct decisions *ret)
         decisions_add(ret, *rules);
 }
 
-/* In a process of its own: a runtime that crashes on this model is what somebody may be after. */
+/* In a separate process: the runtime may crash on this model. */
 static int open_session(const struct passes_subject *subject, struct backend_request *request, struct error *err)
 {
     struct backend_session *opened;
@@ -94,7 +94,7 @@ static int open_session(const struct passes_subject *subject, struct backend_req
     return rc;
 }
 
-/* Adds those that change the model with these switched off. */
+/* Adds optimizers that change the model with these disabled. */
 static int find_more_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
     const struct words off = {.items = ret->names.items, .count = ret->names.count};
@@ -119,8 +119,8 @@ static int find_more_optimizers(const struct passes_subject *subject, struct dec
     return rc;
 }
 
-/* Those that change the model, in the order in which they are applied, as the log of a session says; then those that
- * would if these did not, and so on: only with all of them off is the model left as it is written. */
+/* Adds optimizers that change the model, in their order in the log of a session; then those that change it with the
+ * first ones disabled, and so on: with all of them disabled the model is not changed. */
 static int find_optimizers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
     const struct command_context *context = subject->context;
@@ -148,7 +148,7 @@ done:
     return rc;
 }
 
-/* ONNX Runtime takes any name of an optimizer, and says nothing of one that it has not. */
+/* ONNX Runtime accepts unknown names of optimizers silently. */
 static void doubt_optimizer(const char *decision, struct log *log)
 {
     SCOPED_STRING(instead);
@@ -187,7 +187,7 @@ static const struct decision_source optimizer_source = {.name = "optimizers",
 
 /* ---- Settings ---- */
 
-/* Constants that kernels may lay out anew before the first run. */
+/* Whether the model has constants that kernels may prepack before the first run. */
 static bool has_weights(const struct model *model)
 {
     for (size_t i = 0; i < model->initializers.count; i++) {
@@ -205,7 +205,8 @@ static bool has_functions(const struct model *model)
     return model->function_count > 0;
 }
 
-/* 4-bit weights of a MatMul, in blocks: their kernel rounds the other factor to 8 bits, unless it is told not to. */
+/* Whether the model has 4-bit weights of a MatMul, in blocks: their kernel rounds the other factor to 8 bits by
+ * default. */
 static bool has_blocked_weights(const struct model *model)
 {
     for (size_t i = 0; i < model->nodes.count; i++)
@@ -216,12 +217,12 @@ static bool has_blocked_weights(const struct model *model)
     return false;
 }
 
-/* Entries that change what is computed, not only how fast, and for which models. Others that do switch single
- * optimizers, which are told apart by their own names. */
+/* Entries that change results, not only speed, and the models that they apply to. Others that do disable single
+ * optimizers, which have names. */
 static const struct {
     const char *entry;
     bool (*can_act)(const struct model *model);
-    bool needs_saturation; /* acts only where products saturate */
+    bool needs_saturation; /* only has an effect if products saturate */
 } settings[] = {
     {"session.disable_prepacking=1", has_weights, false},
     {SATURATION_SETTING, saturation_is_possible, true},
@@ -229,7 +230,7 @@ static const struct {
     {"session.qdq_matmulnbits_accuracy_level=1", has_blocked_weights, false},
 };
 
-/* Those that only a user switches on. */
+/* Entries that are only active if the user sets them. */
 static const char *const requests[] = {
     "session.enable_quant_qdq_cleanup",
     DENORMALS_KEY,
@@ -240,7 +241,7 @@ static const char *const requests[] = {
     "mlas.use_lut_gemm",
 };
 
-/* Whether the user has said something of this key, and the value. */
+/* The user's value of this key, or NULL. */
 static const char *given_value(const struct onnxrt_entries *config, const char *key)
 {
     const char *ret = NULL;
@@ -315,7 +316,7 @@ static const struct decision_source thread_source = {
 
 /* ---- What it makes of a model ---- */
 
-/* What the runtime makes of the model, as a file. */
+/* Saves the model as rewritten by the runtime. */
 static int save_rewritten(const struct passes_subject *subject, struct words off, const char *path, struct model **ret,
                           struct error *err)
 {
@@ -339,7 +340,7 @@ static int save_rewritten(const struct passes_subject *subject, struct words off
 
 /* ---- Barriers ---- */
 
-/* An optimizer hides tensors, so its places are found among those that are gone. */
+/* Optimizers remove tensors, so places are found among removed ones. */
 static int find_barriers(const struct passes_subject *subject, struct decisions *ret, struct error *err)
 {
     struct model *rewritten = NULL;
@@ -370,8 +371,8 @@ static void add_remedies_of_barriers(struct words off, struct remedies *ret)
     barriers_add_option("--onnx-outputs", off, ret);
 }
 
-/* An optimizer that acts in one place only and the tensor there are one cause under two names: tried together, they
- * would make the answer longer and the search, too. */
+/* Only on request: an optimizer that acts in one place and the tensor there are one cause under two names, which would
+ * make answer and search longer. */
 static const struct decision_source barrier_source = {.name = "barriers",
                                                       .on_request = true,
                                                       .owns = barriers_own,

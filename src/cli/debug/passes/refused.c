@@ -8,11 +8,11 @@ struct attempt {
     struct word_list *words;
     const char *path;
     struct words decisions;
-    struct bitset on;    /* all but those that are off so far */
-    const char *message; /* of the last one that failed */
+    struct bitset on;    /* all but those disabled so far */
+    const char *message; /* of the last failure */
 };
 
-/* With all switched off that is not `on`. */
+/* Tries with all but `on` disabled. */
 static int try_without(struct attempt *attempt, const struct bitset *on, bool *ret, struct error *err)
 {
     struct process_result result;
@@ -30,9 +30,9 @@ static int try_without(struct attempt *attempt, const struct bitset *on, bool *r
     return 0;
 }
 
-static int switch_off_halves(struct attempt *attempt, size_t first, size_t end, struct error *err);
+static int disable_halves(struct attempt *attempt, size_t first, size_t end, struct error *err);
 
-/* Switches off as many of these as can be. */
+/* Disables as many of these as possible. */
 static int switch_off(struct attempt *attempt, size_t first, size_t end, struct error *err)
 {
     SCOPED_BITSET(on);
@@ -45,10 +45,10 @@ static int switch_off(struct attempt *attempt, size_t first, size_t end, struct 
     rc = try_without(attempt, &on, &works, err);
     if (rc == 0 && works)
         bitset_intersect(&attempt->on, &on);
-    return rc < 0 || works || end - first == 1 ? rc : switch_off_halves(attempt, first, end, err);
+    return rc < 0 || works || end - first == 1 ? rc : disable_halves(attempt, first, end, err);
 }
 
-static int switch_off_halves(struct attempt *attempt, size_t first, size_t end, struct error *err)
+static int disable_halves(struct attempt *attempt, size_t first, size_t end, struct error *err)
 {
     size_t middle = first + (end - first) / 2;
     int rc = middle > first ? switch_off(attempt, first, middle, err) : 0;
@@ -89,7 +89,7 @@ int refused_leave_out(const struct passes_subject *subject, struct word_list *wo
         goto done;
     log_message(log, LOG_INFO, "The model does not run with all %zu disabled: searching for those that can be disabled",
                 attempt.decisions.count);
-    rc = switch_off_halves(&attempt, 0, attempt.decisions.count, err);
+    rc = disable_halves(&attempt, 0, attempt.decisions.count, err);
     if (rc < 0)
         goto done;
     name_part(&attempt, decisions, ret_refused);

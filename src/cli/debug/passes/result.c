@@ -10,10 +10,10 @@
 #include "cli/options/runners/disabled.h"
 #include "debug/quantization/saturation.h"
 
-#define MOST_NODES 5     /* that a line lists */
-#define MOST_DECISIONS 8 /* the same; the line of options, and JSON, have all */
+#define MOST_NODES 5     /* in a line */
+#define MOST_DECISIONS 8 /* in a line; the line of options and JSON have all */
 
-/* The names of a set, with commas in between. An entry of a configuration is called after what switches it off. */
+/* Appends the names of a set, separated by commas. A configuration entry is named after what it disables. */
 static void add_set(const struct passes_report *report, const struct bitset *set, struct string_builder *ret)
 {
     struct short_list names = {.text = ret, .most = MOST_DECISIONS};
@@ -75,8 +75,8 @@ static const char *failure_of(const struct passes_report *report)
     return NULL;
 }
 
-/* Where culprits are no part of the cause, both sentences are true: they fail, but not next to what is enabled in the
- * answer. */
+/* If culprits are not part of the cause, both sentences are true: they fail alone, but not with what the answer leaves
+ * enabled. */
 static void add_culprits(const struct passes_report *report, struct result *ret)
 {
     const struct passes_result *result = report->result;
@@ -157,7 +157,7 @@ static void add_rewriting(const struct rewriting *rewriting, struct result *ret)
 
 /* In the order of enum remedy_form. */
 static const struct {
-    const char *key, *words; /* for programs, and in front of the line */
+    const char *key, *words; /* for programs, and at the beginning of the line */
 } forms[REMEDY_FORMS] = {
     [REMEDY_OPTION] = {"polygraphy", "polygraphy run ..."},
     [REMEDY_C] = {"c", "in C:"},
@@ -165,7 +165,7 @@ static const struct {
     [REMEDY_TRTEXEC] = {"trtexec", "with trtexec:"},
 };
 
-/* Options are given together; what others call is one line each. */
+/* Options are on one line; other forms have one line each. */
 static void add_fixes(const struct remedies *remedies, struct result *ret)
 {
     SCOPED_STRING(options);
@@ -180,7 +180,7 @@ static void add_fixes(const struct remedies *remedies, struct result *ret)
             result_add_line(ret, RESULT_FIX, "%s %s", forms[remedies->items[i].form].words, remedies->items[i].line);
 }
 
-/* Of the smallest subgraph in which a set of culprits makes a difference. */
+/* Adds the smallest subgraph in which a set of culprits makes a difference. */
 static void add_reduction(const struct passes_report *report, size_t number, struct result *ret)
 {
     const struct passes_reduction *reduction = &report->reductions[number];

@@ -1,4 +1,4 @@
-/* cli/debug/passes/result.h: what `debug passes` has found, for the log, for other programs and for the page. */
+/* cli/debug/passes/result.h: the answer of `debug passes`. */
 #ifndef CLI_DEBUG_PASSES_RESULT_H
 #define CLI_DEBUG_PASSES_RESULT_H
 
@@ -7,24 +7,24 @@
 #include "debug/passes/passes.h"
 #include "report/result.h"
 
-/* Everything is borrowed. */
+/* All pointers are borrowed. */
 struct passes_report {
     struct words decisions;
-    struct words not_tried; /* that stay on, as nothing can be run without them and these */
+    struct words not_tried; /* optimizations that stay enabled, because the model does not run without them */
     const struct passes_result *result;
-    bool is_own_reference; /* what is compared with is the model itself, with all of them off */
+    bool is_own_reference; /* the reference is the model with all of them disabled */
     bool saturates;        /* of the subject */
-    int64_t checks;        /* that were run */
-    bool checked_twice;    /* among them a second one of all that shows the cause */
+    int64_t checks;        /* number of checks */
+    bool checked_twice;    /* including repetitions of the decisive ones */
     struct rewriting rewriting;
     struct remedies remedies;
-    const struct passes_reduction *reductions; /* one for each set of culprits; NULL: none was asked for */
+    const struct passes_reduction *reductions; /* one for each set of culprits; NULL: not requested */
 };
 
-/* The cause, its evidence, which nodes it replaces by which, and how it is disabled for good. */
+/* Fills the cause, its evidence, replaced nodes, and permanent fixes. */
 void passes_result_fill(const struct passes_report *report, struct result *ret);
 
-/* Draws on the page, around nodes of the model without the cause, what they become with it. */
+/* Draws on the page what nodes of the model without the cause become with it. */
 void passes_result_draw(const struct rewritten_nodes *nodes, struct report *page);
 
 #endif

@@ -41,7 +41,7 @@ void remedies_add(struct remedies *remedies, enum remedy_form form, const char *
 
 /* ---- What is tried ---- */
 
-/* NULL: no source of the runner has such decisions. */
+/* The source of this name; NULL: none of the runner's. */
 static const struct decision_source *find_source(const struct passes_runner *runner, const char *decision)
 {
     for (const struct decision_source *const *source = runner->sources; *source != NULL; source++)
@@ -70,7 +70,7 @@ static int refuse_kind(const struct passes_runner *runner, const char *kind, str
     return rc;
 }
 
-/* That the runner has these kinds. */
+/* Checks that the runner has these kinds. */
 static int check_kinds(const struct passes_runner *runner, const struct words *kinds, struct error *err)
 {
     for (size_t i = 0; i < kinds->count; i++) {

@@ -5,7 +5,7 @@
 #include "base/text/names.h"
 #include "cli/debug/quantization/search.h"
 
-#define MOST_NAMES 8 /* that a line lists */
+#define MOST_NAMES 8 /* in a line */
 
 static void add_quantizer_names(const struct quantization_session *session, const struct bitset *set,
                                 struct string_builder *ret)
@@ -54,7 +54,7 @@ static struct bitset find_refined(const struct quantization_session *session, en
     return ret;
 }
 
-/* A set of quantizers of the repaired model, as a fact and in the line. */
+/* Adds a set of quantizers of the repaired model to JSON and to the line. */
 static void add_repaired_set(const struct quantization_session *session, const char *key, const char *words,
                              const struct bitset *set, struct string_builder *line, struct result *ret)
 {

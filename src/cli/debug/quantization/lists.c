@@ -8,7 +8,7 @@
 
 /* ---- Words ---- */
 
-/* A Python string. What is beyond ASCII is UTF-8 there, too. */
+/* Appends a Python string; non-ASCII characters are UTF-8. */
 static void add_string(struct string_builder *text, struct text word)
 {
     string_add_char(text, '"');
@@ -25,7 +25,7 @@ static void add_string(struct string_builder *text, struct text word)
     string_add_char(text, '"');
 }
 
-/* A regular expression of Python's that this name matches, and no longer one. */
+/* Appends a Python regular expression that matches exactly this name. */
 static void add_pattern(struct string_builder *text, struct text word)
 {
     string_add_char(text, '^');
@@ -37,7 +37,7 @@ static void add_pattern(struct string_builder *text, struct text word)
     string_add_char(text, '$');
 }
 
-/* A word for the shell. */
+/* Appends a word for the shell. */
 static void add_shell_word(struct string_builder *text, struct text word)
 {
     string_add_char(text, '\'');
@@ -75,7 +75,7 @@ static const char *list_names(struct arena *arena, const struct quantizer_exclus
     return arena_strdup(arena, text.data);
 }
 
-/* NULL when a name does not fit into a line. */
+/* NULL if a name cannot be on a command line. */
 static const char *model_optimizer_words(struct arena *arena, const struct quantizer_exclusion *exclusion)
 {
     SCOPED_STRING(text);
@@ -94,7 +94,7 @@ static const char *model_optimizer_words(struct arena *arena, const struct quant
 
 /* ---- Overrides ---- */
 
-/* How ONNX Runtime's quantizer calls the type; NULL: not at all. */
+/* Name of the type in ONNX Runtime's quantizer; NULL: none. */
 static const char *type_name_of(enum data_type type, bool wide)
 {
     switch (type) {
@@ -111,7 +111,7 @@ static const char *type_name_of(enum data_type type, bool wide)
     }
 }
 
-/* The float tensor, as the model that is quantized calls it. */
+/* Name of the float tensor in the model to quantize. */
 static struct text float_name(const struct quantization_subject *subject, size_t quantizer)
 {
     const struct quantizer_twin *twin = quantization_twin(subject, quantizer);

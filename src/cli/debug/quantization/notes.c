@@ -9,18 +9,19 @@
 #include "base/text/names.h"
 #include "base/text/string_builder.h"
 
-/* The runtime computes something else than quantization does to values: its own noise is more than a tenth of that. */
+/* Threshold for kernels that differ from simulated quantization: their noise exceeds a tenth of the quantization noise.
+ * */
 #define FAITHFUL 10 /* dB */
 
-#define ROUNDED 100 /* dB: float32 that is computed in another order makes less noise */
+#define ROUNDED 100 /* dB: above this, noise is that of float32 in another order of operations */
 
-/* Removed activations: a share of values below the range that rounding alone does not make. */
+/* Threshold for removed activations: a share of clipped values that rounding alone does not cause. */
 #define CUT_OFF 0.01
 
-/* More than what is left of a signed type for values of one sign. */
+/* Threshold for unused ranges: more than for one-sided values in a signed type. */
 #define UNUSED 0.55
 
-#define MOST_NAMES 5 /* that a sentence has */
+#define MOST_NAMES 5 /* in a sentence */
 
 static const struct quantizer *quantizer_of(const struct quantization_report *result,
                                             const struct quantization_row *row)
@@ -40,9 +41,9 @@ static void add_decibels(struct string_builder *ret, double value, const char *f
 
 /* ---- Own noise ---- */
 
-/* That of most others is so much less. */
+/* Threshold above the median of the role. */
 #define OWN_NOISE 10 /* dB */
-#define FEW 4        /* fewer quantizers of a role have no usual value */
+#define FEW 4        /* no median for fewer quantizers of a role */
 
 static int compare_numbers(const void *a, const void *b)
 {
@@ -51,7 +52,7 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The median of a role's own ratios; NAN with fewer than FEW. */
+/* Median of the ratios in the own tensors of a role; NAN with fewer than FEW. */
 static double usual_ratio(const struct quantization_report *result, enum quantizer_role role)
 {
     double *ratios = memory_alloc_zero(result->table->count + 1, sizeof(*ratios)), ret;
@@ -70,8 +71,8 @@ static double usual_ratio(const struct quantization_report *result, enum quantiz
     return ret;
 }
 
-/* Those that lose much more of their own tensor than others of their role, whatever that does at the outputs. Biases
- * have steps as fine as 32 bits allow: how much they lose says little. */
+/* Quantizers with far more noise in their own tensor than others of their role, independent of the outputs. Biases are
+ * excluded: their 32-bit steps are arbitrarily fine. */
 static void note_noisy(const struct quantization_report *result, struct result *ret)
 {
     const double usual[] = {[QUANTIZER_ACTIVATION] = usual_ratio(result, QUANTIZER_ACTIVATION),
@@ -107,7 +108,7 @@ static void note_noisy(const struct quantization_report *result, struct result *
 
 /* ---- What sums it up ---- */
 
-/* Of those that were measured, how many make nine tenths of the noise that all make one by one; their share. */
+/* Number of quantizers that cause nine tenths of the noise measured one by one, and their share. */
 static size_t find_main(const struct quantization_table *table, double *ret_share)
 {
     const struct quantization_row *measured = &table->rows[table->crashed];
@@ -141,13 +142,13 @@ static void note_main(const struct quantization_report *result, struct result *r
                     100 * share, count, result->table->switched - result->table->crashed, names.data);
 }
 
-/* Whether two results that should be equal differ by more than the noise of quantization, or all signal is lost. */
+/* Whether two results that should be equal differ by more than quantization noise, or all signal is lost. */
 static bool is_far(double ratio, double quantized)
 {
     return ratio < fmin(quantized + FAITHFUL, ROUNDED) || (isinf(ratio) && ratio < 0);
 }
 
-/* Why numbers of an output may be about something else than quantization. */
+/* Warns if figures of an output may not be about quantization. */
 static void note_output(const struct quantization_report *result, const struct quantization_output *output,
                         struct result *ret)
 {
@@ -192,7 +193,7 @@ static const char *left_out_crash(const struct quantization_row *row)
     return row->left_out_crash;
 }
 
-/* Rows with such a crash, and the first one in its words. */
+/* Adds a line about rows with such a crash, with the message of the first. */
 static void note_crashes_of(const struct quantization_report *result,
                             const char *(*crash_of)(const struct quantization_row *row), const char *when,
                             struct result *ret)
@@ -239,7 +240,7 @@ static void note_without_switch_for(const struct quantization_report *result, co
                     result->table->count, name.data, why.data);
 }
 
-/* Rows without a switch, by the reason. */
+/* Adds lines about rows without a switch, grouped by reason. */
 static void note_without_switch(const struct quantization_report *result, struct result *ret)
 {
     const struct quantization_table *table = result->table;
@@ -281,13 +282,13 @@ static void note_cut_off(const struct quantization_report *result, struct result
 
 /* ---- What nothing can be computed with ---- */
 
-/* Problems of one kind differ in names and numbers alone. */
+/* Problems of one kind only differ in names and numbers. */
 static bool have_one_problem(const struct quantizer *a, const struct quantizer *b)
 {
     return a->problem_kind == b->problem_kind && (a->problem_kind != NULL || strcmp(a->problem, b->problem) == 0);
 }
 
-/* The kind of the i-th one's problem, unless one above it has the same. */
+/* Adds a line about the kind of the i-th quantizer's problem, unless an earlier one has the same. */
 static void note_problem(const struct quantization_report *result, size_t i, struct result *ret)
 {
     const struct quantization_table *table = result->table;

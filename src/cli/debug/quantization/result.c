@@ -63,7 +63,7 @@ static void add_granularity(const struct quantizer *quantizer, struct string_bui
         string_add(ret, "tensor");
 }
 
-/* Why there is no number; NULL where there are all. */
+/* Reason for missing numbers; NULL: none is missing. */
 static const char *find_missing_reason(const struct quantization_report *result, const struct quantization_row *row)
 {
     const char *const reasons[] = {row->why_not, row->alone_crash, row->left_out_crash, result->table->all_on_crash};

@@ -1,6 +1,6 @@
-/* cli/debug/quantization/result.h: the table of quantizers, as part of the answer of `debug quantization`.
+/* cli/debug/quantization/result.h: the tables of `debug quantization` in its answer.
  *
- * The module cli/debug/quantization/ is what `debug quantization` reports, and how it searches.
+ * The module cli/debug/quantization/ contains the answer of `debug quantization`, and its search.
  */
 #ifndef CLI_DEBUG_QUANTIZATION_RESULT_H
 #define CLI_DEBUG_QUANTIZATION_RESULT_H
@@ -9,20 +9,20 @@
 #include "debug/quantization/traps.h"
 #include "report/result.h"
 
-/* Everything is borrowed. */
+/* All pointers are borrowed. */
 struct quantization_report {
     const struct quantization_subject *subject;
     const struct quantization_table *table;
     const struct quantization_rewriting *rewriting;
     const struct quantization_traps *traps;
-    const char *float_path;  /* NULL: none was given */
-    bool data_are_generated; /* nothing was loaded */
+    const char *float_path;  /* NULL: none */
+    bool data_are_generated; /* no data were loaded */
 };
 
-/* The tables of quantizers, outputs and known traps, and the notes below. */
+/* Fills the tables of quantizers, outputs and known traps, and the notes below. */
 void quantization_result_fill(const struct quantization_report *result, struct result *ret);
 
-/* What is remarkable about them: lines of their own. */
+/* Adds lines about remarkable figures. */
 void quantization_notes_fill(const struct quantization_report *result, struct result *ret);
 
 #endif

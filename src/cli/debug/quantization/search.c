@@ -10,12 +10,12 @@
 #include "debug/record/result_folder.h"
 #include "onnx/external/data.h"
 
-/* In the folder. */
+/* Files in the folder. */
 #define REPAIRED_MODEL "repaired.onnx"
 #define UNQUANTIZED_MODEL "unquantized.onnx"
 #define LISTS "exclusions.py"
 
-/* The table alone writes nothing there. */
+/* Without a search nothing is written there. */
 static void list_results(const struct parse *parse, struct word_list *ret)
 {
     if (!own_check_is_asked_for(parse) && parse_given(parse, "--check") == NULL)
@@ -84,7 +84,7 @@ static void add_run(const struct quantization_session *command, const char *mode
     parse_add_given_of_group(command->context->parse, &onnxrt_options, NULL, words);
 }
 
-/* Runs the float model, or what comes nearest to it. */
+/* Computes the reference with the float model, or with as many quantizers disabled as possible. */
 static int make_reference(struct quantization_session *command, struct error *err)
 {
     static const char *const environment[] = {"POLYGRAPHY_ITERATION=0", NULL};
@@ -110,7 +110,7 @@ static int make_reference(struct quantization_session *command, struct error *er
     return rc;
 }
 
-/* Unless the user has one: each candidate is compared with the reference. */
+/* Without --check: compares each candidate with the reference. */
 static int make_check(struct quantization_session *command, struct error *err)
 {
     struct check_settings *settings = &command->session_settings.check;
@@ -140,7 +140,7 @@ static int hash_file_into(const char *path, struct hash *hash, struct error *err
     return rc;
 }
 
-/* The models, data that the command line of the check does not tell, and the order of the search. */
+/* Hashes the models, data that are not in the check's command line, and the order of the search. */
 static int hash_quantization_session(const struct quantization_session *command, const double *scores, struct hash *ret,
                                      struct error *err)
 {
@@ -192,7 +192,7 @@ bool quantization_session_has_found(const struct quantization_session *command)
     return command->session != NULL && result->outcome == PRECISION_FOUND && !result->none_needed;
 }
 
-/* Of each quantizer, what it costs, and what was seen of its values. */
+/* Reads the cost and the range of each quantizer from the table. */
 static void read_table(struct quantization_session *command, const struct quantization_table *table, double *scores)
 {
     size_t count = command->subject->quantizers.count;

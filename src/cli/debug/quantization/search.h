@@ -1,6 +1,5 @@
-/* cli/debug/quantization/search.h: the second half of `debug quantization`: the search for the quantizers to leave out,
- * when the options say what a failure is.
- */
+/* cli/debug/quantization/search.h: the search of `debug quantization` for the quantizers to disable, if the options
+ * define a failure. */
 #ifndef CLI_DEBUG_QUANTIZATION_SEARCH_H
 #define CLI_DEBUG_QUANTIZATION_SEARCH_H
 
@@ -20,15 +19,15 @@ struct debug_quantization_settings {
     struct model_file_settings file;
     struct comparison_values comparison;
 
-    /* its own */
+    /* own options */
     const char *float_model;
-    const char *folder;          /* of the search, -o */
-    enum quantization_emit emit; /* what its answer is written as */
+    const char *folder;          /* of the search: -o */
+    enum quantization_emit emit; /* form of its answer */
 };
 
-extern const struct option_group quantization_search_options; /* fills all of it */
+extern const struct option_group quantization_search_options; /* fills the whole struct */
 
-/* Whether there is a check, or a tolerance: else there is nothing to search for. */
+/* Whether there is a check or a tolerance: without one there is no search. */
 bool quantization_search_is_wanted(const struct command_context *context,
                                    const struct debug_quantization_settings *settings);
 
@@ -37,23 +36,23 @@ struct quantization_session {
     const struct debug_quantization_settings *settings;
     const struct quantization_subject *subject;
     const char *model_path, *float_path;      /* the latter may be NULL */
-    struct session_settings session_settings; /* as debug_session_settings() gives them */
+    struct session_settings session_settings; /* from debug_session_settings() */
 
     struct debug_session *session;  /* NULL before the search */
-    struct own_check check;         /* of this tool, unless the user has one */
-    struct quantizer_range *ranges; /* of each quantizer, what the table has seen of its values */
+    struct own_check check;         /* the default check, unless --check is given */
+    struct quantizer_range *ranges; /* of each quantizer, from the table */
     struct quantization_answer answer;
     struct quantizer_lists lists;
-    const char *repaired, *lists_path; /* files; NULL: there are none */
+    const char *repaired, *lists_path; /* files; NULL: none */
 };
 
-/* Runs the search in the order of the table, and leaves the repaired model and the lists in the folder. To be
- * released, also after an error. */
+/* Runs the search in the order of the table, and writes the repaired model and the lists to the folder. Release also
+ * after an error. */
 int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
                              struct error *err);
 void quantization_session_release(struct quantization_session *command);
 
-/* True when the check was seen to fail with all quantizers in place, and to pass without some. */
+/* Whether the check fails with all quantizers enabled, and passes with some disabled. */
 bool quantization_session_has_found(const struct quantization_session *command);
 
 /* The answer. */
