@@ -29,7 +29,7 @@ static void add_environment(struct report *report, const struct study *study)
             shell_add_argument(&text, runners[i]->items[k]);
         report_add_environment(report, names[i], text.data);
     }
-    report_add_environment(report, "model", settings->model);
+    report_add_environment(report, "model", study->question->model);
     report_add_environment(report, "input data", settings->data_are_given ? "given" : "generated");
     report_add_environment(report, "tolerance", study->tolerance_why);
     if (onnxrt_load(NULL, &runtime, NULL) == 0)
@@ -151,7 +151,7 @@ int accuracy_report_write(const struct command_context *context, const struct re
 {
     const struct report_files own = {.page = study_path(study, "report.html"),
                                      .data = study_path(study, "report.json")};
-    char *name = file_basename(study->settings->model);
+    char *name = file_basename(study->question->model);
     struct report *report = report_begin_always(context, study_text(study, "debug accuracy %s", name));
     struct model *model = NULL;
     int rc;

@@ -20,6 +20,7 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
     int rc;
 
     *study = (struct study){.settings = settings,
+                            .question = settings,
                             .log = log,
                             .start = stopwatch_now(),
                             .lock = {.fd = -1},
@@ -282,6 +283,9 @@ static void test_hypotheses(struct study *study)
         if (hypothesis->title != NULL)
             study_begin_hypothesis(study, hypothesis->title);
         hypothesis->test(study);
+        if (study->begins_anew)
+            i = SIZE_MAX; /* the first one is next */
+        study->begins_anew = false;
     }
     if (study->outcome != OUTCOME_OPEN || study_has_failed(study))
         return;

@@ -286,6 +286,12 @@ void accuracy_test_failure(struct study *study)
         add_explored_builds(study, &counts);
     if (study_has_failed(study))
         return;
+    if (study->slice != NULL && (counts.refused > 0 || counts.failed + counts.mixed == 0)) {
+        study_conclude(study, OUTCOME_NO_CAUSE,
+                       "Not decided: %s. With that slice as an output of its own the suspect %s", study->slice,
+                       counts.refused > 0 ? "does not run the model" : "agrees");
+        return;
+    }
     if (counts.refused > 0) {
         study->refused = true;
         study->pattern = counts.refused == settings->builds ? FAILS_ALWAYS : FAILS_BY_BUILD;

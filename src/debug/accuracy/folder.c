@@ -19,10 +19,10 @@
 #define MOST_SECONDS_OF_ORPHANS 10
 #define STEPS "steps"
 
-const char *const accuracy_results[] = {RESULT_FOLDER_MARKER, "report.html",  "report.json",  "reproduce.sh",
-                                        "inputs.json",        "golden*.json", "values.*",     "layerwise.*",
-                                        "suspect_*",          "timing.cache", "minimal.onnx", "minimal_*",
-                                        "mixed.onnx",         "folded.onnx",  STEPS "/*",     NULL};
+const char *const accuracy_results[] = {
+    RESULT_FOLDER_MARKER, "report.html", "report.json", "reproduce.sh", "inputs.json",  "golden*.json",
+    "values.*",           "layerwise.*", "suspect_*",   "timing.cache", "minimal.onnx", "minimal_*",
+    "mixed.onnx",         "folded.onnx", "slice.onnx",  "perturbed_*",  STEPS "/*",     NULL};
 
 /* ---- What the session is about ---- */
 
@@ -70,7 +70,7 @@ static int write_session(const struct study *study, bool is_finished, struct err
 
     if (rc < 0)
         return rc;
-    hash_to_text(hash_question(study->settings), question);
+    hash_to_text(hash_question(study->question), question);
     hash_to_text(accuracy_inputs_hash(&study->inputs), inputs);
     json_writer_begin_object(&writer);
     result_folder_write_marker("debug accuracy", &writer);

@@ -7,6 +7,7 @@
 #define DEBUG_ACCURACY_HYPOTHESES_H
 
 #include "debug/accuracy/study.h"
+#include "tensor/compare/slices.h"
 
 /* Is the question sound? Makes input data and golden outputs (`whole`), decides on tolerances, and runs the reference
  * twice. Ends the study where the model does not run there, or the reference is not reproducible. */
@@ -132,10 +133,13 @@ double rounding_tolerance(double unit_roundoff, const struct rounding_paths *pat
 
 /* ---- Parts of outputs (output_scale.c) ---- */
 
-/* Compares the outputs of the suspect's first build with the golden ones, part by part: notes how many integers differ.
- * False where a part with a scale of its own is wrong by a tenth of that and more, although the whole agrees by the
- * tolerance that was derived: then it concludes. */
+/* Compares the outputs of the suspect's first build with the golden ones, slice by slice: notes how many integers
+ * differ. False where a slice with a scale of its own is wrong by a tenth of that and more, although the whole agrees
+ * by the tolerance that was derived: then the study begins anew with that slice, or it concludes. */
 bool study_compare_slices(struct study *study);
+
+/* Has the study begin anew with the slice as an output of its own (slice.c): false where that is impossible. */
+bool study_begin_slice(struct study *study, const char *output, const struct slice_error *slice);
 
 /* The smallest one among the largest magnitudes of the outputs that are not 0, of the reference's run; notes those that
  * are small everywhere. Infinite where there is none. */

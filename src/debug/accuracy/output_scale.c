@@ -26,7 +26,7 @@ static void add_integer_note(struct study *study, const char *name, const struct
 {
     size_t changed = count_changed_integers(golden, suspect), elements = tensor_elements(golden);
 
-    if (changed > 0)
+    if (elements > 0 && elements_arithmetic(golden->type) == ARITHMETIC_INTEGER)
         study_add_note(study, "output '%s' (%s): %zu of %zu elements (%.2g %%) differ", name,
                        data_type_name(golden->type), changed, elements, 100 * (double)changed / (double)elements);
 }
@@ -65,8 +65,18 @@ bool study_compare_slices(struct study *study)
             compare_iteration(study, &results.items[0].items[i], &results.items[1].items[i], &worst, &output);
     run_results_release(&results);
     if (study_has_failed(study) || !worst.found || study->pattern != FAILS_NEVER ||
-        study->settings->tolerance.count > 0 || worst.difference < LEAST_SLICE_ERROR * worst.scale)
+        worst.difference < LEAST_SLICE_ERROR * worst.scale)
         return true;
+    if (study->settings->tolerance.count > 0) {
+        study_add_not_tested(study,
+                             "index %zu of axis %zu of output '%s', whose largest magnitude is %.3g, by its own scale: "
+                             "its error is %.2g of that, within the given tolerance; leave the tolerance out to have "
+                             "the cause looked for",
+                             worst.index, worst.axis, output, worst.scale, worst.difference / worst.scale);
+        return true;
+    }
+    if (study_begin_slice(study, output, &worst))
+        return false;
     study_conclude(study, OUTCOME_NO_CAUSE,
                    "Not decided: output '%s' agrees as a whole, but its part with index %zu on axis %zu, whose largest "
                    "magnitude is %.3g, has an error of %.2g: %.2g of its own scale. Pass a tolerance for it, such as "

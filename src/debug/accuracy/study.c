@@ -256,6 +256,16 @@ const char *cause_kind_name(enum cause_kind kind)
     return names[kind];
 }
 
+void study_close_model(struct study *study)
+{
+    if (study->model == NULL)
+        return;
+    bitset_release(&study->node);
+    subgraph_release(&study->graph);
+    model_free(study->model);
+    study->model = NULL;
+}
+
 void study_free(struct study *study)
 {
     if (study == NULL)
@@ -266,11 +276,7 @@ void study_free(struct study *study)
     free(study->cause.evidence.items);
     free(study->not_tested.items);
     free(study->notes.items);
-    if (study->model != NULL) {
-        bitset_release(&study->node);
-        subgraph_release(&study->graph);
-        model_free(study->model);
-    }
+    study_close_model(study);
     fork_server_stop(study->server);
     process_guard_stop();
     session_lock_release(&study->lock);

@@ -131,6 +131,7 @@ enum study_outcome {
 
 struct study {
     const struct accuracy_settings *settings;
+    const struct accuracy_settings *question; /* as typed; `settings` has another model where a slice is looked at */
     struct log *log;
     struct arena arena; /* of all words and names */
     struct fork_server *server;
@@ -177,6 +178,8 @@ struct study {
     struct word_list notes;      /* other facts about the question, a sentence each */
     double smallest_output;      /* of the reference, see study_smallest_output() */
     const char *suspect_outputs; /* of its first build; NULL: not saved */
+    const char *slice; /* a sentence about what fails by its own scale, see slice.c; NULL: an output as a whole */
+    bool begins_anew;  /* `settings` has another model: all hypotheses are tested from the first one on */
 };
 
 /* Terminates children that are left, too. NULL is allowed. */
@@ -186,6 +189,9 @@ bool study_has_failed(const struct study *study);
 
 /* Opens the model, once. False after an error. */
 bool study_open_model(struct study *study);
+
+/* Nothing of it is known any more. */
+void study_close_model(struct study *study);
 
 /* A path in the folder of the study. */
 const char *study_path(struct study *study, const char *name);
