@@ -283,7 +283,7 @@ untouched()
     rm -f "$BATS_TEST_TMPDIR/original"
     reduce model.onnx -o reduced.onnx --force --check ./fails.sh
     worked
-    logged "^\[I\] Removing 'polygraphy_debug.onnx', which was there before"
+    logged "^\[I\] Removing 'polygraphy_debug.onnx', which existed before"
     [ ! -e polygraphy_debug.onnx ]
 }
 
