@@ -320,7 +320,7 @@ static int run_trt_session(struct backend_session *base, const struct tensor_lis
 
     worker_exchange_begin(&exchange, &worker, TENSORRT_RUN, &session->bounds, session->generation, session->log);
     message_put_record(&exchange.question, &tensorrt_run_question_record, &run);
-    message_put_tensors(&exchange.question, feed);
+    worker_exchange_put_tensors(&exchange, feed);
     rc = worker_exchange_ask(&exchange, err);
     if (rc < 0)
         goto done;

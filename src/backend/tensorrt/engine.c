@@ -7,6 +7,7 @@
 #include "backend/tensorrt/cuda.h"
 #include "backend/tensorrt/feed.h"
 #include "backend/tensorrt/refit.h"
+#include "backend/worker/message.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/number.h"
@@ -468,6 +469,7 @@ static int take_output(const struct tensorrt_engine *engine, struct tensorrt_ten
                        struct error *err)
 {
     const struct tensorrt_output_memory *device = &output->device;
+    void *data = NULL;
     int rc;
 
     if (output->is_host && output->host.data != NULL) {
@@ -477,12 +479,12 @@ static int take_output(const struct tensorrt_engine *engine, struct tensorrt_ten
     }
     if (!device->has_shape || !shape_is_static(&device->shape))
         return error_set(err, ERR_BACKEND, "TensorRT does not tell the shape of output '%s'", output->io.name);
-    rc = tensor_allocate(output->io.type, &device->shape, ret, err);
+    rc = message_allocate_tensor(output->io.type, &device->shape, ret, &data, err);
     if (rc == 0 && ret->size > device->size && ret->size > 0)
         rc = error_set(err, ERR_BACKEND, "TensorRT asked for %zu bytes for output '%s', which has %zu", device->size,
                        output->io.name, ret->size);
     if (rc == 0)
-        rc = cuda_copy(tensor_writable(ret), device->memory, ret->size, CUDA_TO_HOST, engine->stream, err);
+        rc = cuda_copy(data, device->memory, ret->size, CUDA_TO_HOST, engine->stream, err);
     return rc;
 }
 

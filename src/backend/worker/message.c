@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/process/shared_memory.h"
 
-#define ALIGNMENT 64 /* bytes, of data */
+#define ALIGNMENT 64                    /* bytes, of data */
+#define LEAST_SHARED ((size_t)64 << 10) /* bytes of a tensor; smaller ones are part of the message */
 
 /* ---- Writing ---- */
 
@@ -37,6 +39,11 @@ void message_put_string(struct message *message, const char *string)
         message_put_number(message, MESSAGE_NONE);
     else
         message_put_text(message, text_of(string));
+}
+
+static size_t round_to_alignment(size_t size)
+{
+    return (size + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
 }
 
 static void put_strings(struct message *message, const char *const *strings)
@@ -131,6 +138,62 @@ static const struct message_field tensor_fields[] = {
 };
 static const struct message_record tensor_record = MESSAGE_RECORD(struct named_tensor, tensor_fields);
 
+/* Where the data of a tensor of numbers are; a number follows. */
+enum tensor_place {
+    PLACE_MESSAGE, /* 0 */
+    PLACE_SHARED,  /* where in the shared memory */
+    PLACE_FILE,    /* which of the files */
+    TENSOR_PLACES,
+};
+
+static void release_memory_of_tensor(void *data)
+{
+    shared_memory_release(data);
+    free(data);
+}
+
+int message_allocate_tensor(enum data_type type, const struct shape *shape, struct tensor *ret, void **ret_data,
+                            struct error *err)
+{
+    size_t size = tensor_bytes(type, shape_elements(shape));
+    struct shared_memory memory;
+    int rc;
+
+    if (type == DATA_STRING || size == SIZE_MAX || size < LEAST_SHARED || !shared_memory_create(size, &memory)) {
+        rc = tensor_allocate(type, shape, ret, err);
+        if (rc == 0)
+            *ret_data = tensor_writable(ret);
+        return rc;
+    }
+    tensor_borrow(type, shape, memory.data, size, ret);
+    *ret_data = memory.data;
+    ret->owner = memory_copy(&memory, sizeof(memory));
+    ret->free_owner = release_memory_of_tensor;
+    return 0;
+}
+
+static void put_place(struct message *message, const struct tensor *tensor)
+{
+    struct text data = {tensor->data, tensor->size};
+    bool is_large = tensor->size >= LEAST_SHARED;
+
+    if (is_large && message->shares) {
+        message_put_number(message, PLACE_SHARED);
+        message_put_number(message, message->shared_size);
+        *VECTOR_APPEND(&message->shared) = data;
+        message->shared_size += round_to_alignment(data.size);
+    } else if (is_large && tensor->free_owner == release_memory_of_tensor &&
+               message->files.count < BOUNDED_MOST_FILES) {
+        message_put_number(message, PLACE_FILE);
+        message_put_number(message, message->files.count);
+        message->files.items[message->files.count++] = ((const struct shared_memory *)tensor->owner)->file;
+    } else {
+        message_put_number(message, PLACE_MESSAGE);
+        message_put_number(message, 0);
+        message_put_data(message, data);
+    }
+}
+
 void message_put_tensors(struct message *message, const struct tensor_list *tensors)
 {
     message_put_number(message, tensors->count);
@@ -140,9 +203,19 @@ void message_put_tensors(struct message *message, const struct tensor_list *tens
 
         message_put_record(message, &tensor_record, &tensors->items[i]);
         if (tensor->type != DATA_STRING)
-            message_put_data(message, (struct text){tensor->data, tensor->size});
+            put_place(message, tensor);
         for (size_t k = 0; tensor->type == DATA_STRING && k < tensor_elements(tensor); k++)
             message_put_text(message, texts[k]);
+    }
+}
+
+void message_fill_shared(const struct message *message, char *memory)
+{
+    for (size_t i = 0; i < message->shared.count; i++) {
+        struct text data = message->shared.items[i];
+
+        memcpy(memory, data.data, data.size);
+        memory += round_to_alignment(data.size);
     }
 }
 
@@ -203,6 +276,7 @@ void message_release(struct message *message)
 {
     string_release(&message->head);
     free(message->data.items);
+    free(message->shared.items);
 }
 
 /* ---- Reading ---- */
@@ -401,6 +475,44 @@ static struct tensor_head take_tensor_head(struct message_reader *reader)
     return ret;
 }
 
+/* `at`: which of the files. The tensor is empty. */
+static void take_file(struct message_reader *reader, uint64_t at, struct tensor *tensor)
+{
+    size_t size = tensor_bytes(tensor->type, shape_elements(&tensor->shape));
+    struct shared_memory memory;
+
+    if (reader->files == NULL || at >= reader->files->count || size == SIZE_MAX ||
+        !shared_memory_open(reader->files->items[at], size, true, &memory)) {
+        reader->damaged = true;
+        return;
+    }
+    tensor_borrow(tensor->type, &tensor->shape, memory.data, size, tensor);
+    tensor->owner = memory_copy(&memory, sizeof(memory));
+    tensor->free_owner = release_memory_of_tensor;
+}
+
+static void take_shared(struct message_reader *reader, uint64_t at, struct tensor *tensor)
+{
+    size_t size = tensor_bytes(tensor->type, shape_elements(&tensor->shape));
+
+    if (at > reader->shared.size || size > reader->shared.size - at)
+        reader->damaged = true;
+    else
+        tensor_borrow(tensor->type, &tensor->shape, reader->shared.data + at, size, tensor);
+}
+
+/* A tensor whose data are part of the message gets them later: they are behind all heads. */
+static void take_place(struct message_reader *reader, struct tensor *tensor)
+{
+    uint64_t place = message_take_number(reader), at = message_take_number(reader);
+
+    reader->damaged |= place >= TENSOR_PLACES;
+    if (!reader->damaged && place == PLACE_FILE)
+        take_file(reader, at, tensor);
+    else if (!reader->damaged && place == PLACE_SHARED)
+        take_shared(reader, at, tensor);
+}
+
 int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err)
 {
     size_t count = message_take_count(reader), before = ret->count;
@@ -410,10 +522,12 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
         struct tensor tensor = {0};
         int rc = 0;
 
-        if (head.type == DATA_STRING)
+        if (head.type == DATA_STRING) {
             rc = take_string_tensor(reader, &head.shape, &tensor, err);
-        else
+        } else {
             tensor_borrow(head.type, &head.shape, NULL, 0, &tensor);
+            take_place(reader, &tensor);
+        }
         if (rc < 0)
             return rc;
         tensor_list_add(ret, head.name, &tensor);
@@ -422,7 +536,7 @@ int message_take_tensors(struct message_reader *reader, struct tensor_list *ret,
         struct tensor *tensor = &ret->items[i].tensor;
         size_t size = tensor_bytes(tensor->type, shape_elements(&tensor->shape));
 
-        if (tensor->type != DATA_STRING)
+        if (tensor->type != DATA_STRING && tensor->size == 0 && tensor->free_owner == NULL)
             tensor_borrow(tensor->type, &tensor->shape, message_take_data(reader, size).data, size, tensor);
     }
     return 0;

@@ -55,12 +55,22 @@ struct message_record {
         sizeof(type), fields, sizeof(fields) / sizeof((fields)[0])                                                     \
     }
 
+/* Data that are not copied into the message; somebody else's. */
+struct message_data {
+    struct text *items;
+    size_t count, capacity;
+};
+
 struct message {
     struct string_builder head;
-    struct {
-        struct text *items;
-        size_t count, capacity;
-    } data; /* somebody else's */
+    struct message_data data;
+
+    /* Tensors in memory that both processes map, one behind the other; only where `shares`. */
+    bool shares;
+    struct message_data shared;
+    size_t shared_size;
+
+    struct bounded_files files; /* of tensors that message_allocate_tensor() made; somebody else's */
 };
 
 void message_init(struct message *message);
@@ -77,19 +87,32 @@ void message_put_record(struct message *message, const struct message_record *re
 
 /* These data have to stay where they are until the message is gone. */
 void message_put_data(struct message *message, struct text data);
+
+/* The same for tensors. Large ones are not part of the message: with message->shares they go to memory that both
+ * processes map, and those that message_allocate_tensor() made go as files. */
 void message_put_tensors(struct message *message, const struct tensor_list *tensors);
 
 /* Tensors of numbers whose data are at the same address in the process that reads this, because it was forked off with
  * them: only the address is put into the message. */
 void message_put_shared_tensors(struct message *message, const struct tensor_list *tensors);
 
-/* All of it in the right order, malloc'd. */
+/* As tensor_allocate(), for a tensor that goes to the other process: a large one is in memory that is given to that
+ * process as it is. `ret_data`: the same data, to be written (tensor_writable() does not know them). ERR_MEMORY. */
+int message_allocate_tensor(enum data_type type, const struct shape *shape, struct tensor *ret, void **ret_data,
+                            struct error *err);
+
+/* Copies shared tensors to their places in memory of message->shared_size bytes. */
+void message_fill_shared(const struct message *message, char *memory);
+
+/* All of it but shared tensors and files, in the right order, malloc'd. */
 struct text *message_parts(const struct message *message, size_t *ret_count);
 
 struct message_reader {
     const char *data;
     size_t size, at;
     bool damaged;
+    struct text shared;                /* memory with shared tensors; empty: none */
+    const struct bounded_files *files; /* that came with the message; NULL: none */
 };
 
 uint64_t message_take_number(struct message_reader *reader);
@@ -105,7 +128,8 @@ void message_take_record(struct message_reader *reader, struct arena *arena, con
 struct backend_io *message_take_ios(struct message_reader *reader, struct arena *arena, size_t *ret_count);
 struct text message_take_data(struct message_reader *reader, uint64_t size);
 
-/* Adds them to what is there. Tensors of numbers refer to the message. ERR_MEMORY. */
+/* Adds them to what is there. Tensors of numbers refer to the message, to the shared memory, or own a mapped file.
+ * ERR_MEMORY. */
 int message_take_tensors(struct message_reader *reader, struct tensor_list *ret, struct error *err);
 
 /* Reads the addresses that message_put_shared_tensors() put. Only for messages from the process that this one was

@@ -20,7 +20,8 @@
 static struct {
     int answer_to;
     bool has_log;
-    pthread_mutex_t mutex; /* of notes */
+    pthread_mutex_t mutex;       /* of notes */
+    struct shared_memory memory; /* with tensors of questions */
 } at_work = {.mutex = PTHREAD_MUTEX_INITIALIZER};
 
 static void send_note(struct message *note)
@@ -88,21 +89,33 @@ static void send_answer(int rc, const struct error *err, const struct worker_rep
         parts[i] = parts[i - 1];
     parts[0] = (struct text){outcome.head.data, outcome.head.size};
     pthread_mutex_lock(&at_work.mutex);
-    bounded_process_answer(at_work.answer_to, parts, count);
+    bounded_process_answer(at_work.answer_to, parts, count, rc == 0 ? &reply->message.files : NULL);
     pthread_mutex_unlock(&at_work.mutex);
     message_release(&outcome);
+}
+
+/* New memory comes with a question. */
+static void take_memory(struct bounded_bytes *bytes)
+{
+    if (bytes->files.count == 0)
+        return;
+    shared_memory_release(&at_work.memory);
+    shared_memory_open(bytes->files.items[0], 1, false, &at_work.memory);
+    bounded_files_close(&bytes->files);
 }
 
 static void answer_question(const void *data, int answer_to, struct bounded_bytes bytes)
 {
     const struct worker_work *work = data;
-    struct worker_question question = {{bytes.data, bytes.size, 0, false}, bytes};
+    struct worker_question question = {.message = {.data = bytes.data, .size = bytes.size}, .bytes = bytes};
     struct worker_reply reply = {0};
     struct error err = {0};
     uint64_t kind = message_take_number(&question.message);
     int64_t threshold = (int64_t)message_take_number(&question.message);
     int rc;
 
+    take_memory(&question.bytes);
+    question.message.shared = (struct text){at_work.memory.data, at_work.memory.size};
     at_work.answer_to = answer_to;
     at_work.has_log = threshold != NO_LOG;
     log_of_worker.threshold = (enum log_level)threshold;
@@ -137,7 +150,7 @@ static void pass_progress(const struct worker_exchange *exchange, struct message
 static void take_note(void *data, struct text bytes)
 {
     const struct worker_exchange *exchange = data;
-    struct message_reader note = {bytes.data, bytes.size, 0, false};
+    struct message_reader note = {.data = bytes.data, .size = bytes.size};
     int64_t level = (int64_t)message_take_number(&note);
     struct text line;
 
@@ -185,6 +198,38 @@ void worker_exchange_end(struct worker_exchange *exchange)
     bounded_bytes_release(&exchange->bytes);
 }
 
+void worker_exchange_put_tensors(struct worker_exchange *exchange, const struct tensor_list *tensors)
+{
+    exchange->question.shares = shared_memory_is_available();
+    message_put_tensors(&exchange->question, tensors);
+    exchange->question.shares = false;
+}
+
+/* Where a question needs far less than is there, the rest goes back to the system. */
+#define MOST_UNUSED ((size_t)256 << 20)
+
+/* Fills the memory for tensors of the question. `ret` gets its descriptor, unless the process has it. */
+static int fill_memory(struct worker_process *worker, const struct message *question, struct bounded_files *ret,
+                       struct error *err)
+{
+    size_t size = question->shared_size;
+    struct shared_memory *memory = &worker->memory;
+
+    if (size == 0)
+        return 0;
+    if (memory->size < size || memory->size - size > MOST_UNUSED) {
+        shared_memory_release(memory);
+        worker->memory_generation = 0;
+        if (!shared_memory_create(size, memory))
+            return error_set(err, ERR_MEMORY, "no memory of %zu bytes to share with the process of %s", size,
+                             worker->work->name);
+    }
+    message_fill_shared(question, memory->data);
+    if (worker->memory_generation != worker->generation)
+        ret->items[ret->count++] = memory->file;
+    return 0;
+}
+
 static int start_process(struct worker_process *worker, struct error *err)
 {
     const struct worker_work *work = worker->work;
@@ -206,31 +251,48 @@ static void stop_process(struct worker_process *worker)
     worker->process = NULL;
 }
 
+static int ask_process(struct worker_process *worker, struct worker_exchange *exchange,
+                       const struct bounded_question *question, struct bounded_files *files, struct error *err)
+{
+    int rc = fill_memory(worker, &exchange->question, files, err);
+
+    if (rc < 0)
+        return rc;
+    rc = bounded_process_ask(worker->process, question, &exchange->bytes, err);
+    if (rc == 0 && files->count > 0)
+        worker->memory_generation = worker->generation;
+    return rc;
+}
+
 int worker_exchange_ask(struct worker_exchange *exchange, struct error *err)
 {
     struct worker_process *worker = exchange->worker;
     uint64_t wanted = exchange->generation;
-    struct bounded_question question = {.bounds = exchange->bounds, .note_data = exchange};
+    struct bounded_files files = {.count = 0};
+    struct bounded_question question = {.bounds = exchange->bounds, .note_data = exchange, .files = &files};
     struct text *parts SCOPED_FREE = message_parts(&exchange->question, &question.count);
     int rc = 0;
 
     question.parts = parts;
     pthread_mutex_lock(&worker->mutex);
-    if (worker->process != NULL && worker->owner != getpid())
+    if (worker->owner != getpid()) {
         worker->process = NULL; /* of the process that this one was forked off from, which still uses it */
+        shared_memory_forget(&worker->memory);
+    }
     if (worker->process == NULL && wanted == 0)
         rc = start_process(worker, err);
     if (rc == 0 && (worker->process == NULL || (wanted != 0 && wanted != worker->generation)))
         rc = error_set(err, ERR_BACKEND, "the process of %s has ended, and its sessions with it", worker->work->name);
     else if (rc == 0)
-        rc = bounded_process_ask(worker->process, &question, &exchange->bytes, err);
+        rc = ask_process(worker, exchange, &question, &files, err);
     if (rc < 0 && (wanted == 0 || wanted == worker->generation))
         stop_process(worker);
     exchange->generation = worker->generation;
     pthread_mutex_unlock(&worker->mutex);
     if (rc < 0)
         return rc;
-    exchange->answer = (struct message_reader){exchange->bytes.data, exchange->bytes.size, 0, false};
+    exchange->answer = (struct message_reader){
+        .data = exchange->bytes.data, .size = exchange->bytes.size, .files = &exchange->bytes.files};
     return take_outcome(exchange, err);
 }
 
@@ -265,6 +327,7 @@ void worker_exchange_own(struct worker_exchange *exchange, struct tensor_list *t
 {
     struct owned_answer *answer = memory_alloc_zero(1, sizeof(*answer));
 
+    bounded_files_close(&exchange->bytes.files);
     answer->bytes = exchange->bytes;
     exchange->bytes = (struct bounded_bytes){0};
     atomic_init(&answer->users, 1);

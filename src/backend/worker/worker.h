@@ -3,14 +3,14 @@
  * The module backend/worker/ is the protocol between a backend and its worker process, a bounded copy of this program
  * (base/process/bounded.h): message.h has values and tables of struct members, this header the questions. A worker
  * answers one question at a time and keeps what it has loaded, so a model is loaded or built once and run many times.
- * An answer begins with its outcome, a struct error. Lines of the worker's log, and
- * its progress, arrive while it is at work. A crash, a
- * signal, a time limit and a memory limit are errors for which bounded_process_is_end() holds; the next question that
- * may start a process gets a new one. Tensors of a question or an answer are in memory that both processes map, and are
- * copied once. May use base/process/, tensor/ and backend/backend.h.
+ * An answer begins with its outcome, a struct error. Lines of the worker's log, and its progress, arrive while it is at
+ * work. A crash, a signal, a time limit and a memory limit are errors for which bounded_process_is_end() holds; the
+ * next question that may start a process gets a new one. Large tensors of a question are copied once, into memory that
+ * both processes map and that stays for further questions; those of an answer are not copied, where the worker makes
+ * them by message_allocate_tensor(). May use base/process/, tensor/ and backend/backend.h.
  *
  *   worker_exchange_begin(&exchange, &worker, QUESTION_RUN, &bounds, generation, log);
- *   message_put_tensors(&exchange.question, feed);
+ *   worker_exchange_put_tensors(&exchange, feed);
  *   rc = worker_exchange_ask(&exchange, err);
  *   ... message_take_tensors(&exchange.answer, &outputs, err) ...
  *   worker_exchange_end(&exchange);
@@ -22,6 +22,7 @@
 #include <sys/types.h>
 
 #include "backend/worker/message.h"
+#include "base/process/shared_memory.h"
 
 /* ---- In the worker process ---- */
 
@@ -67,6 +68,8 @@ struct worker_process {
     struct bounded_process *process; /* NULL: not started yet, or lost */
     pid_t owner;                     /* that has started it: a process that was forked off this one gets its own */
     uint64_t generation;             /* of the process: how many there have been */
+    struct shared_memory memory;     /* for tensors of questions */
+    uint64_t memory_generation;      /* of the process that has mapped it; 0: none has */
 };
 
 #define WORKER(of_work)                                                                                                \
@@ -89,6 +92,9 @@ struct worker_exchange {
     struct bounded_bytes bytes;   /* the answer */
     struct message_reader answer; /* behind its outcome */
 };
+
+/* Appends tensors to the question. They have to stay where they are until the exchange ends. */
+void worker_exchange_put_tensors(struct worker_exchange *exchange, const struct tensor_list *tensors);
 
 void worker_exchange_begin(struct worker_exchange *exchange, struct worker_process *worker, uint64_t kind,
                            const struct bounds *bounds, uint64_t generation, struct log *log);

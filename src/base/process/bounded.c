@@ -54,13 +54,21 @@ enum header_kind { HEADER_QUESTION, HEADER_ANSWER, HEADER_NOTE };
 struct header {
     uint64_t size, memory; /* bytes that follow; memory limit, in requests */
     uint32_t kind;         /* enum header_kind */
-    uint32_t in_file;      /* 1: the bytes are in the file whose descriptor accompanies the header */
+    uint32_t in_file;      /* 1: the bytes are in the file whose descriptor is the first that accompanies the header */
 };
 
 /* ---- Bytes ---- */
 
+void bounded_files_close(struct bounded_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        close(files->items[i]);
+    files->count = 0;
+}
+
 void bounded_bytes_release(struct bounded_bytes *bytes)
 {
+    bounded_files_close(&bytes->files);
     if (bytes->is_mapped)
         munmap(bytes->data, bytes->size + 1);
     else
@@ -106,28 +114,28 @@ static uint64_t size_of_parts(const struct text *parts, size_t count)
 
 /* Buffer for the ancillary data, aligned for struct cmsghdr. */
 union descriptor_room {
-    char bytes[CMSG_SPACE(sizeof(int))];
+    char bytes[CMSG_SPACE(sizeof(int) * (BOUNDED_MOST_FILES + 1))];
     struct cmsghdr alignment;
 };
 
-/* Sends the header with one call: it is small. `file` < 0: none. */
-static bool send_header(int socket, const struct header *header, int file)
+/* Sends the header with one call: it is small. */
+static bool send_header(int socket, const struct header *header, const int *files, size_t count)
 {
     union descriptor_room room = {0};
     struct iovec bytes = {(void *)(uintptr_t)header, sizeof(*header)};
     struct msghdr message = {.msg_iov = &bytes, .msg_iovlen = 1};
     ssize_t sent;
 
-    if (file >= 0) {
+    if (count > 0) {
         struct cmsghdr *control;
 
         message.msg_control = room.bytes;
-        message.msg_controllen = sizeof(room.bytes);
+        message.msg_controllen = CMSG_SPACE(count * sizeof(*files));
         control = CMSG_FIRSTHDR(&message);
         control->cmsg_level = SOL_SOCKET;
         control->cmsg_type = SCM_RIGHTS;
-        control->cmsg_len = CMSG_LEN(sizeof(int));
-        memcpy(CMSG_DATA(control), &file, sizeof(file));
+        control->cmsg_len = CMSG_LEN(count * sizeof(*files));
+        memcpy(CMSG_DATA(control), files, count * sizeof(*files));
     }
     do
         sent = sendmsg(socket, &message, MSG_NOSIGNAL);
@@ -135,19 +143,50 @@ static bool send_header(int socket, const struct header *header, int file)
     return sent == (ssize_t)sizeof(*header);
 }
 
-/* Like recv(), for a header; `ret_file` gets the accompanying descriptor. */
-static ssize_t receive_header(int socket, char *to, size_t size, int *ret_file)
+/* The descriptors that accompany a header, first that of the message. */
+struct received_files {
+    int items[BOUNDED_MOST_FILES + 1];
+    size_t count;
+};
+
+static void close_received(struct received_files *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        close(files->items[i]);
+    files->count = 0;
+}
+
+/* Like recv(), for a header; `ret` (zeros at first) gets the accompanying descriptors. */
+static ssize_t receive_header(int socket, char *to, size_t size, struct received_files *ret)
 {
     union descriptor_room room = {0};
     struct iovec bytes = {to, size};
     struct msghdr message = {
-        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = sizeof(room.bytes)};
+        .msg_iov = &bytes, .msg_iovlen = 1, .msg_control = room.bytes, .msg_controllen = CMSG_LEN(sizeof(ret->items))};
     ssize_t count = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
     const struct cmsghdr *control = count > 0 ? CMSG_FIRSTHDR(&message) : NULL;
 
-    if (control != NULL && control->cmsg_type == SCM_RIGHTS && control->cmsg_len == CMSG_LEN(sizeof(int)))
-        memcpy(ret_file, CMSG_DATA(control), sizeof(*ret_file));
+    if (control == NULL || control->cmsg_type != SCM_RIGHTS)
+        return count;
+    close_received(ret);
+    ret->count = (control->cmsg_len - CMSG_LEN(0)) / sizeof(*ret->items);
+    memcpy(ret->items, CMSG_DATA(control), ret->count * sizeof(*ret->items));
     return count;
+}
+
+/* Those of a message of which the bytes are known. */
+static void take_files(struct received_files *from, bool has_own, struct bounded_files *ret)
+{
+    size_t first = has_own && from->count > 0 ? 1 : 0;
+
+    if (first > 0)
+        close(from->items[0]);
+    for (size_t i = first; i < from->count; i++)
+        if (ret->count < BOUNDED_MOST_FILES)
+            ret->items[ret->count++] = from->items[i];
+        else
+            close(from->items[i]);
+    from->count = 0;
 }
 
 #ifdef MFD_ALLOW_SEALING
@@ -196,7 +235,7 @@ static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
     data = mmap(NULL, (size_t)size + 1, PROT_READ | PROT_WRITE, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
         return false;
-    *ret = (struct bounded_bytes){data, (size_t)size, true};
+    *ret = (struct bounded_bytes){.data = data, .size = (size_t)size, .is_mapped = true};
     return true;
 }
 
@@ -220,13 +259,18 @@ static bool map_file(int file, uint64_t size, struct bounded_bytes *ret)
 #endif
 
 /* False if the other side has exited. */
-static bool send_parts(int socket, struct header header, const struct text *parts, size_t count)
+static bool send_parts(int socket, struct header header, const struct text *parts, size_t count,
+                       const struct bounded_files *files)
 {
     int file = header.size >= LEAST_IN_FILE ? make_file(parts, count) : -1;
+    int all[BOUNDED_MOST_FILES + 1] = {file};
+    size_t file_count = file >= 0;
     bool sent;
 
     header.in_file = file >= 0;
-    sent = send_header(socket, &header, file);
+    for (size_t i = 0; files != NULL && i < files->count; i++)
+        all[file_count++] = files->items[i];
+    sent = send_header(socket, &header, all, file_count);
     if (file >= 0)
         close(file);
     for (size_t i = 0; sent && file < 0 && i < count; i++)
@@ -311,23 +355,25 @@ static void forget_the_original(pid_t original, int socket)
 /* False if there are no more requests. */
 static bool read_question(int socket, uint64_t before, struct bounded_bytes *ret)
 {
+    struct received_files files = {.count = 0};
     struct header header = {0};
-    int file = -1;
     bool complete;
     ssize_t count;
 
+    *ret = (struct bounded_bytes){0};
     do
-        count = receive_header(socket, (char *)&header, sizeof(header), &file);
+        count = receive_header(socket, (char *)&header, sizeof(header), &files);
     while (count < 0 && errno == EINTR);
     if (count <= 0 || !read_from_socket(socket, (char *)&header + count, sizeof(header) - (size_t)count))
         return false;
     bound_process_memory(before, header.memory);
     if (header.in_file == 0) {
-        *ret = (struct bounded_bytes){allocate_bytes(header.size), header.size, false};
-        return ret->data != NULL && read_from_socket(socket, ret->data, header.size);
+        *ret = (struct bounded_bytes){.data = allocate_bytes(header.size), .size = header.size};
+        complete = ret->data != NULL && read_from_socket(socket, ret->data, header.size);
+    } else {
+        complete = files.count > 0 && map_file(files.items[0], header.size, ret);
     }
-    complete = map_file(file, header.size, ret);
-    close(file);
+    take_files(&files, header.in_file != 0, &ret->files);
     return complete;
 }
 
@@ -341,11 +387,11 @@ static _Noreturn void serve_questions(const struct bounded_work *work, int socke
     _exit(0);
 }
 
-void bounded_process_answer(int answer_to, const struct text *parts, size_t count)
+void bounded_process_answer(int answer_to, const struct text *parts, size_t count, const struct bounded_files *files)
 {
     const struct header header = {.size = size_of_parts(parts, count), .kind = HEADER_ANSWER};
 
-    if (!send_parts(answer_to, header, parts, count))
+    if (!send_parts(answer_to, header, parts, count, files))
         _exit(0); /* the other side has exited */
 }
 
@@ -353,7 +399,7 @@ void bounded_process_note(int answer_to, const struct text *parts, size_t count)
 {
     const struct header header = {.size = size_of_parts(parts, count), .kind = HEADER_NOTE};
 
-    if (!send_parts(answer_to, header, parts, count))
+    if (!send_parts(answer_to, header, parts, count, NULL))
         _exit(0);
 }
 
@@ -468,9 +514,9 @@ struct patience {
     double deadline;
 };
 
-/* Reads the bytes of an answer; 0 if they arrive in time. `ret_file`: for a header; gets its descriptor. */
+/* Reads the bytes of an answer; 0 if they arrive in time. `ret_files`: for a header; gets its descriptors. */
 static int await_bytes(struct bounded_process *process, const struct patience *patience, struct bounded_bytes to,
-                       int *ret_file, struct error *err)
+                       struct received_files *ret_files, struct error *err)
 {
     while (to.size > 0) {
         struct pollfd events[] = {{.fd = process->socket, .events = POLLIN},
@@ -486,8 +532,8 @@ static int await_bytes(struct bounded_process *process, const struct patience *p
             return explain_time(process, patience->bounds, err);
         if (events[0].revents == 0)
             continue;
-        count = ret_file != NULL ? receive_header(process->socket, to.data, to.size, ret_file)
-                                 : recv(process->socket, to.data, to.size < MOST_AT_ONCE ? to.size : MOST_AT_ONCE, 0);
+        count = ret_files != NULL ? receive_header(process->socket, to.data, to.size, ret_files)
+                                  : recv(process->socket, to.data, to.size < MOST_AT_ONCE ? to.size : MOST_AT_ONCE, 0);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
@@ -498,31 +544,39 @@ static int await_bytes(struct bounded_process *process, const struct patience *p
     return 0;
 }
 
+/* Reads the bytes behind the header. */
+static int await_content(struct bounded_process *process, const struct patience *patience, const struct header *header,
+                         const struct received_files *files, struct bounded_bytes *ret, struct error *err)
+{
+    int rc;
+
+    if (header->in_file != 0 && files->count > 0 && map_file(files->items[0], header->size, ret))
+        return 0;
+    *ret = (struct bounded_bytes){.size = header->size};
+    if (header->in_file == 0)
+        ret->data = allocate_bytes(header->size);
+    if (ret->data == NULL)
+        return error_set(err, ERR_MEMORY, "not enough memory for %llu bytes sent by %s",
+                         (unsigned long long)header->size, process->work->name);
+    rc = await_bytes(process, patience, *ret, NULL, err);
+    if (rc < 0)
+        bounded_bytes_release(ret);
+    return rc;
+}
+
 /* Reads the next answer or note. */
 static int await_message(struct bounded_process *process, const struct patience *patience, struct header *ret_header,
                          struct bounded_bytes *ret, struct error *err)
 {
-    struct bounded_bytes header = {(char *)ret_header, sizeof(*ret_header), false};
-    int file = -1;
-    int rc = await_bytes(process, patience, header, &file, err);
-    uint64_t size = ret_header->size;
-    bool mapped = false;
+    struct bounded_bytes header = {.data = (char *)ret_header, .size = sizeof(*ret_header)};
+    struct received_files files = {.count = 0};
+    int rc = await_bytes(process, patience, header, &files, err);
 
-    if (rc == 0 && file >= 0)
-        mapped = ret_header->in_file != 0 && map_file(file, size, ret);
-    if (file >= 0)
-        close(file);
-    if (rc < 0 || mapped)
-        return rc;
-    *ret = (struct bounded_bytes){.size = size};
-    if (ret_header->in_file == 0)
-        ret->data = allocate_bytes(size);
-    if (ret->data == NULL)
-        return error_set(err, ERR_MEMORY, "not enough memory for %llu bytes sent by %s", (unsigned long long)size,
-                         process->work->name);
-    rc = await_bytes(process, patience, *ret, NULL, err);
-    if (rc < 0)
-        bounded_bytes_release(ret);
+    if (rc == 0)
+        rc = await_content(process, patience, ret_header, &files, ret, err);
+    if (rc == 0)
+        take_files(&files, ret_header->in_file != 0, &ret->files);
+    close_received(&files);
     return rc;
 }
 
@@ -536,7 +590,7 @@ int bounded_process_ask(struct bounded_process *process, const struct bounded_qu
     struct header of_answer = {0};
     int rc;
 
-    if (!send_parts(process->socket, header, question->parts, question->count))
+    if (!send_parts(process->socket, header, question->parts, question->count, question->files))
         return explain_end(process, bounds, err);
     for (;;) {
         rc = await_message(process, &patience, &of_answer, &bytes, err);

@@ -6,7 +6,8 @@
  *
  * The copy is forked and answers requests one by one; requests and answers are bytes. A crash, unlimited memory or an
  * endless loop is reported as an error and costs only the copy. The first request costs a fork, further ones only the
- * transfer: large messages are written once to a file in memory (Linux), which the other side maps.
+ * transfer: large messages are written once to a file in memory (Linux), which the other side maps. Descriptors of
+ * files may go with a message: what is in memory that both sides map need not be written at all.
  *
  * The copy has a separate process group, which is killed when this process terminates (on Linux also when this process
  * is killed).
@@ -29,14 +30,26 @@ struct bounds {
     double seconds; /* for the answer; 0: no limit */
 };
 
+#define BOUNDED_MOST_FILES 16 /* that go with a message */
+
+/* Descriptors that go with a message. */
+struct bounded_files {
+    int items[BOUNDED_MOST_FILES];
+    size_t count;
+};
+
+void bounded_files_close(struct bounded_files *files); /* there are none then */
+
 /* Bytes received from the other process, aligned to 64 bytes and followed by a NUL. They are writable. */
 struct bounded_bytes {
     char *data;
     size_t size;
     bool is_mapped; /* else malloc'd */
+    struct bounded_files files;
 };
 
-void bounded_bytes_release(struct bounded_bytes *bytes); /* harmless on zeros */
+/* Closes the files, too. Harmless on zeros. */
+void bounded_bytes_release(struct bounded_bytes *bytes);
 
 struct bounded_work {
     const char *name;                    /* of the library that runs in the copy, for messages: "ONNX Runtime" */
@@ -63,7 +76,8 @@ struct bounded_question {
     const struct text *parts;
     size_t count;
     struct bounds bounds;
-    void *note_data; /* first argument of the work's note() */
+    void *note_data;                   /* first argument of the work's note() */
+    const struct bounded_files *files; /* the other side gets descriptors of its own; NULL: none */
 };
 
 /* Sends a request and waits for the answer, `ret`, owned by the caller; it comes from a process with third-party code
@@ -73,8 +87,9 @@ struct bounded_question {
 int bounded_process_ask(struct bounded_process *process, const struct bounded_question *question,
                         struct bounded_bytes *ret, struct error *err);
 
-/* Called in the copy: send the answer to the request, and before it any number of notes (from one thread at a time). */
-void bounded_process_answer(int answer_to, const struct text *parts, size_t count);
+/* Called in the copy: send the answer to the request, and before it any number of notes (from one thread at a time).
+ * `files` go with the answer, and stay open here; NULL: none. */
+void bounded_process_answer(int answer_to, const struct text *parts, size_t count, const struct bounded_files *files);
 void bounded_process_note(int answer_to, const struct text *parts, size_t count);
 
 /* Whether `err` reports that the copy crashed or was killed. */

@@ -166,7 +166,7 @@ static void answer_decision(const void *data, int answer_to, struct bounded_byte
         string_add_format(&text, "%s\n", names.items[i]);
     if (rc < 0)
         string_add(&text, err.message);
-    bounded_process_answer(answer_to, &(struct text){text.data, text.size}, 1);
+    bounded_process_answer(answer_to, &(struct text){text.data, text.size}, 1, NULL);
     string_release(&text);
     free(names.items);
 }

@@ -31,13 +31,14 @@ static int answer_double(struct worker_question *question, struct worker_reply *
         const struct tensor *from = &feed.items[i].tensor;
         const float *values = from->data;
         struct tensor tensor;
+        void *data;
 
         if ((uintptr_t)from->data % 64 != 0)
             rc = error_set(err, ERR_INVALID, "not aligned");
         else
-            rc = tensor_allocate(DATA_FLOAT32, &from->shape, &tensor, err);
+            rc = message_allocate_tensor(DATA_FLOAT32, &from->shape, &tensor, &data, err);
         for (size_t k = 0; rc == 0 && k < from->size / sizeof(float); k++)
-            ((float *)tensor_writable(&tensor))[k] = 2 * values[k];
+            ((float *)data)[k] = 2 * values[k];
         if (rc == 0)
             tensor_list_add(&reply->tensors, text_of(feed.items[i].name), &tensor);
     }
@@ -124,38 +125,128 @@ static void assert_doubled(const struct tensor_list *list, const char *name, siz
         assert_true(((const float *)found->tensor.data)[i] == (float)(2 * (i % 1000)));
 }
 
+/* Has tensors of `count` and of 5 floats doubled; `shares`: large ones are in memory that both processes map. */
+static void ask_for_double(size_t count, bool shares, struct tensor_list *ret)
+{
+    struct tensor_list feed = {0};
+    struct worker_exchange exchange;
+    struct error err = {0};
+    SCOPED_STRING(lines);
+    struct log log = {.threshold = LOG_INFO, .write = keep_line, .data = &lines};
+    SCOPED_ARENA(arena);
+
+    add_tensor(&feed, "a", count);
+    add_tensor(&feed, "b", 5);
+    worker_exchange_begin(&exchange, &worker, QUESTION_DOUBLE, &no_bounds, 0, &log);
+    if (shares)
+        worker_exchange_put_tensors(&exchange, &feed);
+    else
+        message_put_tensors(&exchange.question, &feed);
+    if (worker_exchange_ask(&exchange, &err) < 0)
+        fail_msg("%s", err.message);
+    assert_string_equal(message_take_string(&exchange.answer, &arena), "done");
+    assert_int_equal(message_take_tensors(&exchange.answer, ret, &err), 0);
+    assert_false(exchange.answer.damaged);
+    worker_exchange_own(&exchange, ret);
+    worker_exchange_end(&exchange);
+    assert_string_equal(lines.data, "30 2 tensors\n");
+    tensor_list_release(&feed);
+}
+
+static void assert_both_doubled(const struct tensor_list *outputs, size_t count)
+{
+    assert_doubled(outputs, "a", count);
+    assert_doubled(outputs, "b", 5);
+}
+
 /* A small message and one in memory that is shared give the same. */
 static void tensors_arrive_aligned_in_messages_of_any_size(void **state)
 {
-    static const size_t counts[] = {3, 1000, 300000};
+    static const size_t counts[] = {3, 1000, 16384, 300000};
 
     (void)state;
-    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
-        struct tensor_list feed = {0}, outputs = {0};
-        struct worker_exchange exchange;
-        struct error err = {0};
-        SCOPED_STRING(lines);
-        struct log log = {.threshold = LOG_INFO, .write = keep_line, .data = &lines};
-        SCOPED_ARENA(arena);
+    for (size_t i = 0; i < 2 * ARRAY_LEN(counts); i++) {
+        struct tensor_list outputs = {0};
 
-        add_tensor(&feed, "a", counts[i]);
-        add_tensor(&feed, "b", 5);
-        worker_exchange_begin(&exchange, &worker, QUESTION_DOUBLE, &no_bounds, 0, &log);
-        message_put_tensors(&exchange.question, &feed);
-        if (worker_exchange_ask(&exchange, &err) < 0)
-            fail_msg("%s", err.message);
-        assert_string_equal(message_take_string(&exchange.answer, &arena), "done");
-        assert_int_equal(message_take_tensors(&exchange.answer, &outputs, &err), 0);
-        assert_false(exchange.answer.damaged);
-        worker_exchange_own(&exchange, &outputs);
-        worker_exchange_end(&exchange);
-        assert_doubled(&outputs, "a", counts[i]);
-        assert_doubled(&outputs, "b", 5);
-        assert_string_equal(lines.data, "30 2 tensors\n");
-        tensor_list_release(&feed);
+        ask_for_double(counts[i / 2], i % 2 == 1, &outputs);
+        assert_both_doubled(&outputs, counts[i / 2]);
         tensor_list_release(&outputs);
     }
     worker_stop(&worker);
+}
+
+/* Memory for questions grows, and goes to each process that answers; answers stay what they were. */
+static void shared_tensors_outlive_further_questions_and_processes(void **state)
+{
+    static const size_t counts[] = {300000, 20000, 400000};
+    struct tensor_list outputs[ARRAY_LEN(counts)] = {0};
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        ask_for_double(counts[i], true, &outputs[i]);
+        if (i == 1)
+            worker_stop(&worker);
+    }
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++)
+        assert_both_doubled(&outputs[i], counts[i]);
+    worker_stop(&worker);
+    for (size_t i = 0; i < ARRAY_LEN(counts); i++) {
+        assert_both_doubled(&outputs[i], counts[i]);
+        tensor_list_release(&outputs[i]);
+    }
+}
+
+/* What a process that was forked off asks its own worker does not change what the first one sees. */
+static void a_forked_process_shares_memory_with_its_own_worker(void **state)
+{
+    struct tensor_list outputs = {0}, of_child = {0}, later = {0};
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    ask_for_double(300000, true, &outputs);
+    child = fork();
+    if (child == 0) {
+        ask_for_double(200000, true, &of_child);
+        assert_both_doubled(&of_child, 200000);
+        assert_both_doubled(&outputs, 300000);
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+    ask_for_double(250000, true, &later);
+    assert_both_doubled(&later, 250000);
+    assert_both_doubled(&outputs, 300000);
+    tensor_list_release(&outputs);
+    tensor_list_release(&later);
+    worker_stop(&worker);
+}
+
+/* A worker may say anything of where its tensors are. */
+static void places_outside_of_what_came_are_damage(void **state)
+{
+    struct tensor_list list = {0};
+    struct message message;
+
+    (void)state;
+    add_tensor(&list, "a", 20000);
+    message_init(&message);
+    message.shares = true;
+    message_put_tensors(&message, &list);
+    for (size_t missing = 0; missing < 3; missing++) {
+        size_t size = missing == 2 ? 0 : message.shared_size - missing * 64;
+        char *memory = memory_alloc_zero(message.shared_size, 1);
+        struct message_reader reader = {.data = message.head.data, .size = message.head.size, .shared = {memory, size}};
+        struct tensor_list taken = {0};
+
+        message_fill_shared(&message, memory);
+        assert_int_equal(message_take_tensors(&reader, &taken, NULL), 0);
+        assert_int_equal(reader.damaged, missing > 0);
+        tensor_list_release(&taken);
+        free(memory);
+    }
+    message_release(&message);
+    tensor_list_release(&list);
 }
 
 static void an_error_of_the_worker_is_an_error_here(void **state)
@@ -178,7 +269,6 @@ static void an_error_of_the_worker_is_an_error_here(void **state)
     worker_stop(&worker);
 }
 
-/* Lines that were logged before are not lost, and what the process held is not asked for in vain. */
 static void keep_progress(void *context, const char *what, size_t done, size_t all)
 {
     string_add_format(context, "%s %zu of %zu\n", what, done, all);
@@ -201,6 +291,7 @@ static void progress_is_passed_on_where_it_is_wanted(void **state)
     assert_string_equal(steps.data, "thinking 0 of 3\nthinking 1 of 3\nthinking 2 of 3\n");
 }
 
+/* Lines that were logged before are not lost, and what the process held is not asked for in vain. */
 static void a_crash_is_an_error_and_loses_what_the_process_held(void **state)
 {
     struct worker_exchange exchange;
@@ -277,6 +368,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_arrive_aligned_in_messages_of_any_size),
+        cmocka_unit_test(shared_tensors_outlive_further_questions_and_processes),
+        cmocka_unit_test(a_forked_process_shares_memory_with_its_own_worker),
+        cmocka_unit_test(places_outside_of_what_came_are_damage),
         cmocka_unit_test(an_error_of_the_worker_is_an_error_here),
         cmocka_unit_test(progress_is_passed_on_where_it_is_wanted),
         cmocka_unit_test(a_crash_is_an_error_and_loses_what_the_process_held),

@@ -42,7 +42,7 @@ static void answer(const void *data, int answer_to, struct bounded_bytes bytes)
         snprintf(number, sizeof(number), " %d", ++count);
         parts[1] = text_of(number);
     }
-    bounded_process_answer(answer_to, parts, 2);
+    bounded_process_answer(answer_to, parts, 2, NULL);
     bounded_bytes_release(&bytes);
 }
 

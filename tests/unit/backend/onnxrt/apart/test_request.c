@@ -145,7 +145,7 @@ static void a_message_that_is_cut_off_is_damaged(void **state)
     onnxrt_request_put(&message, &request);
     for (size_t size = 0; size < message.head.size; size++) {
         char *cut = memory_copy(message.head.data, size);
-        struct message_reader reader = {cut, size, 0, false};
+        struct message_reader reader = {.data = cut, .size = size};
 
         there = (struct onnxrt_settings){0};
         request_there = (struct backend_request){0};
