@@ -446,6 +446,51 @@ END
     not_logged 'Neg'
 }
 
+@test "inspect capability asks the parser: at once from TensorRT 10.8 on, before node by node" {
+    local release
+    make_model refused
+    for release in 8.6 10.0 10.8.0 10.16 11.1 rtx-1.7; do
+        use_release "$release"
+        CUDA_STAND_IN_ERROR=35 run polygraphy inspect capability refused.onnx --with-partitioning --json refused.json -o "parts-$release"
+        [ "$status" -eq 0 ]
+        logged "^\[I\] Nodes that TensorRT(-RTX)? ${release#rtx-}.* does not support:$"
+        logged '^ +Secret +\| +1 \| .*Plugin not found.* \| \[\[1, 2\]\]$'
+        [ -e "parts-$release/supported_subgraph-nodes-0-0.onnx" ]
+        [ -e "parts-$release/unsupported_subgraph-nodes-1-"*.onnx ]
+        grep -q '"operator": "Secret"' refused.json
+        run polygraphy inspect capability "$models/matmul_chain_64.onnx"
+        [ "$status" -eq 0 ]
+        logged "Graph is fully supported by TensorRT"
+    done
+    TENSORRT_STAND_IN_REFUSED=MatMul,Relu run polygraphy inspect capability "$models/matmul_chain_64.onnx"
+    [ "$status" -eq 0 ]
+    [ "$(grep -c 'MatMul .*Plugin not found' <<<"$output")" -eq 3 ]
+    POLYGRAPHY_TRT=builtin run polygraphy inspect capability refused.onnx
+    [ "$status" -eq 0 ]
+    logged '^\[I\] Nodes that the built-in engine does not support:$'
+}
+
+@test "inspect capability --trt shows flavour, version and device" {
+    use_release 10.8.0
+    run polygraphy inspect capability --trt --json library.json
+    [ "$status" -eq 0 ]
+    logged '==== TensorRT 10\.8\.0 ===='
+    logged '^    GPU: answers$'
+    grep -q '"rtx": false' library.json
+    CUDA_STAND_IN_ERROR=35 run polygraphy inspect capability --trt
+    [ "$status" -eq 0 ]
+    logged '^    GPU: .*35'
+    use_release rtx-1.7
+    run polygraphy inspect capability --trt
+    logged '==== TensorRT-RTX 1\.7\.1 ===='
+    use_library "$PWD/nothing"
+    run polygraphy inspect capability --trt
+    [ "$status" -eq 1 ]
+    run polygraphy inspect capability refused.onnx --trt
+    [ "$status" -eq 1 ]
+    logged '^\[!\] --trt shows TensorRT.s library, not a model'
+}
+
 # The tables of the stand-in are independent of the program's: where they differ, calls fail.
 @test "one slot or one enum value that differs makes tests fail" {
     local altered missed=

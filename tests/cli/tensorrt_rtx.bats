@@ -77,6 +77,33 @@ requires_shared_models()
     [ ! -e m.engine ]
 }
 
+@test "inspect capability: flavour and version, and the nodes that the parser refuses" {
+    use_rtx
+    run polygraphy inspect capability --trt
+    [ "$status" -eq 0 ]
+    logged '==== TensorRT-RTX 1\.7\.1 ===='
+    make_model refused
+    run polygraphy inspect capability refused.onnx --with-partitioning
+    [ "$status" -eq 0 ]
+    logged '^ +Secret +\| +1 \| .*Plugin not found.* \| \[\[1, 2\]\]$'
+    [ "$(cd polygraphy_capability_dumps && echo *.onnx)" = \
+        'supported_subgraph-nodes-0-0.onnx supported_subgraph-nodes-2-3.onnx unsupported_subgraph-nodes-1-1.onnx' ]
+    run polygraphy inspect capability "$models/attention_overflow.onnx"
+    [ "$status" -eq 0 ]
+    logged 'Graph is fully supported by TensorRT-RTX'
+}
+
+@test "debug precision on a failure of the builder needs no GPU" {
+    use_rtx
+    cp "$models/attention_overflow.onnx" model.onnx
+    run polygraphy debug precision model.onnx --fp16 --check polygraphy run polygraphy_debug.engine --trt
+    [ "$status" -ne 0 ] # the check needs one
+    run polygraphy debug precision model.onnx --fp16 --check test -s polygraphy_debug.engine
+    [ "$status" -eq 0 ]
+    logged 'TensorRT-RTX 1\.7\.1 has no precisions of layers, but goes by the types of the model'
+    begins_with polygraphy_debug.engine vtrt || [ ! -e polygraphy_debug.engine ]
+}
+
 @test "debug reduce finds the node that the parser refuses, in two modes" {
     local mode
     use_rtx

@@ -160,13 +160,14 @@ static bool supports_operator(const void *self, const char *operator)
     return !is_refused(text_of(operator));
 }
 
-/* Appends each run of nodes that are all supported, or none of which is. */
+/* As NVIDIA's parser: the first refused node is an error; subgraphs are the runs of nodes between refused ones, and are
+ * flagged as supported only where the model as a whole is. */
 static bool supports_model(void *self, const void *data, size_t size, const char *path)
 {
     struct stand_in_parser *parser = object_of(self);
     struct model *model;
     struct error err = {0};
-    bool all = true;
+    bool all = true, is_new = true;
 
     (void)path;
     if (model_parse((struct span){data, size}, "model", &model, &err) < 0) {
@@ -175,16 +176,20 @@ static bool supports_model(void *self, const void *data, size_t size, const char
     }
     parser->ranges.count = 0;
     for (uint32_t i = 0; i < model->nodes.count; i++) {
-        bool supported = is_supported(&model->nodes.items[i]);
-        size_t count = parser->ranges.count;
-
-        if (!supported)
-            add_node_error(parser, model, i, "Plugin not found");
-        if (count == 0 || parser->ranges.items[count - 1].supported != supported)
-            *VECTOR_APPEND(&parser->ranges) = (struct node_range){.supported = supported};
+        if (!is_supported(&model->nodes.items[i])) {
+            if (all)
+                add_node_error(parser, model, i, "Plugin not found");
+            is_new = true;
+            all = false;
+            continue;
+        }
+        if (is_new)
+            *VECTOR_APPEND(&parser->ranges) = (struct node_range){0};
+        is_new = false;
         *VECTOR_APPEND(&parser->ranges.items[parser->ranges.count - 1]) = i;
-        all = all && supported;
     }
+    for (size_t i = 0; i < parser->ranges.count; i++)
+        parser->ranges.items[i].supported = all;
     model_free(model);
     return all;
 }

@@ -142,22 +142,45 @@ int tensorrt_ask_build_routes(struct log *log, char **ret, struct error *err)
     return ask_text(&exchange, ret, err);
 }
 
-int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
-                          struct arena *arena, struct tensorrt_network_view *ret, struct error *err)
+/* A question about a model whose answer is one struct. */
+struct model_question {
+    enum tensorrt_question question;
+    const struct message_record *record;
+    void *ret; /* gets the answer */
+};
+
+static int ask_about_model(const struct model_question *asked, const struct tensorrt_settings *settings,
+                           const struct backend_model *source, struct arena *arena, struct error *err)
 {
     struct worker_exchange exchange;
     int rc;
 
-    worker_exchange_begin(&exchange, &worker, TENSORRT_NETWORK, &no_bounds, 0, settings->log);
+    worker_exchange_begin(&exchange, &worker, asked->question, &no_bounds, 0, settings->log);
     message_put_record(&exchange.question, &tensorrt_settings_record, settings);
     put_model(&exchange.question, source);
     rc = worker_exchange_ask(&exchange, err);
     if (rc == 0) {
-        message_take_record(&exchange.answer, arena, &tensorrt_network_view_record, ret);
+        message_take_record(&exchange.answer, arena, asked->record, asked->ret);
         rc = exchange.answer.damaged ? worker_refuse_answer(&worker, err) : 0;
     }
     worker_exchange_end(&exchange);
     return rc;
+}
+
+int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
+                          struct arena *arena, struct tensorrt_network_view *ret, struct error *err)
+{
+    const struct model_question question = {TENSORRT_NETWORK, &tensorrt_network_view_record, ret};
+
+    return ask_about_model(&question, settings, source, arena, err);
+}
+
+int tensorrt_ask_support(const struct tensorrt_settings *settings, const struct backend_model *source,
+                         struct arena *arena, struct tensorrt_support *ret, struct error *err)
+{
+    const struct model_question question = {TENSORRT_SUPPORT, &tensorrt_support_record, ret};
+
+    return ask_about_model(&question, settings, source, arena, err);
 }
 
 /* ---- Sessions ---- */

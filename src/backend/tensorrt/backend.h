@@ -47,6 +47,12 @@ void tensorrt_products_release(struct tensorrt_products *products); /* harmless 
 int tensorrt_view_network(const struct tensorrt_settings *settings, const struct backend_model *source,
                           struct arena *arena, struct tensorrt_network_view *ret, struct error *err);
 
+/* Which nodes of a model the parser supports; it needs no GPU. `source` is bytes. Text lives in `arena`.
+ * ERR_UNSUPPORTED before TensorRT 10.8, where tensorrt_parser_backend tells it node by node; other errors are those
+ * of tensorrt_build(). */
+int tensorrt_ask_support(const struct tensorrt_settings *settings, const struct backend_model *source,
+                         struct arena *arena, struct tensorrt_support *ret, struct error *err);
+
 /* Layer information of the engine at `path`, as JSON, malloc'd. */
 int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err);
 
@@ -68,5 +74,8 @@ struct tensorrt_request {
 
 /* Opens an ONNX model (it is built) or a plan (told apart by content). */
 extern const struct backend tensorrt_backend;
+
+/* Only parses: sessions have inputs and outputs, and cannot run. `settings` of its requests: NULL. */
+extern const struct backend tensorrt_parser_backend;
 
 #endif

@@ -38,15 +38,22 @@ static void add_node(void *error, struct string_builder *ret)
         string_add_format(ret, " (%s)", kind);
 }
 
-static void add_functions(void *error, struct string_builder *ret)
+struct words tensorrt_parser_error_functions(void *error)
 {
     int32_t count = tensorrt_has(TENSORRT_METHOD(IParserError, localFunctionStackSize))
                         ? TENSORRT_GET(IParserError, localFunctionStackSize, error)
                         : 0;
     const char *const *names = count > 0 ? TENSORRT_GET(IParserError, localFunctionStack, error) : NULL;
 
-    for (int32_t i = 0; names != NULL && i < count; i++)
-        string_add_format(ret, "%s%s", i == 0 ? ", in the function " : " of ", names[i]);
+    return (struct words){.items = names, .count = names != NULL ? (size_t)count : 0};
+}
+
+static void add_functions(void *error, struct string_builder *ret)
+{
+    struct words names = tensorrt_parser_error_functions(error);
+
+    for (size_t i = 0; i < names.count; i++)
+        string_add_format(ret, "%s%s", i == 0 ? ", in the function " : " of ", names.items[i]);
 }
 
 int tensorrt_report_parser_error(void *error, int32_t count, const char *what, struct error *err)
@@ -66,7 +73,7 @@ int tensorrt_report_parser_error(void *error, int32_t count, const char *what, s
     return ERR_BACKEND;
 }
 
-static int refuse_model(void *parser, struct error *err)
+int tensorrt_refuse_model(void *parser, struct error *err)
 {
     int32_t count = TENSORRT_GET(IParser, getNbErrors, parser);
 
@@ -356,8 +363,8 @@ static int mark_debug_tensors(const struct tensorrt_network *network, struct err
 
 /* ---- All of it ---- */
 
-int tensorrt_network_open(const struct tensorrt *trt, const struct tensorrt_settings *settings,
-                          const struct backend_model *source, struct tensorrt_network *ret, struct error *err)
+int tensorrt_network_create(const struct tensorrt *trt, const struct tensorrt_settings *settings,
+                            struct tensorrt_network *ret, struct error *err)
 {
     struct tensorrt_network network = {.settings = settings};
     int rc;
@@ -366,15 +373,29 @@ int tensorrt_network_open(const struct tensorrt *trt, const struct tensorrt_sett
     rc = load_plugins(trt, settings, err);
     if (rc == 0)
         rc = create_objects(trt, &network, err);
-    if (rc == 0)
-        rc = set_parser_flags(&network, err);
     if (rc < 0)
         goto done;
-    rc = parse_source(network.parser, source) ? mark_outputs(&network, err) : refuse_model(network.parser, err);
-    if (rc < 0)
-        goto done;
-    rc = mark_debug_tensors(&network, err);
+    rc = set_parser_flags(&network, err);
 done:
+    if (rc < 0)
+        tensorrt_network_release(&network);
+    else
+        *ret = network;
+    return rc;
+}
+
+int tensorrt_network_open(const struct tensorrt *trt, const struct tensorrt_settings *settings,
+                          const struct backend_model *source, struct tensorrt_network *ret, struct error *err)
+{
+    struct tensorrt_network network;
+    int rc = tensorrt_network_create(trt, settings, &network, err);
+
+    if (rc < 0)
+        return rc;
+    rc =
+        parse_source(network.parser, source) ? mark_outputs(&network, err) : tensorrt_refuse_model(network.parser, err);
+    if (rc == 0)
+        rc = mark_debug_tensors(&network, err);
     if (rc < 0)
         tensorrt_network_release(&network);
     else

@@ -18,6 +18,16 @@ struct tensorrt_network {
  * ERR_BACKEND. */
 int tensorrt_report_parser_error(void *error, int32_t count, const char *what, struct error *err);
 
+/* The same of the parser's first error. */
+int tensorrt_refuse_model(void *parser, struct error *err);
+
+/* The model's functions in which the error arose, outermost first. */
+struct words tensorrt_parser_error_functions(void *error);
+
+/* A network without layers, and its parser. Errors are those of tensorrt_network_open() but for what the model does. */
+int tensorrt_network_create(const struct tensorrt *trt, const struct tensorrt_settings *settings,
+                            struct tensorrt_network *ret, struct error *err);
+
 /* Parses `source`, and marks outputs and debug tensors as the settings say. The settings and the source outlive
  * the network. ERR_UNSUPPORTED: the library has no builder or no parser; ERR_BACKEND: the parser refuses the model: the
  * message has node, operator, function and TensorRT's text; ERR_INVALID: names that the network does not have. */

@@ -154,3 +154,25 @@ static const struct message_field network_view_fields[] = {
 };
 const struct message_record tensorrt_network_view_record =
     MESSAGE_RECORD(struct tensorrt_network_view, network_view_fields);
+
+static const struct message_field refusal_fields[] = {
+    MESSAGE_FIELD(struct tensorrt_refusal, node, MESSAGE_INT),
+    MESSAGE_FIELD(struct tensorrt_refusal, name, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_refusal, op_type, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_refusal, stack, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_refusal, reason, MESSAGE_STRING),
+};
+static const struct message_record refusal_record = MESSAGE_RECORD(struct tensorrt_refusal, refusal_fields);
+
+static const struct message_field taken_node_fields[] = {
+    MESSAGE_FIELD(struct tensorrt_taken_node, node, MESSAGE_INT),
+    MESSAGE_FIELD(struct tensorrt_taken_node, group, MESSAGE_INT),
+};
+static const struct message_record taken_node_record = MESSAGE_RECORD(struct tensorrt_taken_node, taken_node_fields);
+
+static const struct message_field support_fields[] = {
+    MESSAGE_FIELD(struct tensorrt_support, takes_all, MESSAGE_FLAG),
+    MESSAGE_FIELD_OF(struct tensorrt_support, taken, MESSAGE_LIST, &taken_node_record),
+    MESSAGE_FIELD_OF(struct tensorrt_support, errors, MESSAGE_LIST, &refusal_record),
+};
+const struct message_record tensorrt_support_record = MESSAGE_RECORD(struct tensorrt_support, support_fields);

@@ -14,6 +14,7 @@ enum tensorrt_question {
     TENSORRT_LAYERS,  /* layer information of a plan */
     TENSORRT_NETWORK, /* what the parser makes of a model */
     TENSORRT_ROUTES,  /* which knobs TensorRT's compiler has */
+    TENSORRT_SUPPORT, /* which nodes of a model the parser supports */
     TENSORRT_QUESTIONS,
 };
 
@@ -73,6 +74,36 @@ struct tensorrt_network_view {
 };
 
 extern const struct message_record tensorrt_network_view_record;
+
+/* Why the parser refuses a node. Of a node of a function `node` may be its index there. */
+struct tensorrt_refusal {
+    int node;
+    const char *name, *op_type, *stack, *reason; /* `stack`: the functions that lead to it, "outer -> inner" */
+};
+
+struct tensorrt_refusals {
+    const struct tensorrt_refusal *items;
+    size_t count;
+};
+
+/* A node that the parser takes, together with those of the same group. Nodes of no group it refuses. */
+struct tensorrt_taken_node {
+    int node, group;
+};
+
+struct tensorrt_taken_nodes {
+    const struct tensorrt_taken_node *items;
+    size_t count;
+};
+
+/* What the parser says of the nodes of a model. */
+struct tensorrt_support {
+    bool takes_all;
+    struct tensorrt_taken_nodes taken; /* without `takes_all` groups are believed to be supported, which asking tells */
+    struct tensorrt_refusals errors;   /* may not be all */
+};
+
+extern const struct message_record tensorrt_support_record;
 
 /* Where a session's plan is. */
 struct tensorrt_plan_source {

@@ -8,6 +8,7 @@
 #include "backend/tensorrt/cuda.h"
 #include "backend/tensorrt/engine.h"
 #include "backend/tensorrt/interfaces.h"
+#include "backend/tensorrt/support.h"
 #include "backend/tensorrt/tactics.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -313,6 +314,24 @@ static int answer_network(struct worker_question *question, struct worker_reply 
     return 0;
 }
 
+static int answer_support(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    struct tensorrt_settings settings = {0};
+    struct tensorrt_support support = {0};
+    struct backend_model model = {0};
+    const struct tensorrt *trt;
+    int rc = tensorrt_load(&trt, err);
+
+    if (rc < 0)
+        return rc;
+    take_settings(question, &reply->arena, &settings);
+    take_model(question, &reply->arena, &model);
+    rc = tensorrt_find_support(trt, &settings, &model, &reply->arena, &support, err);
+    if (rc == 0)
+        message_put_record(&reply->message, &tensorrt_support_record, &support);
+    return rc;
+}
+
 /* ---- Sessions ---- */
 
 static int load_plan(const char *path, struct file_map *ret, struct error *err)
@@ -476,9 +495,9 @@ static int answer_routes(struct worker_question *question, struct worker_reply *
 }
 
 static worker_function *const functions[TENSORRT_QUESTIONS] = {
-    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build,   [TENSORRT_OPEN] = answer_open,
-    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close,   [TENSORRT_LAYERS] = answer_layers,
-    [TENSORRT_NETWORK] = answer_network,   [TENSORRT_ROUTES] = answer_routes,
+    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build,     [TENSORRT_OPEN] = answer_open,
+    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close,     [TENSORRT_LAYERS] = answer_layers,
+    [TENSORRT_NETWORK] = answer_network,   [TENSORRT_SUPPORT] = answer_support, [TENSORRT_ROUTES] = answer_routes,
 };
 
 const struct worker_work tensorrt_work = {

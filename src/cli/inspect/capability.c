@@ -1,15 +1,18 @@
-/* capability.c: which nodes of a model the built-in engine supports. */
+/* capability.c: which nodes of a model the engine of --trt supports. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "backend/node_support.h"
+#include "backend/tensorrt/node_support.h"
 #include "backend/type_inference.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/inspect/capability_providers.h"
+#include "cli/inspect/capability_trt.h"
 #include "cli/model_file.h"
 #include "cli/options/groups.h"
+#include "cli/trt.h"
 #include "format/json/writer.h"
 #include "onnx/edit/model.h"
 #include "onnx/write/model.h"
@@ -24,7 +27,7 @@ struct inspect_capability_settings {
     /* its own */
     const char *folder;
     bool with_partitioning;
-    bool providers; /* rather than a model */
+    bool providers, trt; /* rather than a model */
 };
 
 #define ROW(member, ...) OPTION_ROW(struct inspect_capability_settings, member, __VA_ARGS__)
@@ -37,6 +40,9 @@ static const struct option options[] = {
     ROW(providers, .names = {"--providers"}, .kind = OPTION_FLAG,
         .help = "test ONNX Runtime's execution providers on this machine instead of a model: each one runs a model "
                 "with one node, and the reason of a failure is shown"),
+    ROW(trt, .names = {"--trt"}, .kind = OPTION_FLAG,
+        .help = "show TensorRT's library instead of a model: flavour, version and path, its parser, and whether a GPU "
+                "answers"),
 };
 
 static const struct option_group capability_options = {
@@ -296,19 +302,27 @@ static int save_json(const struct report_rows *rows, const char *path, struct er
     return json_writer_finish(&writer, err);
 }
 
+/* Which nodes of a model are supported, and by what. */
+struct capability {
+    const char *engine; /* "TensorRT 10.16.1" */
+    struct node_support_list support;
+    struct report_rows rows;
+};
+
 static int report_support(const struct command_context *context, const struct inspect_capability_settings *values,
-                          const struct subgraph *whole, const struct node_support_list *support,
-                          const struct report_rows *rows, struct error *err)
+                          const struct subgraph *whole, const struct capability *capability, struct error *err)
 {
+    const struct report_rows *rows = &capability->rows;
     struct refusal_list refusals = {0};
     struct string_builder text;
     int rc;
 
     if (rows->count == 0) {
-        log_message(context->log, LOG_INFO, "Graph is fully supported by the built-in engine; Will not %s.",
+        log_message(context->log, LOG_INFO, "Graph is fully supported by %s; Will not %s.", capability->engine,
                     values->with_partitioning ? "generate subgraphs" : "report errors");
         return 0;
     }
+    log_message(context->log, LOG_INFO, "Nodes that %s does not support:", capability->engine);
     string_init(&text);
     arena_init(&refusals.memory);
     if (values->with_partitioning) {
@@ -321,7 +335,7 @@ static int report_support(const struct command_context *context, const struct in
     string_add_char(&text, '\n');
     rc = save_report(context, values->folder, &text, err);
     if (rc == 0 && values->with_partitioning)
-        rc = save_parts(context, values, whole, support, err);
+        rc = save_parts(context, values, whole, &capability->support, err);
     string_release(&text);
     release_refusals(&refusals);
     return rc;
@@ -330,12 +344,68 @@ static int report_support(const struct command_context *context, const struct in
 static int refuse_words(const struct model_values *model, const struct inspect_capability_settings *values,
                         struct error *err)
 {
-    if (values->providers && model->path != NULL)
-        return error_set(err, ERR_INVALID, "--providers tests ONNX Runtime, not a model: leave out '%s'", model->path);
-    if (!values->providers && model->path == NULL)
+    if (values->providers && values->trt)
+        return error_set(err, ERR_INVALID, "--providers and --trt exclude each other: use one of them");
+    if ((values->providers || values->trt) && model->path != NULL)
+        return error_set(err, ERR_INVALID, "%s, not a model: leave out '%s'",
+                         values->trt ? "--trt shows TensorRT's library" : "--providers tests ONNX Runtime",
+                         model->path);
+    if (!values->providers && !values->trt && model->path == NULL)
         return error_set(err, ERR_INVALID,
-                         "no model was given: pass one to list its unsupported nodes, or --providers to test ONNX "
-                         "Runtime's execution providers");
+                         "no model was given: pass one to list its unsupported nodes, --providers to test ONNX "
+                         "Runtime's execution providers, or --trt to show TensorRT's library");
+    return 0;
+}
+
+/* Node by node, by ONNX Runtime. */
+static int ask_built_in_engine(const struct command_context *context, const struct inspect_capability_settings *values,
+                               struct model *model, struct node_support_list *ret, struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, &values->file, model);
+    struct error why = {0};
+    int rc = 0;
+
+    if (types_infer(model, NULL, model_file_runtime(&values->file), &request, NULL, &why) < 0)
+        log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
+    if (!bounded_process_is_end(&why))
+        rc = node_support_find(model, model_file_runtime(&values->file), &request, ret, &why);
+    if (model_file_report_end(&why, "cannot determine the supported nodes", model,
+                              "raise --onnxrt-timeout or --max-memory if it exceeded a limit", err) < 0)
+        return ERR_BACKEND;
+    return rc < 0 ? error_set(err, (enum error_code)rc, "%s", why.message) : 0;
+}
+
+/* Types of tensors, as far as ONNX Runtime knows the operators, help a parser that gets single nodes. */
+static int ask_tensorrt(const struct command_context *context, const struct inspect_capability_settings *values,
+                        struct model *model, struct node_support_list *ret, struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, &values->file, model);
+    struct error why = {0};
+
+    if (types_infer(model, NULL, model_file_runtime(&values->file), &request, NULL, &why) < 0)
+        log_message(context->log, LOG_VERBOSE, "Types were not inferred: %s", why.message);
+    return tensorrt_node_support_find(model, ret, err);
+}
+
+static int find_capability(const struct command_context *context, const struct inspect_capability_settings *values,
+                           struct model *model, struct capability *ret, struct error *err)
+{
+    const struct tensorrt_description *library;
+    int rc = trt_choose(context->log, NULL, TRT_PARSES, &library, err);
+
+    if (rc < 0)
+        return rc;
+    ret->engine = library != NULL ? library->name : "the built-in engine";
+    rc = library != NULL ? ask_tensorrt(context, values, model, &ret->support, err)
+                         : ask_built_in_engine(context, values, model, &ret->support, err);
+    if (rc < 0)
+        return rc;
+    if (ret->support.not_looked_into > 0)
+        log_message(context->log, LOG_WARNING,
+                    "%zu unsupported calls of local functions are listed without their unsupported nodes: there are "
+                    "too many calls",
+                    ret->support.not_looked_into);
+    list_rows(model, &ret->support, &ret->rows);
     return 0;
 }
 
@@ -343,47 +413,30 @@ static int inspect_capability_run(const struct command_context *context,
                                   const struct inspect_capability_settings *values, struct error *err)
 {
     const struct json_values *json = &values->json;
-    const struct backend *runtime = model_file_runtime(&values->file);
-    struct node_support_list support = {0};
-    struct report_rows rows = {0};
-    struct backend_request request;
+    struct capability capability = {0};
     struct subgraph whole;
     struct model *model;
-    struct error why = {0};
     int rc = refuse_words(&values->file.model, values, err);
 
     if (rc < 0)
         return rc;
     if (values->providers)
         return inspect_capability_providers(context, &values->file, &values->json, err);
+    if (values->trt)
+        return inspect_capability_trt(context, &values->json, err);
     rc = model_file_load(context, &values->file, &model, err);
     if (rc < 0)
         return rc;
-    request = model_file_request_for(context, &values->file, model);
     subgraph_init_whole(&whole, model);
-    if (types_infer(model, NULL, runtime, &request, NULL, &why) < 0)
-        log_message(context->log, LOG_VERBOSE, "The model as a whole is refused: %s", why.message);
-    if (!bounded_process_is_end(&why))
-        rc = node_support_find(model, runtime, &request, &support, &why);
-    if (model_file_report_end(&why, "cannot determine the supported nodes", model,
-                              "raise --onnxrt-timeout or --max-memory if it exceeded a limit", err) < 0)
-        rc = ERR_BACKEND;
-    else if (rc < 0)
-        error_set(err, (enum error_code)rc, "%s", why.message);
+    rc = find_capability(context, values, model, &capability, err);
+    if (rc == 0)
+        rc = report_support(context, values, &whole, &capability, err);
     if (rc < 0)
         goto done;
-    if (support.not_looked_into > 0)
-        log_message(context->log, LOG_WARNING,
-                    "%zu unsupported calls of local functions are listed without their unsupported nodes: there are "
-                    "too many calls",
-                    support.not_looked_into);
-    list_rows(model, &support, &rows);
-    rc = report_support(context, values, &whole, &support, &rows, err);
-    if (rc == 0 && json->path != NULL)
-        rc = save_json(&rows, json->path, err);
+    rc = json->path != NULL ? save_json(&capability.rows, json->path, err) : 0;
 done:
-    free(rows.items);
-    node_support_release(&support);
+    free(capability.rows.items);
+    node_support_release(&capability.support);
     subgraph_release(&whole);
     model_free(model);
     return rc;
@@ -404,19 +457,24 @@ static const struct command_group groups[] = {
 };
 
 /* The options that --help shows. */
-static const char *const essential[] = {"-o", "--with-partitioning", "--providers", "--json", "-v", NULL};
+static const char *const essential[] = {"-o", "--with-partitioning", "--providers", "--trt", "--json", "-v", NULL};
 
 const struct command cmd_inspect_capability = {
     .name = "capability",
-    .summary = "list the nodes that the built-in engine does not support, or test ONNX Runtime's execution providers",
-    .description = "Lists the nodes that the built-in engine does not support, with the reason, and writes the list to "
-                   "results.txt. The engine supports every operator of ONNX Runtime, some of them also with oneDNN. "
-                   "With --with-partitioning, nodes are grouped by operator and reason, and the longest sequences of "
-                   "nodes are saved as models.\n\nNodes are tested one by one, without running them. A node downstream "
-                   "of an unsupported one may be listed because its input types are unknown. Nodes of local functions "
-                   "are tested too: the stack trace shows the calls that lead to a node.\n\nWith --providers no model "
-                   "is read: each execution provider of ONNX Runtime is tested.\n\nWith --save-external-data FILE each "
-                   "subgraph has a separate file: FILE with the numbers of its nodes appended.",
+    .summary = "list the nodes that TensorRT or the built-in engine does not support, or test what is installed",
+    .description =
+        "Lists the nodes that the engine of --trt does not support, with the reason, and writes the list to "
+        "results.txt. Where TensorRT's library is installed, its ONNX parser is asked, which needs no GPU; "
+        "otherwise the built-in engine (also with POLYGRAPHY_TRT=builtin), which supports every operator of "
+        "ONNX Runtime, some of them also with oneDNN. The first line says which. "
+        "With --with-partitioning, nodes are grouped by operator and reason, and the longest sequences of "
+        "nodes are saved as models.\n\nNodes are tested one by one, without running them (from TensorRT 10.8 on "
+        "all at once). A node downstream "
+        "of an unsupported one may be listed because its input types are unknown. Nodes of local functions "
+        "are tested too: the stack trace shows the calls that lead to a node.\n\nWith --providers no model "
+        "is read: each execution provider of ONNX Runtime is tested. With --trt, TensorRT's library is "
+        "shown.\n\nWith --save-external-data FILE each "
+        "subgraph has a separate file: FILE with the numbers of its nodes appended.",
     .example = "# unsupported nodes, and the supported subgraphs\npolygraphy inspect capability model.onnx "
                "--with-partitioning -o parts\n\n# does --onnxrt --providers cuda work on this machine, and if not, "
                "why?\npolygraphy inspect capability --providers",
