@@ -464,7 +464,7 @@ END
     done
     TENSORRT_STAND_IN_REFUSED=MatMul,Relu run polygraphy inspect capability "$models/matmul_chain_64.onnx"
     [ "$status" -eq 0 ]
-    [ "$(grep -c 'MatMul .*Plugin not found' <<<"$output")" -eq 3 ]
+    [ "$(grep -c 'MatMul .*Plugin not found' <<<"$output")" -eq 6 ]
     POLYGRAPHY_TRT=builtin run polygraphy inspect capability refused.onnx
     [ "$status" -eq 0 ]
     logged '^\[I\] Nodes that the built-in engine does not support:$'

@@ -164,7 +164,7 @@ SCRIPT
     run /usr/bin/python3 -c 'import json; print(json.load(open("ranking.json"))["ranking"]["suspects"][0]["tactics"][0]["layer"])'
     [ "$output" = padded ]
     run polygraphy debug tactics model.onnx --dir replays --trt-opt-shapes x:[1,3,12,11] --json found.json \
-        --save-mended-tactics fixed.json "${check[@]}"
+        --save-fixed-tactics fixed.json "${check[@]}"
     succeeded
     logged "Cause: the tactic of 'padded'"
     run polygraphy convert model.onnx -o fixed.engine --load-tactics fixed.json --trt-opt-shapes x:[1,3,12,11]

@@ -24,7 +24,7 @@ static const struct option rows[] = {
                 "its actual shapes (runtime)"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, weight_streaming_budget, "--weight-streaming-budget",
             "device memory limit of weights, in bytes or percent"),
-    ROW(tensorrt.refit_from, .names = {"--refit-from-onnx"}, .kind = OPTION_ONE, .value_name = "MODEL",
+    ROW(tensorrt.refit_from, .names = {"--refit-from-onnx"}, .yields = true, .kind = OPTION_ONE, .value_name = "MODEL",
         .file = OPTION_READS,
         .help = "give a refittable or stripped engine the weights of this ONNX model, from TensorRT 10.0 on; a model "
                 "that is built with --strip-plan gives its own"),

@@ -92,8 +92,9 @@ static const char *const new_options[] = {
     "--emit",
     "--save-layer-info",
     "--layer-info",
-    "--build-log",
     "--build-route",
+    "--device",
+    "--refit-from-onnx",
     "--output-onnx",
     "--runner",
     "--runner-build",
@@ -134,8 +135,9 @@ static const struct {
     const struct command *command;
     const char *name;
 } own_words[] = {
-    {&cmd_inspect_capability, "model_file"}, /* may be missing, since there is --providers */
+    {&cmd_inspect_capability, "model_file"}, /* may be missing, since there are --providers and --trt */
     {&cmd_inspect_capability, "--providers"},
+    {&cmd_inspect_capability, "--trt"},
 };
 
 static bool is_own_word(const struct command *command, const char *name)
