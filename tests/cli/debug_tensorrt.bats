@@ -29,7 +29,7 @@ passes()
     TENSORRT_STAND_IN_FAULTS=routes-refused passes --among routes
     logged "\[W\] 1 of 3 optimizations stay enabled and are not tried \('route:-kgen:tiling=0'\)"
     logged "Cause: route:-cask_fusion=off$"
-    logged "Not tested: whether kernels .* \(which tactics TensorRT takes is not held fixed\)"
+    logged "Not tested: whether the kernels .* \(which tactics TensorRT takes is not held fixed\)"
     [ "$(json_value 'it["not_tried"], len(it["decisions"])')" = "(['route:-kgen:tiling=0'], 2)" ]
     logged "Fix: polygraphy run ... --build-route cask_fusion=off$"
     logged "with trtexec: --setBuildRoute='-cask_fusion=off'$"
@@ -59,4 +59,9 @@ passes()
     logged "Evidence: the minimal case fails in a fresh process"
     logged "Fix: 't4' as extra output: --onnx-outputs y t4$"
     grep -q libnvinfer folder/session.json
+    use_release 11.1 # before any experiment
+    run --separate-stderr polygraphy debug accuracy "$convolutions" --onnxrt --trt --fp16 -o typed
+    [ "$status" -eq 1 ]
+    [[ $stderr == *'--fp16: types are those of the model in TensorRT 11.1.0: `polygraphy debug precision` with the same option'* ]]
+    [ ! -e typed ]
 }

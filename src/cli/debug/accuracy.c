@@ -293,6 +293,12 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     rc = trt_choose(given->context->log, model->path, TRT_RUNS, &library, err);
     if (rc < 0)
         return rc;
+    if (library != NULL && lowered.size > 0 && (library->is_rtx || library->major >= 11))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "%s: types are those of the model in %s: `polygraphy debug precision` with the same option "
+                         "finds the layers that need float32; to study a model in float16, pass what `polygraphy "
+                         "convert MODEL -o half.onnx --fp-to-fp16` writes",
+                         lowered.data, library->name);
     ret->engine_library = library != NULL ? library->path : NULL;
     ret->suspect_is_builtin = ret->engine_library == NULL;
     return 0;
