@@ -14,6 +14,7 @@ extern const struct command cmd_check;
 extern const struct command cmd_check_lint;
 extern const struct command cmd_data;
 extern const struct command cmd_data_concat;
+extern const struct command cmd_data_generate;
 extern const struct command cmd_data_merge;
 extern const struct command cmd_data_to_input;
 extern const struct command cmd_convert;

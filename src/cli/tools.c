@@ -22,6 +22,7 @@ const struct command cmd_check = {
 };
 
 static const struct command *const data_tools[] = {
+    &cmd_data_generate,
     &cmd_data_merge,
     &cmd_data_concat,
     &cmd_data_to_input,
@@ -29,8 +30,8 @@ static const struct command *const data_tools[] = {
 
 const struct command cmd_data = {
     .name = "data",
-    .summary = "convert files with inputs and outputs",
-    .description = "Converts files that `run` has written into files that it reads.",
+    .summary = "generate and convert files with inputs and outputs",
+    .description = "Generates data for a model, and converts files that `run` has written into files that it reads.",
     .example = "# outputs of layers become inputs of a subgraph\npolygraphy data merge inputs.json "
                "layerwise_outputs.json -o layerwise_inputs.json",
     .groups = groups,

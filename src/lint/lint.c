@@ -168,7 +168,7 @@ static void keep_warning(void *data, enum log_level level, int depth, struct tex
 
 /* Runs the whole model once. A failure is not reported here: single nodes give better reasons. Warnings are reported
  * only on success: otherwise single nodes repeat them. */
-static int run_whole(struct lint *lint, const struct tensor_list *feed, struct error *err)
+static int run_whole(struct lint *lint, const struct tensor_list *feed, bool *ret_loads, struct error *err)
 {
     struct backend_request request = *lint->request;
     struct backend_session *session;
@@ -180,6 +180,7 @@ static int run_whole(struct lint *lint, const struct tensor_list *feed, struct e
 
     request.log = &keeper;
     rc = lint->backend->open(&request, &session, err);
+    *ret_loads = rc == 0;
     if (rc < 0)
         return rc;
     rc = lint_run_session(lint->backend, session, feed, &outputs, &any, err);
@@ -216,14 +217,43 @@ static void report_unused(struct lint *lint, bool ran)
             lint_report_add_passing(lint->report, lint->labels[i]);
 }
 
+/* Whether nothing proves that generated sizes and values are valid. */
+static bool data_are_uncertain(const struct lint *lint)
+{
+    const struct derived_inputs *derived = data_loader_derived(lint->loader);
+    bool is_uncertain = false;
+
+    if (!data_loader_generates(lint->loader) || derived->is_proven)
+        return false;
+    for (size_t i = 0; i < derived->count; i++)
+        is_uncertain |= !derived->items[i].is_certain || (derived->items[i].is_open && !derived->items[i].is_given);
+    return is_uncertain;
+}
+
+/* Findings of a model that does not run on uncertain data: one note if it loads. */
+static void report_generated_data(struct lint *lint, const struct error *why)
+{
+    lint_add(lint, LINT_RULE_GENERATED_DATA, NODE_NONE,
+             "Not checked at run time: the model loads, but does not run on the generated data, which are not known to "
+             "be valid; pass --load-inputs or --input-shapes (%s)",
+             why->message);
+}
+
 /* The whole model, and its nodes when it does not run. */
 static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, struct error *err)
 {
     size_t failing = lint->report->failing.count;
     struct error why = {0};
-    int rc = in_order ? run_whole(lint, feed, &why) : ERR_BACKEND;
+    bool loads = false;
+    int rc = in_order ? run_whole(lint, feed, &loads, &why) : ERR_BACKEND;
     bool ran = rc == 0;
 
+    lint->data_are_uncertain = data_are_uncertain(lint);
+    if (rc == ERR_BACKEND && loads && lint->data_are_uncertain && !bounded_process_is_end(&why)) {
+        report_generated_data(lint, &why);
+        report_unused(lint, false);
+        return 0;
+    }
     if (!ran && rc != ERR_BACKEND && rc != ERR_INVALID && rc != ERR_CORRUPT && rc != ERR_UNSUPPORTED)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     rc = ran ? 0 : lint_run_nodes(lint, feed, err);
@@ -236,6 +266,8 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
                  why.message);
     else if (!ran && in_order && lint->report->entries.count == 0) /* the whole fails, but no single node */
         lint_add(lint, LINT_RULE_MODEL_FAILS, NODE_NONE, "%s", why.message);
+    if (lint->failed_at_run)
+        report_generated_data(lint, &why);
     report_unused(lint, ran);
     lint->report->looked[LINT_RUNTIME] = true;
     return 0;

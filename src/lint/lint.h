@@ -26,6 +26,10 @@ struct lint {
     struct log *log;
     struct lint_report *report; /* receives the findings, which are also logged */
     char **labels;              /* names of the nodes; generated for nodes without a name */
+
+    /* Data are generated, and not proven valid: a failure at run time is no finding about the model. */
+    bool data_are_uncertain;
+    bool failed_at_run; /* there was such a failure */
 };
 
 /* Runs all checks. An error means that the check itself was impossible: unsuitable data, no runtime. */
@@ -46,7 +50,8 @@ bool lint_check_graph(struct lint *lint);
 int lint_run_session(const struct backend *backend, struct backend_session *session, const struct tensor_list *feed,
                      struct tensor_list *ret, bool *ret_any, struct error *err);
 
-/* The last step: runs every node separately, starting with the inputs `feed`, which is emptied. (nodes.c) */
+/* The last step: runs every node separately, starting with the inputs `feed`, which is emptied. A node that loads, but
+ * fails on uncertain data, is only noted in `failed_at_run`. (nodes.c) */
 int lint_run_nodes(struct lint *lint, struct tensor_list *feed, struct error *err);
 
 #endif

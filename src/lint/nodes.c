@@ -107,7 +107,7 @@ int lint_run_session(const struct backend *backend, struct backend_session *sess
     return rc;
 }
 
-static int run_single(struct node_runs *runs, const struct subgraph *single, struct error *err)
+static int run_single(struct node_runs *runs, const struct subgraph *single, bool *ret_loads, struct error *err)
 {
     struct subgraph_session session;
     struct tensor_list feed SCOPED(tensor_list_release) = {0};
@@ -117,10 +117,13 @@ static int run_single(struct node_runs *runs, const struct subgraph *single, str
 
     make_node_feed(runs, single, &feed);
     rc = subgraph_session_open(&session, single, runs->lint->backend, runs->lint->request, err);
-    if (rc == 0)
-        rc = lint_run_session(session.backend, session.session, &feed, &outputs, &any, err);
+    *ret_loads = rc == 0;
+    if (rc < 0)
+        goto done;
+    rc = lint_run_session(session.backend, session.session, &feed, &outputs, &any, err);
     if (rc == 0)
         keep_node_outputs(runs, &outputs);
+done:
     subgraph_session_close(&session);
     return rc;
 }
@@ -161,6 +164,7 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     struct error why = {0};
     struct subgraph single SCOPED(subgraph_release) = {0};
     struct text reason;
+    bool loads, is_of_data;
     int rc;
 
     subgraph_init_whole(&single, lint->model);
@@ -168,11 +172,13 @@ static int judge_node(struct node_runs *runs, uint32_t node, struct error *err)
     bitset_add(&single.nodes, node);
     subgraph_mark_outputs(&single, node);
     subgraph_mark_inputs(&single, node);
-    rc = run_single(runs, &single, &why);
+    rc = run_single(runs, &single, &loads, &why);
     if (rc == ERR_MISSING || rc == ERR_INTERRUPTED || rc == ERR_MEMORY || rc == ERR_IO)
         return error_set(err, (enum error_code)rc, "%s", why.message);
     reason = shorten_runtime_message(why.message);
-    if (rc < 0)
+    is_of_data = rc < 0 && loads && lint->data_are_uncertain && !bounded_process_is_end(&why);
+    lint->failed_at_run |= is_of_data;
+    if (rc < 0 && !is_of_data)
         lint_add(lint, is_unknown_operator(why.message) ? LINT_RULE_UNKNOWN_OPERATOR : LINT_RULE_NODE_FAILS, node,
                  TEXT_FORMAT, TEXT_ARGS(reason));
     if (rc == 0 || is_unknown_operator(why.message))

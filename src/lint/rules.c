@@ -45,6 +45,10 @@ const struct lint_rule lint_rules[LINT_RULE_COUNT] = {
                                    "It loads and runs; the message describes a possible problem."},
     [LINT_RULE_NOT_RUN] = {"not-run", LINT_WARNING, LINT_RUNTIME, "The model was not run.",
                            "The message gives the reason. Whether the model runs is unknown."},
+    [LINT_RULE_GENERATED_DATA] =
+        {"generated-data", LINT_WARNING, LINT_RUNTIME, "The model loads, but does not run on generated data.",
+         "Nothing proves that the generated sizes and values are valid, so this may not be an error of the model. Give "
+         "data with --load-inputs, or sizes and ranges with --input-shapes and --val-range."},
     [LINT_RULE_NODE_FAILS] =
         {"node-fails", LINT_EXCEPTION, LINT_RUNTIME, "ONNX Runtime refuses a node, or fails on it.",
          "The node was run alone, on the outputs of the preceding nodes; the message is the runtime's."},

@@ -273,3 +273,20 @@ END
     refused "x"
     [ ! -e report.json ]
 }
+
+@test "a model that loads but fails on generated data is no finding of lint" {
+    /usr/bin/python3 - <<'END'
+from onnx import TensorProto, helper, save
+def value(name, sizes):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, sizes)
+node = helper.make_node("SpaceToDepth", ["x"], ["y"], "blocks", blocksize=2)
+graph = helper.make_graph([node], "g", [value("x", [1, 1, "h", "w"])], [value("y", [1, 4, "a", "b"])])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "blocks.onnx")
+END
+    run polygraphy check lint blocks.onnx
+    [ "$status" -eq 0 ]
+    logged '^\[W\] LINT \| Not checked at run time: the model loads, but does not run on the generated data'
+    run polygraphy check lint blocks.onnx --input-shapes 'x:[1,1,3,2]'
+    [ "$status" -eq 1 ]
+    logged '^\[E\] LINT \| Name: blocks, Op: SpaceToDepth'
+}

@@ -117,8 +117,8 @@ def dynamic():
     return whole(nodes, [tensor("input", shape)], [tensor("output", shape)])
 
 
-def never_runs():
-    """Seven elements are in no square, nor in a row of 2, 8, 16, ...; how much is padded depends on constants alone."""
+def seven_elements():
+    """Runs with seven elements only; how much is padded depends on constants alone."""
     nodes = [
         helper.make_node("Reshape", ["x", "seven"], ["row"], "reshape"),
         helper.make_node("Abs", ["row"], ["magnitude"], "abs"),

@@ -49,6 +49,37 @@ void made_input(struct made_model *made, const char *name, struct shape shape)
     made_typed_input(made, name, DATA_FLOAT32, shape);
 }
 
+static void add_symbolic(struct made_model *made, uint32_t field, const char *name, enum data_type type,
+                         const char *dimensions)
+{
+    struct value_type description = {.element = type, .has_shape = true};
+    char *state, *words = arena_strdup(&made->arena, dimensions);
+
+    for (char *word = strtok_r(words, " ", &state); word != NULL; word = strtok_r(NULL, " ", &state)) {
+        size_t axis = description.shape.rank++;
+        char *end;
+
+        description.shape.dims[axis] = strtol(word, &end, 10);
+        if (*end == '\0')
+            continue;
+        description.shape.dims[axis] = -1;
+        for (char *blank = strchr(word, '_'); blank != NULL; blank = strchr(blank, '_'))
+            *blank = ' ';
+        description.symbols[axis] = text_of(word);
+    }
+    add_value(made, field, name, &description);
+}
+
+void made_symbolic_input(struct made_model *made, const char *name, enum data_type type, const char *dimensions)
+{
+    add_symbolic(made, GRAPH_INPUT, name, type, dimensions);
+}
+
+void made_symbolic_output(struct made_model *made, const char *name, enum data_type type, const char *dimensions)
+{
+    add_symbolic(made, GRAPH_OUTPUT, name, type, dimensions);
+}
+
 void made_typed_output(struct made_model *made, const char *name, enum data_type type)
 {
     struct value_type description = {.element = type};

@@ -54,6 +54,11 @@ void made_release(struct made_model *made);
 void made_input(struct made_model *made, const char *name, struct shape shape);
 void made_typed_input(struct made_model *made, const char *name, enum data_type type, struct shape shape);
 
+/* An input, and an output, with dimensions separated by blanks: sizes, and names ('_' stands for a blank in them), as
+ * "batch 3 past_+_1". */
+void made_symbolic_input(struct made_model *made, const char *name, enum data_type type, const char *dimensions);
+void made_symbolic_output(struct made_model *made, const char *name, enum data_type type, const char *dimensions);
+
 /* Adds an output without a declared shape; its type is `type`, or float32. */
 void made_output(struct made_model *made, const char *name);
 void made_typed_output(struct made_model *made, const char *name, enum data_type type);

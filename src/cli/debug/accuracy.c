@@ -147,6 +147,14 @@ static struct words words_of_group(struct given *given, const struct option_grou
     return keep_given_words(given, &list);
 }
 
+static struct words words_of_data(struct given *given)
+{
+    struct word_list list = {0};
+
+    data_loader_add_words(given->context->parse, &list);
+    return keep_given_words(given, &list);
+}
+
 /* As given, and infinities by position and sign. */
 static struct words words_of_comparison(struct given *given)
 {
@@ -261,7 +269,7 @@ static int make_settings(struct given *given, struct accuracy_settings *ret, str
     ret->serving = words_of_serving(given);
     ret->external_data_dir = values->file.load.external_data_dir;
     ret->loading = words_of_group(given, &onnx_load_options, NULL);
-    ret->data = words_of_group(given, &data_loader_options, NULL);
+    ret->data = words_of_data(given);
     ret->data_are_given = parse_given(parse, "--load-inputs") != NULL;
     ret->tolerance = words_of_comparison(given);
     ret->suspect_has_engine = strcmp(suspect, "trt") == 0;

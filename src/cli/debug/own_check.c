@@ -150,7 +150,7 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
     int rc;
 
     check->inputs = in_folder(check, INPUTS);
-    parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
+    data_loader_add_words(check->context->parse, words);
     add_two(words, "--save-inputs", check->inputs);
     add_two(words, "--save-outputs", in_folder(check, REFERENCE));
     *VECTOR_APPEND(words) = NULL;
@@ -177,7 +177,7 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
         add_two(words, "--load-inputs", check->inputs);
         add_two(words, "--load-outputs", in_folder(check, REFERENCE));
     } else {
-        parse_add_given_of_group(check->context->parse, &data_loader_options, NULL, words);
+        data_loader_add_words(check->context->parse, words);
     }
     parse_add_given_of_group(parse, &comparison_options, NULL, words);
     if (comparison_is_of_values(parse) && parse_given(parse, "--infinities-compare-equal") == NULL)

@@ -191,7 +191,7 @@ static int leave_out_refused(struct passes_command *command, struct error *err)
     int rc;
 
     add_run(command, true, &words);
-    parse_add_given_of_group(command->context->parse, &data_loader_options, NULL, &words);
+    data_loader_add_words(command->context->parse, &words);
     rc = refused_leave_out(&command->subject, &words, list_path(command), &command->decisions, &command->refused, err);
     free(words.items);
     return rc;

@@ -11,7 +11,6 @@
 #include "cli/model_file.h"
 #include "cli/options/reduce.h"
 #include "comparator/data/input_shape.h"
-#include "debug/reduce/input_sizes.h"
 #include "debug/reduce/reduce.h"
 #include "debug/simplify/soundness.h"
 #include "onnx/edit/model.h"
@@ -264,76 +263,46 @@ static int refuse_missing_result(const struct debug_reduce_settings *settings, c
     return 0;
 }
 
-/* Whether data are generated and the model has dynamic input dimensions. */
-static bool has_open_sizes(const struct debug_reduce_settings *settings, struct model *model)
-{
-    const struct data_loader_settings *data = &settings->file.data;
-    struct subgraph whole;
-    bool open;
-
-    if (data->files.count > 0)
-        return false;
-    subgraph_init_whole(&whole, model);
-    open = input_sizes_are_open(&whole);
-    subgraph_release(&whole);
-    return open;
-}
-
-/* Started with --simplify, or to find sizes, before any thread is created. */
+/* With --simplify. Comes before anything that makes threads. */
 static int start_sandbox(const struct command_context *context, const struct debug_reduce_settings *settings,
-                         struct model *model, struct data_loader *loader, struct sandbox **ret, struct error *err)
+                         struct data_loader *loader, struct sandbox **ret, struct error *err)
 {
     const struct backend_request request = model_file_request(context, &settings->file);
 
-    if (!parse_given(context->parse, "--simplify") && !has_open_sizes(settings, model))
+    if (!parse_given(context->parse, "--simplify"))
         return 0;
     return sandbox_start(&onnxrt_backend, &request, loader, ret, err);
 }
 
-static void report_sizes(const struct command_context *context, const struct input_sizes *sizes)
+/* Fixes derived sizes in the model, so that values that are frozen and data of checks fit each other in all parts. */
+static int fix_sizes(const struct command_context *context, struct model *model, const struct data_loader *loader,
+                     struct error *err)
 {
-    struct string_builder option;
+    const struct derived_inputs *derived = data_loader_derived(loader);
+    const struct text no_symbols[TENSOR_MAX_RANK] = {{0}};
+    SCOPED_STRING(option);
 
-    string_init(&option);
-    for (size_t i = 0; i < sizes->count; i++) {
+    for (size_t i = 0; data_loader_derives(loader) && i < derived->count; i++) {
+        const struct derived_input *item = &derived->items[i];
+        int rc = 0;
+
+        if (!item->is_open)
+            continue;
         string_add(&option, " '");
-        input_shape_to_option(sizes->items[i].name, &sizes->items[i].shape, &option);
+        input_shape_to_option(item->name, &item->shape, &option);
         string_add_char(&option, '\'');
+        rc = model_override_input(model, text_of(item->name), &item->shape, no_symbols, err);
+        if (rc < 0)
+            return rc;
     }
-    if (sizes->outcome == INPUT_SIZES_FOUND)
-        log_message(context->log, LOG_WARNING,
-                    "The model does not run with its dynamic dimensions set to 1: %s\nIt runs with "
-                    "--model-input-shapes%s\nTensor values come from a run with these shapes. Pass that option, with "
-                    "shapes of real data if you know them, so that checks use them as well.",
-                    sizes->why.message, option.data);
-    else if (sizes->outcome == INPUT_SIZES_NONE)
-        log_message(context->log, LOG_WARNING,
-                    "The model does not run on generated data, with its dynamic dimensions set to 1 or more: %s\n"
-                    "Only tensors that depend on constants alone have values. Pass valid shapes, in place of these: "
-                    "--model-input-shapes%s\nor data with --load-inputs.",
-                    sizes->why.message, option.data);
-    string_release(&option);
-}
-
-/* Finds sizes with which the model runs, for values of its tensors. */
-static int find_sizes(const struct command_context *context, const struct debug_reduce_settings *settings,
-                      struct model *model, const struct sandbox *sandbox, struct data_loader *loader, struct error *err)
-{
-    struct input_sizes sizes;
-    struct subgraph whole;
-    int rc;
-
-    if (!has_open_sizes(settings, model))
+    if (option.size == 0)
         return 0;
-    subgraph_init_whole(&whole, model);
-    rc = input_sizes_find(sandbox, &whole, &model->arena, &sizes, err);
-    if (rc == 0)
-        report_sizes(context, &sizes);
-    if (rc == 0 && sizes.outcome == INPUT_SIZES_FOUND)
-        data_loader_prefer_shapes(loader, sizes.items, sizes.count);
-    input_sizes_release(&sizes);
-    subgraph_release(&whole);
-    return rc;
+    model_forget_shapes(model);
+    log_message(context->log, LOG_WARNING,
+                "Dynamic dimensions are fixed in all candidates: --model-input-shapes%s%s%s\n"
+                "Pass that option, with the shapes of real data if you know them.",
+                option.data, derived->defaults_fit ? "" : ", as ", derived->defaults_fit ? "" : derived->refusal);
+    return 0;
 }
 
 static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *options,
@@ -369,10 +338,10 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     rc = check_data_look(context, options, model, &keep_inputs, err);
     if (rc < 0)
         goto done;
-    rc = start_sandbox(context, options, model, loader, &sandbox, err);
+    rc = start_sandbox(context, options, loader, &sandbox, err);
     if (rc < 0)
         goto done;
-    rc = find_sizes(context, options, model, sandbox, loader, err);
+    rc = fix_sizes(context, model, loader, err);
     if (rc < 0)
         goto done;
     rc = session_new(&session_settings, &hash, context->log, &session, err);

@@ -12,6 +12,7 @@
     "array}, 'in.safetensors'), and pass the file to --load-inputs"
 
 static const char *const backends[] = {"numpy", "torch", NULL};
+static const char *const generated_data[] = {"default", "representative", NULL};
 
 /* Loaded data replace generated data. */
 static void warn_about_ignored_generation(struct parse *parse)
@@ -29,6 +30,14 @@ static void warn_about_ignored_generation(struct parse *parse)
     }
 }
 
+/* Debug tools use representative data: others hide faults. A reduction has those of its check, which is `run`. */
+static bool wants_representative_data(const struct parse *parse)
+{
+    return parse->depth > 2 &&
+           ((strcmp(parse->path[1]->name, "debug") == 0 && strcmp(parse->path[2]->name, "reduce") != 0) ||
+            (strcmp(parse->path[1]->name, "data") == 0 && strcmp(parse->path[2]->name, "generate") == 0));
+}
+
 static int finish_data_loader(struct parse *parse, void *given, struct error *err)
 {
     struct data_loader_settings *values = given;
@@ -39,6 +48,8 @@ static int finish_data_loader(struct parse *parse, void *given, struct error *er
                          "--load-inputs; see " FROM_POLYGRAPHY("python-scripts"));
     if (values->seed < 0 || values->seed > UINT32_MAX)
         return error_set(err, ERR_INVALID, "--seed: %lld is not in 0 .. 4294967295", (long long)values->seed);
+    if (parse_given(parse, "--generated-data") == NULL && wants_representative_data(parse))
+        values->generated = GENERATED_REPRESENTATIVE;
     if (values->iterations < 0)
         return error_set(err, ERR_INVALID, "--iterations: %lld is less than 0", (long long)values->iterations);
     values->has_integer_range = parse_given(parse, "--int-min") || parse_given(parse, "--int-max");
@@ -73,6 +84,14 @@ static const struct option options[] = {
         .fallback = "1", .help = "maximum of floating-point inputs; see --float-min"),
     ROW(iterations, .names = {"--iterations", "--iters"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "1", .help = "number of input data sets to generate"),
+    ROW(generated, .names = {"--generated-data"}, .yields = true, .kind = OPTION_ONE, .type = OPTION_CHOICE,
+        .choices = generated_data, .value_name = "WHICH", .fallback = "default",
+        .help =
+            "what is generated without --load-inputs. default: Polygraphy's data (1 for sizes that the model leaves "
+            "open, integers of 0 and 1) as long as the model is not known to refuse them, otherwise representative "
+            "data. representative: sizes and values derived from the model: a sequence of 16 with 5 entries in the "
+            "cache, indices within bounds, masks, positions. Debug tools other than reduce, and `data generate`, use "
+            "the latter"),
     OPTION_WITHOUT_FIELD(.names = {"--data-loader-backend-module"}, .kind = OPTION_ONE, .type = OPTION_CHOICE,
                          .choices = backends, .fallback = "numpy",
                          .help = "the random number generator; only numpy's is available"),
@@ -98,6 +117,19 @@ const struct option_group data_loader_options = {
 
 /* ---- The loader ---- */
 
+/* A model that cannot be read is reported by what loads it. */
+static void derive_from_model(const struct model_file_settings *file, struct data_loader *loader)
+{
+    struct error ignored;
+    struct model *model;
+
+    if (file->model.path == NULL || file->model.type != MODEL_ONNX || !data_loader_generates(loader) ||
+        model_open(file->model.path, file->load.external_data_dir, &model, &ignored) < 0)
+        return;
+    data_loader_derive(loader, model);
+    model_free(model);
+}
+
 static int make_data_loader(const struct command_context *context, const struct model_file_settings *file,
                             bool from_files, struct data_loader **ret, struct error *err)
 {
@@ -105,6 +137,7 @@ static int make_data_loader(const struct command_context *context, const struct 
     struct data_loader_settings settings = file->data;
     struct arena *arena = (struct arena *)&context->parse->arena;
     struct data_loader_shape *shapes = arena_alloc_zero(arena, model->shapes.count + 1, sizeof(*shapes));
+    int rc;
 
     if (!from_files)
         settings.files.count = 0;
@@ -116,7 +149,10 @@ static int make_data_loader(const struct command_context *context, const struct 
         shapes[i] = (struct data_loader_shape){model->shapes.items[i].name, model->shapes.items[i].shape};
     settings.shapes = shapes;
     settings.shape_count = model->shapes.count;
-    return data_loader_new(&settings, context->log, ret, err);
+    rc = data_loader_new(&settings, context->log, ret, err);
+    if (rc == 0)
+        derive_from_model(file, *ret);
+    return rc;
 }
 
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
@@ -129,4 +165,14 @@ int data_loader_to_generate(const struct command_context *context, const struct 
                             struct data_loader **ret, struct error *err)
 {
     return make_data_loader(context, file, false, ret, err);
+}
+
+void data_loader_add_words(const struct parse *parse, struct word_list *words)
+{
+    parse_add_given_of_group(parse, &data_loader_options, NULL, words);
+    if (parse_given(parse, "--load-inputs") != NULL || parse_given(parse, "--generated-data") != NULL ||
+        !wants_representative_data(parse))
+        return;
+    *VECTOR_APPEND(words) = "--generated-data";
+    *VECTOR_APPEND(words) = generated_data[GENERATED_REPRESENTATIVE];
 }

@@ -253,7 +253,10 @@ struct model_file_settings {
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
                              struct data_loader **ret, struct error *err);
 
-/* The same, but ignores --load-inputs and generates all data. */
+/* Appends these options as a debug tool passes them to `run`: those that were given, and --generated-data. */
+void data_loader_add_words(const struct parse *parse, struct word_list *words);
+
+/* The same as data_loader_from_options(), but ignores --load-inputs and generates all data. */
 int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
                             struct data_loader **ret, struct error *err);
 

@@ -44,8 +44,7 @@ void input_shape_to_option(const char *name, const struct shape *shape, struct s
     string_add_char(text, ']');
 }
 
-/* The user's shape for the input: an entry with its exact name, else the first matching pattern. */
-static const struct shape *find_given(const struct data_loader_settings *settings, const char *name)
+const struct shape *input_shape_given(const struct data_loader_settings *settings, const char *name)
 {
     for (size_t i = 0; i < settings->shape_count; i++)
         if (strcmp(settings->shapes[i].name, name) == 0)
@@ -94,10 +93,11 @@ static void warn_of_values(const struct backend_io *input, const struct shape *v
              input->name, text.data);
 }
 
-int input_shape_choose(const struct data_loader_settings *settings, const struct backend_io *input, struct log *log,
-                       struct input_shape_choice *ret, struct error *err)
+int input_shape_choose(const struct data_loader_settings *settings, const struct shape *derived,
+                       const struct backend_io *input, struct log *log, struct input_shape_choice *ret,
+                       struct error *err)
 {
-    const struct shape *given = find_given(settings, input->name);
+    const struct shape *given = input_shape_given(settings, input->name);
 
     *ret = (struct input_shape_choice){.given = given != NULL};
     if (given != NULL && !input_shape_fits(input, given)) {
@@ -112,11 +112,15 @@ int input_shape_choose(const struct data_loader_settings *settings, const struct
                          "input '%s': the model does not tell its rank: give its shape, as in %s:[1,3]", input->name,
                          input->name);
     ret->shape = input->has_shape ? input->shape : *given;
+    if (derived != NULL && !input_shape_fits(input, derived))
+        derived = NULL;
     for (size_t i = 0; i < ret->shape.rank; i++) {
         int64_t *dim = &ret->shape.dims[i];
 
         if (*dim < 0 && given != NULL)
             *dim = given->dims[i];
+        if (*dim < 0 && derived != NULL)
+            *dim = derived->dims[i];
         if (*dim < 0) {
             *dim = 1;
             ret->guessed = true;

@@ -14,10 +14,16 @@ struct input_shape_choice {
     bool given;   /* the user has specified its dynamic dimensions */
 };
 
-/* Chooses the shape of `input`: the user's shape, the model's static dimensions, and 1 for unspecified dimensions (with
- * a warning). ERR_INVALID if the user's shape does not fit the model's. */
-int input_shape_choose(const struct data_loader_settings *settings, const struct backend_io *input, struct log *log,
-                       struct input_shape_choice *ret, struct error *err);
+/* Chooses the shape of `input`: the user's shape, the model's static dimensions, and for unspecified dimensions those
+ * of `derived` (may be NULL) if it fits, else 1 (with a warning). ERR_INVALID if the user's shape does not fit the
+ * model's. */
+int input_shape_choose(const struct data_loader_settings *settings, const struct shape *derived,
+                       const struct backend_io *input, struct log *log, struct input_shape_choice *ret,
+                       struct error *err);
+
+/* The user's shape for the input: an entry with its exact name, else the first matching pattern; NULL if there is
+ * none. */
+const struct shape *input_shape_given(const struct data_loader_settings *settings, const char *name);
 
 /* Appends a static shape as an option value, for example "x:[1,3]". */
 void input_shape_to_option(const char *name, const struct shape *shape, struct string_builder *text);

@@ -10,6 +10,7 @@
 #include "base/memory_limit.h"
 #include "base/text/names.h"
 #include "comparator/data/cast.h"
+#include "comparator/data/derived_values.h"
 #include "comparator/data/feed_match.h"
 #include "comparator/data/input_shape.h"
 #include "format/data/file.h"
@@ -20,7 +21,8 @@ struct data_loader {
     struct log *log;
     struct feed_dicts feeds; /* loaded or kept */
     bool kept;
-    struct data_loader_shape *preferred; /* with priority over the user's; NULL: none */
+    struct derived_inputs derived; /* no items: nothing */
+    bool derives;                  /* it is used */
 };
 
 static bool is_loaded(const struct data_loader *loader)
@@ -52,7 +54,7 @@ void data_loader_free(struct data_loader *loader)
     if (loader == NULL)
         return;
     feed_dicts_release(&loader->feeds);
-    free(loader->preferred);
+    derived_inputs_release(&loader->derived);
     free(loader);
 }
 
@@ -61,18 +63,95 @@ bool data_loader_generates(const struct data_loader *loader)
     return !is_loaded(loader);
 }
 
-void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count)
-{
-    size_t old_count = loader->settings.shape_count;
-    struct data_loader_shape *all = memory_alloc_zero(count + old_count, sizeof(*all));
+/* ---- What the model says ---- */
 
-    memcpy(all, shapes, count * sizeof(*all));
-    if (old_count > 0)
-        memcpy(all + count, loader->settings.shapes, old_count * sizeof(*all));
-    free(loader->preferred);
-    loader->preferred = all;
-    loader->settings.shapes = all;
-    loader->settings.shape_count = count + old_count;
+static const struct derived_input *find_derived(const struct data_loader *loader, const char *name)
+{
+    for (size_t i = 0; loader->derives && i < loader->derived.count; i++)
+        if (strcmp(loader->derived.items[i].name, name) == 0)
+            return &loader->derived.items[i];
+    return NULL;
+}
+
+static int choose_shape(const struct data_loader *loader, const struct backend_io *input, struct log *log,
+                        struct input_shape_choice *ret, struct error *err)
+{
+    const struct derived_input *derived = find_derived(loader, input->name);
+
+    return input_shape_choose(&loader->settings, derived != NULL && derived->has_shape ? &derived->shape : NULL, input,
+                              log, ret, err);
+}
+
+static size_t list_given_shapes(const struct data_loader *loader, const struct model *model,
+                                struct derivation_shape *ret)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        char *name SCOPED_FREE = NULL;
+        struct text text = model->values.items[model->inputs.items[i]].name;
+        const struct shape *given;
+
+        name = memory_copy(text.data, text.size);
+        given = input_shape_given(&loader->settings, name);
+        if (given != NULL)
+            ret[count++] = (struct derivation_shape){(uint32_t)i, *given};
+    }
+    return count;
+}
+
+/* Whether the user decides on the values of this input of integers. */
+static bool has_user_range(const struct data_loader_settings *settings, const char *name)
+{
+    for (size_t i = 0; i < settings->ranges.count; i++)
+        if (settings->ranges.items[i].name[0] == '\0' || strcmp(settings->ranges.items[i].name, name) == 0)
+            return true;
+    return settings->has_integer_range;
+}
+
+static void log_derived(const struct data_loader *loader)
+{
+    const struct derived_inputs *derived = &loader->derived;
+
+    if (!derived->defaults_fit)
+        log_once(loader->log, LOG_INFO, "Input data are derived from the model: %s", derived->refusal);
+    for (size_t i = 0; i < derived->count; i++) {
+        const struct derived_input *item = &derived->items[i];
+        const char *values = has_user_range(&loader->settings, item->name) ? NULL : item->value_rule;
+        SCOPED_STRING(text);
+
+        if (item->size_rule == NULL && values == NULL)
+            continue;
+        shape_to_text(&item->shape, &text);
+        log_once(loader->log, LOG_INFO, "Input '%s' | shape %s%s%s%s%s", item->name, text.data,
+                 item->size_rule != NULL ? ": " : "", item->size_rule != NULL ? item->size_rule : "",
+                 values != NULL ? " | values " : "", values != NULL ? values : "");
+    }
+}
+
+void data_loader_derive(struct data_loader *loader, const struct model *model)
+{
+    struct derivation_shape *given SCOPED_FREE = NULL;
+    size_t count;
+
+    if (is_loaded(loader) || loader->derived.count > 0 || !derived_inputs_are_needed(model))
+        return;
+    given = memory_alloc_zero(model->inputs.count + 1, sizeof(*given));
+    count = list_given_shapes(loader, model, given);
+    derived_inputs_init(&loader->derived, model, given, count);
+    loader->derives = loader->settings.generated == GENERATED_REPRESENTATIVE || !loader->derived.defaults_fit;
+    if (loader->derives)
+        log_derived(loader);
+}
+
+bool data_loader_derives(const struct data_loader *loader)
+{
+    return loader->derives;
+}
+
+const struct derived_inputs *data_loader_derived(const struct data_loader *loader)
+{
+    return &loader->derived;
 }
 
 bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
@@ -83,7 +162,7 @@ bool data_loader_guesses(const struct data_loader *loader, const struct backend_
     for (size_t i = 0; i < count && !is_loaded(loader); i++) {
         struct input_shape_choice choice;
 
-        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || !choice.guessed)
+        if (choose_shape(loader, &inputs[i], NULL, &choice, NULL) < 0 || !choice.guessed)
             continue;
         string_add(ret, guesses ? " " : "");
         input_shape_to_option(inputs[i].name, &choice.shape, ret);
@@ -102,7 +181,8 @@ const struct feed_dicts *data_loader_kept(const struct data_loader *loader)
     return &loader->feeds;
 }
 
-static void find_range(const struct data_loader_settings *settings, const struct backend_io *input, double *ret_minimum,
+/* The range of values; false if it is the default. */
+static bool find_range(const struct data_loader_settings *settings, const struct backend_io *input, double *ret_minimum,
                        double *ret_maximum)
 {
     const struct data_loader_range *range = NULL;
@@ -124,7 +204,10 @@ static void find_range(const struct data_loader_settings *settings, const struct
     } else if (range != NULL) {
         *ret_minimum = range->minimum;
         *ret_maximum = range->maximum;
+    } else {
+        return false;
     }
+    return true;
 }
 
 /* Creates the value of a shape tensor. */
@@ -147,15 +230,19 @@ static int make_values(const struct shape *values, enum data_type type, struct t
 static int generate_one(const struct data_loader *loader, const struct backend_io *input,
                         struct mersenne_twister *random, struct tensor *ret, struct error *err)
 {
+    const struct derived_input *derived = find_derived(loader, input->name);
     struct input_shape_choice choice;
     double minimum, maximum;
-    int rc = input_shape_choose(&loader->settings, input, loader->log, &choice, err);
+    bool has_range;
+    int rc = choose_shape(loader, input, loader->log, &choice, err);
 
     if (rc < 0)
         return rc;
-    find_range(&loader->settings, input, &minimum, &maximum);
+    has_range = find_range(&loader->settings, input, &minimum, &maximum);
     if (choice.values != NULL)
         rc = make_values(choice.values, input->type, ret, err);
+    else if (derived != NULL && derived->values != DERIVED_ANY && !has_range)
+        rc = derived_values_generate(derived, input->type, &choice.shape, random, ret, err);
     else
         rc = tensor_generate(random, input->type, &choice.shape, (struct number_range){minimum, maximum}, ret, err);
     return rc < 0 ? error_context(err, "input '%s'", input->name) : 0;
@@ -225,7 +312,7 @@ static int check_sizes(const struct data_loader *loader, const struct backend_io
         struct input_shape_choice choice;
 
         /* Errors are reported when it is generated. */
-        if (input_shape_choose(&loader->settings, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
+        if (choose_shape(loader, &inputs[i], NULL, &choice, NULL) < 0 || choice.values != NULL)
             continue;
         add_to_sum(&all, &inputs[i], &choice.shape);
         if (!choice.given)

@@ -21,6 +21,7 @@
 
 #include "comparator/data/settings.h"
 #include "format/polygraphy/feed_dicts.h"
+#include "onnx/inputs/derived_inputs.h"
 
 #define DATA_LOADER_UNASKED ((size_t)1 << 30)
 
@@ -31,9 +32,18 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
                     struct error *err);
 void data_loader_free(struct data_loader *loader); /* accepts NULL */
 
-/* From now on data are generated in these shapes, with priority over the settings. The shapes must outlive the
+/* From now on data are generated with sizes and values derived from the model (onnx/inputs/derived_inputs.h) if it does
+ * not run with the defaults, or if representative data were asked for. The user's shapes and ranges have priority.
+ * Logs one line for each input with a rule. Does nothing for loaded data. */
+void data_loader_derive(struct data_loader *loader, const struct model *model);
+
+/* Whether data are generated with derived sizes and values, which need not be valid (the rules are not complete).
+ * False also for a model whose inputs allow any data. */
+bool data_loader_derives(const struct data_loader *loader);
+
+/* What was derived by data_loader_derive(), also if it is not used; without items if nothing was. Owned by the
  * loader. */
-void data_loader_prefer_shapes(struct data_loader *loader, const struct data_loader_shape *shapes, size_t count);
+const struct derived_inputs *data_loader_derived(const struct data_loader *loader);
 
 /* Appends the shapes of inputs with a default size, because neither the user nor the model specifies it: "x:[1,3]
  * y:[1]". False, and appends nothing, if there are none. */

@@ -32,6 +32,11 @@ struct data_loader_settings {
     const struct data_loader_shape *shapes;
     size_t shape_count;
 
+    enum generated_data {
+        GENERATED_DEFAULT,        /* Polygraphy's data, as long as the model runs with them */
+        GENERATED_REPRESENTATIVE, /* sizes and values that the model is used with, as far as it says what they are */
+    } generated;
+
     struct words files; /* of feed dicts, concatenated; if there are any, nothing is generated */
     bool by_name;       /* inputs only use entries with their own names */
     /* advice for an input missing in the files; NULL: to rename an entry */

@@ -59,6 +59,25 @@ float node_attribute_float(struct span node, const char *name, float fallback)
     return attribute.number;
 }
 
+bool node_attribute_text(struct span node, const char *name, struct span *ret)
+{
+    struct span message;
+    struct attribute attribute;
+
+    if (!node_attribute_find(node, name, &message))
+        return false;
+    attribute_read(message, &attribute);
+    *ret = attribute.bytes;
+    return attribute.type == ATTRIBUTE_ONE_STRING;
+}
+
+bool node_attribute_is(struct span node, const char *name, const char *value)
+{
+    struct span bytes;
+
+    return node_attribute_text(node, name, &bytes) && text_equal_string(span_text(bytes), value);
+}
+
 size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit)
 {
     struct span attribute = {NULL, 0};

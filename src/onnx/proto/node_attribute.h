@@ -15,6 +15,12 @@ int64_t node_attribute_integer(struct span node, const char *name, int64_t fallb
 /* The value of a float attribute, or `fallback`. */
 float node_attribute_float(struct span node, const char *name, float fallback);
 
+/* The bytes of a string attribute. False if there is none. */
+bool node_attribute_text(struct span node, const char *name, struct span *ret);
+
+/* Whether a string attribute is there and has this value. */
+bool node_attribute_is(struct span node, const char *name, const char *value);
+
 /* The elements of a list of integers: at most `limit` of them are written. Returns their total number; 0 without the
  * attribute. */
 size_t node_attribute_integers(struct span node, const char *name, int64_t *ret, size_t limit);

@@ -154,7 +154,7 @@ static int save_inputs(const struct reduction_request *request, const struct pat
 
     *ret = arena_printf(request->subject->arena, "%s/inputs.json", request->folder);
     passes_add_run(request->subject, request->runner, request->subject->model, true, &words);
-    parse_add_given_of_group(request->subject->context->parse, &data_loader_options, NULL, &words);
+    data_loader_add_words(request->subject->context->parse, &words);
     add_word(&words, "--save-inputs");
     add_word(&words, *ret);
     rc = run_command(request, &words, paths->all_off, err);

@@ -26,6 +26,7 @@
 
 /* Options that Polygraphy does not have. */
 static const char *const new_options[] = {
+    "--generated-data",
     "--check-timeout",
     "--exit-code",
     "--force",

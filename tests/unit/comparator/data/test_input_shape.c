@@ -19,7 +19,7 @@ static void choose(struct choice *ret, const struct backend_io *input, const cha
     if (given != NULL)
         shape.shape = *given;
     captured_log_init(&ret->log);
-    ret->rc = input_shape_choose(&settings, input, &ret->log.log, &ret->result, &ret->error);
+    ret->rc = input_shape_choose(&settings, NULL, input, &ret->log.log, &ret->result, &ret->error);
 }
 
 static void done(struct choice *choice)
@@ -81,7 +81,7 @@ static void an_exact_name_goes_before_a_pattern(void **state)
     struct backend_io input = input_of("x", DATA_FLOAT32, SHAPE(-1));
     struct input_shape_choice choice;
 
-    assert_int_equal(input_shape_choose(&settings, &input, NULL, &choice, NULL), 0);
+    assert_int_equal(input_shape_choose(&settings, NULL, &input, NULL, &choice, NULL), 0);
     assert_shape(&choice.shape, "(8,)");
 }
 
