@@ -105,3 +105,41 @@ print(cause["kind"], *cause["nodes"], sep=", ")'
     [ "$(cause)" = "node, hardmax" ]
     logged "Not tested: which side is nearer to the exact value of 'hardmax': 'hardmax' \\(Hardmax\\): the operator is not computed"
 }
+
+@test "an answer that a second search does not find again is not reproducible, and both are told" {
+    make_networks
+    cat >turn.py <<'END'
+import os, subprocess, sys
+fault = "function2=1.01" if os.path.exists("folder/minimal.onnx") else "function1=1.02"
+subprocess.run([sys.executable, "scale.py", fault, *sys.argv[1:]], check=True)
+END
+    run --separate-stderr polygraphy debug accuracy functions.onnx --onnxrt --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build 'toy=python3 turn.py {model} {engine}' --json result.json
+    echo "$output"
+    [ "$status" -eq 1 ]
+    logged "Not reproducible: a first search found: 'function1' \\(Erf\\) is computed wrongly.*; a second one, with other builds, found: 'function2' \\(Sigmoid\\) is computed wrongly"
+}
+
+@test "a tensor that the suspect gives out otherwise among all tensors than alone blames no node" {
+    make_networks
+    # 'function2' is wrong; 'function0' is so in a model of one node, and among many outputs, and right in the network.
+    cat >unreliable.py <<'END'
+import subprocess, sys
+from onnx_file import Model
+model = Model(sys.argv[1])
+faults = ["function2=1.01"]
+if len(model.outputs) > 2 or len(model.nodes) == 1:
+    faults.append("function0=1.5")
+source = sys.argv[1]
+for fault in faults:
+    subprocess.run([sys.executable, "scale.py", fault, source, sys.argv[2]], check=True)
+    source = sys.argv[2]
+END
+    run --separate-stderr polygraphy debug accuracy functions.onnx --onnxrt --builds 1 --runs 1 -o folder \
+        --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
+        --runner-build 'toy=python3 unreliable.py {model} {engine}' --json result.json
+    echo "$output"
+    [[ $(cause) != *function0* ]]
+    logged "'function0' is wrong alone, but the suspect gives out 'a0' with other values when it is the only output"
+}

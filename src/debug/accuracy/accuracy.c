@@ -13,6 +13,8 @@
 #include "debug/accuracy/hypotheses.h"
 #include "debug/accuracy/subgraph.h"
 
+#define LEAST_FIXED_BUILDS 2 /* with the fix: one may pass by the tactics that it draws */
+
 int accuracy_begin(const struct accuracy_settings *settings, struct log *log, struct study **ret, struct error *err)
 {
     struct study *study = memory_alloc_zero(1, sizeof(*study));
@@ -71,6 +73,55 @@ static void judge_minimal(struct study *study, const char *suspect_outputs)
                        described, judgement.reference_rounding);
     }
 }
+
+/* ---- A second pass ---- */
+
+static bool has_same_words(struct words a, struct words b)
+{
+    if (a.count != b.count)
+        return false;
+    for (size_t i = 0; i < a.count; i++)
+        if (!has_word(b, a.items[i]))
+            return false;
+    return true;
+}
+
+/* The nodes are looked for once more, with other builds, as if nothing were known. False where the answer is another
+ * one: then both are the answer. */
+static bool repeat_search(struct study *study)
+{
+    const struct cause first = study->cause;
+    const struct failing_case minimal = study->minimal;
+    size_t before = study->steps.count;
+    struct cause second;
+
+    if (study->found_by != accuracy_test_layers)
+        return true;
+    if (study->settings->deadline > 0 || study->settings->max_checks > 0) {
+        study_add_not_tested(study, "whether a second search finds the same: leave out --deadline and --max-checks");
+        return true;
+    }
+    study->cause = (struct cause){0};
+    accuracy_test_layers(study);
+    second = study->cause;
+    study->cause = first;
+    study->minimal = minimal;
+    free(second.evidence.items);
+    if (study_has_failed(study))
+        return true;
+    if (second.kind == first.kind && has_same_words(second.nodes, first.nodes)) {
+        study_add_evidence(study, "a second search, with other builds, finds the same (%zu experiments)",
+                           study->steps.count - before);
+        return true;
+    }
+    study_conclude(study, OUTCOME_NO_CAUSE,
+                   "Not reproducible: a first search found: %s; a second one, with other builds, %s%s", first.sentence,
+                   second.kind == CAUSE_UNKNOWN ? "found nothing" : "found: ",
+                   second.kind == CAUSE_UNKNOWN ? "" : second.sentence);
+    return false;
+}
+
+/* ---- Confirmation ---- */
 
 /* The minimal case fails again. */
 static bool confirm_minimal(struct study *study)
@@ -136,6 +187,7 @@ static void confirm_fix(struct study *study)
 {
     struct cause_fix *fix = &study->cause.fix;
     struct failing_case fixed = study_repeated_whole(study);
+    int64_t builds = 0, least = study->settings->suspect_is_built ? LEAST_FIXED_BUILDS : 1;
     const char *how_sure;
 
     if (fix->model != NULL)
@@ -146,10 +198,14 @@ static void confirm_fix(struct study *study)
 
         step->is_fresh = true;
         step_add_words(step, fix->options);
-        if (step_judge(step) != AGREES)
+        if (step_judge(step) != AGREES) {
+            if (builds > 0 && !study_has_failed(study))
+                study_add_note(study, "with %s the whole model passed in one build, and fails in another", fix->what);
             return;
+        }
         fix->comparisons++;
-    } while (fix->comparisons < study_enough_comparisons(study));
+        builds++;
+    } while (fix->comparisons < study_enough_comparisons(study) || builds < least);
     fix->holds = study_is_sure(study, fix->comparisons, &how_sure);
     study_add_evidence(study, "with %s the whole model passes%s", fix->what, how_sure);
 }
@@ -161,7 +217,7 @@ static void confirm_cause(struct study *study)
 
     study_begin_hypothesis(study, "Is it true?");
     study->runs_anew = true;
-    if (!confirm_failure(study))
+    if (!confirm_failure(study) || !repeat_search(study))
         return;
     fails = study->minimal.model == NULL || confirm_minimal(study);
     test_condition_behind(study);
@@ -274,6 +330,8 @@ static const struct hypothesis hypotheses[] = {
 
 static void test_hypotheses(struct study *study)
 {
+    enum cause_kind kind;
+
     for (size_t i = 0; i < ARRAY_LEN(hypotheses) && study->outcome == OUTCOME_OPEN && !study_has_failed(study); i++) {
         const struct hypothesis *hypothesis = &hypotheses[i];
 
@@ -282,7 +340,10 @@ static void test_hypotheses(struct study *study)
         study->runs_anew = hypothesis->is_run_anew;
         if (hypothesis->title != NULL)
             study_begin_hypothesis(study, hypothesis->title);
+        kind = study->cause.kind;
         hypothesis->test(study);
+        if (study->cause.kind != CAUSE_UNKNOWN && kind == CAUSE_UNKNOWN)
+            study->found_by = hypothesis->test;
         if (study->begins_anew)
             i = SIZE_MAX; /* the first one is next */
         study->begins_anew = false;

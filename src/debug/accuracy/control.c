@@ -163,3 +163,21 @@ bool study_suspect_returns_tensor(struct study *study, const char *part, const c
     return step_try(step_begin_suspect(study, &subject, "identity-suspect", "Does the suspect return it unchanged?")) !=
            DIFFERS;
 }
+
+bool study_suspect_repeats_tensor(struct study *study, uint32_t value, const char *suspect_values)
+{
+    struct failing_case subject;
+    const char *model;
+
+    if (!study->settings->suspect_is_command)
+        return true;
+    model = study_extract_tensor(study, value);
+    if (model == NULL)
+        return true;
+    subject = study->whole;
+    subject.model = model;
+    subject.golden = suspect_values;
+    subject.tolerance = study->layer_tolerance;
+    return step_try(step_begin_suspect(study, &subject, "cut-suspect",
+                                       "Does the suspect give the same as the only output?")) != DIFFERS;
+}

@@ -45,7 +45,8 @@ void accuracy_test_tactics(struct study *study);
 /* The minimal case fails: with any kernel, or only with some? Makes a kernel of what was blamed, and leaves the fix. */
 void accuracy_test_kernel(struct study *study);
 
-/* Which nodes are computed wrongly? For a suspect that always fails. Sets `outputs_cure`. */
+/* Which nodes are computed wrongly? For a suspect that always fails. Sets `outputs_cure`. May be tested again, as if
+ * nothing were known of the suspect. */
 void accuracy_test_layers(struct study *study);
 
 /* `outputs_cure`: which fusion is it? Leaves a fix, too. */

@@ -98,6 +98,14 @@ static bool is_believed(struct node_blame *blame, uint32_t node, const struct lo
     uint32_t output = model_edge(study->model, study->model->nodes.items[node].outputs, 0);
     bool ret = output == VALUE_NONE || study_suspect_returns_tensor(study, run->model, tensor_label(study, output));
 
+    if (ret && output != VALUE_NONE && !study_suspect_repeats_tensor(study, output, blame->suspect_values)) {
+        study_add_note(
+            study,
+            "'%s' is wrong alone, but the suspect gives out '%s' with other values when it is the only output "
+            "than among all tensors, so its inner tensors are not believed there",
+            node_label(study, node), tensor_label(study, output));
+        return false;
+    }
     if (!ret)
         study_add_note(study,
                        "'%s' is wrong alone, but so is an Identity in its place: the suspect gives out '%s' in another "

@@ -174,10 +174,11 @@ struct study {
     enum study_outcome outcome;
     const char *verdict; /* one sentence */
     struct cause cause;
-    struct word_list not_tested; /* a clause each: what was not ruled out, and what would test it */
-    struct word_list notes;      /* other facts about the question, a sentence each */
-    double smallest_output;      /* of the reference, see study_smallest_output() */
-    const char *suspect_outputs; /* of its first build; NULL: not saved */
+    void (*found_by)(struct study *study); /* the hypothesis that has found the cause */
+    struct word_list not_tested;           /* a clause each: what was not ruled out, and what would test it */
+    struct word_list notes;                /* other facts about the question, a sentence each */
+    double smallest_output;                /* of the reference, see study_smallest_output() */
+    const char *suspect_outputs;           /* of its first build; NULL: not saved */
     const char *slice; /* a sentence about what fails by its own scale, see slice.c; NULL: an output as a whole */
     bool begins_anew;  /* `settings` has another model: all hypotheses are tested from the first one on */
 };

@@ -189,6 +189,20 @@ static const char *extract_nodes(struct study *study, const struct bitset *nodes
     return extract_subgraph(study, &part, path, why);
 }
 
+const char *study_extract_tensor(struct study *study, uint32_t value)
+{
+    struct subgraph part SCOPED(subgraph_release);
+    struct value_list missing = {0};
+
+    subgraph_init_copy(&part, &study->graph);
+    part.outputs.count = 0;
+    value_list_add(&part.outputs, value);
+    subgraph_clean(&part, NULL, NULL, &missing);
+    free(missing.items);
+    return extract_subgraph(study, &part, NULL,
+                            study_text(study, "What computes '%s', alone", tensor_label(study, value)));
+}
+
 struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes, struct words tolerance)
 {
     struct lone_run ret = {.agreement = REFUSES};

@@ -67,6 +67,14 @@ struct lone_run study_grow_nodes(struct study *study, struct bitset *nodes, stru
  * out wrong whatever computes them, and no node is to blame. True where that cannot be tested. (control.c) */
 bool study_suspect_returns_tensor(struct study *study, const char *part, const char *tensor);
 
+/* Control of a suspect that is a command: whether a tensor that it gave out among all others (`suspect_values`) is the
+ * same when it is the only output of the model. Else what it gives out of the inside depends on what is asked for, and
+ * no node is to blame for it. True where that cannot be tested. (control.c) */
+bool study_suspect_repeats_tensor(struct study *study, uint32_t value, const char *suspect_values);
+
+/* Extracts what computes one tensor from the model's inputs; NULL where that is impossible. */
+const char *study_extract_tensor(struct study *study, uint32_t value);
+
 /* Makes these nodes FOLDER/minimal.onnx, with its inputs and golden outputs, the study's minimal case, if they can be
  * extracted. */
 void study_make_minimal(struct study *study, const struct bitset *nodes, struct words tolerance);
