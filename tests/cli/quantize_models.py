@@ -199,6 +199,27 @@ def saturating(result):
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), result)
 
 
+def outlier(float_path, quantized_path):
+    """A weight of which the scale of channel 3 is 30 times too large."""
+    generator = numpy.random.default_rng(3)
+    integers = generator.integers(-127, 128, (8, 8)).astype(numpy.int8)
+    scales = generator.uniform(0.004, 0.006, 8).astype(numpy.float32)
+    wrong = numpy.where(numpy.arange(8) == 3, 30 * scales, scales).astype(numpy.float32)
+    pair = [helper.make_node("QuantizeLinear", ["h", "step", "zero"], ["h_q"], "quantize_h"),
+            helper.make_node("DequantizeLinear", ["h_q", "step", "zero"], ["y"], "dequantize_h")]
+    for path, nodes, constants in (
+            (float_path, [helper.make_node("MatMul", ["x", "w"], ["y"], "product")], {"w": integers * scales}),
+            (quantized_path, [helper.make_node("DequantizeLinear", ["w_q", "scales", "zeros"], ["w"], "dequantize_w", axis=1),
+                              helper.make_node("MatMul", ["x", "w"], ["h"], "product"), *pair],
+             {"w_q": integers, "scales": wrong, "zeros": numpy.zeros(8, numpy.int8), "step": numpy.float32(0.02),
+              "zero": numpy.int8(0)})):
+        graph = helper.make_graph(
+            nodes, "outlier", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [4, 8])],
+            [helper.make_tensor_value_info("y", TensorProto.FLOAT, [4, 8])],
+            [numpy_helper.from_array(numpy.asarray(values), name) for name, values in constants.items()])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), path)
+
+
 def show(path):
     model = onnx.load(path)
     onnx.checker.check_model(model, full_check=True)
@@ -301,5 +322,5 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random, "saturating": saturating}
+                "thrice": thrice, "relu": relu, "random": random, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

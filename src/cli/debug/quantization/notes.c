@@ -321,6 +321,64 @@ static void note_problems(const struct quantization_report *result, struct resul
             note_problem(result, i, ret);
 }
 
+/* ---- Scales of a channel ---- */
+
+/* The scale that is farthest from the median of a constant's scales, in either direction. */
+struct outlying_scale {
+    size_t channel, count;
+    double factor; /* of the median; 1: there are too few scales */
+};
+
+static struct outlying_scale find_outlying_scale(const struct quantizer *quantizer)
+{
+    const float *scales = quantizer->scale.data;
+    size_t count = scales != NULL ? tensor_elements(&quantizer->scale) : 0, usable = 0;
+    double *sorted SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*sorted)), median;
+    struct outlying_scale ret = {.count = count, .factor = 1};
+
+    for (size_t i = 0; i < count; i++)
+        if (isfinite(scales[i]) && scales[i] > 0)
+            sorted[usable++] = (double)scales[i];
+    if (usable < FEW)
+        return ret;
+    qsort(sorted, usable, sizeof(*sorted), compare_numbers);
+    median = sorted[usable / 2];
+    for (size_t i = 0; i < count; i++) {
+        double factor = (double)scales[i] / median;
+
+        if (!isfinite(factor) || !(factor > 0) || fabs(log(factor)) <= fabs(log(ret.factor)))
+            continue;
+        ret.channel = i;
+        ret.factor = factor;
+    }
+    return ret;
+}
+
+/* A wrong scale of a constant is not seen without the float model: the reference has it, too, and what follows it is
+ * blamed for the values that it makes. */
+static void note_outlying_scales(const struct quantization_report *result, struct result *ret)
+{
+    for (size_t i = 0; i < result->table->count; i++) {
+        const struct quantizer *quantizer = quantizer_of(result, &result->table->rows[i]);
+        struct outlying_scale scale;
+
+        if (quantizer->role != QUANTIZER_WEIGHT)
+            continue;
+        scale = find_outlying_scale(quantizer);
+        if (scale.factor <= OUTLYING_SCALE && scale.factor * OUTLYING_SCALE >= 1)
+            continue;
+        result_add_line(ret, RESULT_CAUTION,
+                        "Suspect: scale %zu of '%s' is %.3g times the median of its %zu scales: a wrong scale, or an "
+                        "unusual weight",
+                        scale.channel, quantizer->name, scale.factor, scale.count);
+        if (result->float_path == NULL)
+            result_add_line(ret, RESULT_NOT_TESTED,
+                            "whether that scale of '%s' is right: the reference has it, too, so that other quantizers "
+                            "are blamed for what it makes; pass --float MODEL",
+                            quantizer->name);
+    }
+}
+
 /* ---- Known traps ---- */
 
 static void note_rewriting(const struct quantization_rewriting *rewriting, struct result *ret)
@@ -368,6 +426,7 @@ void quantization_notes_fill(const struct quantization_report *result, struct re
         note_output(result, &table->outputs[i], ret);
     note_main(result, ret);
     note_noisy(result, ret);
+    note_outlying_scales(result, ret);
     note_rewriting(result->rewriting, ret);
     note_problems(result, ret);
     for (size_t i = 0; i < result->traps->list.count; i++)
