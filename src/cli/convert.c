@@ -376,7 +376,7 @@ static bool is_changed(const struct convert_settings *settings)
     const struct onnx_load_values *load = &settings->file.load;
 
     return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
-           load->external_data_dir != NULL || load->fp_to_fp16;
+           load->output_operators.count > 0 || load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
 /* Without a GPU, the layers are not known. */

@@ -134,8 +134,13 @@ int model_file_mark_outputs(const struct command_context *context, const struct 
     report_skipped(model, &skipped, context->log);
     if (rc == 0 && load->exclude_outputs.count > 0)
         rc = outputs_exclude(&whole, load->exclude_outputs.items, load->exclude_outputs.count, err);
+    if (rc < 0)
+        goto done;
+    if (load->output_operators.count > 0)
+        rc = outputs_mark_operators(&whole, load->output_operators.items, load->output_operators.count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
+done:
     free(skipped.items);
     subgraph_release(&whole);
     return rc;

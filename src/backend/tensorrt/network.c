@@ -296,6 +296,28 @@ static void mark_all_tensors(const struct tensorrt_network *network)
     }
 }
 
+/* Marks the outputs of layers that match a pattern. Returns whether there are any. */
+static bool mark_matching(const struct tensorrt_network *network, const char *pattern)
+{
+    int32_t layers = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
+    bool any = false;
+
+    for (int32_t i = 0; i < layers; i++) {
+        void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
+
+        for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
+            void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
+
+            if (tensor == NULL || !TENSORRT_GET(VTensor, isExecutionTensor, tensor) ||
+                !text_matches_pattern(text_of(TENSORRT_GET(VTensor, getName, tensor)), text_of(pattern)))
+                continue;
+            mark_tensor(network, tensor);
+            any = true;
+        }
+    }
+    return any;
+}
+
 static int mark_named(const struct tensorrt_network *network, const struct words *names, const char *option,
                       struct error *err)
 {
@@ -303,6 +325,9 @@ static int mark_named(const struct tensorrt_network *network, const struct words
         bool may_miss = names->items[i][0] == NAME_MAY_MISS;
         void *tensor = tensorrt_network_find(network, names->items[i] + may_miss);
 
+        if (tensor == NULL && !may_miss && output_name_is_pattern(names->items[i]) &&
+            mark_matching(network, names->items[i]))
+            continue;
         if (tensor == NULL && !may_miss)
             return refuse_name(network, option, names->items[i], err);
         if (tensor != NULL)

@@ -374,7 +374,8 @@ int convert_outputs(struct parse *parse, const char *spelling, struct words word
     struct output_names *ret = field;
 
     (void)parse, (void)spelling, (void)err;
-    if (words.count == 2 && strcmp(words.items[0], "mark") == 0 && strcmp(words.items[1], "all") == 0)
+    if ((words.count == 2 && strcmp(words.items[0], "mark") == 0 && strcmp(words.items[1], "all") == 0) ||
+        (words.count == 1 && strcmp(words.items[0], "*") == 0))
         *ret = (struct output_names){.mark_all = true};
     else
         *ret = (struct output_names){.names = words};

@@ -43,7 +43,7 @@ option_convert convert_named_statistics; /* struct named_words */
 option_convert convert_shapes;           /* struct input_shapes */
 option_convert convert_ranges;           /* `[<name>:][min,max]`: struct data_loader_ranges */
 option_convert convert_size;             /* int64_t or uint64_t, bytes */
-option_convert convert_outputs;          /* a list, or `mark all`: struct output_names */
+option_convert convert_outputs;          /* a list, or `mark all` or '*': struct output_names */
 option_convert convert_top_k;            /* struct top_ks */
 option_convert convert_external_data;    /* struct external_settings: whether, and the file; only the first word is
                                           * used */

@@ -145,8 +145,9 @@ static bool is_changed(const struct run_model *model)
     const struct onnx_load_values *load = &model->settings->file.load;
     const struct onnx_save_values *save = &model->settings->file.save;
 
-    return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
-           load->external_data_dir != NULL || load->fp_to_fp16 || save->path != NULL || model->barriers.count > 0;
+    return load->outputs.mark_all || load->outputs.names.count > 0 || load->output_operators.count > 0 ||
+           load->exclude_outputs.count > 0 || load->external_data_dir != NULL || load->fp_to_fp16 ||
+           save->path != NULL || model->barriers.count > 0;
 }
 
 /* ---- Tensors across which fusion is prevented ---- */
@@ -154,7 +155,8 @@ static bool is_changed(const struct run_model *model)
 static bool is_listed(const struct output_names *outputs, const char *name)
 {
     for (size_t i = 0; i < outputs->names.count; i++)
-        if (strcmp(outputs->names.items[i], name) == 0)
+        if (strcmp(outputs->names.items[i], name) == 0 ||
+            text_matches_pattern(text_of(name), text_of(outputs->names.items[i])))
             return true;
     return outputs->mark_all;
 }

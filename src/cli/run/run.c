@@ -95,8 +95,9 @@ static bool runs_in_groups(const struct run_settings *options)
 
     if (comparison->first_divergence)
         return runners->names.count > 0 && !run_model_has_runner(runners, &engine_backend);
-    return runners->names.count > 0 && load->outputs.mark_all && settings->memory != UINT64_MAX &&
-           !settings->use_subprocess && !run_model_has_runner(runners, &engine_backend) && writes_in_turns(options);
+    return runners->names.count > 0 && load->outputs.mark_all && load->output_operators.count == 0 &&
+           settings->memory != UINT64_MAX && !settings->use_subprocess &&
+           !run_model_has_runner(runners, &engine_backend) && writes_in_turns(options);
 }
 
 static int check_divergence_options(const struct run_settings *options, struct error *err)
@@ -123,8 +124,10 @@ static int check_divergence_options(const struct run_settings *options, struct e
         return error_set(err, ERR_INVALID,
                          "--first-divergence has nothing to compare: pass results of all tensors to --load-outputs, or "
                          "search for NaN and infinities with --validate");
-    if (load->outputs.names.count > 0)
-        return error_set(err, ERR_INVALID, "--first-divergence compares all tensors: leave out --onnx-outputs");
+    if (load->outputs.names.count + load->output_operators.count > 0)
+        return error_set(
+            err, ERR_INVALID,
+            "--first-divergence compares all tensors: leave out --onnx-outputs and --onnx-outputs-by-type");
     if (settings->use_subprocess && !run_model_has_runner(runners, &engine_backend))
         return error_set(err, ERR_UNSUPPORTED, "--first-divergence is not supported with --use-subprocess");
     if (load->fp_to_fp16)

@@ -177,6 +177,8 @@ static int cut_part(struct model *model, const struct extract_values *values, st
 
     if (rc < 0)
         return rc;
+    if (values->has_no_inputs)
+        part->inputs.count = 0;
     rc = find_values(model, &values->outputs, &part->outputs, err);
     if (rc < 0)
         return rc;

@@ -56,7 +56,8 @@ static int mark_named_outputs(struct model *model, const struct network_settings
     if (count == 0 && settings->barriers.count == 0)
         return 0;
     for (size_t i = 0; i < count; i++)
-        if (model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
+        if (!output_name_is_pattern(settings->outputs.names.items[i]) &&
+            model_find_tensor(model, text_of(settings->outputs.names.items[i])) == VALUE_NONE)
             return refuse_wanted_output(model, settings->outputs.names.items[i], err);
     subgraph_init_whole(&whole, model);
     if (count > 0)

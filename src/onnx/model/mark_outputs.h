@@ -17,7 +17,12 @@ struct output_names {
  * producer (inputs and initializers) stay, after the others. */
 void outputs_mark_all(struct subgraph *subgraph, struct value_list *ret_skipped);
 
-/* Makes the named tensors the only outputs, in this order. ERR_INVALID lists unknown names. */
+/* Whether a name in a list of outputs is a pattern if no tensor has it: it contains one of * ? [. */
+bool output_name_is_pattern(const char *name);
+
+/* Makes the named tensors the only outputs, in this order. A name that no tensor has may be a pattern, see
+ * text_matches_pattern(): it selects outputs of nodes, in the order of nodes, without constants and values that are not
+ * tensors. ERR_INVALID lists unknown names and patterns that match nothing. */
 int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err);
 
 /* Name of a barrier in the list of disabled decisions: "across:TENSOR". */
@@ -30,7 +35,12 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
 int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct value_list *ret_added,
                          struct error *err);
 
-/* Removes the named tensors from the outputs. ERR_INVALID lists names that are not outputs; also if no output would be
+/* Makes the outputs of all nodes with these operators (upper and lower case are equal) the only outputs. ERR_INVALID lists
+ * operators that the model does not contain, with suggestions. */
+int outputs_mark_operators(struct subgraph *subgraph, const char *const *operators, size_t count, struct error *err);
+
+/* Removes the named tensors, or those that match a pattern, from the outputs. ERR_INVALID lists names that are not
+ * outputs; also if no output would be
  * left. */
 int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err);
 

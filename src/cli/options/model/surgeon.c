@@ -111,21 +111,31 @@ static int convert_output_metadata(struct parse *parse, const char *spelling, st
 }
 
 static const struct option extract_rows[] = {
-    OPTION_ROW(struct extract_values, inputs, .names = {"--inputs"}, .kind = OPTION_MANY,
+    OPTION_ROW(struct extract_values, inputs, .names = {"--inputs"}, .kind = OPTION_ANY,
                .value_name = "NAME:SHAPE:TYPE", .convert = convert_input_metadata, .naming = OPTION_TENSOR_NAMES,
                .hints = (const char *const[]){"auto:auto", NULL},
                .help = "inputs of the subgraph, with shape and type, or `auto` for those in the model: x:[1,3]:float32 "
-                       "or x:auto:auto (default: the model's inputs)"),
+                       "or x:auto:auto (default: the model's inputs). Without names: a subgraph of constants alone"),
     OPTION_ROW(
         struct extract_values, outputs, .names = {"--outputs"}, .kind = OPTION_MANY, .value_name = "NAME:TYPE",
         .convert = convert_output_metadata, .naming = OPTION_TENSOR_NAMES, .hints = (const char *const[]){"auto", NULL},
         .help = "outputs of the subgraph, with type, or `auto`: y:float32 or y:auto (default: the model's outputs)"),
 };
 
+static int finish_extract(struct parse *parse, void *given, struct error *err)
+{
+    struct extract_values *values = given;
+
+    (void)err;
+    values->has_no_inputs = parse_given(parse, "--inputs") != NULL && values->inputs.count == 0;
+    return 0;
+}
+
 const struct option_group extract_options = {
     .title = "Subgraph to extract",
     .options = extract_rows,
     .count = ARRAY_LEN(extract_rows),
+    .finish = finish_extract,
 };
 
 /* ---- The node to insert ---- */

@@ -11,10 +11,20 @@
 #include "cli/options/runners/disabled.h"
 #include "debug/check/words.h"
 
-static const char *const optimizations[] = {"none", "basic", "extended", "all", NULL};
+/* Ours, and those of Polygraphy's --graph-optimization-level. */
+static const char *const optimizations[] = {"none",
+                                            "basic",
+                                            "extended",
+                                            "all",
+                                            "ORT_DISABLE_ALL",
+                                            "ORT_ENABLE_BASIC",
+                                            "ORT_ENABLE_EXTENDED",
+                                            "ORT_ENABLE_LAYOUT",
+                                            "ORT_ENABLE_ALL",
+                                            NULL};
 
 /* GraphOptimizationLevel of ONNX Runtime's C interface. */
-static const int optimization_levels[] = {0, 1, 2, 99};
+static const int optimization_levels[] = {0, 1, 2, 99, 0, 1, 2, 3, 99};
 
 /* NULL-terminated. */
 static int convert_list(struct parse *parse, const char *spelling, struct words words, void *field, struct error *err)
@@ -261,8 +271,9 @@ static const struct option options[] = {
     OPTION_ROW(struct onnxrt_values, runtime.custom_op_libraries, .names = {"--onnxrt-custom-ops"}, .yields = true,
                .kind = OPTION_MANY, .value_name = "PATH", .file = OPTION_READS, .convert = convert_list,
                .extensions = "so", .help = "shared libraries with custom operators for ONNX Runtime"),
-    OPTION_ROW(struct onnxrt_values, runtime.optimization_level, .names = {"--onnxrt-optimization-level"},
-               .yields = true, .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = optimizations,
+    OPTION_ROW(struct onnxrt_values, runtime.optimization_level,
+               .names = {"--onnxrt-optimization-level", "--graph-optimization-level"}, .yields = true,
+               .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = optimizations,
                .choice_values = optimization_levels, .help = "graph optimization level of ONNX Runtime"),
     OPTION_ROW(
         struct onnxrt_values, runtime.intra_threads, .names = {"--onnxrt-threads"}, .yields = true, .kind = OPTION_ONE,

@@ -72,15 +72,15 @@ static const struct option rows[] = {
     TRT_ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "target system of the engine"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, tiling_optimization_level, "--tiling-optimization-level",
             "tiling optimization level: none, fast, moderate, full"),
-    /* only for `convert` */
-    TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, direct_io, "--direct-io", "no reformatting of inputs and outputs"),
     TRT_ROW(OPTION_MANY, OPTION_TEXT, tensor_formats, "--tensor-formats",
             "memory formats of inputs and outputs: NAME:[linear,chw4]"),
+    /* only for `convert` */
+    TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
 };
 
 #define RUN_ONLY 5
-#define CONVERT_ONLY 3
+#define CONVERT_ONLY 1
 
 #define TENSORRT_GROUP(first, end)                                                                                     \
     {                                                                                                                  \

@@ -53,6 +53,10 @@ static const char *const new_options[] = {
     "--l2-threshold",
     "--cosine-similarity-threshold",
     "--lpips-threshold",
+    "--postprocess-func-script",
+    "--sequential-runners",
+    "--onnx-outputs-by-type",
+    "--outputs-by-type",
     "--psnr-threshold",
     "--snr-threshold",
     "--nmse-tolerance",
@@ -129,7 +133,24 @@ static const char *const adding_up[] = {"--fail-regex"};
 static const char *const more_choices[] = {"--compare", "--mode"};
 
 /* Options that take more values than in Polygraphy 0.49: argparse_dump_0.53.txt. */
-static const char *const more_values[] = {"--compare"};
+static const char *const more_values[] = {"--compare", "--inputs"};
+
+/* Options of Polygraphy 0.53 that are unknown here. */
+static const char *const unknown[] = {
+    "--trt-outputs-by-type",
+    "--decomposable-attentions",
+    "--all-tensor-dtypes",
+    "--all-tensor-datatypes",
+    "--all-tensor-formats",
+    "--enable-uint8-asymmetric-quantization-dla",
+    "--dla-workspace-allocation-strategy",
+    "--save-input-blob",
+    "--check-average",
+    "--save-accuracy-results",
+    "--visual",
+    "--visual-port",
+    "--save-visual",
+};
 
 /* Words that one tool has of its own, or takes in another number. */
 static const struct {
@@ -151,7 +172,7 @@ static bool is_own_word(const struct command *command, const char *name)
 
 static bool contains(const char *const *list, size_t count, const char *name)
 {
-    for (size_t i = 0; i < count; i++)
+    for (size_t i = 0; i < count && list[i] != NULL; i++)
         if (strcmp(list[i], name) == 0)
             return true;
     return false;
@@ -172,13 +193,13 @@ static size_t dump_count;
 static char *dump_text;
 
 /* Cuts the dump into lines and keeps those of one tool. Returns the value of allow_abbrev. */
-static bool read_dump(const char *tool)
+static bool read_dump(const char *path, const char *tool)
 {
     size_t size;
     char heading[64], *section = NULL;
     bool inside = false, allows_abbreviations = false;
 
-    assert_int_equal(file_read("tests/golden/vectors/argparse_dump.txt", 1 << 20, &dump_text, &size, NULL), 0);
+    assert_int_equal(file_read(path, 1 << 20, &dump_text, &size, NULL), 0);
     snprintf(heading, sizeof(heading), "==== %s (allow_abbrev=", tool);
     dump_count = 0;
     for (char *line = dump_text, *next; *line; line = next) {
@@ -375,7 +396,7 @@ static void compare_abbreviations(const struct command *command)
 
 static void compare_command(const struct command *command, const char *tool)
 {
-    bool allows_abbreviations = read_dump(tool), builds = false;
+    bool allows_abbreviations = read_dump("tests/golden/vectors/argparse_dump.txt", tool), builds = false;
 
     for (size_t i = 0; i < command->group_count; i++)
         builds |= command->groups[i].group == &engine_network_options;
@@ -416,6 +437,64 @@ static void compare_command(const struct command *command, const char *tool)
 static void run_has_polygraphys_options(void **state)
 {
     compare_command(&cmd_run, "polygraphy run");
+}
+
+static const struct option *find_option(const struct command *command, const char *name)
+{
+    for (size_t i = 0; i < command->group_count; i++)
+        for (size_t k = 0; k < command->groups[i].group->count; k++) {
+            const struct option *option = &command->groups[i].group->options[k];
+
+            if (contains(option->names, ARRAY_LEN(option->names), name))
+                return option;
+        }
+    return NULL;
+}
+
+/* Every name of every option is known, and takes as many values. */
+static void compare_with_0_53(const struct command *command, const char *tool)
+{
+    read_dump("tests/golden/vectors/argparse_dump_0.53.txt", tool);
+    for (size_t i = 0; i < dump_count; i++) {
+        char *rest = NULL;
+        enum option_kind kind = registered_kind(&dump[i]);
+
+        for (char *name = strtok_r(dump[i].names, "/", &rest); name != NULL; name = strtok_r(NULL, "/", &rest)) {
+            const struct option *option = find_option(command, name);
+
+            if (strcmp(name, "-h") == 0 || strcmp(name, "--help") == 0 || is_own_word(command, name))
+                continue;
+            if ((option == NULL) != CONTAINS(unknown, name))
+                fail_msg("%s of %s is %s", name, tool, option == NULL ? "missing" : "listed as unknown, but is there");
+            if (option != NULL && (option->kind == OPTION_OFF ? OPTION_FLAG : option->kind) != kind)
+                fail_msg("%s of %s takes another number of values: %s", name, tool, dump[i].properties);
+        }
+    }
+    free(dump_text);
+}
+
+static void options_of_polygraphy_0_53_are_known(void **state)
+{
+    compare_with_0_53(&cmd_run, "polygraphy run");
+    compare_with_0_53(&cmd_convert, "polygraphy convert");
+    compare_with_0_53(&cmd_inspect_data, "polygraphy inspect data");
+    compare_with_0_53(&cmd_inspect_tactics, "polygraphy inspect tactics");
+    compare_with_0_53(&cmd_inspect_capability, "polygraphy inspect capability");
+    compare_with_0_53(&cmd_inspect_diff_tactics, "polygraphy inspect diff-tactics");
+    compare_with_0_53(&cmd_inspect_sparsity, "polygraphy inspect sparsity");
+    compare_with_0_53(&cmd_check_lint, "polygraphy check lint");
+    compare_with_0_53(&cmd_surgeon_extract, "polygraphy surgeon extract");
+    compare_with_0_53(&cmd_surgeon_sanitize, "polygraphy surgeon sanitize");
+    compare_with_0_53(&cmd_surgeon_insert, "polygraphy surgeon insert");
+    compare_with_0_53(&cmd_surgeon_prune, "polygraphy surgeon prune");
+    compare_with_0_53(&cmd_surgeon_weight_strip, "polygraphy surgeon weight-strip");
+    compare_with_0_53(&cmd_surgeon_weight_reconstruct, "polygraphy surgeon weight-reconstruct");
+    compare_with_0_53(&cmd_debug_build, "polygraphy debug build");
+    compare_with_0_53(&cmd_debug_precision, "polygraphy debug precision");
+    compare_with_0_53(&cmd_debug_reduce, "polygraphy debug reduce");
+    compare_with_0_53(&cmd_debug_repeat, "polygraphy debug repeat");
+    compare_with_0_53(&cmd_data_merge, "polygraphy data merge");
+    compare_with_0_53(&cmd_data_concat, "polygraphy data concat");
 }
 
 static void debug_reduce_has_polygraphys_options(void **state)
@@ -668,6 +747,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(run_has_polygraphys_options),
+        cmocka_unit_test(options_of_polygraphy_0_53_are_known),
         cmocka_unit_test(debug_reduce_has_polygraphys_options),
         cmocka_unit_test(debug_repeat_has_polygraphys_options),
         cmocka_unit_test(surgeon_extract_has_polygraphys_options),

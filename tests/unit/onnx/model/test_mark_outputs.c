@@ -94,6 +94,38 @@ static void named_tensors_become_the_outputs_in_the_order_given(void **state)
     marked_release(&marked);
 }
 
+static void patterns_select_outputs_of_nodes(void **state)
+{
+    struct marked marked;
+
+    marked_init(&marked, "branches");
+    assert_int_equal(mark(&marked, "[ec]", "a"), 0);
+    assert_outputs(&marked, "c e a");
+    assert_int_equal(mark(&marked, "e", "*e"), 0);
+    assert_outputs(&marked, "e noise");
+    assert_int_equal(exclude(&marked, "n*", NULL), 0);
+    assert_outputs(&marked, "e");
+    assert_int_equal(mark(&marked, "a", "w*"), ERR_INVALID); /* only an initializer */
+    assert_non_null(strstr(marked.err.message, "['w*']"));
+    assert_int_equal(exclude(&marked, "a*", NULL), ERR_INVALID);
+    assert_outputs(&marked, "e");
+    marked_release(&marked);
+}
+
+static void outputs_of_operators_replace_the_others(void **state)
+{
+    struct marked marked;
+
+    marked_init(&marked, "branches");
+    assert_int_equal(outputs_mark_operators(&marked.whole, (const char *const[]){"aDd"}, 1, &marked.err), 0);
+    assert_outputs(&marked, "d e");
+    assert_int_equal(outputs_mark_operators(&marked.whole, (const char *const[]){"Add", "Ad"}, 2, &marked.err),
+                     ERR_INVALID);
+    assert_non_null(strstr(marked.err.message, "['Ad']; did you mean 'Add'?"));
+    assert_outputs(&marked, "d e");
+    marked_release(&marked);
+}
+
 static void names_that_the_model_does_not_have_are_listed(void **state)
 {
     struct marked marked;
@@ -179,6 +211,8 @@ int main(void)
         cmocka_unit_test(constants_and_omitted_outputs_are_not_marked),
         cmocka_unit_test(what_is_said_to_be_no_tensor_is_skipped),
         cmocka_unit_test(named_tensors_become_the_outputs_in_the_order_given),
+        cmocka_unit_test(patterns_select_outputs_of_nodes),
+        cmocka_unit_test(outputs_of_operators_replace_the_others),
         cmocka_unit_test(names_that_the_model_does_not_have_are_listed),
         cmocka_unit_test(name_that_is_only_described_is_no_tensor),
         cmocka_unit_test(excluded_tensors_are_outputs_no_more),
