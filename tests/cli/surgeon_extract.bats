@@ -125,7 +125,7 @@ END
     surgeon extract "$models/nested_bodies.onnx" -o said.onnx --outputs scale:auto --onnxruntime-lib /nowhere
     worked
     surgeon extract chain.onnx -o open.onnx --inputs a:0:auto:auto --onnxruntime-lib /nowhere
-    refused_without "the type or shape of 'a:0' is not known: ONNX Runtime's shared library" open.onnx
+    refused_without "the type or shape of 'a:0' is unknown: ONNX Runtime's shared library" open.onnx
     logged "^\[W\] Shape inference is not possible: ONNX Runtime's shared library"
 }
 
@@ -232,7 +232,7 @@ END
     not_logged '^\[W\]'
     valid_models part.onnx
     surgeon extract model.onnx -o part2.onnx --inputs b:auto:auto
-    refused_without "the type or shape of 'b' is not known: " part2.onnx
+    refused_without "the type or shape of 'b' is unknown: " part2.onnx
     logged '^\[W\] Shape inference is not possible: .*Mystery'
 }
 
@@ -388,4 +388,12 @@ with tempfile.NamedTemporaryFile(suffix=".onnx") as file, tempfile.NamedTemporar
     assert b"identity_out_0" in file.read()
     assert b"identity_out_0" in outputs.read()
 END
+}
+
+@test "--inputs without names extracts a subgraph of constants" {
+    surgeon extract "$models/constants_of_every_form.onnx" -o part.onnx --inputs --outputs tensor:auto
+    worked
+    holds part.onnx 'input' </dev/null
+    surgeon extract "$models/constants_of_every_form.onnx" -o other.onnx --inputs --outputs y:auto
+    refused 'Tensor: x is not produced by a node or marked as a graph input'
 }

@@ -190,10 +190,10 @@ static const struct option options[] = {
                 "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
                 "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "
                 "threshold is given"),
-    OPTION_WITHOUT_FIELD(.names = {"--postprocess-func-script"}, .kind = OPTION_ONE,
+    OPTION_WITHOUT_FIELD(.names = {"--postprocess-func-script"}, .yields = true, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and convert them there",
                          .topic = "python-scripts"),
-    OPTION_WITHOUT_FIELD(.names = {"--lpips-threshold", "--lpips-tolerance"}, .kind = OPTION_MANY,
+    OPTION_WITHOUT_FIELD(.names = {"--lpips-threshold", "--lpips-tolerance"}, .yields = true, .kind = OPTION_MANY,
                          .refusal = PERCEPTUAL_METRICS, .topic = "perceptual-metrics"),
     OPTION_WITHOUT_FIELD(.names = {"--compare-func-script"}, .kind = OPTION_ONE,
                          .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",

@@ -179,7 +179,7 @@ struct onnx_load_values {
     struct words keep_float32;   /* convert: nodes, patterns or operators that stay float32 with it */
     struct output_names outputs; /* --onnx-outputs, or --outputs in surgeon sanitize */
     struct words exclude_outputs;
-    struct words output_operators; /* --onnx-outputs-by-type */
+    struct words output_operators;                   /* --onnx-outputs-by-type */
     struct named_integers unbounded_dds_upper_bound; /* surgeon sanitize */
 };
 

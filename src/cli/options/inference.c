@@ -26,7 +26,7 @@ static const struct option options[] = {
     OPTION_ROW(struct driver_settings, warm_up, .names = {"--warm-up"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
                .value_name = "N", .fallback = "0",
                .help = "number of inferences on the first input data before time is measured"),
-    OPTION_WITHOUT_FIELD(.names = {"--sequential-runners"}, .kind = OPTION_FLAG,
+    OPTION_WITHOUT_FIELD(.names = {"--sequential-runners"}, .yields = true, .kind = OPTION_FLAG,
                          .help = "accepted without effect: runners run one after the other, or side by side where this "
                                  "saves memory"),
     OPTION_ROW(struct driver_settings, use_subprocess, .names = {"--use-subprocess"}, .kind = OPTION_FLAG,

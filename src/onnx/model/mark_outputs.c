@@ -30,8 +30,8 @@ static bool node_is_selected(const struct node *node, const struct output_filter
            strncasecmp(node->op_type.data, filter->operator, node->op_type.size) == 0;
 }
 
-/* Appends the selected outputs that are not in `listed` to `ret`, in the order of nodes, and adds them to the set. Values
- * that are not tensors go to `ret_skipped` (may be NULL). Returns whether anything was selected. */
+/* Appends the selected outputs that are not in `listed` to `ret`, in the order of nodes, and adds them to the set.
+ * Values that are not tensors go to `ret_skipped` (may be NULL). Returns whether anything was selected. */
 static bool add_outputs(const struct subgraph *subgraph, const struct output_filter *filter, struct bitset *listed,
                         struct value_list *ret, struct value_list *ret_skipped)
 {

@@ -35,8 +35,8 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
 int outputs_add_barriers(struct subgraph *subgraph, struct words names, struct value_list *ret_added,
                          struct error *err);
 
-/* Makes the outputs of all nodes with these operators (upper and lower case are equal) the only outputs. ERR_INVALID lists
- * operators that the model does not contain, with suggestions. */
+/* Makes the outputs of all nodes with these operators (upper and lower case are equal) the only outputs. ERR_INVALID
+ * lists operators that the model does not contain, with suggestions. */
 int outputs_mark_operators(struct subgraph *subgraph, const char *const *operators, size_t count, struct error *err);
 
 /* Removes the named tensors, or those that match a pattern, from the outputs. ERR_INVALID lists names that are not

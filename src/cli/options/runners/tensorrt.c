@@ -41,7 +41,8 @@ static const struct option rows[] = {
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, refittable, "--refittable", "build an engine whose weights can be replaced"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, strip_plan, "--strip-plan",
             "leave out refittable weights; `run --refit-from-onnx` gives them to the engine"),
-    TRT_ROW(OPTION_ONE, OPTION_INTEGER, device, "--device", "number of the GPU, from 0, that builds and runs engines"),
+    ROW(tensorrt.device, .names = {"--device"}, .yields = true, .kind = OPTION_ONE, .type = OPTION_INTEGER,
+        .value_name = "N", .help = "number of the GPU, from 0, that builds and runs engines"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, use_dla, "--use-dla", "run layers on a DLA core"),
     TRT_ROW(OPTION_FLAG, OPTION_TEXT, allow_gpu_fallback, "--allow-gpu-fallback",
             "run layers that the DLA does not support on the GPU"),
@@ -72,9 +73,10 @@ static const struct option rows[] = {
     TRT_ROW(OPTION_ONE, OPTION_TEXT, runtime_platform, "--runtime-platform", "target system of the engine"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, tiling_optimization_level, "--tiling-optimization-level",
             "tiling optimization level: none, fast, moderate, full"),
-    TRT_ROW(OPTION_FLAG, OPTION_TEXT, direct_io, "--direct-io", "no reformatting of inputs and outputs"),
-    TRT_ROW(OPTION_MANY, OPTION_TEXT, tensor_formats, "--tensor-formats",
-            "memory formats of inputs and outputs: NAME:[linear,chw4]"),
+    ROW(tensorrt.direct_io, .names = {"--direct-io"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "no reformatting of inputs and outputs"),
+    ROW(tensorrt.tensor_formats, .names = {"--tensor-formats"}, .yields = true, .kind = OPTION_MANY,
+        .value_name = "NAME:[FORMAT,...]", .help = "memory formats of inputs and outputs: x:[linear,chw4]"),
     /* only for `convert` */
     TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
 };
