@@ -145,7 +145,7 @@ html: all setup-html ## make a website of README, documents and manuals, html/ i
 # is in root's cache, others may not read.
 keep_for_owner = [ -O $(BUILD) ] || export XDG_CACHE_HOME='$(abspath $(BUILD))/cache';
 
-# What goes where, and the variables that change it, are told in scripts/install.sh.
+# scripts/install.sh describes the destinations and the variables that change them.
 install: all $(public) manuals completions ## install into PREFIX (default /usr/local), below DESTDIR if given
 	@[ -f $(BUILD)/libonnxruntime.so.1 ] || { $(keep_for_owner) BUILD='$(BUILD)' scripts/setup.sh $(or $(machine),onnxruntime); }
 	@[ "$$(id -u)" != 0 ] || chown -Rh --reference=$(BUILD) $(BUILD)

@@ -34,7 +34,7 @@ show 1 sh why/reproduce.sh
 printf '\n%s\n' "A detector of 60 nodes gives no usable scores. (examples/overflow/make_model.py makes it.)"
 show 1 polygraphy run detector.onnx --onnxrt --validate
 
-printf '\n%s\n' "Which nodes are at fault? The smallest set that still fails the check:"
+printf '\n%s\n' "Which nodes cause the failure? The smallest set that still fails the check:"
 show 0 polygraphy debug reduce -q detector.onnx -o minimal.onnx --mode minimal --hide-fail-output \
     --check polygraphy run polygraphy_debug.onnx --onnxrt --validate
 

@@ -173,7 +173,7 @@ unpack_aarch64()
         mkdir -p "$folder"/apt/{state/lists,cache/archives}/partial "$folder"/root/usr/{lib,bin,sbin} "$folder"/root/proc
         options=(-o APT::Architecture=arm64 -o APT::Architectures=arm64 -o Dir::State="$folder/apt/state"
             -o Dir::State::status=/dev/null -o Dir::Cache="$folder/apt/cache" -o APT::Sandbox::User=root)
-        apt-get "${options[@]}" update || echo "going on with the package lists that could be had" >&2
+        apt-get "${options[@]}" update || echo "continuing with the package lists that are available" >&2
         if ! apt-get "${options[@]}" install -y --no-install-recommends --download-only "${packages[@]}"; then
             echo "these libraries for arm64 cannot be had from this system's package sources: ${packages[*]}" >&2
             exit 1

@@ -105,7 +105,7 @@ listens()
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# A port that nobody listens on, below the range for outgoing connections.
+# A port that no process listens on, below the range for outgoing connections.
 free_port()
 {
     local port attempt

@@ -2,7 +2,7 @@
 # Prints "file:line: what" for each violation.
 
 BEGIN {
-    # The layers of src/, lowest first, and what each may include besides itself; src/cli may include all of them.
+    # The layers of src/, lowest first, and what each may include in addition to itself; src/cli may include all of them.
     may_use["base"] = ""
     may_use["tensor"] = "base"
     may_use["onnx"] = "base tensor"

@@ -100,10 +100,10 @@ in_tree && opening {
     if (in_header && /^ \* The module /) {
         if ($4 != module)
             finding(FNR, "this is the module " module ", not " $4)
-        else if (module in told_in)
-            finding(FNR, "the module " module " is told of in " told_in[module] " already")
+        else if (module in described_in)
+            finding(FNR, "the module " module " is described in " described_in[module] " already")
         else
-            told_in[module] = base_name(FILENAME)
+            described_in[module] = base_name(FILENAME)
     }
     if (/\*\//)
         opening = 0
@@ -203,7 +203,7 @@ function way_round(start,    queue, from, head, tail, i, node, way) {
     }
 }
 
-function find_circles(    i, from, to, told) {
+function find_circles(    i, from, to, reported) {
     for (i = 1; i <= n_includes; i++) {
         from = subject_of(include_from[i])
         to = subject_of(include_to[i])
@@ -216,9 +216,9 @@ function find_circles(    i, from, to, told) {
     for (i = 1; i <= n_includes; i++) {
         from = subject_of(include_from[i])
         to = subject_of(include_to[i])
-        if (from != to && (to in circle_of) && circle_of[from] == circle_of[to] && !(circle_of[from] in told)) {
+        if (from != to && (to in circle_of) && circle_of[from] == circle_of[to] && !(circle_of[from] in reported)) {
             print include_from[i] ":" include_line[i] ": circle of includes: " way_round(from)
-            told[circle_of[from]] = 1
+            reported[circle_of[from]] = 1
         }
     }
 }
@@ -272,7 +272,7 @@ function find_unused(    i, name, header, body, others) {
 
 function find_undescribed_modules(    i) {
     for (i = 1; i <= n_modules; i++)
-        if (!(modules[i] in told_in))
+        if (!(modules[i] in described_in))
             print first_header[modules[i]] ":1: no header of this folder opens with a paragraph \"The module " modules[i] " ...\""
 }
 
