@@ -141,7 +141,7 @@ completions: ## put the completion scripts for bash, zsh and fish into the build
 html: all setup-html ## make a website of README, documents and manuals, html/ in the build folder
 	@BUILD='$(BUILD)' scripts/website/make.sh
 
-# What `sudo make install` makes in somebody's build folder stays that one's, and so do libraries that it downloads: what
+# Files that `sudo make install` creates in a user's build folder belong to that user, and so do downloaded libraries: what
 # is in root's cache, others may not read.
 keep_for_owner = [ -O $(BUILD) ] || export XDG_CACHE_HOME='$(abspath $(BUILD))/cache';
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# bench/bad_scales.sh BUILD: whether debug quantization finds bad scales that it is not told about. docs/quantization.md has
+# bench/bad_scales.sh BUILD: whether debug quantization finds bad scales without a hint. docs/quantization.md has
 # what it prints.
 #
 # Two models of POLYGRAPHY_TEST_MODELS are quantized by bench/quantize_model.c, with random weights: without bad scales, with

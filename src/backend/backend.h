@@ -1,8 +1,8 @@
 /* backend/backend.h: something that runs a model. Each implementation is one constant struct of functions.
  *
  * The module backend/ holds what runs models, as a table of functions, and what is asked of it: types, values of
- * constants, which nodes it takes. In come models as files or as pieces, out go tensors and types. It may use models,
- * tensors and files, and knows no command.
+ * constants, which nodes it takes. Inputs: models as files or as pieces. Outputs: tensors and types. It may use models,
+ * tensors and files, but no commands.
  *
  *   struct backend_request request = {.model.path = "model.onnx"};
  *   struct backend_session *session;
@@ -68,8 +68,8 @@ struct backend {
     int (*run)(struct backend_session *session, const struct tensor_list *feed, const struct words *wanted,
                struct tensor_list *ret, double *seconds, struct error *err);
 
-    /* Of a backend that is at work in another process, NULL for others: these values need not be passed to it in each
-     * run. They stay as they are until this is called again, with none of them at the end. No session is open. */
+    /* For a backend that runs in another process, NULL for others: these values need not be passed to it in each run.
+     * They stay as they are until this is called again, with none of them at the end. No session is open. */
     void (*share)(const struct text *values, size_t count);
 };
 

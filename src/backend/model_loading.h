@@ -6,7 +6,7 @@
 #include "onnx/model/subgraph.h"
 
 enum loading {
-    LOADING_UNKNOWN, /* there is no runtime, or it has not come to an end */
+    LOADING_UNKNOWN, /* no runtime is available, or it timed out */
     LOADING_REFUSED, /* or crashed on it */
     LOADING_WORKED,
 };

@@ -254,7 +254,7 @@ static void collect_files(struct command_files *files, enum option_file first, e
     }
 }
 
-/* The external data of a model that is read. What is wrong with it is said by those who load it. */
+/* The external data of a model that is read. Errors are reported by the code that loads it. */
 static void add_external_data_of(struct command_files *files, const struct option *option, const char *name,
                                  const char *path)
 {

@@ -497,7 +497,7 @@ static void add_box(struct json_writer *writer, const struct drawing_box *box)
     add_length(writer, "height", box->height);
 }
 
-/* The nodes of a box, or the tensor that it stands for. */
+/* The nodes of a box, or the tensor that it represents. */
 static void add_boxes(struct json_writer *writer, const struct network_folding *folding, const struct drawing *drawing)
 {
     const struct report_network *network = folding->network;

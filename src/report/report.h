@@ -198,7 +198,7 @@ struct report_files {
 };
 
 /* Lays out the network (by Graphviz's `dot`; without it, says so in the log and on the page) and writes the files, each
- * whole or not at all. To be called once, at the end. ERR_IO when one cannot be written, ERR_INTERRUPTED. */
+ * atomically. To be called once, at the end. ERR_IO when one cannot be written, ERR_INTERRUPTED. */
 int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err);
 
 #endif

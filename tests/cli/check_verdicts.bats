@@ -130,7 +130,7 @@ has_nodes()
     changing_check
     reduce model.onnx -o minimal.onnx --mode minimal --fail-regex crash wrong --check ./check.sh polygraphy_debug.onnx
     worked
-    not_logged 'Another failure'
+    not_logged 'a different failure'
     has_nodes minimal.onnx 1
     run "$check_nodes" minimal.onnx --fail-node node_30
     [ "$status" -eq 1 ]
@@ -282,7 +282,7 @@ EOF
     refused "the check cannot run: './plain polygraphy_debug.onnx' exits with code 126"
     reduce model.onnx -o minimal.onnx --mode minimal --fail-code 127 --check 'exit 127'
     refused 'the check fails on every model'
-    not_logged 'checked again'
+    not_logged 'Re-checking the original'
 }
 
 # A Gemm whose shapes do not fit comes first, an operator that nobody knows second, in a branch of its own.

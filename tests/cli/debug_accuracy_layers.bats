@@ -130,6 +130,6 @@ END
         --runner 'toy=polygraphy run {engine} --model-type onnx --onnxrt --load-inputs {inputs} --save-outputs {outputs:json}' \
         --runner-build "toy=python3 -B compile.py {model} {engine}" --json result.json
     [ "$status" -eq 1 ]
-    logged "'first' is wrong alone, but so is an Identity in its place: the suspect gives out 'c0' in another layout"
+    logged "'first' is wrong alone, but so is an Identity in its place: the suspect reads or writes 'c0' in another layout"
     [ "$(python3 -c 'import json; print(json.load(open("result.json"))["outcome"])')" = no-cause ]
 }

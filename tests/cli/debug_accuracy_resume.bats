@@ -42,7 +42,7 @@ end_after()
     done
     run --separate-stderr polygraphy debug accuracy "${question[@]}" -o killed --json killed.json
     [ "$status" -eq 0 ]
-    logged "Going on with what is kept in 'killed'"
+    logged "Resuming with the experiments in 'killed'"
     [ "$(essence killed.json killed)" = "$(essence at_once.json at_once)" ]
     find . -mindepth 1 -name '.*' -type f -delete # what is being written when SIGKILL comes nobody can take away
 }
@@ -50,9 +50,9 @@ end_after()
 @test "after Ctrl-C it says what is known and how to go on, leaves a report and nothing running" {
     end_after 5 INT folder
     [ "$ended" -eq 130 ]
-    grep -q 'Interrupted: this is what is known so far' said
+    grep -q 'Interrupted: the results so far are incomplete' said
     grep -q 'Resume with the same command' said
-    grep -q 'Interrupted: this is what is known so far' folder/report.html
+    grep -q 'Interrupted: the results so far are incomplete' folder/report.html
 }
 
 # An engine that is right as long as nobody changes it.
@@ -75,8 +75,8 @@ END
     echo stale >kept/minimal.onnx
     run --separate-stderr polygraphy debug accuracy "${engine[@]}"
     [ "$status" -eq 0 ]
-    logged "are run anew; --resume reuses what it can"
-    not_logged 'of an earlier session;'
+    logged "are repeated; --resume reuses them where possible"
+    not_logged 'from an earlier session;'
     [ -z "$(find kept/steps -name log.txt ! -newermt @1000)" ]
     [ ! -e kept/minimal.onnx ]
     echo 'exit 7' | script engine.sh
@@ -85,7 +85,7 @@ END
     [[ $stderr == *"--resume: './engine.sh' has changed since the experiments in 'kept' were run"* ]]
     run --separate-stderr polygraphy debug accuracy "${engine[@]}"
     [ "$status" -eq 1 ]
-    logged "'./engine.sh' has changed since the experiments in 'kept' were run: all of them are run anew"
+    logged "'./engine.sh' has changed since the experiments in 'kept' were run: all of them are repeated"
     [ "$(json_value 'it["outcome"]')" = no-cause ]
 }
 
@@ -99,7 +99,7 @@ END
     touch -d @0 model.onnx # the same content
     run --separate-stderr polygraphy debug accuracy "${engine[@]}" --resume
     [ "$status" -eq 0 ]
-    logged "Going on with what is kept in 'kept'"
+    logged "Resuming with the experiments in 'kept'"
 }
 
 @test "a session that is resumed says what is older, and runs anew what the answer depends on" {
@@ -108,7 +108,7 @@ END
     touch -d @0 folder/steps/*/log.txt
     run --separate-stderr polygraphy debug accuracy "${question[@]}" -o folder --json result.json --resume
     [ "$status" -eq 0 ]
-    logged '^\[W\]     [0-9]+ of [0-9]+ experiments are those of an earlier session'
+    logged '^\[W\]     [0-9]+ of [0-9]+ experiments are from an earlier session'
     [ "$(essence result.json folder)" = "$(essence first.json folder)" ]
     [ -n "$(find folder/steps -name log.txt ! -newermt @1000)" ]
     [ -z "$(find folder/steps/*-build folder/steps/*-minimal folder/steps/*-fixed -name log.txt ! -newermt @1000)" ]
@@ -124,7 +124,7 @@ mv other.onnx model.onnx 2>/dev/null || :
 END
     run --separate-stderr polygraphy debug accuracy "${engine[@]}"
     [ "$status" -eq 1 ]
-    logged "'model.onnx' has changed while the experiments ran: what was found so far is about what it was before"
+    logged "'model.onnx' was modified while the experiments ran"
     not_logged 'Nothing fails|Cause: '
     [ "$(json_value 'it["outcome"]')" = no-cause ]
 }

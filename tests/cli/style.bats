@@ -139,7 +139,7 @@ END
     tree_findings
     diff - <(echo "$output") <<'END'
 src/base/text/other.h:3: this is the module base/text/, not base/
-src/base/twice.h:3: the module base/ is told of in base.h already
+src/base/twice.h:3: the module base/ is described in base.h already
 src/base/file/one.h:1: no header of this folder opens with a paragraph "The module base/file/ ..."
 END
 }

@@ -15,7 +15,7 @@
 #include "base/text/number.h"
 #include "onnx/external/data.h"
 
-/* Of what a command wrote, so much is shown: when it has failed, and when somebody wants to see all of it. */
+/* Bytes of a command's output that are shown: after a failure, and if all output is requested. */
 #define SHOWN_OF_FAILURE ((size_t)4 << 10)
 #define SHOWN_OF_ALL ((size_t)256 << 10)
 #define LAST_LINE 400 /* bytes of it in a message */
@@ -99,7 +99,7 @@ static bool add_last_line(const struct process_output *output, struct string_bui
 
 /* ---- How it ended ---- */
 
-/* Signals are told by themselves or, where a shell was between, by an exit code. */
+/* A signal is reported as such, or as an exit code if a shell was in between. */
 static int ending_signal(const struct process_result *result)
 {
     if (result->end == PROCESS_SIGNALED)
@@ -190,7 +190,7 @@ static int run_line(const struct command_session *session, const char *line, str
     return rc;
 }
 
-/* What it wrote is shown when that is wanted, and in any case when it, or what it has left, is at fault. */
+/* Shows the command's output if requested, and in any case if the command or its outputs are wrong. */
 static void show_output(const struct command_session *session, struct process_result *result, bool failed)
 {
     show_stream(session, "standard output", &result->out, failed);
@@ -477,7 +477,7 @@ static int command_run(struct backend_session *base, const struct tensor_list *f
     *ret = outputs;
     outputs = (struct tensor_list){0};
 done:
-    /* Tensors keep what is mapped; nothing of this run may be taken for something of the next one. */
+    /* Tensors keep what is mapped; no file of this run may be treated as one of the next run. */
     file_remove_tree(session->paths[COMMAND_INPUTS], NULL);
     file_remove_tree(session->paths[COMMAND_OUTPUTS], NULL);
     tensor_list_release(&outputs);

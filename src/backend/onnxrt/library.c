@@ -51,7 +51,7 @@ static void register_arena(const struct onnxrt *ort)
     struct ort_arena_config *config = NULL;
     struct ort_status *status;
 
-    /* Besides the bound everything is as the runtime has it. */
+    /* All settings but the bound are the runtime's defaults. */
     status = api->create_arena_config(most < SIZE_MAX ? most : 0, -1, -1, -1, &config);
     if (!status)
         status = api->create_and_register_allocator(ort->env, ort->cpu_memory, config);
@@ -246,8 +246,8 @@ static int find_api(void *handle, const char *path, struct onnxrt *ret, struct e
 }
 
 /* Published builds from 1.30 on report how they are used to their maker, unless a variable forbids it while the
- * environment is made. A debugger does not do that with its user's models; besides, the reporter's thread makes
- * exit() wait for ever in a forked child. A user who has set the variable has decided. */
+ * environment is made. A debugger does not do that with its user's models; also, the reporter's thread makes exit()
+ * wait for ever in a forked child. A user who has set the variable has decided. */
 static struct ort_status *create_env(const struct ort_api *api, const struct ort_threading_options *threads,
                                      struct ort_env **ret)
 {

@@ -1,7 +1,7 @@
 /* backend/onnxrt/library.h: ONNX Runtime itself, loaded once per process and kept until its end.
  *
  * The module backend/onnxrt/ is ONNX Runtime as such a backend: found, loaded and called here and nowhere else, in this
- * process or in one of its own (apart/). Out go two structs of functions, onnxrt.c's and apart/backend.c's.
+ * process or in one of its own (apart/). Outputs: two structs of functions, onnxrt.c's and apart/backend.c's.
  *
  *   const struct onnxrt *ort;
  *   rc = onnxrt_load(NULL, &ort, err);

@@ -4,8 +4,8 @@
  *
  *   GraphTransformer ConstantFolding modified: 1 with status: OK
  *
- * The session configuration has them switched off by name: optimization.disable_specified_optimizers=A;B. A name that
- * the runtime does not know is ignored there without a word.
+ * The session configuration disables them by name: optimization.disable_specified_optimizers=A;B. A name that the
+ * runtime does not know is ignored there without a word.
  */
 #ifndef BACKEND_ONNXRT_OPTIMIZERS_H
 #define BACKEND_ONNXRT_OPTIMIZERS_H
@@ -38,7 +38,7 @@ void onnxrt_optimizers_add(struct onnxrt_optimizers *optimizers, struct text nam
 void onnxrt_optimizers_suspect_all(struct onnxrt_optimizers *optimizers);
 
 /* Of the optimizers that apply single rules, whose log tells only of the optimizer as a whole: the names of their
- * rules, by which these are switched off. NULL-terminated; NULL: it has none. */
+ * rules, by which these are disabled. NULL-terminated; NULL: it has none. */
 const char *const *onnxrt_optimizer_rules(const char *name);
 
 /* Whether release 1.30 has an optimizer, or a rule of one, of that name. Else adds to `instead` those that are close:

@@ -43,7 +43,7 @@ void onnxrt_placement_read(struct onnxrt_placement *placement, const char *messa
     }
 }
 
-/* ---- What is said ---- */
+/* ---- Log lines ---- */
 
 /* Others make one node of all that they take of a model. */
 static bool has_a_kernel_for_each_node(const char *provider)

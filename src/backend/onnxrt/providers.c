@@ -379,11 +379,10 @@ static void warn_of_optimizers(const struct onnxrt *ort, const char *value, stru
 
         string_init(&instead);
         if (!onnxrt_optimizer_is_known(name, &instead))
-            log_once(
-                log, LOG_WARNING,
-                "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may come "
-                "of it with %s to be switched off%s",
-                name, ort->version, instead.size > 0 ? instead.data : "");
+            log_once(log, LOG_WARNING,
+                     "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may "
+                     "come of it with %s to be disabled%s",
+                     name, ort->version, instead.size > 0 ? instead.data : "");
         string_release(&instead);
     }
     free(names);

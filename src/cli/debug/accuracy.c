@@ -51,7 +51,7 @@ static int finish_accuracy(struct parse *parse, void *filled, struct error *err)
         return error_set(err, ERR_INVALID, "--max-checks and --deadline are at least 0");
     parse_list_given(parse, refused, &given);
     if (given.size > 0)
-        return error_set(err, ERR_INVALID, "%s: this tool decides itself when that is done; leave it out", given.data);
+        return error_set(err, ERR_INVALID, "%s: this tool sets it itself; leave it out", given.data);
     return 0;
 }
 
@@ -67,26 +67,23 @@ static void list_results(const struct parse *parse, struct word_list *ret)
 static const struct option accuracy_rows[] = {
     ROW(folder, .names = {"-o", "--output"}, .kind = OPTION_ONE, .value_name = "FOLDER",
         .fallback = "polygraphy_accuracy", .file = OPTION_WRITES_RESULTS, .list_results = list_results,
-        .help = "where everything goes: the report, the minimal case and how to reproduce it, every experiment with "
-                "its log. What a session that was interrupted has left there is reused, as long as nothing has changed "
-                "since"),
+        .help = "folder for the report, the minimal case with a script that reproduces it, and every experiment with "
+                "its log. Experiments of an interrupted session are reused if nothing has changed"),
     ROW(resume, .names = {"--resume"}, .kind = OPTION_FLAG,
-        .help = "also reuse experiments of a session that came to its end; those that the answer depends on are run "
-                "anew in any case"),
+        .help = "also reuse experiments of a completed session; those that the answer depends on are always repeated"),
     ROW(builds, .names = {"--builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "3",
-        .help =
-            "how often the suspect is built to see whether it fails; where all builds of the built-in engine do, three "
-            "times as often"),
+        .help = "number of builds of the suspect to find out whether it fails; three times as many if all builds of "
+                "the built-in engine fail"),
     ROW(runs, .names = {"--runs"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N", .fallback = "2",
-        .help = "how often each build is run for that; one more is run ten times"),
+        .help = "number of runs of each of these builds; another build runs ten times"),
     ROW(explored_builds, .names = {"--explored-builds"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
         .fallback = "16",
-        .help = "how many builds with tactics drawn by lot may be made where builds differ, or none has failed; "
-                "built-in engine only"),
+        .help =
+            "maximum number of builds with random tactics if builds differ, or none has failed; built-in engine only"),
     ROW(max_checks, .names = {"--max-checks"}, .kind = OPTION_ONE, .type = OPTION_INTEGER, .value_name = "N",
-        .fallback = "0", .help = "end after so many runs of the suspect, with what is known by then; 0 is no limit"),
+        .fallback = "0", .help = "stop after this many runs of the suspect, with the results so far; 0 is no limit"),
     ROW(deadline, .names = {"--deadline"}, .kind = OPTION_ONE, .type = OPTION_FLOAT, .value_name = "SECONDS",
-        .fallback = "0", .help = "the same for time: no experiment begins later than this"),
+        .fallback = "0", .help = "the same for time: no experiment begins after it"),
 };
 
 static const struct option_group accuracy_options = {
@@ -227,13 +224,13 @@ static int refuse_equal_runners(struct given *given, struct error *err)
     words = words_of_runner(given, 1, NULL);
     for (size_t i = 0; i < words.count; i++)
         shell_add_argument(&line, words.items[i]);
-    return error_set(err, ERR_INVALID,
-                     "reference and suspect are the same, '%s': an option is for all runners that it fits, unless it "
-                     "is repeated with another value behind the other runner, as in --onnxrt "
-                     "--onnxrt-optimization-level none --onnxrt --onnxrt-optimization-level all. For flags write one "
-                     "of them as --runner 'polygraphy run {model} --trt --load-inputs {inputs} --save-outputs "
-                     "{outputs}'. To see whether runs differ: `polygraphy debug repeat`",
-                     line.data + strspn(line.data, " "));
+    return error_set(
+        err, ERR_INVALID,
+        "reference and suspect are the same, '%s': an option applies to all runners that support it, unless it is "
+        "repeated with another value after the other runner, as in --onnxrt --onnxrt-optimization-level none --onnxrt "
+        "--onnxrt-optimization-level all. For flags write one of them as --runner 'polygraphy run {model} --trt "
+        "--load-inputs {inputs} --save-outputs {outputs}'. To see whether runs differ: `polygraphy debug repeat`",
+        line.data + strspn(line.data, " "));
 }
 
 static int make_settings(struct given *given, struct accuracy_settings *ret, struct error *err)
@@ -320,9 +317,8 @@ static void add_kept_experiments(const struct study *study, struct result *ret)
     if (kept > 0)
         result_add_line(
             ret, RESULT_CAUTION,
-            "%zu of %zu experiments are those of an earlier session; whether it fails, and the confirmation "
-            "of the answer, were run again",
-            kept, study->steps.count);
+            "%zu of %zu experiments are from an earlier session; the failure and the answer were confirmed again", kept,
+            study->steps.count);
 }
 
 /* What is known is reported after an interruption, too. */
@@ -408,17 +404,17 @@ static const char *const essential[] = {
 
 const struct command cmd_debug_accuracy = {
     .name = "accuracy",
-    .summary = "from 'it is wrong' to a cause that was seen, by itself",
+    .summary = "find out automatically why a compiled model gives wrong outputs",
     .description =
         "Finds out why a model that was compiled gives other outputs than a runtime that you trust. "
         "The first runner is that reference, the second one the suspect, each with its options of `polygraphy run`.\n\n"
-        "It goes the way of docs/finding-the-cause.md: whether the question is sound; whether it fails always, by "
-        "build or by run; then tactics, precision, layer by layer, fusions, a reduction, as far as they apply. "
-        "A cause is named when it was seen: the smallest case fails anew, and with the one thing changed the "
-        "whole model passes.\n\n"
-        "Every experiment is a command of this program, which is shown with -v and kept in the folder with its "
-        "log. After Ctrl-C, or worse, the same command goes on where it was, as long as nothing has changed that the "
-        "answer depends on.\n\n"
+        "It follows docs/finding-the-cause.md: are reference and check valid; does the suspect fail always, in some "
+        "builds "
+        "or in some runs; then tactics, precision, single layers, fusions, a reduction, if they apply. "
+        "A cause is only named if it was observed: the smallest case fails in a fresh process, and the whole model "
+        "passes with that one change.\n\n"
+        "Every experiment is a command of this program, which -v shows and whose log is in the folder. "
+        "After Ctrl-C or a crash, the same command resumes, if nothing has changed that the answer depends on.\n\n"
         "Without tolerances (--atol, --rtol, --norm-tolerance, ...) they are derived from the lowest precision "
         "and the depth of the model. "
         "The exit status is 0 when a cause was proven or nothing fails, 1 when it fails and no cause was found.",

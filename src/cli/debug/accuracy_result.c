@@ -74,7 +74,7 @@ static void add_fix(const struct cause_fix *fix, struct result *ret)
                     options.size > 0 ? options.data : "", fix->model != NULL ? ": " : "",
                     fix->model != NULL ? fix->model : "");
     if (!fix->holds)
-        result_add_line(ret, RESULT_NOT_TESTED, "the fix on the whole model: it was not seen to pass");
+        result_add_line(ret, RESULT_NOT_TESTED, "whether the fix makes the whole model pass");
 }
 
 static enum report_verdict find_verdict(const struct study *study)

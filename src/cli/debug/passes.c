@@ -293,7 +293,7 @@ static int force_kernels(const struct passes_command *command, struct words off,
     if (result.end == PROCESS_EXITED && result.code <= 1)
         ret->evidence = result.code == 0 ? KERNELS_FORCED_PASS : KERNELS_FORCED_FAIL;
     else
-        ret->why_not = "the check with them did not get as far as comparing";
+        ret->why_not = "the check with them did not compare outputs";
     process_result_release(&result);
     return 0;
 }

@@ -11,8 +11,9 @@
  *     suspects          the most probable first
  *       probability       that one of its tactics is the culprit
  *       tactics           "layer" and "algorithm"; more than one when they always occurred together
- *       kernels           those at fault wherever they are used, one or more in place of tactics, or beside them when
- *                         they always occurred together: "kernel" (its name), "scope" (what its tactics have in common:
+ *       kernels           those that are wrong in all their layers, one or more in place of tactics, or in
+ *                         addition to them when they always occurred together: "kernel" (its name), "scope" (what
+ *                         its tactics have in common:
  *                         "implementation", "tactic" or "tensors"), "layers" (their names), "tactics"
  *       bad_with, good_with, bad_without, good_without      numbers of builds
  *       failure_rate_difference                             "value", "low", "high": with a confidence of 95 %

@@ -284,7 +284,7 @@ static int show_values(const struct divergence_report *report, uint32_t node, st
             goto done;
     }
     if (!ret->seen_again)
-        log_message(report->log, LOG_WARNING, "It did not happen again when the node was run once more");
+        log_message(report->log, LOG_WARNING, "It did not happen again when the node was run again");
 done:
     model_io_free(inputs, count);
     return rc;

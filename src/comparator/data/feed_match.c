@@ -69,7 +69,7 @@ static const struct named_tensor *find_unnamed(const struct tensor_list *feed, c
     for (size_t i = 0; i < feed->count; i++)
         if (!feed->items[i].is_unnamed || tensor_list_find(feed, text_of(inputs->items[i].name)) != NULL)
             return NULL;
-    log_once(inputs->log, LOG_INFO, "The array '%s' has no name: it is taken for input '%s', %s", feed->items[k].name,
+    log_once(inputs->log, LOG_INFO, "The array '%s' has no name: it is used for input '%s', %s", feed->items[k].name,
              inputs->items[k].name, feed->count > 1 ? "by its place" : "the only one");
     return &feed->items[k];
 }

@@ -42,7 +42,7 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
     return 0;
 }
 
-/* ---- Confirmation: the answer is tested once more, each time in a process of its own ---- */
+/* ---- Confirmation: the answer is tested again, each time in a fresh process ---- */
 
 /* What the exact value says of the minimal case, where nothing was said of its nodes before: nodes that the reference
  * computes wrongly, or that only round otherwise, are not what the suspect computes wrongly. */
@@ -126,7 +126,8 @@ static bool repeat_search(struct study *study)
 /* The minimal case fails again. */
 static bool confirm_minimal(struct study *study)
 {
-    struct study_step *step = step_begin_comparison(study, &study->minimal, "minimal", "The minimal case, anew");
+    struct study_step *step =
+        step_begin_comparison(study, &study->minimal, "minimal", "The minimal case again, in a fresh process");
     enum cause_kind kind = study->cause.kind;
     const char *outputs = step_path(step, "outputs.json");
 
@@ -170,7 +171,7 @@ static bool confirm_failure(struct study *study)
 
     if (study->pattern != FAILS_ALWAYS || study->cause.kind == CAUSE_NAN)
         return true;
-    step = step_begin_suspect(study, &study->whole, "whole", "The whole model in one more build, anew");
+    step = step_begin_suspect(study, &study->whole, "whole", "The whole model in another build");
     step->is_fresh = true;
     if (step_judge(step) == (study->refused ? REFUSES : DIFFERS) || study_has_failed(study))
         return true;
@@ -215,7 +216,7 @@ static void confirm_cause(struct study *study)
     struct cause *cause = &study->cause;
     bool fails;
 
-    study_begin_hypothesis(study, "Is it true?");
+    study_begin_hypothesis(study, "Is the answer reproducible?");
     study->runs_anew = true;
     if (!confirm_failure(study) || !repeat_search(study))
         return;
@@ -312,19 +313,20 @@ struct hypothesis {
 
 /* The flowchart. One that ends the study is the last one. */
 static const struct hypothesis hypotheses[] = {
-    {"Is the question sound?", applies_always, accuracy_test_soundness, false, true},
-    {"Which node makes NaN or infinities?", reference_is_invalid, accuracy_test_nan, false, false},
-    {"Does it fail, and how?", applies_always, accuracy_test_failure, false, true},
-    {"Is it the reference's own optimizations?", reference_is_optimized, accuracy_test_optimizations, false, false},
+    {"Are the reference and the check valid?", applies_always, accuracy_test_soundness, false, true},
+    {"Which node produces NaN or infinities?", reference_is_invalid, accuracy_test_nan, false, false},
+    {"Does the suspect fail, and how often?", applies_always, accuracy_test_failure, false, true},
+    {"Do the reference's optimizations cause it?", reference_is_optimized, accuracy_test_optimizations, false, false},
     {NULL, always_fails, accuracy_test_saturation, false, false},
-    {"Is it the lower precision?", builds_differ_in_lower_precision, accuracy_test_range, false, false},
-    {"Which tactic is it?", builds_differ, accuracy_test_tactics, false, false},
-    {"Is it the lower precision?", fails_in_lower_precision, accuracy_test_precision, false, false},
-    {"Which nodes is it?", always_fails, accuracy_test_layers, false, false},
-    {"All tensors as outputs make it agree: which fusion is it?", outputs_cure, accuracy_test_fusion, false, false},
-    {"What is the smallest part that fails?", applies_always, accuracy_test_reduction, false, false},
-    {"Which kernel is it?", nodes_are_blamed, accuracy_test_kernel, true, false},
-    {"Does a simpler model cure it?", lacks_a_fix, accuracy_test_folding, true, false},
+    {"Does the lower precision cause it?", builds_differ_in_lower_precision, accuracy_test_range, false, false},
+    {"Which tactic causes it?", builds_differ, accuracy_test_tactics, false, false},
+    {"Does the lower precision cause it?", fails_in_lower_precision, accuracy_test_precision, false, false},
+    {"Which nodes cause it?", always_fails, accuracy_test_layers, false, false},
+    {"With all tensors as outputs it agrees: which fusion causes it?", outputs_cure, accuracy_test_fusion, false,
+     false},
+    {"What is the smallest failing subgraph?", applies_always, accuracy_test_reduction, false, false},
+    {"Which kernel causes it?", nodes_are_blamed, accuracy_test_kernel, true, false},
+    {"Does a simpler model fix it?", lacks_a_fix, accuracy_test_folding, true, false},
     {"Is the network ill-conditioned?", always_fails, accuracy_test_condition, false, false},
 };
 
@@ -369,10 +371,10 @@ int accuracy_run(struct study *study, struct error *err)
     *err = study->error;
     study->error = (struct error){0};
     if (rc == ERR_INTERRUPTED)
-        study_conclude(study, OUTCOME_NO_CAUSE, "Interrupted: this is what is known so far");
+        study_conclude(study, OUTCOME_NO_CAUSE, "Interrupted: the results so far are incomplete");
     if (study->out_of_budget) {
         study_conclude(study, OUTCOME_NO_CAUSE,
-                       "The budget (--deadline, --max-checks) is used up: this is what is known so far");
+                       "Budget exhausted (--deadline, --max-checks): the results so far are incomplete");
         return 0;
     }
     /* An experiment that cannot be run is no reason to lose what the others have shown. */

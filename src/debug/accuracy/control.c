@@ -69,7 +69,8 @@ static bool has_other_than_zeros(struct study_step *step, const char *output)
 
 static bool are_identical(struct study *study, const char *outputs, const char *negated, const char *output)
 {
-    struct study_step *step = step_begin(study, "control-compare", "Bit for bit what it gives for the model itself?");
+    struct study_step *step =
+        step_begin(study, "control-compare", "Are its outputs equal bit for bit to those for the model?");
 
     step->is_control = true;
     step_add(step, "run", "--load-outputs", outputs, negated, "--atol", "0", "--rtol", "0", NULL);
@@ -88,10 +89,8 @@ bool study_runner_ignores_model(struct study *study, struct words runner, const 
     model = name != NULL ? make_negated_model(study, name) : NULL;
     negated = model != NULL ? run_negated_model(study, model, runner) : NULL;
     if (negated == NULL) {
-        study_add_not_tested(study,
-                             "whether the %s computes the model that it is given: it does not run a control "
-                             "with one output negated",
-                             role);
+        study_add_not_tested(
+            study, "whether the %s reads its model: it does not run a control model with one output negated", role);
         return false;
     }
     if (!are_identical(study, outputs, negated, name))
@@ -99,8 +98,8 @@ bool study_runner_ignores_model(struct study *study, struct words runner, const 
     study_add_evidence(study, "outputs for the model and for '%s', in which '%s' is negated, are equal bit for bit",
                        model, name);
     study_conclude(study, OUTCOME_NO_QUESTION,
-                   "The %s ignores the model: it gives the same outputs for a model in which '%s' is negated. Check "
-                   "that its command loads {model}, or {engine}, and not a file that was there before",
+                   "The %s ignores the model: its outputs are the same for a model in which '%s' is negated. Check "
+                   "that its command loads {model}, or {engine}, and not an older file",
                    role, name);
     return true;
 }

@@ -47,10 +47,10 @@ bool study_is_sure(struct study *study, int64_t comparisons, const char **ret_te
     *ret_text = "";
     if (study->pattern == FAILS_ALWAYS)
         return true;
-    *ret_text = study_text(study,
-                           ", in all of %lld %s; a failure in more than %.2g %% of them would have been seen with 95 "
-                           "%% confidence",
-                           (long long)draws, study->pattern == FAILS_BY_RUN ? "runs" : "builds", 100 * excluded);
+    *ret_text = study_text(
+        study,
+        ", in all of %lld %s; a failure in more than %.2g %% of them would have been observed with 95 %% confidence",
+        (long long)draws, study->pattern == FAILS_BY_RUN ? "runs" : "builds", 100 * excluded);
     return excluded <= study->failure_rate;
 }
 
@@ -249,8 +249,8 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
         shell_add_argument(&tolerance, words->items[i]);
     study_conclude(study, OUTCOME_NOTHING_FAILS,
                    "Nothing fails: %lld runs of %lld builds agree with the reference by %s, with errors of up to %.2g "
-                   "of an output's largest magnitude; what fails in more than %.0f %% of builds, or of the runs of "
-                   "each, would have been seen with 95 %% confidence",
+                   "of an output's largest magnitude; a failure in more than %.0f %% of builds, or of the runs of "
+                   "each, would have been observed with 95 %% confidence",
                    (long long)counts->runs, (long long)counts->passed, tolerance.data, counts->largest_error,
                    ceil(100 * rate_excluded(counts->passed)));
 }
@@ -269,8 +269,8 @@ static void add_explored_builds(struct study *study, struct build_counts *counts
 
 void accuracy_test_failure(struct study *study)
 {
-    static const char *const sentences[] = {[FAILS_NEVER] = "It does not fail",
-                                            [FAILS_ALWAYS] = "It always fails",
+    static const char *const sentences[] = {[FAILS_NEVER] = "The suspect does not fail",
+                                            [FAILS_ALWAYS] = "The suspect always fails",
                                             [FAILS_BY_BUILD] = "Some builds fail, and others do not",
                                             [FAILS_BY_RUN] = "Some runs fail, and others of the same build do not"};
     const struct accuracy_settings *settings = study->settings;

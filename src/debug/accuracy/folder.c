@@ -150,12 +150,12 @@ static int refuse_session(struct study_step *session, const char *path, const ch
 
     if (!says_hash(session, "question", hash_question(settings)))
         return error_set(err, ERR_EXISTS,
-                         "'%s' is from a model at another path, or from a question with other options, or of another "
-                         "version of this program: give another folder with -o, or remove that one",
+                         "'%s' belongs to a model at another path, to other options, or to another version of this "
+                         "program: pass another folder with -o, or remove that one",
                          path);
     if (changed != NULL && settings->resume)
         return error_set(err, ERR_INVALID,
-                         "--resume: %s since the experiments in '%s' were run; begin anew, without --resume", changed,
+                         "--resume: %s since the experiments in '%s' were run; start over without --resume", changed,
                          settings->folder);
     return 0;
 }
@@ -177,11 +177,11 @@ static int consider_session(struct study *study, const char *path, struct error 
         goto done;
     is_finished = step_says(&session, "finished") && !study->settings->resume;
     if (changed != NULL)
-        log_message(study->log, LOG_WARNING, "%s since the experiments in '%s' were run: all of them are run anew",
+        log_message(study->log, LOG_WARNING, "%s since the experiments in '%s' were run: all of them are repeated",
                     changed, folder);
     else if (is_finished)
-        log_message(study->log, LOG_INFO,
-                    "The experiments of the session that '%s' has are run anew; --resume reuses what it can", folder);
+        log_message(study->log, LOG_INFO, "The experiments in '%s' are repeated; --resume reuses them where possible",
+                    folder);
     study->is_resumed = changed == NULL && !is_finished;
 done:
     json_reader_release(&session.result);
@@ -209,7 +209,7 @@ static int reuse_folder(struct study *study, const char *session, bool was_there
     if (rc < 0)
         return rc;
     if (study->is_resumed) {
-        log_message(study->log, LOG_INFO, "Going on with what is kept in '%s'", study->settings->folder);
+        log_message(study->log, LOG_INFO, "Resuming with the experiments in '%s'", study->settings->folder);
         return 0;
     }
     if (study->settings->resume)

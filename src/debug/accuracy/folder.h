@@ -10,7 +10,7 @@
  * another session, has the folder; ERR_INVALID where it is to be resumed and cannot be. */
 int accuracy_folder_open(struct study *study, struct error *err);
 
-/* From here on the session has come to its end. */
+/* Marks the session as completed. */
 int accuracy_folder_finish(struct study *study, struct error *err);
 
 #endif

@@ -275,9 +275,8 @@ static void conclude_fusion(struct barrier_search *search, const struct bitset *
                        "cut out, %s fail as one piece, from the reference's values, and agree with %s as an output; "
                        "the reference itself agrees",
                        is_one ? "they" : "those around each of these tensors", is_one ? barrier : "it");
-    study_add_evidence(study, "of all tensors inside of the model, %s as %s to make it agree (%zu checks)", barrier,
-                       is_one ? "an extra output is enough"
-                              : "extra outputs are enough, and none of them can be spared,",
+    study_add_evidence(study, "of all inner tensors of the model, %s as %s to make it agree (%zu checks)", barrier,
+                       is_one ? "an extra output is enough" : "extra outputs are enough, and all of them are needed,",
                        search->checks);
 }
 
@@ -312,7 +311,7 @@ void accuracy_test_fusion(struct study *study)
         cause->fix.what = what;
         blame_fused_nodes(&search);
     } else {
-        study_log(study, "Seen once, and not again");
+        study_log(study, "Not reproducible: observed once");
     }
     bitset_release(&search.barrier);
     free(search.candidates.items);

@@ -36,7 +36,7 @@ void accuracy_test_saturation(struct study *study);
 void accuracy_test_precision(struct study *study);
 
 /* The same where the reference has values beyond the range of the lower precision; nothing is searched otherwise. For
- * builds that differ: whether one fails can depend on its tactics then, too, without any of them being at fault. */
+ * builds that differ: whether one fails can depend on its tactics then, too, although none of them is wrong. */
 void accuracy_test_range(struct study *study);
 
 /* Some builds fail: which tactic is it? For the built-in engine, whose tactics can be drawn at random. Leaves a fix. */

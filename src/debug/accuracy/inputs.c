@@ -78,7 +78,7 @@ static int add_model(const struct accuracy_settings *settings, struct watched_fi
         for (size_t i = 0; i < locations.count; i++) {
             char *data SCOPED_FREE = NULL;
 
-            if (external_data_path(model, locations.items[i], &data, NULL) == 0) /* else what needs it reports it */
+            if (external_data_path(model, locations.items[i], &data, NULL) == 0) /* else its users report the error */
                 watched_files_add(ret, data, true);
         }
     free(locations.items);
@@ -163,12 +163,12 @@ int study_refuse_changes(struct study *study, struct error *err)
     while ((changed = watched_files_find_changed(&study->inputs)) != NULL) {
         if (changed->vital)
             return error_set(err, ERR_INVALID,
-                             "'%s' has changed while the experiments ran: what was found so far is about what it was "
-                             "before. Begin anew, and leave it as it is",
+                             "'%s' was modified while the experiments ran, so earlier results no longer apply. Start "
+                             "over, without modifying it",
                              changed->path);
         log_once(study->log, LOG_WARNING,
-                 "'%s', which the command of a runner names, has changed while it ran. If the runner also reads it, "
-                 "its outputs depend on experiments before",
+                 "'%s', which the command of a runner names, was modified while the runner ran. If the runner also "
+                 "reads that file, its outputs depend on earlier experiments",
                  changed->path);
     }
     return 0;

@@ -108,8 +108,8 @@ static bool is_believed(struct node_blame *blame, uint32_t node, const struct lo
     }
     if (!ret)
         study_add_note(study,
-                       "'%s' is wrong alone, but so is an Identity in its place: the suspect gives out '%s' in another "
-                       "layout, or reads it so; check how its command writes tensors of that shape",
+                       "'%s' is wrong alone, but so is an Identity in its place: the suspect reads or writes '%s' in "
+                       "another layout. Check how its command writes tensors of that shape",
                        node_label(study, node), tensor_label(study, output));
     return ret;
 }
@@ -177,7 +177,7 @@ static bool drop_harmless_nodes(struct node_blame *blame)
         return all_show;
     if (bitset_count(&showing) == 0 || study_replace_nodes(study, &showing, NULL, &model) != AGREES)
         return false;
-    study_log(study, "%zu more fail alone, but what they make has the reference agree still",
+    study_log(study, "%zu more fail alone, but the reference still agrees with their outputs",
               bitset_count(&blame->faulty) - bitset_count(&showing));
     bitset_assign(&blame->faulty, &showing);
     return all_show;
@@ -206,7 +206,7 @@ static const char *describe_magnified_rounding(struct node_blame *blame)
 
     bitset_init_copy(&others, &blame->faulty);
     bitset_remove(&others, blame->rounding);
-    return study_text(study, "'%s' rounds otherwise than in the reference, which %s magnify beyond the tolerance",
+    return study_text(study, "'%s' rounds differently from the reference, which %s magnify beyond the tolerance",
                       node_label(study, blame->rounding), describe_nodes(study, &others));
 }
 
@@ -222,11 +222,10 @@ static const char *describe_blame(struct node_blame *blame, enum cause_kind kind
         return study_text(study, "%s are computed wrongly, each alone: %s", count_blamed_nodes(blame, &blame->faulty),
                           described);
     if (kind == CAUSE_FUSION)
-        return study_text(study, "%s are right when their tensors are outputs, and wrong when they are fused",
-                          described);
+        return study_text(study, "%s are correct if their tensors are outputs, and wrong if they are fused", described);
     if (blame->rounding != NODE_NONE)
         return describe_magnified_rounding(blame);
-    return study_text(study, "%s fail together, and no longer when any one of them is left out", described);
+    return study_text(study, "%s fail together; removing any one of them makes them pass", described);
 }
 
 static void set_blamed_nodes(struct node_blame *blame, const struct bitset *nodes)

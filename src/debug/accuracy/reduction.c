@@ -39,7 +39,7 @@ static struct study_step *reduce_model(struct study *study, struct words toleran
     const struct accuracy_settings *settings = study->settings;
     /* Golden values would be ONNX Runtime's, and are those of a single run. */
     bool runs_reference = !settings->reference_is_onnxrt || study->pattern == FAILS_BY_RUN;
-    struct study_step *step = step_begin(study, "reduce", "The smallest part that fails");
+    struct study_step *step = step_begin(study, "reduce", "The smallest failing subgraph");
     const char *candidate = step_path(step, "candidate.onnx"), *inputs = step_path(step, "inputs.json");
     const char *golden = step_path(step, "golden.json");
 
@@ -81,7 +81,7 @@ static void read_reduced_nodes(struct study *study, struct study_step *step)
         cause->sentence = study_text(study, "the suspect does not run %s", described);
     } else if (study->pattern == FAILS_BY_RUN) {
         cause->kind = CAUSE_RACE;
-        cause->sentence = study_text(study, "%s: computed otherwise from run to run", described);
+        cause->sentence = study_text(study, "%s: outputs differ from run to run", described);
     } else if (cause->nodes.count == 1) {
         cause->kind = CAUSE_NODE;
         cause->sentence = study_text(study, "%s is computed wrongly", described);
@@ -116,7 +116,7 @@ static void confirm_reduced_nodes(struct study *study)
         cause->whole_agrees = study_is_sure(study, study_enough_comparisons(study), &how_sure);
         study_add_evidence(study, "with the reference's values for what %s the whole model agrees%s", makes, how_sure);
     } else if (agreement == DIFFERS) {
-        study_log(study, "The whole model fails without them, too: there is more");
+        study_log(study, "The whole model also fails without them: there is another cause");
     }
 }
 
@@ -145,9 +145,8 @@ void accuracy_test_reduction(struct study *study)
                                result_number(step, step->result.root, "original_nodes", 0), study->cause.nodes.count);
     if (step_says(step, "one_minimal"))
         study_add_evidence(study,
-                           study->cause.nodes.count == 1
-                               ? "it fails alone, and parts of the model without it pass (%lld checks)"
-                               : "without any one of them the others pass (%lld checks)",
+                           study->cause.nodes.count == 1 ? "it fails alone, and subgraphs without it pass (%lld checks)"
+                                                         : "without any one of them the others pass (%lld checks)",
                            (long long)checks);
     study->minimal = study_make_case(study, output, "minimal");
     study->minimal.tolerance = tolerance;

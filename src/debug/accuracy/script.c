@@ -74,8 +74,7 @@ static void add_script_fix(struct string_builder *script, struct study *study)
 
     if (fix->model != NULL)
         fixed.model = fix->model;
-    string_add_format(&text, "With %s the whole model %s:\n", fix->what,
-                      fix->holds ? "passes" : "was not seen to pass");
+    string_add_format(&text, "With %s the whole model %s:\n", fix->what, fix->holds ? "passes" : "has not passed");
     add_script_command(&text, study, &fixed, fix->options);
     string_add_char(script, '\n');
     add_script_comment(script, text.data);

@@ -1,4 +1,4 @@
-/* debug/accuracy/simplification.c: is it what somebody makes of the model? The reference's own optimizations are
+/* debug/accuracy/simplification.c: do transformations of the model cause it? The reference's own optimizations are
  * disabled, ONNX Runtime is kept from products that saturate, and constants are folded beforehand.
  */
 #include <string.h>
@@ -57,8 +57,8 @@ void accuracy_test_optimizations(struct study *study)
             "the reference's own optimizations change its outputs; without them the suspect agrees with it";
     } else if (changes && !study_has_failed(study)) {
         log_message(study->log, LOG_WARNING,
-                    "The reference itself says something else without its optimizations, and the suspect agrees with "
-                    "neither: what follows believes in it with them");
+                    "The reference has other outputs without its optimizations, and the suspect agrees with neither: "
+                    "the reference with optimizations is used from here on");
     }
 }
 
@@ -171,7 +171,7 @@ static void conclude_folding(struct study *study, const char *path, const struct
     cause->nodes = node_labels(study, nodes);
     cause->sentence = study_text(study, "it fails because of nodes that can be folded into constants: %s",
                                  describe_nodes(study, nodes));
-    study_add_evidence(study, "with nothing changed but these nodes being constants the suspect agrees");
+    study_add_evidence(study, "the suspect agrees if these nodes are constants, with nothing else changed");
 }
 
 void accuracy_test_folding(struct study *study)

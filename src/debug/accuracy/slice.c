@@ -67,7 +67,7 @@ static int write_slice_model(struct study *study, const char *output, const stru
     if (rc < 0)
         return rc;
     value = model_find_value(model, text_of(output));
-    rc = value == VALUE_NONE ? error_set(err, ERR_MISSING, "'%s' is no output of the model", output)
+    rc = value == VALUE_NONE ? error_set(err, ERR_MISSING, "'%s' is not an output of the model", output)
                              : add_slice(model, value, slice, err);
     if (rc == 0) {
         subgraph_init_whole(&whole, model);
@@ -112,7 +112,7 @@ bool study_begin_slice(struct study *study, const char *output, const struct sli
         output, slice->index, slice->axis, slice->scale, slice->difference, slice->difference / slice->scale);
     study->begins_anew = true;
     study_log(study, "%s", study->slice);
-    study_add_note(study, "%s: the cause is that of this slice, which is an output of its own in '%s'", study->slice,
+    study_add_note(study, "%s: the cause is that of this slice, which is a separate output in '%s'", study->slice,
                    path);
     return true;
 }

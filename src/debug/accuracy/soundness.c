@@ -80,13 +80,13 @@ static void run_reference_again(struct study *study)
     step_add_inputs(step, study->whole.inputs, RUNS_OF_ONE_BUILD);
     step_add(step, "--save-outputs", study->repeated_golden, NULL);
     step_require(step);
-    step = step_begin_model(study, "reference-again", "The reference says the same again", study->settings->reference);
+    step = step_begin_model(study, "reference-again", "The reference is reproducible", study->settings->reference);
     step->is_control = true;
     step_add_repeated_whole(step, RUNS_OF_ONE_BUILD);
     if (step_judge(step) != AGREES)
         study_conclude(study, OUTCOME_NO_QUESTION,
-                       "The reference itself gives other outputs from run to run, so there is nothing to compare with: "
-                       "look for random operators, or take another reference");
+                       "The outputs of the reference differ from run to run, so there is nothing to compare with: look "
+                       "for random operators, or use another reference");
 }
 
 /* Infinities are the only invalid outputs: those of a mask, say. They are compared by position and sign. */
@@ -128,9 +128,9 @@ void accuracy_test_soundness(struct study *study)
     study->whole.golden = study_path(study, "golden.json");
     study->repeated_golden = study_path(study, "golden_repeated.json");
     if (!study->settings->data_are_given)
-        log_message(study->log, LOG_WARNING,
-                    "Input data are made up, and may not show what real ones do: give those that fail with "
-                    "--load-inputs");
+        log_message(
+            study->log, LOG_WARNING,
+            "Input data are generated and may not reproduce the failure: pass the failing data with --load-inputs");
     /* What makes input data makes the first golden outputs, too. */
     step = step_begin_model(study, "reference", "The model runs in the reference", study->settings->reference);
     step_add_words(step, study->settings->data);
@@ -152,7 +152,7 @@ void accuracy_test_soundness(struct study *study)
     }
     study->reference_is_invalid = step->exit_status == 1 && step->has_result;
     if (study->reference_is_invalid) {
-        step->outcome = "its outputs hold NaN or infinities";
+        step->outcome = "its outputs contain NaN or infinities";
         return;
     }
     step->outcome = "does not run";
@@ -261,14 +261,14 @@ static bool run_node_alone(struct study *study, uint32_t node, const char **ret_
     study_make_minimal(study, study_node(study, node), (struct words){0});
     if (minimal->model == NULL)
         return false;
-    step = step_begin(study, "alone", "The node alone, from what it gets in the whole model");
+    step = step_begin(study, "alone", "The node alone, with its inputs from the whole model");
     step_add(step, "run", minimal->model, NULL);
     step_add_words(step, study->settings->reference);
     step_add(step, "--load-inputs", minimal->inputs, "--validate", "--first-divergence", NULL);
     if (!step_run(step))
         return false;
     ret = step->exit_status == 1 && step->has_result && describe_invalid_element(step, ret_element);
-    step->outcome = ret ? "makes it again" : "makes none";
+    step->outcome = ret ? "reproduced" : "not reproduced";
     if (!ret)
         *minimal = (struct failing_case){0};
     return ret;
@@ -325,7 +325,7 @@ static void blame_maker(struct nan_search *search)
                        "numbers",
                        label);
     if (again)
-        study_add_evidence(study, "alone, from what it gets in the whole model, it makes it again");
+        study_add_evidence(study, "reproduced by this node alone, with its inputs from the whole model");
 }
 
 /* Infinities, or NaN, are in a constant. */
@@ -348,7 +348,7 @@ static void blame_constant(struct nan_search *search)
         study_text(study, "the model itself makes it: %s makes NaN of the infinities in the constant '%s'",
                    describe_node(study, converter), name);
     if (run_node_alone(study, converter, &element))
-        study_add_evidence(study, "alone, from what it gets in the whole model, it makes it again");
+        study_add_evidence(study, "reproduced by this node alone, with its inputs from the whole model");
 }
 
 static void blame_origin(struct nan_search *search)
@@ -358,19 +358,17 @@ static void blame_origin(struct nan_search *search)
 
     if (search->data.count > 0) {
         study_conclude(study, OUTCOME_NO_QUESTION,
-                       "There are NaN or infinities in the input data, in '%s', and they reach the outputs, whoever "
-                       "computes them: give other data",
+                       "There are NaN or infinities in the input data, in '%s', and they reach the outputs of any "
+                       "runtime: pass other data",
                        tensor_label(study, search->data.items[0]));
         return;
     }
     bitset_init_copy(&nodes, &search->makers);
     bitset_unite(&nodes, &search->converters);
     if (bitset_count(&nodes) + search->constants.count == 0) {
-        study_conclude(
-            study, OUTCOME_NO_QUESTION,
-            "The reference's outputs hold NaN or infinities, but with all tensors given out they do not: how "
-            "it fuses or folds nodes decides on it. Try another reference, or --onnxrt-optimization-level "
-            "none");
+        study_conclude(study, OUTCOME_NO_QUESTION,
+                       "The reference's outputs contain NaN or infinities, but not with all tensors as outputs: they "
+                       "depend on its fusions or foldings. Try another reference, or --onnxrt-optimization-level none");
         return;
     }
     study->cause.nodes = node_labels(study, &nodes);

@@ -505,7 +505,7 @@ static int check_budget(struct study *study, struct error *err)
     study->out_of_budget = seconds_left(study) <= 0 || (most > 0 && study_checks(study) >= most);
     if (!study->out_of_budget)
         return 0;
-    return error_set(err, ERR_UNSUPPORTED, "the budget (--deadline, --max-checks) is used up");
+    return error_set(err, ERR_UNSUPPORTED, "budget exhausted (--deadline, --max-checks)");
 }
 
 /* The budget that is left depends on the moment, and is not part of what the experiment is. */
@@ -531,7 +531,7 @@ static int prepare_folder(struct study_step *step, const char *result, struct er
     if (step->replay != NULL && !is_resumed)
         remove(step->replay);
     if (step->replay != NULL && file_exists(step->replay)) {
-        log_message(step->study->log, LOG_INFO, "        Going on with '%s'", step->replay);
+        log_message(step->study->log, LOG_INFO, "        Continuing with '%s'", step->replay);
         add_own_option(step, "--load-debug-replay", step->replay);
     }
     if (step->has_budget)
@@ -645,7 +645,7 @@ bool step_run(struct study_step *step)
 static void refuse_exit_status(const struct study_step *step)
 {
     error_set(&step->study->error, ERR_BACKEND, "`%s` ends with %d: %s", step->command, step->exit_status,
-              step->complaint != NULL ? step->complaint : "it does not say why");
+              step->complaint != NULL ? step->complaint : "no message");
 }
 
 /* Whether the exit status is one of a comparison. */

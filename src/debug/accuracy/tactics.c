@@ -9,7 +9,7 @@
 #include "debug/accuracy/hypotheses.h"
 #include "format/tensorrt/layer_info.h"
 
-/* At most this many kernels at fault are found one after the other, in as many rounds of builds. */
+/* At most this many wrong kernels are found one after the other, in as many rounds of builds. */
 #define MOST_KERNELS 4
 
 /* For --explore-within: all tactics that there are. */
@@ -41,8 +41,8 @@ struct tactic_exploration study_explore_tactics(struct study *study, const struc
     const struct accuracy_settings *settings = study->settings;
     const char *why =
         excluded.count > settings->excluded.count
-            ? study_text(study, "Builds with tactics drawn by lot, without '%s'", excluded.items[excluded.count - 1])
-            : "Builds with tactics drawn by lot";
+            ? study_text(study, "Builds with random tactics, without '%s'", excluded.items[excluded.count - 1])
+            : "Builds with random tactics";
     struct study_step *step = step_begin(study, "explore", why);
     const char *cache = study_path(study, "timing.cache"), *engine = step_path(step, "candidate.engine");
     const char *replay = step_path(step, "replay.json");
@@ -80,7 +80,7 @@ struct tactic_exploration study_explore_tactics(struct study *study, const struc
 struct tactic_culprits {
     struct words layers;    /* whose tactics turn the verdict; empty: none were found */
     struct words bad, good; /* names of their tactics */
-    struct words faulty;    /* layers where the bad kernel is at fault */
+    struct words faulty;    /* layers in which the bad kernel is wrong */
     struct words nodes;     /* of the model, in `faulty` */
     const char *kernel;     /* for --exclude-tactics; NULL: it is not one kernel */
     const char *fixed;      /* a replay with the good tactics; NULL: there is none */
@@ -109,7 +109,7 @@ static void read_culprits(struct study_step *step, const char *fixed, struct tac
     ret->layers = ret->faulty = result_words(step, tactics, "layer");
     ret->bad = result_words(step, tactics, "bad_name");
     ret->good = result_words(step, tactics, "good_name");
-    /* One kernel may be at fault in more layers than the one that was found. */
+    /* One kernel may be wrong in more layers than the one that was found. */
     if (ret->layers.count > 0 && step_says(step, "kernel/proven") && step_says(step, "kernel/exact"))
         ret->faulty = result_words(step, result_find(step->result.root, "kernel/layers"), "");
     ret->kernel = *excluded != '\0' ? excluded : NULL;
@@ -121,7 +121,7 @@ static bool isolate_tactics(struct study *study, const struct tactic_exploration
                             struct tactic_culprits *ret)
 {
     const struct failing_case *subject = exploration->subject;
-    struct study_step *step = step_begin(study, "tactics", "The one of their tactics that turns the verdict");
+    struct study_step *step = step_begin(study, "tactics", "The tactic that changes the verdict");
     const char *engine = step_path(step, "candidate.engine"), *fixed = step_path(step, "fixed_tactics.json");
 
     *ret = (struct tactic_culprits){0};
@@ -208,8 +208,8 @@ static void set_exclusion_as_fix(struct study *study, const struct kernel_exclus
     fix->comparisons = exclusion->builds;
     if (exclusion->runs > 1)
         study_add_evidence(study,
-                           "without it no run fails: %lld runs of %lld builds with tactics drawn by lot; a failure in "
-                           "more than %.2g %% of runs would have been seen with 95 %% confidence",
+                           "without it no run fails: %lld runs of %lld builds with random tactics; a failure in more "
+                           "than %.2g %% of runs would have been observed with 95 %% confidence",
                            (long long)exclusion->runs, (long long)exclusion->builds,
                            100 * rate_excluded(exclusion->runs));
 }
@@ -263,7 +263,7 @@ void accuracy_test_tactics(struct study *study)
     else if (isolate_tactics(study, &exploration, &culprits))
         blame_tactics(study, &culprits);
     else
-        study_log(study, "It is not the choice of tactics alone");
+        study_log(study, "The choice of tactics alone is not the cause");
 }
 
 /* ---- A minimal case fails ---- */
@@ -283,7 +283,7 @@ static void blame_kernel(struct study *study, const struct tactic_culprits *culp
     cause->tactic = culprits->bad.items[0];
     cause->sentence =
         study_text(study, "the kernel '%s' computes %s %s", cause->tactic,
-                   study_list(study, cause->nodes, no_operators), is_race ? "otherwise from run to run" : "wrongly");
+                   study_list(study, cause->nodes, no_operators), is_race ? "differently from run to run" : "wrongly");
     cause->kind = is_race ? CAUSE_RACE : CAUSE_TACTIC;
 }
 
@@ -296,7 +296,7 @@ void accuracy_test_kernel(struct study *study)
         study_repeat_minimal(study);
     exploration = study_explore_tactics(study, &study->minimal, study->settings->excluded, ALL_TACTICS);
     if (exploration.passed == 0)
-        study_log(study, "It fails with all tactics that there are: it is not the kernel");
+        study_log(study, "It fails with all tactics: the kernel is not the cause");
     else if (exploration.failed > 0 && isolate_tactics(study, &exploration, &culprits))
         blame_kernel(study, &culprits);
 }

@@ -346,7 +346,7 @@ static int confirm_culprits(struct passes_search *passes, const struct bitset *c
     return rc;
 }
 
-/* Confirms both directions of the answer as far as they were found. */
+/* Confirms both directions of the answer if they were found. */
 static int confirm_answer(struct passes_search *passes, struct error *err)
 {
     const struct passes_result *result = passes->result;

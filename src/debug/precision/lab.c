@@ -491,7 +491,7 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
     return rc;
 }
 
-/* ---- What is told of an answer ---- */
+/* ---- Figures of an answer ---- */
 
 void precision_lab_costs(const struct precision_lab *lab, const struct bitset *chosen, struct precision_costs *ret)
 {

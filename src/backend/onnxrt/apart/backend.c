@@ -287,7 +287,7 @@ static int compare_places(const void *a, const void *b)
     return (x->data > y->data) - (x->data < y->data);
 }
 
-/* A copy that is at work was forked off too early to have them. */
+/* A running worker was forked too early to have them. */
 static void apart_share(const struct text *values, size_t count)
 {
     uint64_t next = count > 0 ? worker_stop(&worker) : 0;
@@ -312,7 +312,7 @@ static bool is_shared(const struct tensor *tensor, uint64_t session_generation)
     return found != NULL && found->size >= place.size;
 }
 
-/* What both have is told by its place. */
+/* Values that both processes have are passed by address. */
 static void put_feed(struct message *question, const struct tensor_list *feed, uint64_t session_generation)
 {
     struct tensor_list both_have = {0}, others = {0};

@@ -17,7 +17,7 @@
 
 /* The files of one reduction. */
 struct paths {
-    const char *all_off, *others_off, *off; /* lists of what is switched off */
+    const char *all_off, *others_off, *off; /* lists of what is disabled */
     const char *model, *tensors, *inputs, *golden;
 };
 

@@ -100,7 +100,7 @@ static void what_fails_now_and_then_has_to_agree_more_often(void **state)
     assert_true(is_sure);
     /* 0.875^22 = 0.053, 0.875^23 = 0.046 */
     assert_string_equal(make_sure(FAILS_BY_BUILD, 0.125, &comparisons, &is_sure),
-                        ", in all of 23 builds; a failure in more than 12 % of them would have been seen with 95 % "
+                        ", in all of 23 builds; a failure in more than 12 % of them would have been observed with 95 % "
                         "confidence");
     assert_int_equal(comparisons, 23);
     assert_true(is_sure);
