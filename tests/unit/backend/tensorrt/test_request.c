@@ -7,20 +7,25 @@
 #include "backend/tensorrt/request.h"
 #include "base/memory.h"
 
-static void send_settings(const struct tensorrt_settings *settings, struct arena *arena, struct tensorrt_settings *ret)
+static void send_record(const struct message_record *record, const void *object, struct arena *arena, void *ret)
 {
     struct message message;
     struct message_reader reader = {0};
 
     message_init(&message);
-    message_put_record(&message, &tensorrt_settings_record, settings);
+    message_put_record(&message, record, object);
     reader.data = arena_copy(arena, message.head.data, message.head.size);
     reader.size = message.head.size;
-    *ret = (struct tensorrt_settings){0};
-    message_take_record(&reader, arena, &tensorrt_settings_record, ret);
+    message_take_record(&reader, arena, record, ret);
     assert_false(reader.damaged);
     assert_int_equal(reader.at, reader.size);
     message_release(&message);
+}
+
+static void send_settings(const struct tensorrt_settings *settings, struct arena *arena, struct tensorrt_settings *ret)
+{
+    *ret = (struct tensorrt_settings){0};
+    send_record(&tensorrt_settings_record, settings, arena, ret);
 }
 
 static void assert_same_words(const struct words *a, const struct words *b)
@@ -148,7 +153,9 @@ static void every_flag_has_a_row(void **state)
                                  &settings.allow_gpu_fallback,
                                  &settings.weight_streaming,
                                  &settings.direct_io,
-                                 &settings.mark_unfused};
+                                 &settings.mark_unfused,
+                                 &settings.reports_tactics,
+                                 &settings.frees_other_layers};
     SCOPED_ARENA(arena);
 
     (void)state;
@@ -166,12 +173,35 @@ static void every_flag_has_a_row(void **state)
     }
 }
 
+static void what_the_parser_supports_arrives(void **state)
+{
+    static const struct tensorrt_taken_node taken[] = {{0, 0}, {2, 1}};
+    static const struct tensorrt_refusal errors[] = {{1, "secret", "Secret", "", "no plug-in"},
+                                                     {-1, "", "", "outer -> inner", "unknown"}};
+    const struct tensorrt_support support = {.taken = {taken, 2}, .errors = {errors, 2}};
+    struct tensorrt_support there = {.takes_all = true};
+    SCOPED_ARENA(arena);
+
+    (void)state;
+    send_record(&tensorrt_support_record, &support, &arena, &there);
+    assert_false(there.takes_all);
+    assert_int_equal(there.taken.count, 2);
+    assert_int_equal(there.taken.items[1].node, 2);
+    assert_int_equal(there.taken.items[1].group, 1);
+    assert_int_equal(there.errors.count, 2);
+    assert_string_equal(there.errors.items[0].op_type, "Secret");
+    assert_string_equal(there.errors.items[0].reason, "no plug-in");
+    assert_int_equal(there.errors.items[1].node, -1);
+    assert_string_equal(there.errors.items[1].stack, "outer -> inner");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(lists_arrive),
         cmocka_unit_test(single_values_arrive),
         cmocka_unit_test(every_flag_has_a_row),
+        cmocka_unit_test(what_the_parser_supports_arrives),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
