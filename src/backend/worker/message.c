@@ -1,6 +1,7 @@
 /* backend/worker/message.c: see message.h. */
 #include "backend/worker/message.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -146,10 +147,17 @@ enum tensor_place {
     TENSOR_PLACES,
 };
 
+/* Tensors of this process that have files: more than fit into one message would only use up descriptors. */
+static atomic_size_t tensor_files;
+
 static void release_memory_of_tensor(void *data)
 {
-    shared_memory_release(data);
-    free(data);
+    struct shared_memory *memory = data;
+
+    if (memory->file >= 0)
+        atomic_fetch_sub(&tensor_files, 1);
+    shared_memory_release(memory);
+    free(memory);
 }
 
 int message_allocate_tensor(enum data_type type, const struct shape *shape, struct tensor *ret, void **ret_data,
@@ -159,13 +167,15 @@ int message_allocate_tensor(enum data_type type, const struct shape *shape, stru
     struct shared_memory memory;
     int rc;
 
-    if (type == DATA_STRING || size == SIZE_MAX || size < LEAST_SHARED || !shared_memory_create(size, &memory)) {
+    if (type == DATA_STRING || size == SIZE_MAX || size < LEAST_SHARED ||
+        atomic_load(&tensor_files) >= BOUNDED_MOST_FILES || !shared_memory_create(size, &memory)) {
         rc = tensor_allocate(type, shape, ret, err);
         if (rc == 0)
             *ret_data = tensor_writable(ret);
         return rc;
     }
     tensor_borrow(type, shape, memory.data, size, ret);
+    atomic_fetch_add(&tensor_files, 1);
     *ret_data = memory.data;
     ret->owner = memory_copy(&memory, sizeof(memory));
     ret->free_owner = release_memory_of_tensor;

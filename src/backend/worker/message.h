@@ -97,7 +97,8 @@ void message_put_tensors(struct message *message, const struct tensor_list *tens
 void message_put_shared_tensors(struct message *message, const struct tensor_list *tensors);
 
 /* As tensor_allocate(), for a tensor that goes to the other process: a large one is in memory that is given to that
- * process as it is. `ret_data`: the same data, to be written (tensor_writable() does not know them). ERR_MEMORY. */
+ * process as it is, up to BOUNDED_MOST_FILES at a time. `ret_data`: the same data, to be written (tensor_writable()
+ * does not know them). ERR_MEMORY. */
 int message_allocate_tensor(enum data_type type, const struct shape *shape, struct tensor *ret, void **ret_data,
                             struct error *err);
 

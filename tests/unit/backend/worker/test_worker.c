@@ -2,6 +2,7 @@
 #include "support/unit_test.h"
 
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -196,6 +197,43 @@ static void shared_tensors_outlive_further_questions_and_processes(void **state)
     }
 }
 
+/* As many descriptors go with an answer as fit; other tensors are in the message. */
+static void more_large_tensors_arrive_than_files_go_with_a_message(void **state)
+{
+    enum { COUNT = BOUNDED_MOST_FILES + 4 };
+    struct tensor_list feed = {0};
+
+    (void)state;
+    for (int i = 0; i < COUNT; i++) {
+        char name[8];
+
+        snprintf(name, sizeof(name), "t%d", i);
+        add_tensor(&feed, name, 20000);
+    }
+    for (int round = 0; round < 2; round++) {
+        struct tensor_list outputs = {0};
+        struct worker_exchange exchange;
+        struct error err = {0};
+        SCOPED_ARENA(arena);
+
+        worker_exchange_begin(&exchange, &worker, QUESTION_DOUBLE, &no_bounds, 0, NULL);
+        worker_exchange_put_tensors(&exchange, &feed);
+        assert_int_equal(worker_exchange_ask(&exchange, &err), 0);
+        assert_int_equal(exchange.bytes.files.count, BOUNDED_MOST_FILES);
+        message_take_string(&exchange.answer, &arena);
+        assert_int_equal(message_take_tensors(&exchange.answer, &outputs, &err), 0);
+        assert_false(exchange.answer.damaged);
+        worker_exchange_own(&exchange, &outputs);
+        worker_exchange_end(&exchange);
+        assert_int_equal(outputs.count, COUNT);
+        for (int i = 0; i < COUNT; i++)
+            assert_doubled(&outputs, outputs.items[i].name, 20000);
+        tensor_list_release(&outputs);
+    }
+    tensor_list_release(&feed);
+    worker_stop(&worker);
+}
+
 /* What a process that was forked off asks its own worker does not change what the first one sees. */
 static void a_forked_process_shares_memory_with_its_own_worker(void **state)
 {
@@ -369,6 +407,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(tensors_arrive_aligned_in_messages_of_any_size),
         cmocka_unit_test(shared_tensors_outlive_further_questions_and_processes),
+        cmocka_unit_test(more_large_tensors_arrive_than_files_go_with_a_message),
         cmocka_unit_test(a_forked_process_shares_memory_with_its_own_worker),
         cmocka_unit_test(places_outside_of_what_came_are_damage),
         cmocka_unit_test(an_error_of_the_worker_is_an_error_here),
