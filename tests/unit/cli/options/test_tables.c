@@ -54,8 +54,6 @@ static const char *const new_options[] = {
     "--l2-threshold",
     "--cosine-similarity-threshold",
     "--lpips-threshold",
-    "--refit-from-onnx",
-    "--device",
     "--postprocess-func-script",
     "--sequential-runners",
     "--onnx-outputs-by-type",
