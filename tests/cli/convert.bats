@@ -198,3 +198,24 @@ EOT
     run shown half.onnx
     not_logged 'float16'
 }
+
+@test "masks become the largest finite float16, with one line, and the result has no NaN" {
+    /usr/bin/python3 - <<'END'
+import numpy
+from onnx import TensorProto, helper, numpy_helper, save
+def value(name, kind, sizes):
+    return helper.make_tensor_value_info(name, kind, sizes)
+least = numpy_helper.from_array(numpy.array(numpy.finfo(numpy.float32).min), "least")
+nodes = [helper.make_node("Where", ["mask", "scores", "least"], ["masked"], "mask_scores"),
+         helper.make_node("Softmax", ["masked"], ["y"], "softmax", axis=-1)]
+graph = helper.make_graph(nodes, "g", [value("mask", TensorProto.BOOL, [2, 3]), value("scores", TensorProto.FLOAT, [2, 3])],
+                          [value("y", TensorProto.FLOAT, [2, 3])], [least])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "masked.onnx")
+END
+    run polygraphy convert masked.onnx --fp-to-fp16 -o half.onnx
+    worked
+    [ "$(grep -c "^\[I\] Weight 'least': 1 of 1 values are beyond 1e30, .* clamped to the largest finite float16 (65504)" <<<"$output")" -eq 1 ]
+    not_logged 'become infinite'
+    # All places masked: infinities would give NaN.
+    polygraphy run half.onnx --onnxrt --validate --val-range 'mask:[0,0]'
+}

@@ -211,9 +211,11 @@ static const struct option options[] = {
                 "tolerances"),
     ROW(settings.rules.norm_tolerance, .names = {"--norm-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
-        .help = "simple: tolerated difference relative to the largest finite magnitude of the second output. It is a "
-                "second absolute tolerance: the larger one applies (not to integers of 32 bits and more). One X fits "
-                "tensors of any scale; with '--atol 0 --rtol 0' it is the only tolerance"),
+        .help =
+            "simple: tolerated difference relative to the largest finite magnitude of the second output, without "
+            "masks (beyond 1e30, or below half of float16's range), which are compared by position and sign. It is a "
+            "second absolute tolerance: the larger one applies (not to integers of 32 bits and more). One X fits "
+            "tensors of any scale; with '--atol 0 --rtol 0' it is the only tolerance"),
     ROW(settings.rules.check_error_stat, .names = {"--check-error-stat"}, .kind = OPTION_MANY,
         .value_name = "[OUT:]STATISTIC", .convert = convert_named_statistics, .naming = OPTION_OUTPUT_NAMES,
         .hints = (const char *const[]){"max", "mean", "median", "elemwise", "quantile", NULL},

@@ -192,7 +192,7 @@ void run_report_summarize(const struct run_report *report, struct tensor_summari
 
 double compared_norm_error(const struct compared_record *record)
 {
-    double difference = record->differences.absolute.maximum, norm = record->second.range.largest_magnitude;
+    double difference = record->differences.absolute.maximum, norm = record->second.range.scale;
 
     return !record->has_differences ? NAN : difference == 0 ? 0 : difference / norm;
 }

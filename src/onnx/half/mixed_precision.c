@@ -27,6 +27,20 @@ static uint16_t narrow_float(enum data_type half, float value)
     return half == DATA_BFLOAT16 ? float32_to_bfloat16(value) : float32_to_float16(value);
 }
 
+/* Finite values of at least this magnitude are masks, or bounds that nothing exceeds: only their size matters. */
+#define LEAST_MASK 1e30F
+
+/* Like narrow_float(), but such values become the largest finite ones instead of infinite. */
+static uint16_t narrow_mask(enum data_type half, float value)
+{
+    uint16_t largest = half == DATA_BFLOAT16 ? 0x7f7f : 0x7bff;
+    uint16_t ret = narrow_float(half, value);
+
+    if (!isfinite(value) || fabsf(value) < LEAST_MASK || (ret & 0x7fff) != narrow_float(half, INFINITY))
+        return ret;
+    return (ret & 0x8000) | largest;
+}
+
 /* ---- The graph, rebuilt ---- */
 
 /* The names of a tensor in float32 and in the narrow type. */
@@ -224,7 +238,7 @@ static void convert_type_attributes(struct rebuild *rebuild, uint32_t index, str
         if (tensor.data != NULL && tensor_proto_decode(tensor, &value, NULL) == 0 && tensor_elements(&value) == 1 &&
             value.type == DATA_FLOAT32)
             elements_to_float32(&value, 0, 1, &number);
-        half = narrow_float(rebuild->half, number);
+        half = narrow_mask(rebuild->half, number);
         tensor_borrow(rebuild->half, &(struct shape){.rank = 1, .dims = {1}}, &half, sizeof(half), &narrowed);
         *field = replace_integer_attribute(arena, wire_content(*field), &attribute);
         tensor_release(&value);
@@ -269,7 +283,10 @@ static void survey_narrowed_weight(const struct model *model, const struct tenso
         for (size_t i = 0; i < length; i++) {
             uint16_t magnitude = narrow_float(half, run[i]) & 0x7fff;
 
-            ret->infinite += magnitude == infinity && isfinite(run[i]);
+            if (magnitude == infinity && isfinite(run[i])) {
+                ret->masks += fabsf(run[i]) >= LEAST_MASK;
+                ret->infinite += fabsf(run[i]) < LEAST_MASK;
+            }
             ret->vanished += magnitude == 0 && run[i] != 0;
         }
         if (map != NULL && first % FORGET_STEP == 0)
@@ -285,8 +302,37 @@ static void report_narrowed_weight(struct rebuild *rebuild, struct text name, co
                     "--keep-float32 for the nodes that use it",
                     TEXT_ARGS(name), narrowing->infinite, narrowing->elements, data_type_name(rebuild->half),
                     rebuild->half == DATA_BFLOAT16 ? "3.39e38" : "65504");
+    if (narrowing->masks > 0)
+        log_message(rebuild->log, LOG_INFO,
+                    "Weight '" TEXT_FORMAT "': %zu of %zu values are beyond 1e30, as in masks, and are clamped to the "
+                    "largest finite %s (%s)",
+                    TEXT_ARGS(name), narrowing->masks, narrowing->elements, data_type_name(rebuild->half),
+                    rebuild->half == DATA_BFLOAT16 ? "3.39e38" : "65504");
     rebuild->vanished += narrowing->vanished;
     rebuild->vanished_tensors += narrowing->vanished > 0;
+}
+
+/* A narrow constant of a weight with masks, which would become infinite if it was converted when it is written. */
+static int add_clamped_weight(struct rebuild *rebuild, const struct tensor *from, struct text name, struct error *err)
+{
+    uint32_t value = model_add_value(rebuild->model, name);
+    size_t count = tensor_elements(from);
+    float run[ELEMENTS_RUN];
+    uint16_t *data;
+    void *bytes;
+    int rc = model_new_tensor(rebuild->model, value, rebuild->half, &from->shape, &bytes, err);
+
+    if (rc < 0)
+        return rc;
+    data = bytes;
+    for (size_t first = 0; first < count; first += ELEMENTS_RUN) {
+        size_t length = elements_in_run(count, first);
+
+        elements_to_float32(from, first, length, run);
+        for (size_t i = 0; i < length; i++)
+            data[first + i] = narrow_mask(rebuild->half, run[i]);
+    }
+    return 0;
 }
 
 static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct error *err)
@@ -304,6 +350,8 @@ static int narrow_one_weight(struct rebuild *rebuild, uint32_t value, struct err
         return rc;
     survey_narrowed_weight(model, &tensor, rebuild->half, &narrowing);
     report_narrowed_weight(rebuild, model->values.items[value].name, &narrowing);
+    if (narrowing.masks > 0)
+        return add_clamped_weight(rebuild, &tensor, name, err);
     tensor_borrow(rebuild->half, &tensor.shape, tensor.data, tensor.size / 2, &described);
     tensor_proto_write_header(&header, name, &described);
     value = model_add_value(model, name);

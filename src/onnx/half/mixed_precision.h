@@ -17,12 +17,13 @@
 struct narrowing {
     size_t elements;
     size_t infinite; /* finite values that became infinite */
+    size_t masks;    /* values of at least 1e30, which become the largest finite ones */
     size_t vanished; /* nonzero values that became 0 */
 };
 
 /* Converts the nodes in `low` to `half`, float16 or bfloat16; node_takes_half() must be true for each. Renumbers nodes.
  * `names` are the names of this model, or of the model that contains it as a body. Logs a warning for each constant
- * with values that become infinite. */
+ * with values that become infinite, and a line for each with masks. */
 int mixed_precision_apply(struct model *model, const struct bitset *low, enum data_type half,
                           struct unused_names *names, struct log *log, struct error *err);
 

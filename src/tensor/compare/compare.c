@@ -253,6 +253,7 @@ int compare_outputs(const struct tensor *a, const struct tensor *b, const struct
     if (rc < 0)
         return rc;
 
+    pair.masks_equal = options->norm_tolerance > 0;
     result.atol = atol_in_effect(&pair, options, &result.norm);
     struct tolerance tolerance = {result.atol, options->rtol};
     summarize_differences(&pair, &tolerance, &result);

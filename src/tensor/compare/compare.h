@@ -26,7 +26,8 @@ struct compare_options {
     double atol, rtol;
     /* Tolerance of the normwise relative error in the maximum norm (Higham, Accuracy and Stability of Numerical
      * Algorithms, ch. 6). Multiplied by the largest finite magnitude of the reference, it replaces a smaller `atol`,
-     * except for integers of 32 bits and more; 0: none */
+     * except for integers of 32 bits and more; 0: none. Masks (range_is_mask()) do not count for that magnitude; they
+     * are compared by position and sign. */
     double norm_tolerance;
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */
@@ -50,7 +51,7 @@ struct compare_result {
     struct compare_difference absolute, relative;
     bool has_medians, has_quantiles;
     double atol; /* in effect */
-    double norm; /* largest finite magnitude of the reference; valid with a norm tolerance */
+    double norm; /* largest finite magnitude of the reference without masks; valid with a norm tolerance */
     size_t elements;
     size_t mismatches; /* elements outside their tolerances, whatever the statistic */
     size_t first;      /* row-major index of the first mismatch; valid with mismatches > 0 */

@@ -5,6 +5,7 @@
  * sort like the magnitudes that they represent, NaN last.
  */
 #include "tensor/compare/difference.h"
+#include "tensor/statistics/range.h"
 
 #include <math.h>
 #include <string.h>
@@ -139,15 +140,29 @@ static void float32_summarize(const float *restrict absolute, const float *restr
     }
 }
 
+/* Whether both elements are masks of the same sign. */
+static bool are_equal_masks(const struct pair *pair, double a, double b)
+{
+    return range_is_mask(pair->a->type, a) && range_is_mask(pair->b->type, b) && (a < 0) == (b < 0) &&
+           (pair->infinities_equal || (isfinite(a) && isfinite(b)));
+}
+
 /* Both differences of a whole run of the pair. */
 static bool float32_pair(const struct pair *pair, size_t first, size_t count, float *absolute, float *relative)
 {
     float buffers[2][ELEMENTS_RUN];
+    const float *a, *b;
+    bool zeros;
     uint32_t equal = pair->infinities_equal ? UINT32_MAX : 0;
     uint32_t replacement = replaces_zeros(pair) ? bits_of_float32((float)zero_replacement) : 0;
 
-    return float32_differences(float32_run(pair->a, first, count, buffers[0]),
-                               float32_run(pair->b, first, count, buffers[1]), equal, replacement, absolute, relative);
+    a = float32_run(pair->a, first, count, buffers[0]);
+    b = float32_run(pair->b, first, count, buffers[1]);
+    zeros = float32_differences(a, b, equal, replacement, absolute, relative);
+    for (size_t i = 0; pair->masks_equal && i < count; i++)
+        if (are_equal_masks(pair, (double)a[i], (double)b[i]))
+            absolute[i] = relative[i] = 0;
+    return zeros;
 }
 
 /* --- the other kinds ---------------------------------------------------------------------------------------------- */
@@ -164,6 +179,8 @@ static bool float64_pair(const struct pair *pair, size_t first, size_t count, do
         double reference = b[i] == 0 ? replacement : fabs(b[i]);
         zeros |= b[i] == 0;
         absolute[i] = pair->infinities_equal && a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
+        if (pair->masks_equal && are_equal_masks(pair, a[i], b[i]))
+            absolute[i] = 0;
         relative[i] = absolute[i] / reference;
     }
     return zeros;

@@ -18,6 +18,7 @@ struct pair {
     const struct tensor *a, *b;
     enum arithmetic arithmetic; /* ARITHMETIC_NONE: strings */
     bool infinities_equal;      /* else their difference is NaN */
+    bool masks_equal;           /* masks (range_is_mask()) of the same sign have difference 0 */
 };
 
 /* The tensors must have the same number of elements, and no complex numbers. */

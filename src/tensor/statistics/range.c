@@ -27,6 +27,11 @@ static inline double value_of_order_bits(int64_t bits)
     return value;
 }
 
+bool range_is_mask(enum data_type type, double value)
+{
+    return type == DATA_FLOAT16 ? value <= -32752 : value >= 1e30 || value <= -1e30;
+}
+
 double range_largest_magnitude(const struct tensor *tensor)
 {
     size_t elements = tensor_elements(tensor);
@@ -40,7 +45,7 @@ double range_largest_magnitude(const struct tensor *tensor)
         for (size_t i = 0; i < count; i++) {
             int64_t magnitude = order_bits_of(run[i]) & MAGNITUDE;
 
-            magnitude = magnitude < INFINITE ? magnitude : 0;
+            magnitude = magnitude < INFINITE && !range_is_mask(tensor->type, run[i]) ? magnitude : 0;
             largest = magnitude > largest ? magnitude : largest;
         }
     }
@@ -48,7 +53,7 @@ double range_largest_magnitude(const struct tensor *tensor)
 }
 
 /* Adds one finite element. */
-static void add_finite(double value, struct value_range *ret, double *sum)
+static void add_finite(enum data_type type, double value, struct value_range *ret, double *sum)
 {
     double magnitude = fabs(value);
 
@@ -58,6 +63,8 @@ static void add_finite(double value, struct value_range *ret, double *sum)
     ret->minimum = value < ret->minimum ? value : ret->minimum;
     ret->maximum = value > ret->maximum ? value : ret->maximum;
     ret->largest_magnitude = magnitude > ret->largest_magnitude ? magnitude : ret->largest_magnitude;
+    if (magnitude > ret->scale && !range_is_mask(type, value))
+        ret->scale = magnitude;
     if (value == 0)
         ret->zeros++;
     else if (ret->smallest_magnitude == 0 || magnitude < ret->smallest_magnitude)
@@ -81,7 +88,7 @@ void range_compute(const struct tensor *tensor, struct value_range *ret)
             else if (isinf(run[i]))
                 ret->infinities++;
             else
-                add_finite(run[i], ret, &sum);
+                add_finite(tensor->type, run[i], ret, &sum);
         }
         total += sum;
     }

@@ -13,13 +13,18 @@ struct value_range {
     size_t finite;                 /* finite elements; if 0, the rest is 0 */
     double minimum, maximum, mean; /* of finite elements */
     double largest_magnitude;      /* of finite elements */
+    double scale;                  /* the same without masks, see range_largest_magnitude() */
     double smallest_magnitude;     /* of finite elements other than 0; 0 if there are none */
 };
 
 /* One pass over the elements. The type must have an arithmetic (tensor/values/elements.h). */
 void range_compute(const struct tensor *tensor, struct value_range *ret);
 
-/* The largest magnitude of the finite elements, faster than range_compute(); 0 if there are none. */
+/* Whether a value can only be a mask: beyond 1e30; negative and beyond half the range of float16. Attention adds such
+ * numbers, or puts them in place of scores, so that a Softmax makes 0 of them; their size does not matter. */
+bool range_is_mask(enum data_type type, double value);
+
+/* The scale of a tensor: the largest magnitude of its finite elements other than masks; 0 if there are none. */
 double range_largest_magnitude(const struct tensor *tensor);
 
 #endif

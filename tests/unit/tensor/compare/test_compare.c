@@ -422,6 +422,27 @@ static void norm_tolerance_goes_by_the_largest_element_of_the_second_output(void
     assert_false(compare(&right, &left, &(struct compare_options){.norm_tolerance = 0.4e-3}).passed);
 }
 
+static void masks_give_no_scale_and_are_compared_by_position(void **state)
+{
+    const float scores[] = {-3.4e38F, 2, 1, -INFINITY}, wrong[] = {-3.4e38F, 2, 1.5F, -INFINITY};
+    const float others[] = {-3.3e38F, 2, 1, -3.4e38F}, unmasked[] = {0, 2, 1, -INFINITY};
+    const uint16_t halves[] = {0xfbff, 0x4000}, wrong_halves[] = {0xfbff, 0x4200}; /* -65504 and 2 or 3 */
+    struct tensor reference = VECTOR_OF(DATA_FLOAT32, scores), half = VECTOR_OF(DATA_FLOAT16, halves);
+    struct tensor other = VECTOR_OF(DATA_FLOAT32, wrong), other_half = VECTOR_OF(DATA_FLOAT16, wrong_halves);
+    struct tensor other_masks = VECTOR_OF(DATA_FLOAT32, others), no_mask = VECTOR_OF(DATA_FLOAT32, unmasked);
+    struct compare_options options = norm_alone(0.01);
+    struct compare_result result;
+
+    options.infinities_compare_equal = true;
+    result = compare(&other, &reference, &options);
+    assert_int_equal(result.mismatches, 1);
+    assert_int_equal(result.first, 2);
+    assert_true(result.norm == 2);
+    assert_true(compare(&other_masks, &reference, &options).passed);
+    assert_int_equal(compare(&no_mask, &reference, &options).first, 0);
+    assert_int_equal(compare(&other_half, &half, &options).mismatches, 1);
+}
+
 static void norm_tolerance_takes_no_class_for_another(void **state)
 {
     const int64_t a[] = {999, 1, 7}, b[] = {999, 2, 7};
@@ -448,13 +469,13 @@ static void reference_of_zeros_alone_gives_no_norm_tolerance(void **state)
 
 static void no_norm_lets_nan_or_infinities_pass(void **state)
 {
-    const float a[] = {INFINITY, NAN, INFINITY, 1, 3e38F}, b[] = {1, 1, INFINITY, -INFINITY, 3e38F};
+    const float a[] = {INFINITY, NAN, INFINITY, 1, 1e29F}, b[] = {1, 1, INFINITY, -INFINITY, 1e29F};
     struct tensor left = VECTOR_OF(DATA_FLOAT32, a), right = VECTOR_OF(DATA_FLOAT32, b);
-    struct compare_options options = norm_alone(100);
+    struct compare_options options = norm_alone(1e10);
     struct compare_result result = compare(&left, &right, &options);
 
     assert_int_equal(result.mismatches, 4);
-    assert_true(result.norm == (double)3e38F && result.atol == (double)FLT_MAX);
+    assert_true(result.norm == (double)1e29F && result.atol == (double)FLT_MAX);
     options.infinities_compare_equal = true;
     assert_int_equal(compare(&left, &right, &options).mismatches, 3);
     assert_int_equal(compare_options_check(&(struct compare_options){.norm_tolerance = INFINITY}, NULL), ERR_INVALID);
@@ -480,6 +501,7 @@ int main(void)
         cmocka_unit_test(outputs_need_not_be_aligned),
         cmocka_unit_test(worst_element_is_one_that_fails),
         cmocka_unit_test(norm_tolerance_goes_by_the_largest_element_of_the_second_output),
+        cmocka_unit_test(masks_give_no_scale_and_are_compared_by_position),
         cmocka_unit_test(norm_tolerance_takes_no_class_for_another),
         cmocka_unit_test(reference_of_zeros_alone_gives_no_norm_tolerance),
         cmocka_unit_test(no_norm_lets_nan_or_infinities_pass),
