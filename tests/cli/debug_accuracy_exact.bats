@@ -91,6 +91,13 @@ print(cause["kind"], *cause["nodes"], sep=", ")'
     logged "exact value of 'a2' \\(float64\\): error of the suspect 0.01, of the reference [0-9.]*e-08, .*: the suspect is wrong"
 }
 
+@test "nodes that each side computes wrongly are told apart" {
+    investigate functions function1=1.02 function2=1.01
+    [ "$status" -eq 0 ]
+    [ "$(cause)" = "reference, function1, function2" ]
+    logged "Cause: the reference computes 'function1' \\(Erf\\) wrongly.*; and the suspect computes 'function2' \\(Sigmoid\\) wrongly"
+}
+
 @test "rounding that a chaotic network magnifies blames no node" {
     investigate chaos nothing=1 start=1.0000002
     [ "$status" -eq 0 ]

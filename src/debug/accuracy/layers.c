@@ -393,7 +393,8 @@ static bool test_magnified_rounding(struct node_blame *blame, uint32_t first)
 
 /* ---- A reference that is wrong ---- */
 
-static void conclude_wrong_reference(struct node_blame *blame, bool is_shown)
+/* `nodes` are all that either side computes wrongly. */
+static void conclude_wrong_reference(struct node_blame *blame, const struct bitset *nodes, bool is_shown)
 {
     struct study *study = blame->study;
     struct cause *cause = &study->cause;
@@ -403,7 +404,7 @@ static void conclude_wrong_reference(struct node_blame *blame, bool is_shown)
 
     cause->kind = CAUSE_REFERENCE;
     cause->whole_agrees = is_shown;
-    set_blamed_nodes(blame, &blame->wrong);
+    set_blamed_nodes(blame, nodes);
     cause->sentence =
         is_one
             ? study_text(study,
@@ -412,7 +413,11 @@ static void conclude_wrong_reference(struct node_blame *blame, bool is_shown)
                          described, judgement->reference_error, judgement->suspect_error)
             : study_text(study, "the reference computes %s wrongly, each alone: %s",
                          count_blamed_nodes(blame, &blame->wrong), described);
-    add_judgements(blame, &blame->wrong);
+    if (bitset_count(&blame->faulty) > 0)
+        cause->sentence = study_text(study, "%s; and the suspect computes %s wrongly", cause->sentence,
+                                     describe_nodes(study, &blame->faulty));
+    add_judgements(blame, nodes);
+    is_one = bitset_count(nodes) == 1;
     if (is_shown)
         study_add_evidence(study, "with the suspect's values for what %s make%s the reference agrees with the suspect",
                            is_one ? "it" : "they", is_one ? "s" : "");
@@ -434,19 +439,23 @@ static struct study_step *compare_reference_tensors(struct node_blame *blame, co
     return step;
 }
 
-/* One node after the other that the reference computes wrongly is replaced, until it agrees with the suspect. */
+/* Replaces nodes that either side computes wrongly, one after the other, until the two agree. */
 static void blame_reference(struct node_blame *blame)
 {
     struct study *study = blame->study;
     struct subgraph rest SCOPED(subgraph_release) = {0};
     enum agreement agreement = DIFFERS;
+    SCOPED_BITSET(wrong);
 
+    bitset_init_copy(&wrong, &blame->wrong);
     for (int round = 0; round < MOST_ROUNDS && agreement == DIFFERS; round++) {
         struct blamed_nodes nodes = {0};
         const char *model = NULL;
 
         subgraph_release(&rest);
-        agreement = study_replace_in_reference(study, &blame->wrong, blame->suspect_values, &rest, &model);
+        bitset_unite(&wrong, &blame->wrong);
+        bitset_unite(&wrong, &blame->faulty);
+        agreement = study_replace_in_reference(study, &wrong, blame->suspect_values, &rest, &model);
         if (agreement != DIFFERS)
             break;
         find_first_divergences(blame, compare_reference_tensors(blame, model), &rest.nodes, &nodes);
@@ -454,7 +463,7 @@ static void blame_reference(struct node_blame *blame)
         free(nodes.items);
     }
     if (!study_has_failed(study))
-        conclude_wrong_reference(blame, agreement == AGREES);
+        conclude_wrong_reference(blame, &wrong, agreement == AGREES);
 }
 
 /* ---- The hypothesis ---- */
