@@ -39,7 +39,7 @@ one_node()
     [[ $output == *"uses actions/upload-artifact@v4"* ]]
     [[ $output != *"upload-sarif"* ]]
     grep -qx '| `polygraphy check` | failed |' temporary/GITHUB_STEP_SUMMARY
-    grep -qx '| tests | 22, of which 1 failed and 0 ended in an error |' temporary/GITHUB_STEP_SUMMARY
+    grep -qx '| tests | 23, of which 1 failed and 0 ended in an error |' temporary/GITHUB_STEP_SUMMARY
     grep -q '^    \[E\] LINT | Name: matmul' temporary/GITHUB_STEP_SUMMARY
     [ -s temporary/polygraphy-results/run.xml ]
     act model=missing.onnx run='' artifact=''

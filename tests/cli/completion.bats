@@ -73,8 +73,8 @@ complete_a_line()
     line+=' --mode=linear'
     press '--model-input-sh' "$line --model-input-shapes"
     press 'x' "$line --model-input-shapes x:" "$line --model-input-shapes x:$1"
-    press ' --check polygraphy run polygraphy_debug.onnx --onnx-out' ' --onnx-outputs'
-    press 'rows\ ' " --onnx-outputs $2"
+    press ' --check polygraphy run polygraphy_debug.onnx --onnx-ex' ' --onnx-exclude-outputs'
+    press 'rows\ ' " --onnx-exclude-outputs $2"
     press 'twice:' " $2 twice:float"
     press '"co' " twice:float \"$3\""
 }

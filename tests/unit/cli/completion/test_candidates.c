@@ -57,7 +57,8 @@ static void commands_come_first(void **state)
 
 static void options_have_their_first_names_unless_another_one_is_begun(void **state)
 {
-    assert_string_equal(FITS("run", "--onnx-"), "--onnx-outputs --onnx-exclude-outputs --onnx-flags");
+    assert_string_equal(FITS("run", "--onnx-"),
+                        "--onnx-outputs --onnx-exclude-outputs --onnx-outputs-by-type --onnx-flags");
     assert_string_equal(FITS("run", "--abs"), "--abs-tol");
     assert_string_equal(FITS("debug", "-"),
                         "-h --help -v --verbose -q --quiet --verbosity --silent --log-format --log-file");
