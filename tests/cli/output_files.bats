@@ -145,7 +145,7 @@ untouched()
     keeps "-o: 'weights/minimal_golden.json' is external data of the model" debug accuracy \
         weights/of_minimal_golden.json.onnx --onnxrt --trt -o weights
     for tool in passes quantization 'accuracy --onnxrt --trt'; do
-        keeps "-o: the folder 'mine' has files that \`polygraphy debug ${tool%% *}\` has not written" \
+        keeps "-o: folder 'mine' contains files that \`polygraphy debug ${tool%% *}\` did not write" \
             debug $tool quantized.onnx -o mine --atol 1e-9
     done
     keeps "-o and --json both write 'made/golden.json'" debug passes quantized.onnx -o made --atol 1e-9 --json made/golden.json

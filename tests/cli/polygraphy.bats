@@ -116,7 +116,7 @@ END
     run --separate-stderr polygraphy debug
     refused_with_usage 'polygraphy debug: error: the following arguments are required: subtool'
     run --separate-stderr polygraphy data input
-    refused_with_usage "polygraphy data: error: argument subtool: invalid choice: 'input' (choose from 'merge', 'concat', 'to-input'); did you mean 'to-input'?"
+    refused_with_usage "polygraphy data: error: argument subtool: invalid choice: 'input' (choose from 'generate', 'merge', 'concat', 'to-input'); did you mean 'to-input'?"
     run --separate-stderr polygraphy debug reduce m.onnx --mode x
     refused_with_usage "polygraphy debug reduce: error: argument --mode: invalid choice: 'x' (choose from 'bisect', 'linear', 'minimal')"
     repeat --check true

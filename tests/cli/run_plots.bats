@@ -69,7 +69,7 @@ END
     logged '^\[W\] No plots were saved'
     [ -z "$(ls maps)" ]
     run_tool --load-outputs a.json a.json --compare distance --save-heatmaps maps
-    logged "^\[W\] Option: --save-heatmaps is only valid for comparison function: 'simple'"
+    logged "^\[W\] Option: --save-heatmaps is only valid for comparison function\(s\): \['simple'\]"
 }
 
 @test "a folder that cannot be made ends the run before it begins" {

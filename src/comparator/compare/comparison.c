@@ -290,11 +290,12 @@ void comparison_end_iteration(struct comparison *comparison)
         refuse_comparison(comparison, "there is nothing to compare: neither result has an output");
     else
         log_verdicts(comparison);
-    /* Skipped if it would repeat the last line. */
-    if (comparison->mismatched_count > 0 && comparison->first_mismatch_at + 1 < comparison->next)
+    log_show_lines(comparison_log(comparison), &comparison->statistics);
+    /* Skipped if it would repeat the last mismatch, with nothing in between. */
+    if (comparison->mismatched_count > 0 &&
+        (comparison->first_mismatch_at + 1 < comparison->next || comparison->statistics.count > 0))
         log_message(comparison_log(comparison), LOG_ERROR, "Mismatched: %zu of %zu outputs | The first one: %s",
                     comparison->mismatched_count, comparison->compared_count, comparison->first_mismatch.data);
-    log_show_lines(comparison_log(comparison), &comparison->statistics);
     comparison->passed_count += passed;
     comparison->passed &= passed;
     close_iteration(comparison);

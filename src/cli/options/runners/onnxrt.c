@@ -274,7 +274,9 @@ static const struct option options[] = {
     OPTION_ROW(struct onnxrt_values, runtime.optimization_level,
                .names = {"--onnxrt-optimization-level", "--graph-optimization-level"}, .yields = true,
                .kind = OPTION_ONE, .type = OPTION_CHOICE, .choices = optimizations,
-               .choice_values = optimization_levels, .help = "graph optimization level of ONNX Runtime"),
+               .choice_values = optimization_levels, .value_name = "LEVEL",
+               .help = "graph optimization level of ONNX Runtime: none, basic, extended or all; or ORT_DISABLE_ALL, "
+                       "ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_LAYOUT, ORT_ENABLE_ALL"),
     OPTION_ROW(
         struct onnxrt_values, runtime.intra_threads, .names = {"--onnxrt-threads"}, .yields = true, .kind = OPTION_ONE,
         .type = OPTION_INTEGER, .value_name = "N", .fallback = "0", .convert = convert_threads,
