@@ -153,7 +153,7 @@ untouched()
     worked
     run --separate-stderr polygraphy debug quantization quantized.onnx -o made --atol 1e-9 --json made/table.json
     worked
-    keeps "the folder 'made' has files that" debug passes quantized.onnx -o made --atol 1e-9
+    keeps "folder 'made' contains files that" debug passes quantized.onnx -o made --atol 1e-9
     untouched
 }
 

@@ -185,7 +185,7 @@ static const struct option options[] = {
         .help = "before comparing, replace each output, or the named one, by the indices of its K largest values along "
                 "axis A (default: the last)"),
     ROW(compare, .names = {"--compare", "--compare-func"}, .kind = OPTION_MANY, .type = OPTION_CHOICE,
-        .choices = function_names, .fallback = "simple",
+        .choices = function_names, .value_name = "FUNCTION", .fallback = "simple",
         .help = "one or more functions, which all must pass: simple compares values within tolerances, indices "
                 "compares rankings; the others compare whole outputs. distance_metrics, or distance: l2 and "
                 "cosine_similarity. quality_metrics: psnr and snr. quality: those of psnr, snr and nmse for which a "

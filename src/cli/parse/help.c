@@ -159,17 +159,31 @@ static void add_option_names(struct string_builder *ret, const struct option *op
     }
 }
 
+/* One name to a line where all of them do not fit into one. */
+static void add_option_heading(struct string_builder *ret, const char *heading, size_t width)
+{
+    bool fits = strlen("  ") + strlen(heading) <= width;
+
+    string_add(ret, "  ");
+    for (const char *comma; !fits && (comma = strstr(heading, ", -")) != NULL; heading = comma + 2) {
+        string_add_bytes(ret, heading, (size_t)(comma + 1 - heading));
+        string_add(ret, "\n  ");
+    }
+    string_add(ret, heading);
+}
+
 static void add_option_help(struct string_builder *ret, const struct option *option, enum help_extent extent,
                             size_t width)
 {
     size_t start = ret->size;
     size_t length;
+    SCOPED_STRING(heading);
     SCOPED_STRING(text);
 
-    string_add(ret, "  ");
-    add_option_names(ret, option, extent);
+    add_option_names(&heading, option, extent);
     if (!option_is_positional(option))
-        add_value_placeholders(ret, option);
+        add_value_placeholders(&heading, option);
+    add_option_heading(ret, heading.data, width);
     length = ret->size - start;
     if (length + 2 > HELP_COLUMN) {
         string_add_char(ret, '\n');
