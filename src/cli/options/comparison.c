@@ -152,6 +152,10 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
             return error_set(err, ERR_UNSUPPORTED, "--compare: " PERCEPTUAL_METRICS);
     choose_functions(&values->compare, rules, &values->settings.functions);
     warn_about_ignored_criteria(parse, values);
+    if (comparison_functions_contain(&values->settings.functions, COMPARISON_NMSE) && rules->nmse_tolerance.count == 0)
+        return error_set(err, ERR_INVALID,
+                         "--compare nmse has no default tolerance, so every output would pass; add "
+                         "--nmse-tolerance 1e-3");
     for (size_t i = 0; i < ARRAY_LEN(checked); i++)
         for (size_t k = 0; k < checked[i].tolerances->count; k++)
             if (checked[i].tolerances->items[k].value < 0)
@@ -199,7 +203,7 @@ static const struct option options[] = {
                          .refusal = "scripts need Python; keep the results with --save-outputs and compare them there",
                          .topic = "python-scripts"),
     ROW(settings.rules.no_shape_check, .names = {"--no-shape-check"}, .kind = OPTION_FLAG,
-        .help = "reshape the second output to the first one's shape where possible"),
+        .help = "reshape the second output to the first one's shape where possible; not for indices"),
     ROW(settings.rules.rtol, .names = {"--rtol", "--rel-tol"}, .kind = OPTION_MANY, .value_name = "[OUT:]X",
         .convert = convert_named_numbers, .naming = OPTION_OUTPUT_NAMES,
         .help = "simple: tolerated difference relative to the second output (default: 1e-5). OUT, here and below, may "

@@ -258,7 +258,7 @@ const char *describe_judgement(struct study *study, const struct exact_judgement
         [SUSPECT_IS_WRONG] = "the suspect is wrong",
         [REFERENCE_IS_WRONG] = "the reference is wrong",
         [BOTH_ARE_WRONG] = "both are wrong",
-        [BOTH_ROUND] = "both round differently, neither is wrong",
+        [BOTH_ROUND] = "both round differently",
     };
     bool same = judgement->suspect_rounding == judgement->reference_rounding;
     const char *rounding =
@@ -269,7 +269,7 @@ const char *describe_judgement(struct study *study, const struct exact_judgement
                       "exact value of '%s' (float64): error of the suspect %.2g, of the reference %.2g, of rounding %s "
                       "(relative to its largest magnitude): %s",
                       judgement->output, judgement->suspect_error, judgement->reference_error, rounding,
-                      judgement->side == BOTH_ROUND && !same ? "each side errs as its type does, no kernel is wrong"
+                      judgement->side == BOTH_ROUND && !same ? "each side is within the rounding of its type"
                                                              : verdicts[judgement->side]);
 }
 

@@ -310,6 +310,8 @@ static void names_of_comparison_functions_stand_for_one_or_several(void **state)
     FUNCTIONS(COMPARISON_SNR);
     RUN("--compare", "quality", "--nmse-tolerance", "0.1");
     FUNCTIONS(COMPARISON_NMSE);
+    RUN("--compare", "nmse");
+    assert_fails(ERR_INVALID, "add --nmse-tolerance");
     RUN("--compare", "perceptual_metrics");
     assert_fails(ERR_UNSUPPORTED, "LPIPS");
 }
