@@ -97,6 +97,10 @@ struct result_cell {
 void result_begin_table(struct result *result, const struct result_table *table);
 void result_add_row(struct result *result, const struct result_cell *cells); /* table->column_count of them */
 
+/* Appends a signal-to-noise ratio, or a difference of two, in `format`: infinite is "exact", minus infinite is "lost",
+ * NaN is "-". */
+void result_add_decibels(double value, const char *format, struct string_builder *ret);
+
 /* ---- Facts for programs: members of the JSON document, in order ---- */
 
 void result_add_text(struct result *result, const char *key, const char *value); /* NULL becomes null */

@@ -19,9 +19,11 @@ static void add_name_list(const struct words *names, struct string_builder *ret)
     short_list_end(&list);
 }
 
-static void add_decibels(double value, const char *format, struct string_builder *ret)
+void result_add_decibels(double value, const char *format, struct string_builder *ret)
 {
-    if (isinf(value))
+    if (isnan(value))
+        string_add(ret, "-");
+    else if (isinf(value))
         string_add(ret, value > 0 ? "exact" : "lost");
     else
         string_add_format(ret, format, value);
@@ -47,10 +49,10 @@ static void add_number(enum result_column_kind kind, double number, struct strin
         string_add_format(ret, "%.0f", number);
         return;
     case RESULT_DECIBELS:
-        add_decibels(number, "%.1f", ret);
+        result_add_decibels(number, "%.1f", ret);
         return;
     case RESULT_GAIN:
-        add_decibels(number, "%+.1f", ret);
+        result_add_decibels(number, "%+.1f", ret);
         return;
     case RESULT_SHARE:
         add_share(number, ret);

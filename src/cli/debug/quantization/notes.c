@@ -29,16 +29,6 @@ static const struct quantizer *quantizer_of(const struct quantization_report *re
     return &result->subject->quantizers.items[row->quantizer];
 }
 
-static void add_decibels(struct string_builder *ret, double value, const char *format)
-{
-    if (isnan(value))
-        string_add(ret, "-");
-    else if (isinf(value))
-        string_add(ret, value > 0 ? "exact" : "lost");
-    else
-        string_add_format(ret, format, value);
-}
-
 /* ---- Own noise ---- */
 
 /* Threshold above the median of the role. */
@@ -92,7 +82,7 @@ static void note_noisy(const struct quantization_report *result, struct result *
             continue;
         string_add_quoted(&text, quantizer->name);
         string_add(&text, " (");
-        add_decibels(&text, row->tensor.measures.signal_to_noise, "%.1f dB");
+        result_add_decibels(row->tensor.measures.signal_to_noise, "%.1f dB", &text);
         if (row->tensor.measures.clipped > CUT_OFF)
             string_add_format(&text, ", %.0f%% clipped", 100 * row->tensor.measures.clipped);
         if (row->tensor.measures.unused > UNUSED)
@@ -154,10 +144,10 @@ static void note_output(const struct quantization_report *result, const struct q
 {
     SCOPED_STRING(text);
 
-    add_decibels(&text, output->simulation, "%.1f dB");
+    result_add_decibels(output->simulation, "%.1f dB", &text);
     if (is_far(output->again, output->quantized)) {
         string_clear(&text);
-        add_decibels(&text, output->again, "%.1f dB");
+        result_add_decibels(output->again, "%.1f dB", &text);
         result_add_line(ret, RESULT_CAUTION,
                         "Output '%s' is not reproducible: %s between two runs with the same data and all quantizers "
                         "disabled. The figures of this output are not significant",
