@@ -48,12 +48,18 @@ void tensorrt_products_release(struct tensorrt_products *products)
     *products = (struct tensorrt_products){0};
 }
 
-static void put_model(struct message *message, const struct backend_model *source)
+/* What start_work() of worker.c reads, at the end of a question. `model` NULL: there is none. */
+static void put_work(struct message *message, const struct tensorrt_settings *settings,
+                     const struct backend_model *model)
 {
-    message_put_string(message, source->path);
-    message_put_string(message, source->external_folder);
-    message_put_number(message, source->size);
-    message_put_data(message, (struct text){source->data, source->size});
+    static const struct backend_model none;
+
+    model = model != NULL ? model : &none;
+    message_put_record(message, &tensorrt_settings_record, settings);
+    message_put_string(message, model->path);
+    message_put_string(message, model->external_folder);
+    message_put_number(message, model->size);
+    message_put_data(message, (struct text){model->data, model->size});
 }
 
 static int take_products(struct worker_exchange *exchange, struct tensorrt_products *ret, struct error *err)
@@ -83,9 +89,8 @@ static int build_plan(const struct tensorrt_settings *settings, const struct bac
 
     *ret = (struct tensorrt_products){0};
     worker_exchange_begin(&exchange, &worker, TENSORRT_BUILD, &no_bounds, 0, settings->log);
-    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
     message_put_number(&exchange.question, wants_layers);
-    put_model(&exchange.question, source);
+    put_work(&exchange.question, settings, source);
     exchange.progress = settings->progress;
     exchange.progress_context = settings->progress_context;
     rc = worker_exchange_ask(&exchange, err);
@@ -127,10 +132,11 @@ static int ask_text(struct worker_exchange *exchange, char **ret, struct error *
 
 int tensorrt_ask_layers(const char *path, struct log *log, char **ret, struct error *err)
 {
+    static const struct tensorrt_settings plain;
     struct worker_exchange exchange;
 
     worker_exchange_begin(&exchange, &worker, TENSORRT_LAYERS, &no_bounds, 0, log);
-    message_put_string(&exchange.question, path);
+    put_work(&exchange.question, &plain, &(struct backend_model){.path = path});
     return ask_text(&exchange, ret, err);
 }
 
@@ -156,8 +162,7 @@ static int ask_about_model(const struct model_question *asked, const struct tens
     int rc;
 
     worker_exchange_begin(&exchange, &worker, asked->question, &no_bounds, 0, settings->log);
-    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
-    put_model(&exchange.question, source);
+    put_work(&exchange.question, settings, source);
     rc = worker_exchange_ask(&exchange, err);
     if (rc == 0) {
         message_take_record(&exchange.answer, arena, asked->record, asked->ret);
@@ -214,14 +219,12 @@ static int open_plan(struct tensorrt_session *session, const struct tensorrt_set
                      const struct backend_model *weights, uint64_t generation, struct error *err)
 {
     const struct tensorrt_plan_source source = {path, weights != NULL};
-    const struct backend_model none = {0};
     struct worker_exchange exchange;
     int rc;
 
     worker_exchange_begin(&exchange, &worker, TENSORRT_OPEN, &session->bounds, generation, session->log);
-    message_put_record(&exchange.question, &tensorrt_settings_record, settings);
     message_put_record(&exchange.question, &tensorrt_plan_source_record, &source);
-    put_model(&exchange.question, weights != NULL ? weights : &none);
+    put_work(&exchange.question, settings, weights);
     rc = worker_exchange_ask(&exchange, err);
     if (rc == 0) {
         struct message_reader *answer = &exchange.answer;

@@ -13,18 +13,6 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 
-/* A session: an engine and what its settings refer to. */
-struct worker_session {
-    struct tensorrt_settings settings;
-    struct tensorrt_engine engine;
-    struct arena arena;
-};
-
-static struct {
-    struct worker_session **items; /* NULL: closed */
-    size_t count, capacity;
-} sessions;
-
 static void *last_plan; /* IHostMemory of the last build */
 
 static struct span plan_bytes(void *memory)
@@ -37,11 +25,39 @@ static struct text as_text(struct span span)
     return (struct text){(const char *)span.data, span.size};
 }
 
-static void take_settings(struct worker_question *question, struct arena *arena, struct tensorrt_settings *ret)
+/* What each question needs, but for those about the library itself and about an open session. */
+struct work {
+    const struct tensorrt *trt;
+    struct tensorrt_settings settings;
+    struct backend_model model; /* without path and bytes: there is none */
+};
+
+/* Reads settings and model, which are the end of a question, and loads the library. Text lives in `arena`. */
+static int start_work(struct worker_question *question, struct arena *arena, struct work *ret, struct error *err)
 {
-    message_take_record(&question->message, arena, &tensorrt_settings_record, ret);
-    ret->log = worker_log();
+    struct message_reader *message = &question->message;
+
+    *ret = (struct work){0};
+    message_take_record(message, arena, &tensorrt_settings_record, &ret->settings);
+    ret->settings.log = worker_log();
+    ret->model.path = message_take_string(message, arena);
+    ret->model.external_folder = message_take_string(message, arena);
+    ret->model.size = message_take_number(message);
+    ret->model.data = message_take_data(message, ret->model.size).data;
+    return tensorrt_load(&ret->trt, err);
 }
+
+/* A session: an engine and what its settings refer to. */
+struct worker_session {
+    struct work work;
+    struct tensorrt_engine engine;
+    struct arena arena;
+};
+
+static struct {
+    struct worker_session **items; /* NULL: closed */
+    size_t count, capacity;
+} sessions;
 
 /* ---- The library ---- */
 
@@ -116,8 +132,7 @@ static int build_plan(const struct tensorrt_config *config, struct error *err)
 
 /* What is built, and what comes with it. What a reply refers to stays until the next build. */
 struct plan_build {
-    const struct tensorrt *trt;
-    struct tensorrt_settings settings;
+    struct work work;
     bool wants_layers;
     struct tactic_replay wanted, chosen;
     struct tensorrt_tactics tactics;
@@ -126,18 +141,18 @@ struct plan_build {
 /* Up to TensorRT 10 a build can be told its tactics, and tells them. */
 static int select_tactics(struct plan_build *build, void *config, struct error *err)
 {
-    const char *given = build->settings.tactics;
+    const char *given = build->work.settings.tactics;
 
     tactic_replay_init(&build->wanted);
     tactic_replay_init(&build->chosen);
-    if (given == NULL && !build->settings.reports_tactics)
+    if (given == NULL && !build->work.settings.reports_tactics)
         return 0;
     if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setAlgorithmSelector), "--load-tactics", err) < 0 ||
         (given != NULL &&
          tactic_replay_parse(&build->wanted, given, strlen(given), "the tactics to be forced", err) < 0))
         return err->code;
     tensorrt_tactics_init(&build->tactics, given != NULL ? &build->wanted : NULL, &build->chosen);
-    build->tactics.frees_others = build->settings.frees_other_layers;
+    build->tactics.frees_others = build->work.settings.frees_other_layers;
     TENSORRT_CALL(VBuilderConfig, setAlgorithmSelector, config, &build->tactics);
     return 0;
 }
@@ -164,7 +179,7 @@ static void put_build(struct plan_build *build, const struct tensorrt_config *co
     string_init(&layers);
     if (!build->wants_layers)
         report.no_layers = "nobody has asked for it";
-    else if (list_layers(build->trt, &build->settings, plan_bytes(last_plan), &layers, &why) < 0)
+    else if (list_layers(build->work.trt, &build->work.settings, plan_bytes(last_plan), &layers, &why) < 0)
         report.no_layers = why.message;
     json_writer_release(&tactics);
     write_tactics(&build->chosen, &tactics);
@@ -212,29 +227,19 @@ static int choose_device(const struct tensorrt *trt, const struct tensorrt_setti
     return rc == ERR_MISSING && settings->device == 0 ? 0 : rc;
 }
 
-static void take_model(struct worker_question *question, struct arena *arena, struct backend_model *ret)
-{
-    ret->path = message_take_string(&question->message, arena);
-    ret->external_folder = message_take_string(&question->message, arena);
-    ret->size = message_take_number(&question->message);
-    ret->data = message_take_data(&question->message, ret->size).data;
-}
-
 static int answer_build(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     struct tensorrt_network network;
-    struct backend_model model = {0};
     struct plan_build build = {0};
-    int rc = tensorrt_load(&build.trt, err);
+    const struct work *work = &build.work;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    take_settings(question, &reply->arena, &build.settings);
     build.wants_layers = message_take_number(&question->message) != 0;
-    take_model(question, &reply->arena, &model);
-    rc = choose_device(build.trt, &build.settings, err);
+    rc = start_work(question, &reply->arena, &build.work, err);
     if (rc == 0)
-        rc = tensorrt_network_open(build.trt, &build.settings, &model, &network, err);
+        rc = choose_device(work->trt, &work->settings, err);
+    if (rc == 0)
+        rc = tensorrt_network_open(work->trt, &work->settings, &work->model, &network, err);
     if (rc < 0)
         return rc;
     rc = build_network(&build, &network, &reply->message, err);
@@ -294,18 +299,13 @@ static void view_network(void *network, struct arena *arena, struct tensorrt_net
 
 static int answer_network(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
-    struct tensorrt_settings settings = {0};
     struct tensorrt_network network;
     struct tensorrt_network_view view;
-    struct backend_model model = {0};
-    const struct tensorrt *trt;
-    int rc = tensorrt_load(&trt, err);
+    struct work work;
+    int rc = start_work(question, &reply->arena, &work, err);
 
-    if (rc < 0)
-        return rc;
-    take_settings(question, &reply->arena, &settings);
-    take_model(question, &reply->arena, &model);
-    rc = tensorrt_network_open(trt, &settings, &model, &network, err);
+    if (rc == 0)
+        rc = tensorrt_network_open(work.trt, &work.settings, &work.model, &network, err);
     if (rc < 0)
         return rc;
     view_network(network.network, &reply->arena, &view);
@@ -316,17 +316,12 @@ static int answer_network(struct worker_question *question, struct worker_reply 
 
 static int answer_support(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
-    struct tensorrt_settings settings = {0};
     struct tensorrt_support support = {0};
-    struct backend_model model = {0};
-    const struct tensorrt *trt;
-    int rc = tensorrt_load(&trt, err);
+    struct work work;
+    int rc = start_work(question, &reply->arena, &work, err);
 
-    if (rc < 0)
-        return rc;
-    take_settings(question, &reply->arena, &settings);
-    take_model(question, &reply->arena, &model);
-    rc = tensorrt_find_support(trt, &settings, &model, &reply->arena, &support, err);
+    if (rc == 0)
+        rc = tensorrt_find_support(work.trt, &work.settings, &work.model, &reply->arena, &support, err);
     if (rc == 0)
         message_put_record(&reply->message, &tensorrt_support_record, &support);
     return rc;
@@ -362,19 +357,16 @@ static void release_session(struct worker_session *session)
     free(session);
 }
 
-/* `session` has its settings; `weights` may be NULL. */
-static int load_session(struct worker_session *session, const char *path, const struct backend_model *weights,
-                        struct error *err)
+static int load_session(struct worker_session *session, const struct tensorrt_plan_source *source, struct error *err)
 {
+    const struct work *work = &session->work;
     struct file_map map = {0};
-    const struct tensorrt *trt;
-    int rc = tensorrt_load(&trt, err);
+    int rc = load_plan(source->path, &map, err);
 
-    if (rc == 0)
-        rc = load_plan(path, &map, err);
     if (rc < 0)
         return rc;
-    rc = tensorrt_engine_load(trt, &session->settings, source_bytes(&map, path), weights, &session->engine, err);
+    rc = tensorrt_engine_load(work->trt, &work->settings, source_bytes(&map, source->path),
+                              source->refits ? &work->model : NULL, &session->engine, err);
     file_map_release(&map);
     return rc;
 }
@@ -383,13 +375,12 @@ static int answer_open(struct worker_question *question, struct worker_reply *re
 {
     struct worker_session *session = memory_alloc_zero(1, sizeof(*session));
     struct tensorrt_plan_source source = {0};
-    struct backend_model weights = {0};
     int rc;
 
-    take_settings(question, &session->arena, &session->settings);
     message_take_record(&question->message, &reply->arena, &tensorrt_plan_source_record, &source);
-    take_model(question, &reply->arena, &weights);
-    rc = load_session(session, source.path, source.refits ? &weights : NULL, err);
+    rc = start_work(question, &session->arena, &session->work, err);
+    if (rc == 0)
+        rc = load_session(session, &source, err);
     if (rc < 0) {
         release_session(session);
         return rc;
@@ -399,6 +390,16 @@ static int answer_open(struct worker_question *question, struct worker_reply *re
     put_tensors(&reply->message, &session->engine.outputs);
     *VECTOR_APPEND(&sessions) = session;
     return 0;
+}
+
+/* An open session, for which the question's log lines are meant. */
+static struct worker_session *find_session(uint64_t number)
+{
+    struct worker_session *session = sessions.items[number];
+
+    session->work.settings.log = worker_log();
+    tensorrt_logger(worker_log());
+    return session;
 }
 
 static int answer_run(struct worker_question *question, struct worker_reply *reply, struct error *err)
@@ -411,10 +412,8 @@ static int answer_run(struct worker_question *question, struct worker_reply *rep
     message_take_record(&question->message, &reply->arena, &tensorrt_run_question_record, &run);
     rc = message_take_tensors(&question->message, &feed, err); /* which refer to it */
     if (rc == 0) {
-        struct worker_session *session = sessions.items[run.session];
+        struct worker_session *session = find_session(run.session);
 
-        session->settings.log = worker_log();
-        tensorrt_logger(worker_log());
         rc = tensorrt_engine_run(&session->engine, &feed, run.wants_all ? NULL : &run.wanted, &reply->tensors, &seconds,
                                  err);
     }
@@ -427,12 +426,10 @@ static int answer_run(struct worker_question *question, struct worker_reply *rep
 static int answer_close(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     uint64_t number = message_take_number(&question->message);
-    struct worker_session *session = sessions.items[number];
+    struct worker_session *session = find_session(number);
 
     (void)reply;
     (void)err;
-    session->settings.log = worker_log();
-    tensorrt_logger(worker_log());
     tensorrt_engine_log_times(&session->engine);
     release_session(session);
     sessions.items[number] = NULL;
@@ -444,19 +441,17 @@ static int answer_close(struct worker_question *question, struct worker_reply *r
 static int answer_layers(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     static struct string_builder layers;
-    struct tensorrt_settings settings = {.log = worker_log()};
-    const char *path = message_take_string(&question->message, &reply->arena);
     struct file_map map = {0};
-    const struct tensorrt *trt;
-    int rc = tensorrt_load(&trt, err);
+    struct work work;
+    int rc = start_work(question, &reply->arena, &work, err);
 
     if (rc == 0)
-        rc = load_plan(path, &map, err);
+        rc = load_plan(work.model.path, &map, err);
     if (rc < 0)
         return rc;
     string_release(&layers);
     string_init(&layers);
-    rc = list_layers(trt, &settings, source_bytes(&map, path), &layers, err);
+    rc = list_layers(work.trt, &work.settings, source_bytes(&map, work.model.path), &layers, err);
     file_map_release(&map);
     message_put_text(&reply->message, (struct text){layers.data, layers.size});
     return rc;
