@@ -67,7 +67,7 @@ static int lint_model(const struct command_context *context, const struct check_
         .report = report,
     };
     char *bytes = NULL;
-    int rc = data_loader_from_options(context, &settings->file, &lint.loader, err);
+    int rc = data_loader_from_options(context, &settings->file, model, &lint.loader, err);
 
     if (rc < 0)
         return rc;

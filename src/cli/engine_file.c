@@ -96,7 +96,7 @@ static int open_sample(struct engine_file *file, struct error *err)
     if (file->request.builder.profile_count > 0 && !file->request.builder.precision.enabled[PRECISION_INT8])
         rc = data_loader_to_generate(file->context, &sample, &file->loader, err);
     else
-        rc = data_loader_from_options(file->context, &sample, &file->loader, err);
+        rc = data_loader_from_options(file->context, &sample, NULL, &file->loader, err);
     free(shapes);
     if (rc == 0)
         file->request.builder.sample = sample_of(file->loader);

@@ -258,26 +258,27 @@ static void collect_files(struct command_files *files, enum option_file first, e
 static void add_external_data_of(struct command_files *files, const struct option *option, const char *name,
                                  const char *path)
 {
-    bool is_loaded = option_is_positional(option);
+    const char *given = option_is_positional(option) ? parse_last_word(files->parse, "--external-data-dir") : NULL;
     struct text_list locations = {0};
-    struct subgraph whole;
-    struct model *model;
+    struct error ignored;
+    struct file_map map;
+    char *folder;
 
-    if (model_open(path, is_loaded ? parse_last_word(files->parse, "--external-data-dir") : NULL, &model, NULL) < 0)
+    if (file_map_open(path, &map, &ignored) < 0)
         return;
-    subgraph_init_whole(&whole, model);
-    if (external_data_locations(&whole, &locations, NULL) == 0)
-        for (size_t i = 0; i < locations.count; i++) {
-            char *location = memory_copy(locations.items[i].data, locations.items[i].size);
-            char *data = file_join(model->folder, location);
+    folder = given != NULL ? memory_strdup(given) : file_folder(path);
+    external_data_list(&map, path, &locations, &ignored);
+    for (size_t i = 0; i < locations.count; i++) {
+        char *location = memory_copy(locations.items[i].data, locations.items[i].size);
+        char *data = file_join(folder, location);
 
-            add_file(files, option, name, arena_strdup(parse_arena(files->parse), data))->is_data = true;
-            free(data);
-            free(location);
-        }
+        add_file(files, option, name, arena_strdup(parse_arena(files->parse), data))->is_data = true;
+        free(data);
+        free(location);
+    }
     free(locations.items);
-    subgraph_release(&whole);
-    model_free(model);
+    free(folder);
+    file_map_release(&map);
 }
 
 static bool is_model(const struct command_file *file)

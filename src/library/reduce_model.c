@@ -87,7 +87,7 @@ static int ask_about_model(void *data, const struct bitset *set, const struct po
     if (rc < 0)
         goto done;
     paths = candidate_place_begin(&run->place, true);
-    rc = candidate_write(&run->maker, &run->candidate, &paths, NULL, err);
+    rc = candidate_write(&run->maker, &run->candidate, &paths, NULL, NULL, err);
     rc = candidate_place_end(&run->place, 0, rc, err);
     if (rc < 0)
         goto done;

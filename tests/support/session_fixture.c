@@ -53,6 +53,8 @@ static int write_candidate(void *data, struct candidate_description *described, 
     if (rc == 0)
         rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
     file_writer_release(&writer);
+    described->has_file = rc == 0;
+    described->file = hash_bytes(text, strlen(text));
     return rc;
 }
 

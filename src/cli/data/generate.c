@@ -83,7 +83,7 @@ static int write_data(const struct command_context *context, const struct data_g
     rc = model_file_open(context, &settings->file, &model, err);
     if (rc < 0)
         return rc;
-    rc = data_loader_from_options(context, &settings->file, &loader, err);
+    rc = data_loader_from_options(context, &settings->file, model, &loader, err);
     if (rc < 0)
         goto done;
     add_rules(result, context->log, data_loader_derived(loader));

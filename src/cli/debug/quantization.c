@@ -73,7 +73,7 @@ static int measure_table(struct quantization_command *command, struct error *err
     const struct command_context *context = command->context;
     const struct debug_quantization_settings *settings = command->settings;
     struct quantization_study *study = &command->study;
-    int rc = data_loader_from_options(context, &settings->file, &study->loader, err);
+    int rc = data_loader_from_options(context, &settings->file, NULL, &study->loader, err);
 
     if (rc < 0)
         return rc;

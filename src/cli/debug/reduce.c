@@ -332,7 +332,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     rc = prepare_model(context, options, &model, &nodes, &hash, err);
     if (rc < 0)
         goto done;
-    rc = data_loader_from_options(context, &options->file, &loader, err);
+    rc = data_loader_from_options(context, &options->file, model, &loader, err);
     if (rc < 0)
         goto done;
     rc = check_data_look(context, options, model, &keep_inputs, err);

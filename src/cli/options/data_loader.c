@@ -117,8 +117,8 @@ const struct option_group data_loader_options = {
 
 /* ---- The loader ---- */
 
-/* A model that cannot be read is reported by what loads it. */
-static void derive_from_model(const struct model_file_settings *file, struct data_loader *loader)
+/* A model that cannot be read is reported by the code that loads it. */
+static void derive_from_file(const struct model_file_settings *file, struct data_loader *loader)
 {
     struct error ignored;
     struct model *model;
@@ -131,7 +131,7 @@ static void derive_from_model(const struct model_file_settings *file, struct dat
 }
 
 static int make_data_loader(const struct command_context *context, const struct model_file_settings *file,
-                            bool from_files, struct data_loader **ret, struct error *err)
+                            const struct model *loaded, bool from_files, struct data_loader **ret, struct error *err)
 {
     const struct model_values *model = &file->model;
     struct data_loader_settings settings = file->data;
@@ -150,21 +150,23 @@ static int make_data_loader(const struct command_context *context, const struct 
     settings.shapes = shapes;
     settings.shape_count = model->shapes.count;
     rc = data_loader_new(&settings, context->log, ret, err);
-    if (rc == 0)
-        derive_from_model(file, *ret);
+    if (rc == 0 && loaded != NULL)
+        data_loader_derive(*ret, loaded);
+    else if (rc == 0)
+        derive_from_file(file, *ret);
     return rc;
 }
 
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
-                             struct data_loader **ret, struct error *err)
+                             const struct model *model, struct data_loader **ret, struct error *err)
 {
-    return make_data_loader(context, file, true, ret, err);
+    return make_data_loader(context, file, model, true, ret, err);
 }
 
 int data_loader_to_generate(const struct command_context *context, const struct model_file_settings *file,
                             struct data_loader **ret, struct error *err)
 {
-    return make_data_loader(context, file, false, ret, err);
+    return make_data_loader(context, file, NULL, false, ret, err);
 }
 
 void data_loader_add_words(const struct parse *parse, struct word_list *words)

@@ -250,9 +250,9 @@ struct model_file_settings {
 };
 
 /* Creates a data loader from these options and the model's shapes, and loads the files that they name. It borrows from
- * the parse. */
+ * the parse. `model`: that file, loaded; NULL: it is read if data are to be generated. */
 int data_loader_from_options(const struct command_context *context, const struct model_file_settings *file,
-                             struct data_loader **ret, struct error *err);
+                             const struct model *model, struct data_loader **ret, struct error *err);
 
 /* Appends these options as a debug tool passes them to `run`: those that were given, and --generated-data. */
 void data_loader_add_words(const struct parse *parse, struct word_list *words);

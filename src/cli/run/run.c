@@ -304,7 +304,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
 
     first_divergence_init(&divergence);
     if (settings->count > 0)
-        rc = data_loader_from_options(context, file, &loader, err);
+        rc = data_loader_from_options(context, file, NULL, &loader, err);
     if (rc < 0)
         goto done;
     /* Running a model not once passes everywhere but in a check, where that would say that the model is good. */

@@ -356,7 +356,7 @@ done:
 static int extract_with_data(const struct surgeon_job *job, struct error *err)
 {
     struct data_loader *loader = NULL;
-    int rc = data_loader_from_options(job->context, job->file, &loader, err);
+    int rc = data_loader_from_options(job->context, job->file, job->model, &loader, err);
 
     if (rc == 0)
         rc = extract_part(job->context, job->settings, job->model, loader, err);

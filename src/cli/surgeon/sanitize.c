@@ -77,7 +77,7 @@ static int observe_shapes(const struct command_context *context, const struct su
     struct known_types known;
     struct subgraph whole;
     struct error why = {0};
-    int rc = data_loader_from_options(context, &settings->file, &loader, err);
+    int rc = data_loader_from_options(context, &settings->file, model, &loader, err);
 
     if (rc < 0)
         return rc;

@@ -419,7 +419,8 @@ int candidate_data_write(const struct reference_values *reference, const struct 
 }
 
 int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
-                    const struct candidate_paths *paths, const struct external_settings *external, struct error *err)
+                    const struct candidate_paths *paths, const struct external_settings *external,
+                    struct hash *ret_hash, struct error *err)
 {
     int rc = candidate_data_write(maker->reference, candidate, paths, err);
     struct known_types types;
@@ -428,7 +429,7 @@ int candidate_write(struct candidate_maker *maker, const struct subgraph *candid
     if (rc < 0)
         return rc;
     written = candidate_assume(maker, candidate, &types);
-    rc = model_write(&written, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, err);
+    rc = model_write(&written, paths->items[CANDIDATE_ARTIFACT], external, FILE_INTERMEDIATE, ret_hash, err);
     known_types_release(&types);
     return rc;
 }

@@ -36,9 +36,11 @@ int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, st
 /* Computes all values that candidate_write() needs. */
 int candidate_prepare(struct candidate_maker *maker, struct subgraph *candidate, struct error *err);
 
-/* Writes the prepared candidate and its data. `external` NULL: all weights are inside of the model. */
+/* Writes the prepared candidate and its data. `external` NULL: all weights are inside of the model. `ret_hash` (may be
+ * NULL): as in model_write(). */
 int candidate_write(struct candidate_maker *maker, const struct subgraph *candidate,
-                    const struct candidate_paths *paths, const struct external_settings *external, struct error *err);
+                    const struct candidate_paths *paths, const struct external_settings *external,
+                    struct hash *ret_hash, struct error *err);
 
 /* Writes the values of its inputs in the original, for `run --load-inputs`, and those of its outputs, for `run
  * --load-outputs`, of every sample, to the files in `paths`, if any. The values must be recorded. */

@@ -249,7 +249,7 @@ static int write_typed_model(struct precision_lab *lab, const char *path, struct
     struct subgraph whole;
 
     subgraph_init_whole(&whole, lab->model);
-    int rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, err);
+    int rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
     subgraph_release(&whole);
     return rc;
 }

@@ -98,7 +98,7 @@ static int write_model(const struct subgraph *whole, const char *path, struct ca
 
     if (rc == 0)
         rc = candidate_files_provide(files, whole, err);
-    return rc == 0 ? model_write(whole, path, NULL, FILE_INTERMEDIATE, err) : rc;
+    return rc == 0 ? model_write(whole, path, NULL, FILE_INTERMEDIATE, NULL, err) : rc;
 }
 
 /* Runs the model from a file, so that weights are mapped and external data are found. */

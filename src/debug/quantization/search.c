@@ -180,7 +180,7 @@ static int write_candidate_model(void *data, const char *path, struct error *err
     int rc;
 
     subgraph_init_whole(&whole, lab->model);
-    rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, err);
+    rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
     subgraph_release(&whole);
     return rc;
 }

@@ -21,7 +21,10 @@ static int write_part(void *data, struct candidate_description *candidate, const
     int rc = candidate_prepare(content->maker, &content->part, err);
 
     (void)data;
-    return rc == 0 ? candidate_write(content->maker, &content->part, paths, content->external, err) : rc;
+    if (rc == 0)
+        rc = candidate_write(content->maker, &content->part, paths, content->external, &candidate->file, err);
+    candidate->has_file = rc == 0;
+    return rc;
 }
 
 static void release_part(void *data)

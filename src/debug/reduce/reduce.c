@@ -338,7 +338,8 @@ static int leave_result(struct reduce *reduce, struct error *err)
     struct candidate_paths paths = {.items = {[CANDIDATE_ARTIFACT] = session_state(reduce->session).artifact}};
     int rc = candidate_fill(&reduce->maker, &reduce->found.bad, err);
 
-    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->found.bad, &paths, NULL, err) : rc;
+    return rc == 0 && reduce->controlled ? candidate_write(&reduce->maker, &reduce->found.bad, &paths, NULL, NULL, err)
+                                         : rc;
 }
 
 /* Logs what the minimal search has proven. */

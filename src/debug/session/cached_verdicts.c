@@ -46,18 +46,8 @@ static void ask_cache(struct debug_session *session, struct job_slot *slot)
         log_message(session->log, LOG_WARNING, "%s", why.message);
 }
 
-/* Called before the check, which may remove files. */
-static void hash_artifact(const struct session_subject *subject, struct job_slot *slot)
+bool session_look_up(struct debug_session *session, struct job_slot *slot)
 {
-    const char *path = slot->run.files.items[CANDIDATE_ARTIFACT];
-    struct error ignored; /* then the hash differs from that of the final file */
-
-    slot->has_file = subject->may_be_kept && path != NULL && hash_file(path, &slot->file, &ignored) == 0;
-}
-
-bool session_look_up(struct debug_session *session, const struct session_subject *subject, struct job_slot *slot)
-{
-    hash_artifact(subject, slot);
     hash_content(session, slot);
     if (slot->has_content)
         ask_cache(session, slot);

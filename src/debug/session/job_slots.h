@@ -28,7 +28,7 @@ struct job_slot {
     struct hash content;  /* of all files */
     struct hash question; /* key of the verdict */
     bool has_file;
-    struct hash file;       /* of the artifact alone */
+    struct hash file;       /* of the artifact alone: struct candidate_description */
     struct log_lines lines; /* log lines of writing it ahead of its turn */
     struct cached_verdict cached;
 

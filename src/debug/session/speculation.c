@@ -168,7 +168,7 @@ static bool start_ahead(struct speculation *speculation, const void *search, str
                         session_verdict_to_tell(&candidate, candidate.skip_verdict));
         return true;
     }
-    if (session_look_up(session, speculation->subject, slot)) {
+    if (session_look_up(session, slot)) {
         lookahead_learn(speculation->lookahead, key.identity, key.index, slot->cached.verdict);
         return true;
     }

@@ -116,7 +116,7 @@ int trial_check_apart(struct debug_session *session, struct trial *trial, struct
 
 /* Looks up the written candidate in the verdict cache; repeated if it was written ahead, because the failure's
  * signature may have been set since. The result is in slot->cached. */
-bool session_look_up(struct debug_session *session, const struct session_subject *subject, struct job_slot *slot);
+bool session_look_up(struct debug_session *session, struct job_slot *slot);
 void session_look_up_again(struct debug_session *session, struct job_slot *slot);
 
 /* Uses the cached verdict for the trial; or adds the trial's verdict to the cache under the slot's key. */

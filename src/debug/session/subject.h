@@ -42,6 +42,8 @@ struct candidate_description {
     int64_t num_nodes; /* recorded in the replay; -1: not recorded */
     bool has_identity; /* candidates with the same identity are the same file, which is checked once */
     struct hash identity;
+    bool has_file;                /* set by write() of a subject whose candidates `may_be_kept`: */
+    struct hash file;             /* of the artifact's bytes: equal only if they are */
     enum expectation expectation; /* with --flaky. EXPECT_AGAIN: the candidate gets a new verdict */
     void *content;                /* the tool's data for write(); released with the candidate */
     bool is_known;                /* set by the session: the debug replay has the verdict */
@@ -58,7 +60,7 @@ struct session_subject {
     const char *beside;           /* a file written next to each candidate, which the check may read instead; or NULL */
     enum search_end end;
     bool looks_into_failure; /* the tool itself runs controls if no candidate passes */
-    bool may_be_kept;        /* candidates may become the result: hashes of their files are stored, too */
+    bool may_be_kept;        /* candidates may become the result: write() sets the hashes of their files */
 
     /* Identifies the candidate that this state of `search` asks for; `ret` is zeroed, without a number of nodes, except
      * for `is_known`. Logs a description of the candidate, unless its verdict is known; the log is muted ahead of the

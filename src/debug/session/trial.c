@@ -64,6 +64,8 @@ int session_write(struct debug_session *session, const struct session_subject *s
         job_slot_drop(session->slots, slot);
     else
         *ret = slot;
+    slot->has_file = candidate->has_file;
+    slot->file = candidate->file;
     return rc;
 }
 
@@ -82,11 +84,12 @@ static int open_slot(struct debug_session *session, struct trial *trial, struct 
     } else {
         rc = session_write(session, subject, &trial->candidate, key_of(trial, 0), &trial->slot, err);
         if (trial->slot != NULL)
-            session_look_up(session, subject, trial->slot);
+            session_look_up(session, trial->slot);
     }
     log_indent(session->log, -1);
-    trial->has_file = trial->slot != NULL && trial->slot->has_file && trial->candidate.has_identity;
-    if (trial->has_file)
+    trial->has_file =
+        trial->subject->may_be_kept && trial->slot != NULL && trial->slot->has_file && trial->candidate.has_identity;
+    if (trial->has_file) /* external data are part of the identity only */
         trial->file = hash_combine(trial->candidate.identity, trial->slot->file);
     return rc;
 }

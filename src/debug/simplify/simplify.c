@@ -274,11 +274,14 @@ static void release_changed(void *changed)
 
 /* Writes the input data, if requested, of unchanged inputs. */
 static int write_model(const struct simplify *simplify, const struct subgraph *whole,
-                       const struct candidate_paths *paths, struct error *err)
+                       struct candidate_description *candidate, const struct candidate_paths *paths, struct error *err)
 {
     int rc = candidate_data_write(simplify->maker->reference, simplify->bad, paths, err);
 
-    return rc == 0 ? model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, err) : rc;
+    if (rc == 0)
+        rc = model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, &candidate->file, err);
+    candidate->has_file = rc == 0;
+    return rc;
 }
 
 static int write_trial(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
@@ -297,7 +300,7 @@ static int write_trial(void *data, struct candidate_description *candidate, cons
         return 0;
     }
     rc = complete_types(simplify, changed, err);
-    return rc == 0 ? write_model(simplify, &changed->whole, paths, err) : rc;
+    return rc == 0 ? write_model(simplify, &changed->whole, candidate, paths, err) : rc;
 }
 
 /* ---- A phase ---- */
@@ -420,8 +423,7 @@ static int write_result(void *data, struct candidate_description *candidate, con
 {
     const struct simplify *simplify = data;
 
-    (void)candidate;
-    return write_model(simplify, &simplify->now.whole, paths, err);
+    return write_model(simplify, &simplify->now.whole, candidate, paths, err);
 }
 
 static struct session_subject result_as_subject(struct simplify *simplify)

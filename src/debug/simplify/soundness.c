@@ -184,7 +184,7 @@ static int run_trial(const struct sandbox *sandbox, const struct subgraph *subgr
                                       .server_arguments = words,
                                       .timeout = LONGEST_TRIAL,
                                       .without_input = true};
-    int rc = model_write(subgraph, sandbox->path, NULL, FILE_INTERMEDIATE, err);
+    int rc = model_write(subgraph, sandbox->path, NULL, FILE_INTERMEDIATE, NULL, err);
 
     return rc == 0 ? process_run(&request, ret, err) : rc;
 }

@@ -100,9 +100,14 @@ done:
     return rc;
 }
 
+/* Pages of a mapping are released each time this many bytes of it were passed. */
+#define FORGET_STEP ((ptrdiff_t)4 << 20)
+
 /* Distinct locations in order of first use. */
 struct locations {
-    const struct model *model;
+    const char *file_name;      /* in errors */
+    const struct file_map *map; /* scanned from its start to its end; or NULL */
+    const uint8_t *forgotten;   /* its pages up to here */
     struct text_list *list;
     struct name_map met;
 };
@@ -114,7 +119,11 @@ static int add_data_location(struct locations *locations, struct span tensor, st
     int rc = tensor_proto_read(tensor, &header, err);
 
     if (rc < 0)
-        return error_context(err, "%s", locations->model->display_name);
+        return error_context(err, "%s", locations->file_name);
+    if (locations->map != NULL && tensor.data > locations->forgotten + FORGET_STEP) {
+        file_map_forget(locations->map, (size_t)(tensor.data - locations->map->data));
+        locations->forgotten = tensor.data;
+    }
     if (header.external &&
         name_map_add(&locations->met, header.place.location, (uint32_t)list->count) == (uint32_t)list->count)
         *VECTOR_APPEND(list) = header.place.location;
@@ -151,6 +160,13 @@ static int scan_message_locations(struct locations *locations, struct span messa
             rc = scan_message_locations(locations, field.bytes, fields_below(numbers), depth + 1, err);
     }
     return rc;
+}
+
+static int scan_function_locations(struct locations *locations, struct span function, struct error *err)
+{
+    int rc = scan_message_locations(locations, function, function_fields, 0, err);
+
+    return rc == 0 ? scan_message_locations(locations, function, function_default_fields, 0, err) : rc;
 }
 
 static int add_initializer_locations(struct locations *locations, const struct subgraph *subgraph, struct error *err)
@@ -193,23 +209,37 @@ static int add_node_locations(struct locations *locations, const struct subgraph
             return rc;
     }
     /* all functions, because they are written with every subgraph */
-    while (rc == 0 && model_next_function(model, &place, &function)) {
-        rc = scan_message_locations(locations, function, function_fields, 0, err);
-        if (rc == 0)
-            rc = scan_message_locations(locations, function, function_default_fields, 0, err);
-    }
+    while (rc == 0 && model_next_function(model, &place, &function))
+        rc = scan_function_locations(locations, function, err);
     return rc;
 }
 
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err)
 {
-    struct locations locations = {.model = subgraph->model, .list = ret};
+    struct locations locations = {.file_name = subgraph->model->display_name, .list = ret};
     int rc;
 
     name_map_init(&locations.met);
     rc = add_initializer_locations(&locations, subgraph, err);
     if (rc == 0)
         rc = add_node_locations(&locations, subgraph, err);
+    name_map_release(&locations.met);
+    return rc;
+}
+
+int external_data_list(const struct file_map *map, const char *file_name, struct text_list *ret, struct error *err)
+{
+    struct locations locations = {.file_name = file_name, .map = map, .forgotten = map->data, .list = ret};
+    struct wire_reader reader = wire_reader_of((struct span){map->data, map->size});
+    struct wire_field field;
+    int rc = 0;
+
+    name_map_init(&locations.met);
+    while (rc == 0 && wire_next(&reader, &field))
+        if (field.type == WIRE_BYTES && field.number == MODEL_GRAPH)
+            rc = scan_message_locations(&locations, field.bytes, graph_fields, 0, err);
+        else if (field.type == WIRE_BYTES && field.number == MODEL_FUNCTIONS)
+            rc = scan_function_locations(&locations, field.bytes, err);
     name_map_release(&locations.met);
     return rc;
 }
@@ -336,7 +366,7 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
                           struct path_list *ret_made, struct error *err)
 {
     struct text_list held_by_nodes = {0}, all = {0};
-    struct locations in_nodes = {.model = subgraph->model, .list = &held_by_nodes};
+    struct locations in_nodes = {.file_name = subgraph->model->display_name, .list = &held_by_nodes};
     int rc;
 
     name_map_init(&in_nodes.met);

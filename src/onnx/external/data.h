@@ -38,6 +38,10 @@ int external_data_path(const struct model *model, struct text location, char **r
  * must be empty on entry; the texts point into the model. */
 int external_data_locations(const struct subgraph *subgraph, struct text_list *ret, struct error *err);
 
+/* The same for all tensors of a mapped model, without indexing it, up to the first damaged field. `file_name` is for
+ * errors. */
+int external_data_list(const struct file_map *map, const char *file_name, struct text_list *ret, struct error *err);
+
 /* Mixes the content of all files that the model refers to into *hash. */
 int external_data_hash(const struct model *model, struct hash *hash, struct error *err);
 

@@ -137,6 +137,23 @@ int pieces_write(const struct piece_list *list, const struct file_map *map, stru
     return 0;
 }
 
+struct hash pieces_hash(const struct piece_list *list, const struct file_map *map)
+{
+    struct hash ret = {0};
+
+    for (size_t i = 0; i < list->pieces.count; i++) {
+        const struct piece *piece = &list->pieces.items[i];
+        const struct span bytes = piece->bytes;
+        const uint64_t place[] = {(uintptr_t)bytes.data, bytes.size, piece->narrowed};
+
+        if (map != NULL && file_map_holds(map, bytes.data, bytes.size))
+            ret = hash_combine(ret, hash_bytes(place, sizeof(place)));
+        else
+            ret = hash_combine(ret, hash_bytes(bytes.data, bytes.size));
+    }
+    return ret;
+}
+
 void pieces_copy(const struct piece_list *list, uint8_t *ret)
 {
     for (size_t i = 0; i < list->pieces.count; i++) {

@@ -7,6 +7,7 @@
 #define ONNX_PROTO_PIECES_H
 
 #include "base/container/arena.h"
+#include "base/hash.h"
 #include "base/text/text.h"
 #include "base/file/file.h"
 #include "tensor/values/data_type.h"
@@ -34,6 +35,10 @@ void pieces_add_all(struct piece_list *list, const struct piece_list *from);
 void pieces_add_copy(struct piece_list *list, const void *data, size_t size);
 void pieces_add_field(struct piece_list *list, uint32_t number, struct span content); /* tag, length, content */
 void pieces_add_header(struct piece_list *list, uint32_t number, uint64_t size);      /* tag and length alone */
+
+/* Equal hashes: the lists write the same bytes, as long as the mapped file is unchanged. Pieces of `map` (may be NULL)
+ * are hashed by their place in it, without reading them. */
+struct hash pieces_hash(const struct piece_list *list, const struct file_map *map);
 
 /* Writes all pieces. Large pieces of `map` (may be NULL) are copied by the kernel. */
 int pieces_write(const struct piece_list *list, const struct file_map *map, struct file_writer *writer,

@@ -306,7 +306,7 @@ static int write_outer_fields(void *data, const struct initializer *initializer,
 
 /* Returns 1 if the file would be too large without external data. */
 static int write_model_once(const struct subgraph *subgraph, const char *path, const struct external_settings *settings,
-                            enum file_durability durability, struct error *err)
+                            enum file_durability durability, struct hash *ret_hash, struct error *err)
 {
     struct piece_list graph SCOPED(pieces_release) = {0};
     struct piece_list file SCOPED(pieces_release) = {0};
@@ -340,6 +340,8 @@ static int write_model_once(const struct subgraph *subgraph, const char *path, c
     if (rc < 0)
         goto done;
     rc = file_writer_commit(&writer, durability, err);
+    if (ret_hash != NULL)
+        *ret_hash = pieces_hash(&file, &subgraph->model->map);
 done:
     file_writer_release(&writer);
     external_save_free(external, rc == 0);
@@ -347,12 +349,12 @@ done:
 }
 
 int model_write(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
-                enum file_durability durability, struct error *err)
+                enum file_durability durability, struct hash *ret_hash, struct error *err)
 {
     static const struct external_settings forced = {.save = true, .threshold = 1024};
-    int rc = write_model_once(subgraph, path, external, durability, err);
+    int rc = write_model_once(subgraph, path, external, durability, ret_hash, err);
 
-    return rc == 1 ? write_model_once(subgraph, path, &forced, durability, err) : rc;
+    return rc == 1 ? write_model_once(subgraph, path, &forced, durability, ret_hash, err) : rc;
 }
 
 int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err)
@@ -393,7 +395,7 @@ int model_save(const struct subgraph *subgraph, const char *path, const struct e
     if (!ignore_external_data)
         rc = provide_subgraph_data(subgraph, path, &made, err);
     if (rc == 0)
-        rc = model_write(subgraph, path, external, FILE_DURABLE, err);
+        rc = model_write(subgraph, path, external, FILE_DURABLE, NULL, err);
     if (rc < 0)
         path_list_remove(&made);
     return rc;

@@ -12,9 +12,10 @@
 #include "onnx/external/save.h"
 
 /* Writes `subgraph` to `path`. Graph outputs of unknown type are written without a type. ONNX files are limited to 2
- * GB: a larger one gets external data even if `external` (may be NULL) does not request it. */
+ * GB: a larger one gets external data even if `external` (may be NULL) does not request it. `ret_hash` (may be NULL) is
+ * the file's pieces_hash(), without external data. */
 int model_write(const struct subgraph *subgraph, const char *path, const struct external_settings *external,
-                enum file_durability durability, struct error *err);
+                enum file_durability durability, struct hash *ret_hash, struct error *err);
 
 /* Like model_write(), to malloc'd memory, without external data. */
 int model_write_memory(const struct subgraph *subgraph, char **ret, size_t *ret_size, struct error *err);

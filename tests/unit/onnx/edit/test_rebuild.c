@@ -463,7 +463,7 @@ static void made_constant_goes_into_external_data(void **state)
     tensor_borrow(DATA_FLOAT32, &two, pair, sizeof(pair), &tensor);
     assert_int_equal(model_set_tensor(model, fixture_value(model, "w"), &tensor, &err), 0);
     subgraph_init_whole(&whole, model);
-    if (model_write(&whole, "out.onnx", &settings, FILE_INTERMEDIATE, &err) < 0)
+    if (model_write(&whole, "out.onnx", &settings, FILE_INTERMEDIATE, NULL, &err) < 0)
         fail_msg("%s", err.message);
     assert_int_equal(file_read("out.onnx.data", 1 << 20, &bytes, &size, &err), 0);
     assert_int_equal(size, sizeof(pair));

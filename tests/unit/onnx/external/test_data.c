@@ -200,6 +200,16 @@ static void missing_file_is_named_with_the_option_that_helps(void **state)
 }
 
 /* Joins the locations with blanks. */
+static void join_locations(const struct text_list *locations, struct string_builder *ret)
+{
+    string_clear(ret);
+    for (size_t i = 0; i < locations->count; i++) {
+        string_add(ret, i > 0 ? " " : "");
+        string_add_text(ret, locations->items[i]);
+    }
+    free(locations->items);
+}
+
 static void list_locations(const struct subgraph *subgraph, struct string_builder *ret)
 {
     struct text_list locations = {0};
@@ -207,12 +217,34 @@ static void list_locations(const struct subgraph *subgraph, struct string_builde
 
     if (external_data_locations(subgraph, &locations, &err) < 0)
         fail_msg("%s", err.message);
-    string_clear(ret);
-    for (size_t i = 0; i < locations.count; i++) {
-        string_add(ret, i > 0 ? " " : "");
-        string_add_text(ret, locations.items[i]);
-    }
-    free(locations.items);
+    join_locations(&locations, ret);
+}
+
+static void list_locations_of_file(const char *name, struct string_builder *ret)
+{
+    const char *path = fixture_path(name);
+    struct text_list locations = {0};
+    struct file_map map;
+    struct error err = {0};
+
+    if (file_map_open(path, &map, &err) < 0 || external_data_list(&map, path, &locations, &err) < 0)
+        fail_msg("%s", err.message);
+    join_locations(&locations, ret);
+    file_map_release(&map);
+}
+
+static void files_of_all_tensors_are_listed_without_an_index(void **state)
+{
+    struct string_builder text;
+
+    string_init(&text);
+    list_locations_of_file("external_data_in_a_body.onnx", &text);
+    assert_string_equal(text.data, "weights.data more/weights.data");
+    list_locations_of_file("external_data_in_a_function.onnx", &text);
+    assert_string_equal(text.data, "weights.data");
+    list_locations_of_file("identity.onnx", &text);
+    assert_int_equal(text.size, 0);
+    string_release(&text);
 }
 
 static void files_of_initializers_and_bodies_are_listed(void **state)
@@ -445,6 +477,7 @@ int main(void)
         IN_SCRATCH(links_that_lead_out_of_the_folder_are_refused),
         IN_SCRATCH(links_within_the_folder_are_followed),
         IN_SCRATCH(missing_file_is_named_with_the_option_that_helps),
+        cmocka_unit_test(files_of_all_tensors_are_listed_without_an_index),
         cmocka_unit_test(files_of_initializers_and_bodies_are_listed),
         cmocka_unit_test(files_of_functions_are_listed_for_every_part),
         cmocka_unit_test(initializer_that_is_only_an_output_is_listed),

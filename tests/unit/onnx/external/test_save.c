@@ -22,7 +22,7 @@ static int save(const struct external_settings *settings, struct error *err)
     int rc;
 
     subgraph_init_whole(&whole, model);
-    rc = model_write(&whole, "model.onnx", settings, FILE_INTERMEDIATE, err);
+    rc = model_write(&whole, "model.onnx", settings, FILE_INTERMEDIATE, NULL, err);
     subgraph_release(&whole);
     model_free(model);
     return rc;
@@ -168,7 +168,7 @@ static void type_that_is_not_known_here_survives(void **state)
     if (model_parse(file, "test", &model, &err) < 0)
         fail_msg("%s", err.message);
     subgraph_init_whole(&whole, model);
-    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, &err), 0);
+    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, NULL, &err), 0);
     subgraph_release(&whole);
     model_free(model);
     assert_true(scratch_file_is("model.onnx.data", "abcdef"));
@@ -234,12 +234,12 @@ static void data_that_the_model_refers_to_are_not_replaced(void **state)
     scratch_file("weights.data", "what the model refers to");
     assert_int_equal(model_open(fixture_path("external_weights_and_others.onnx"), ".", &model, &err), 0);
     subgraph_init_whole(&whole, model);
-    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, &err), ERR_EXISTS);
+    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, NULL, &err), ERR_EXISTS);
     assert_non_null(strstr(err.message, "'./weights.data' contains external data of this model"));
     assert_true(scratch_file_is("weights.data", "what the model refers to"));
     assert_int_equal(scratch_count("."), 1);
     settings.file_name = "others.data";
-    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, &err), 0);
+    assert_int_equal(model_write(&whole, "model.onnx", &settings, FILE_INTERMEDIATE, NULL, &err), 0);
     assert_true(scratch_file_is("weights.data", "what the model refers to"));
     subgraph_release(&whole);
     model_free(model);

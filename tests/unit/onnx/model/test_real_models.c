@@ -66,7 +66,7 @@ static void whole_models_are_the_same_messages_again(void **state)
         struct error err = {0};
 
         subgraph_init_whole(&whole, model);
-        if (model_write(&whole, path, NULL, FILE_INTERMEDIATE, &err) < 0)
+        if (model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, &err) < 0)
             fail_msg("%s", err.message);
         subgraph_release(&whole);
         model_free(model);

@@ -49,6 +49,34 @@ static void made_up_bytes_are_kept(void **state)
     pieces_release(&list);
 }
 
+/* The hash of two pieces: `mapped`, and a copy of `made`. */
+static struct hash hash_of(struct span mapped, const char *made, const struct file_map *map)
+{
+    struct piece_list list;
+    struct hash ret;
+
+    pieces_init(&list);
+    pieces_add(&list, mapped);
+    pieces_add_copy(&list, made, strlen(made));
+    ret = pieces_hash(&list, map);
+    pieces_release(&list);
+    return ret;
+}
+
+static void hash_follows_places_in_the_mapping_and_new_bytes(void **state)
+{
+    static const uint8_t file[] = "abcabc";
+    const struct file_map map = {.data = file, .size = 6, .fd = 0};
+    struct hash hash = hash_of((struct span){file, 3}, "new", &map);
+
+    assert_true(hash_equal(hash, hash_of((struct span){file, 3}, "new", &map)));
+    assert_false(hash_equal(hash, hash_of((struct span){file + 3, 3}, "new", &map)));
+    assert_false(hash_equal(hash, hash_of((struct span){file, 2}, "new", &map)));
+    assert_false(hash_equal(hash, hash_of((struct span){file, 3}, "old", &map)));
+    assert_true(
+        hash_equal(hash_of((struct span){file, 3}, "new", NULL), hash_of((struct span){file + 3, 3}, "new", NULL)));
+}
+
 /* Writes the pieces to "written" and compares. */
 static void assert_written(const struct piece_list *list, const struct file_map *map)
 {
@@ -147,6 +175,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(neighbouring_pieces_are_joined),
         cmocka_unit_test(made_up_bytes_are_kept),
+        cmocka_unit_test(hash_follows_places_in_the_mapping_and_new_bytes),
         IN_SCRATCH(small_and_large_pieces_of_a_file_come_out_in_order),
         IN_SCRATCH(many_scattered_pieces_come_out_in_order),
         IN_SCRATCH(piece_that_goes_on_behind_the_mapping_is_not_read_from_the_file),

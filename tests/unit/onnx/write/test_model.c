@@ -40,7 +40,7 @@ static void write_file(const struct subgraph *subgraph)
 {
     struct error err = {0};
 
-    if (model_write(subgraph, "written.onnx", NULL, FILE_INTERMEDIATE, &err) < 0)
+    if (model_write(subgraph, "written.onnx", NULL, FILE_INTERMEDIATE, NULL, &err) < 0)
         fail_msg("%s", err.message);
 }
 
@@ -89,7 +89,7 @@ static void whole_model_is_the_same_message_again(void **state)
 
         snprintf(path, sizeof(path), "%s.onnx", models[i]);
         subgraph_init_whole(&whole, model);
-        if (model_write(&whole, path, NULL, FILE_INTERMEDIATE, &err) < 0)
+        if (model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, &err) < 0)
             fail_msg("%s", err.message);
         subgraph_release(&whole);
         model_free(model);
@@ -545,7 +545,7 @@ static void file_that_cannot_be_finished_is_not_left_behind(void **state)
     small = (struct rlimit){.rlim_cur = 100, .rlim_max = before.rlim_max};
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
-    assert_int_equal(model_write(&whole, "written.onnx", NULL, FILE_INTERMEDIATE, &err), ERR_IO);
+    assert_int_equal(model_write(&whole, "written.onnx", NULL, FILE_INTERMEDIATE, NULL, &err), ERR_IO);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
     assert_int_equal(scratch_count("."), 0);
     subgraph_release(&whole);
