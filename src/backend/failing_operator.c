@@ -51,6 +51,35 @@ static bool find_form(const char *message, const char *before, const char *behin
     return end > begin && strncmp(end, behind, strlen(behind)) == 0;
 }
 
+/* TensorRT's parser, as tensorrt_report_parser_error() has it: "node 3 'name' (Less), in the function f: reason" */
+static bool find_parsed_node(const char *message, struct text *ret)
+{
+    const char *begin = strstr(message, "TensorRT's parser refuses node "), *end;
+
+    while (begin != NULL && (begin = strstr(begin, " (")) != NULL) {
+        begin += 2;
+        for (end = begin; is_part_of_name(*end);)
+            end++;
+        *ret = (struct text){begin, (size_t)(end - begin)};
+        if (end > begin && end[0] == ')' && (end[1] == ':' || end[1] == ','))
+            return true;
+    }
+    return false;
+}
+
+bool failing_functions(const char *message, struct text *ret)
+{
+    static const char before[] = "), in the function ";
+    const char *begin = strstr(message, before), *end;
+
+    if (begin == NULL)
+        return false;
+    begin += strlen(before);
+    end = strstr(begin, ": ");
+    *ret = (struct text){begin, end != NULL ? (size_t)(end - begin) : strlen(begin)};
+    return true;
+}
+
 static void strip_fused(struct text *name)
 {
     static const char prefix[] = "Fused";
@@ -62,7 +91,7 @@ static void strip_fused(struct text *name)
 
 bool failing_operator(const char *message, struct text *ret)
 {
-    bool found = find_unregistered(message, ret);
+    bool found = find_parsed_node(message, ret) || find_unregistered(message, ret);
 
     for (size_t i = 0; !found && i < ARRAY_LEN(forms); i++)
         found = find_form(message, forms[i].before, forms[i].behind, ret);

@@ -25,9 +25,12 @@ enum error_code {
     ERR_DEVICE_MEMORY = -10,
 };
 
+#define ERROR_OF_PARSER 1000 /* runtimes and their parsers number errors independently */
+
 struct error {
     int code; /* 0 or an `enum error_code` */
-    /* error code of the third-party library that failed; -N: signal N. 0: unknown (set by error_set()) */
+    /* error code of the third-party library that failed, or ERROR_OF_PARSER + that of its parser; -N: signal N.
+     * 0: unknown (set by error_set()) */
     int foreign_code;
     char message[2048]; /* one sentence without a full stop or line breaks; truncated when longer */
 };

@@ -65,3 +65,14 @@ passes()
     [[ $stderr == *'--fp16: types are those of the model in TensorRT 11.1.0: `polygraphy debug precision` with the same option'* ]]
     [ ! -e typed ]
 }
+
+@test "debug precision: a build that fails is no failed check, and an error where the check has to pass" {
+    local release
+    make_model overflow
+    for release in 8.6 11.1; do
+        use_release "$release"
+        TENSORRT_STAND_IN_FAULTS=build-fails run --separate-stderr polygraphy debug precision overflow.onnx --fp16 --check true
+        [ "$status" -eq 1 ]
+        [[ $stderr == *'[!] there is nothing to compare with, because no engine with all layers in higher precision could be made: TensorRT could not build an engine: '* ]]
+    done
+}

@@ -36,7 +36,7 @@ struct tensorrt_products {
  * engine is loaded on the GPU. Warnings and errors of TensorRT go to settings->log.
  *
  * ERR_UNSUPPORTED for what this release of TensorRT does not have, ERR_INVALID for names and values that make no sense,
- * ERR_BACKEND when the parser (foreign_code: TENSORRT_PARSER_CODE + its code) or the builder refuses the model
+ * ERR_BACKEND when the parser (foreign_code: ERROR_OF_PARSER + its code) or the builder refuses the model
  * (foreign_code: its code), and when it crashes; ERR_DEVICE_MEMORY: the GPU has too little memory; ERR_INTERRUPTED. */
 int tensorrt_build(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
                    struct tensorrt_products *ret, struct error *err);

@@ -69,7 +69,7 @@ int tensorrt_report_parser_error(void *error, int32_t count, const char *what, s
         string_add_format(&text, "; and %d more errors", count - 1);
     error_set(err, ERR_BACKEND, "%s", text.data);
     if (err != NULL)
-        err->foreign_code = TENSORRT_PARSER_CODE + TENSORRT_GET(IParserError, code, error);
+        err->foreign_code = ERROR_OF_PARSER + TENSORRT_GET(IParserError, code, error);
     return ERR_BACKEND;
 }
 

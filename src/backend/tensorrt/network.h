@@ -11,9 +11,6 @@ struct tensorrt_network {
     void *builder, *network, *parser;
 };
 
-/* Added to IParserError's code as the foreign_code of an error, so that it differs from ErrorCode of an operation. */
-#define TENSORRT_PARSER_CODE 1000
-
 /* Fills `err` with an IParserError, the first of `count`: `what`, then node, operator, function and TensorRT's text.
  * ERR_BACKEND. */
 int tensorrt_report_parser_error(void *error, int32_t count, const char *what, struct error *err);

@@ -295,7 +295,8 @@ static int report_precision(struct precision_command *command, const struct prec
                                       .values = command->values,
                                       .by_casts = command->form == PRECISION_TYPED_ENGINES,
                                       .half = enabled[PRECISION_FLOAT16] ? DATA_FLOAT16 : DATA_BFLOAT16,
-                                      .iterations = state.passed + state.failed};
+                                      .iterations = state.passed + state.failed,
+                                      .skipped = state.skipped};
     const char *output = command->values->output_onnx;
     struct precision_costs costs, before;
     struct precision_errors errors = {0};

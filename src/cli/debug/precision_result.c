@@ -1,6 +1,7 @@
 /* cli/debug/precision_result.c: see precision_result.h. */
 #include "cli/debug/precision_result.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -38,7 +39,14 @@ static void add_evidence(const struct precision_report *report, struct result *r
     const char *high = data_type_name(report->values->high);
     size_t chosen = bitset_count(&report->result->chosen), added = bitset_count(&report->result->added);
 
-    if (report->result->is_minimal)
+    if (report->skipped > 0)
+        result_add_line(ret, RESULT_NOT_TESTED,
+                        "%" PRId64 " candidates, which could not be built or whose check was inconclusive",
+                        report->skipped);
+    if (report->result->is_minimal && report->skipped > 0)
+        result_add_line(ret, RESULT_EVIDENCE, "passes with these layers in %s; no candidate without one of them passes",
+                        high);
+    else if (report->result->is_minimal)
         result_add_line(ret, RESULT_EVIDENCE,
                         chosen == 1 ? "passes with it in %s; fails without"
                                     : "passes with these layers in %s; fails if any single one of them is left out",

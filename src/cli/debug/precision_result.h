@@ -17,7 +17,7 @@ struct precision_report {
     const struct precision_costs *without_added; /* without layers that are in higher precision only to save Casts */
     const struct precision_errors *errors;       /* NULL: not measured */
     enum data_type half;                         /* the lower precision of `errors` */
-    int64_t iterations;
+    int64_t iterations, skipped;
 };
 
 /* Fills the answer: layers and ONNX nodes that need the higher precision, how to build with them, costs, and the

@@ -1,26 +1,53 @@
 /* debug/check/failure_reason.c: see failure_reason.h. */
 #include "debug/check/failure_reason.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "backend/failing_operator.h"
+#include "base/memory.h"
 
-/* False if the reason is unknown. */
-static bool describe_refusal(const struct error *err, char ret[PROCESS_REASON_SIZE])
+static void add_code(int code, struct string_builder *ret)
 {
-    struct text operator= {0};
-    int length = 0;
+    if (code < 0)
+        string_add_format(ret, "signal %d (%s)", -code, strsignal(-code));
+    else if (code >= ERROR_OF_PARSER)
+        string_add_format(ret, "error %d of the parser", code - ERROR_OF_PARSER);
+    else if (code > 0)
+        string_add_format(ret, "error %d of the runtime", code);
+}
 
-    if (err->foreign_code < 0)
-        length =
-            snprintf(ret, PROCESS_REASON_SIZE, "signal %d (%s)", -err->foreign_code, strsignal(-err->foreign_code));
-    else if (err->foreign_code > 0)
-        length = snprintf(ret, PROCESS_REASON_SIZE, "error %d of the runtime", err->foreign_code);
-    if (failing_operator(err->message, &operator) && length < PROCESS_REASON_SIZE)
-        length += snprintf(ret + length, PROCESS_REASON_SIZE - (size_t)length, "%s" TEXT_FORMAT, length > 0 ? ", " : "",
-                           TEXT_ARGS(operator));
-    return length > 0;
+/* The message without what differs between two models: numbers, and names in quotes. */
+static void add_message(const char *message, struct string_builder *ret)
+{
+    char before = ' ';
+
+    string_add(ret, "message: ");
+    for (const char *at = message; *at != '\0'; at++) {
+        const char *end = *at == '\'' && !isalnum((unsigned char)before) ? strchr(at + 1, '\'') : NULL;
+
+        before = *at;
+        if (end != NULL)
+            at = end;
+        else if (!isdigit((unsigned char)*at) && (*at != ' ' || ret->data[ret->size - 1] != ' '))
+            string_add_char(ret, *at);
+    }
+}
+
+void failure_reason_of(const struct error *err, char ret[PROCESS_REASON_SIZE])
+{
+    struct text name;
+    SCOPED_STRING(text);
+
+    add_code(err->foreign_code, &text);
+    if (failing_operator(err->message, &name))
+        string_add_format(&text, "%s" TEXT_FORMAT, text.size > 0 ? ", " : "", TEXT_ARGS(name));
+    if (failing_functions(err->message, &name))
+        string_add_format(&text, " in " TEXT_FORMAT, TEXT_ARGS(name));
+    if (text.size == 0)
+        add_message(err->message, &text);
+    snprintf(ret, PROCESS_REASON_SIZE, "%s", text.data);
 }
 
 void failure_reason_read(const struct error_file *file, char ret[PROCESS_REASON_SIZE])
@@ -28,11 +55,7 @@ void failure_reason_read(const struct error_file *file, char ret[PROCESS_REASON_
     struct error_record record;
 
     ret[0] = '\0';
-    for (size_t i = 0; error_file_read(file, i, &record); i++) {
-        char reason[PROCESS_REASON_SIZE];
-
-        if (record.kind == RECORD_ERROR && (record.error.code == ERR_BACKEND || record.error.code == ERR_MEMORY) &&
-            describe_refusal(&record.error, reason))
-            memcpy(ret, reason, sizeof(reason));
-    }
+    for (size_t i = 0; error_file_read(file, i, &record); i++)
+        if (record.kind == RECORD_ERROR && (record.error.code == ERR_BACKEND || record.error.code == ERR_MEMORY))
+            failure_reason_of(&record.error, ret);
 }

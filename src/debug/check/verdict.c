@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "debug/check/failure_reason.h"
+
 /* --check-timeout auto: this factor times the duration of the first run, within these bounds, in seconds. */
 #define AUTO_TIMEOUT_FACTOR 10
 #define AUTO_TIMEOUT_SHORTEST 1.0
@@ -178,6 +180,39 @@ static void warn_of_hangs(struct judge *judge)
         timed_out, runs);
 }
 
+/* The first failure is the one that is searched for; another one is inconclusive. Returns whether it is another. */
+static bool compare_failure(struct judge *judge, struct outcome *outcome)
+{
+    bool other;
+
+    if (judge->rules.compare_failures && outcome->verdict == VERDICT_FAIL && !judge->has_failure)
+        judge_expect_failure(judge, outcome->signature, outcome->reason);
+    other = is_other_failure(judge, outcome);
+    if (other) {
+        outcome->verdict = VERDICT_SKIP;
+        log_other_failure(judge, outcome);
+    }
+    return other;
+}
+
+enum verdict judge_unmade(struct judge *judge, const struct error *why)
+{
+    const struct check_rules *rules = &judge->rules;
+    struct outcome outcome = {.signature = CHECK_NOT_RUN_CODE, .reason = ""};
+    char reason[PROCESS_REASON_SIZE];
+
+    outcome.verdict = check_rules_verdict(rules, CHECK_NOT_RUN_CODE, false);
+    if (outcome.verdict == VERDICT_FAIL && !rules->by_pattern) {
+        failure_reason_of(why, reason);
+        if (rules->compare_reasons)
+            outcome.reason = reason;
+        compare_failure(judge, &outcome);
+        return outcome.verdict;
+    }
+    log_message(judge->log, LOG_WARNING, "Inconclusive: the options define failures of the check, which did not run");
+    return VERDICT_SKIP;
+}
+
 int judge_run(struct judge *judge, const struct process_result *result, enum verdict *ret, struct error *err)
 {
     const struct check_rules *rules = &judge->rules;
@@ -188,13 +223,7 @@ int judge_run(struct judge *judge, const struct process_result *result, enum ver
     rc = find_outcome(judge, result, &outcome, err);
     if (rc < 0)
         return rc;
-    if (rules->compare_failures && outcome.verdict == VERDICT_FAIL && !judge->has_failure)
-        judge_expect_failure(judge, outcome.signature, outcome.reason);
-    other = is_other_failure(judge, &outcome);
-    if (other) {
-        outcome.verdict = VERDICT_SKIP;
-        log_other_failure(judge, &outcome);
-    }
+    other = compare_failure(judge, &outcome);
     check_report(rules, &judge->display, result, outcome.verdict, judge->shell && !judge->ran, judge->log);
     check_evidence_add(&judge->evidence, result,
                        check_report_shows_all(&judge->display, result, outcome.verdict, judge->log));

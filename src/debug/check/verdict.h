@@ -62,6 +62,11 @@ void judge_expect_failure(struct judge *judge, int code, const char *reason);
  * */
 int judge_run(struct judge *judge, const struct process_result *result, enum verdict *ret, struct error *err);
 
+/* The verdict on a candidate that could not be built, for which the check did not run: as on a check whose runtime
+ * rejects the model (CHECK_NOT_RUN_CODE) for the reason in `why`. A failure only if it is the one that is searched for;
+ * otherwise inconclusive, which is logged. */
+enum verdict judge_unmade(struct judge *judge, const struct error *why);
+
 /* The verdict that judge_run() would give now, without a log and without changing the judge. */
 enum verdict judge_foresee(const struct judge *judge, const struct process_result *result);
 

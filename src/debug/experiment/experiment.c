@@ -13,6 +13,7 @@ struct experiment_request {
     struct experiment *experiment;
     const struct bitset *set;
     const struct experiment_search *search;
+    const char *must_be_made; /* name of an end that has to pass; NULL: the candidate may be rejected */
 };
 
 struct item_set {
@@ -52,31 +53,41 @@ static int identify_set(void *data, const void *search, struct candidate_descrip
     return 0;
 }
 
+/* Nothing is known of a candidate for which the GPU has too little memory. Ahead of its turn none has a verdict. */
+static void judge_unmade_set(struct experiment *experiment, struct candidate_description *candidate,
+                             const struct error *why)
+{
+    log_message(experiment->log, LOG_WARNING, "%s", why->message);
+    log_message(experiment->log, LOG_WARNING, "Failed to create network or engine, continuing to the next iteration.");
+    candidate->action = CANDIDATE_SKIP;
+    candidate->skip_verdict = why->code == ERR_DEVICE_MEMORY || candidate->is_ahead
+                                  ? VERDICT_SKIP
+                                  : session_judge_unmade(experiment->session, why);
+}
+
 static int make_set(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
                     struct error *err)
 {
     const struct item_set *content = candidate->content;
+    const struct experiment_request *request = data;
     struct experiment *experiment = content->experiment;
     const struct experiment_items *items = experiment->items;
     int rc = 0;
 
-    (void)data;
     (void)paths;
     if (experiment->made != content) {
         experiment->made = NULL;
         rc = items->make(items->data, &content->set, err);
     }
-    if (items->fails_unmade && (rc == ERR_BACKEND || rc == ERR_UNSUPPORTED || rc == ERR_DEVICE_MEMORY)) {
-        log_message(experiment->log, LOG_WARNING, "%s", err->message);
-        log_message(experiment->log, LOG_WARNING,
-                    "Failed to create network or engine, continuing to the next iteration.");
-        candidate->action = CANDIDATE_SKIP;
-        candidate->skip_verdict = rc == ERR_DEVICE_MEMORY ? VERDICT_SKIP : VERDICT_FAIL;
-        return 0;
-    }
     if (rc == 0)
         experiment->made = content;
-    return rc;
+    if (!items->fails_unmade || (rc != ERR_BACKEND && rc != ERR_UNSUPPORTED && rc != ERR_DEVICE_MEMORY))
+        return rc;
+    if (request->must_be_made != NULL)
+        return error_context(err, "there is nothing to compare with, because no %s with %s could be made", items->kind,
+                             request->must_be_made);
+    judge_unmade_set(experiment, candidate, err);
+    return 0;
 }
 
 static int save_set(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,
@@ -117,7 +128,8 @@ static struct session_subject subject_of(struct experiment_request *request)
 int experiment_check(struct experiment *experiment, const struct bitset *set, struct check_request request,
                      enum verdict *ret, struct error *err)
 {
-    struct experiment_request asked = {.experiment = experiment, .set = set};
+    struct experiment_request asked = {
+        .experiment = experiment, .set = set, .must_be_made = request.role == ROLE_GOOD_END ? request.what : NULL};
     struct session_subject subject = subject_of(&asked);
 
     return session_check(experiment->session, &subject, request, ret, err);

@@ -30,8 +30,8 @@ struct experiment_items {
     enum expectation expectation; /* of candidates that a search asks for */
     bool confirms_always; /* the verdict on an answer is confirmed even if this session has checked it, unless with
                            * --flaky */
-    /* A candidate that make() rejects (ERR_BACKEND, ERR_UNSUPPORTED) fails; one for which a GPU has too little memory
-     * is skipped. Otherwise these are errors. */
+    /* A candidate that make() rejects (ERR_BACKEND, ERR_UNSUPPORTED) has the verdict of session_judge_unmade(), and one
+     * for which a GPU has too little memory is skipped; the end that has to pass is an error. False: all are errors. */
     bool fails_unmade;
 
     /* Identity of the candidate. NULL: the set itself. */

@@ -63,8 +63,9 @@ struct precision_target {
      * of each layer, from 1; 0: none. Returns the number of sets. NULL: none. */
     uint32_t (*savings)(void *data, const struct bitset *chosen, uint32_t *ret);
 
-    /* Creates the candidate for write(), with these layers chosen, a subset of the lowered ones. ERR_BACKEND and
-     * ERR_UNSUPPORTED are a failed iteration; other errors, which all candidates would have, end the session. */
+    /* Creates the candidate for write(), with these layers chosen, a subset of the lowered ones. After ERR_BACKEND
+     * and ERR_UNSUPPORTED the candidate fails if the failure that is searched for is the same, and is skipped
+     * otherwise; other errors, which all candidates would have, end the session. */
     int (*prepare)(void *data, const struct bitset *chosen, struct error *err);
     int (*write)(void *data, const char *path, struct error *err);
     const char *saving; /* logged before a path: "Saving engine to" */

@@ -364,6 +364,11 @@ struct session_state session_state(const struct debug_session *session)
     };
 }
 
+enum verdict session_judge_unmade(struct debug_session *session, const struct error *why)
+{
+    return judge_unmade(session->judge, why);
+}
+
 bool session_has_seen(const struct debug_session *session, struct hash identity, enum verdict *ret)
 {
     const struct seen_candidate *seen = seen_candidates_find(&session->history.candidates, identity);

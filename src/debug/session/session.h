@@ -54,6 +54,9 @@ struct session_state {
 /* The pointers are valid until session_free(). */
 struct session_state session_state(const struct debug_session *session);
 
+/* The verdict on a candidate that could not be built: see judge_unmade(). */
+enum verdict session_judge_unmade(struct debug_session *session, const struct error *why);
+
 /* Whether a candidate with this identity was checked (or replayed); sets its verdict. */
 bool session_has_seen(const struct debug_session *session, struct hash identity, enum verdict *ret);
 

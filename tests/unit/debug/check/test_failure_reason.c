@@ -41,7 +41,7 @@ static void the_tool_hears_what_the_last_run_has_told(void **state)
     assert_string_equal(said, "error 1 of the runtime, Gemm");
 }
 
-static void signals_and_operators_alone_are_reasons_and_silence_is_none(void **state)
+static void codes_operators_and_messages_are_reasons(void **state)
 {
     static const struct {
         int code;
@@ -49,7 +49,10 @@ static void signals_and_operators_alone_are_reasons_and_silence_is_none(void **s
     } cases[] = {
         {-11, "the process of a runner was ended", "signal 11 (Segmentation fault)"},
         {0, "layer 'x': while running Conv node", "Conv"},
-        {0, "no reason at all", ""},
+        {1005, "TensorRT's parser refuses node 3 'a (b)' (Less), in the function f of g: it fails (code 5)",
+         "error 5 of the parser, Less in f of g"},
+        {0, "TensorRT's builder fails: layer 'conv1' has 3 inputs",
+         "message: TensorRT's builder fails: layer has inputs"},
     };
 
     for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
@@ -86,7 +89,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_tool_hears_what_the_last_run_has_told),
-        cmocka_unit_test(signals_and_operators_alone_are_reasons_and_silence_is_none),
+        cmocka_unit_test(codes_operators_and_messages_are_reasons),
         cmocka_unit_test(a_file_with_another_mark_is_left_alone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

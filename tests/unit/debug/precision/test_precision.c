@@ -117,19 +117,24 @@ static void init(struct fixture *fixture, enum precision_mode mode, const char *
     captured_log_init(&fixture->log);
 }
 
+static struct precision_target target_of(struct fake_target *target)
+{
+    return (struct precision_target){.data = target,
+                                     .count = LAYERS,
+                                     .name = name_of,
+                                     .is_lowered = is_lowered,
+                                     .score = score,
+                                     .range = range_of,
+                                     .savings = savings,
+                                     .prepare = prepare,
+                                     .write = write_candidate,
+                                     .saving = "Saving candidate to",
+                                     .insist = insist};
+}
+
 static void run_session(struct fixture *fixture)
 {
-    struct precision_target target = {.data = &fixture->target,
-                                      .count = LAYERS,
-                                      .name = name_of,
-                                      .is_lowered = is_lowered,
-                                      .score = score,
-                                      .range = range_of,
-                                      .savings = savings,
-                                      .prepare = prepare,
-                                      .write = write_candidate,
-                                      .saving = "Saving candidate to",
-                                      .insist = insist};
+    struct precision_target target = target_of(&fixture->target);
     struct debug_session *session;
 
     if (session_new(&fixture->session, NULL, &fixture->log.log, &session, &fixture->err) < 0 ||
@@ -317,6 +322,42 @@ static void failed_build_is_a_failed_iteration(void **state)
     release(&fixture);
 }
 
+/* The check of the low end fails with exit code 1: a failed build is another failure, which nothing is known of. */
+static void failed_build_is_not_the_failure_that_is_searched_for(void **state)
+{
+    struct fixture fixture;
+
+    init(&fixture, PRECISION_LINEAR, "grep -q L0 candidate");
+    fixture.session.check.rules.compare_failures = fixture.session.check.rules.compare_reasons = true;
+    fixture.target.build_fails_for_one = true;
+    run_session(&fixture);
+    assert_int_equal(fixture.result.selected, 2);
+    assert_logged(&fixture, "Inconclusive, a different failure: exit code 3 (message: this cannot be built); the first "
+                            "failure: exit code 1");
+    release(&fixture);
+}
+
+static void end_that_cannot_be_built_is_an_error(void **state)
+{
+    struct fixture fixture;
+    struct precision_target target;
+    struct debug_session *session;
+
+    init(&fixture, PRECISION_LINEAR, "true");
+    target = target_of(&fixture.target);
+    for (size_t i = 1; i < LAYERS; i++)
+        fixture.target.fixed[i] = true;
+    fixture.target.build_fails_for_one = true;
+    assert_int_equal(session_new(&fixture.session, NULL, &fixture.log.log, &session, &fixture.err), 0);
+    assert_int_equal(
+        precision_run(&target, &fixture.settings, session, &fixture.log.log, &fixture.result, &fixture.err),
+        ERR_BACKEND);
+    assert_string_equal(fixture.err.message, "there is nothing to compare with, because no engine with all layers in "
+                                             "higher precision could be made: this cannot be built");
+    session_free(session);
+    release(&fixture);
+}
+
 static void session_without_verification_is_polygraphys(void **state)
 {
     struct fixture fixture;
@@ -363,6 +404,8 @@ int main(void)
         IN_SCRATCH_FOLDER(low_precision_that_does_no_harm_ends_the_session),
         IN_SCRATCH_FOLDER(target_may_insist_on_low_precision),
         IN_SCRATCH_FOLDER(failed_build_is_a_failed_iteration),
+        IN_SCRATCH_FOLDER(failed_build_is_not_the_failure_that_is_searched_for),
+        IN_SCRATCH_FOLDER(end_that_cannot_be_built_is_an_error),
         IN_SCRATCH_FOLDER(session_without_verification_is_polygraphys),
         IN_SCRATCH_FOLDER(result_of_a_replay_is_checked_once),
     };
