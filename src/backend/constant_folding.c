@@ -10,22 +10,24 @@
 #include "base/memory.h"
 #include "base/memory_limit.h"
 #include "onnx/edit/inline_branches.h"
+#include "onnx/edit/inner_graphs.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/edit/shape_folding.h"
-#include "onnx/model/captures.h"
 #include "onnx/model/operators.h"
-#include "onnx/proto/fields.h"
 #include "onnx/proto/value_info.h"
-#include "onnx/proto/wire.h"
 
+/* Folding one graph: the main graph, a body, or a function. */
 struct constant_folding {
+    const struct constant_folding *outer; /* of the enclosing graph; NULL: this is the main graph */
     struct model *model;
     const struct folding_settings *settings;
+    struct unused_names *names;
     struct folding_counts counts;
     bool no_runtime;          /* there is none: nothing is computed */
     bool stop;                /* a pass failed as a whole */
+    bool rewritten;           /* bodies or functions were */
     struct value_list failed; /* values: made by nodes that the runtime cannot compute */
     struct value_list large;  /* values: made by nodes whose outputs are too large, as a run has shown */
 };
@@ -46,6 +48,11 @@ struct folding_pass {
     bool broken;      /* there is no memory for a constant */
     bool changed;
 };
+
+static size_t count_changes(const struct folding_counts *counts)
+{
+    return counts->shapes + counts->computed + counts->casts + counts->branches;
+}
 
 /* ---- Which nodes ---- */
 
@@ -346,47 +353,19 @@ static int infer_types(struct constant_folding *folding, struct error *err)
     return 0;
 }
 
-static size_t count_in_body(struct span body, unsigned depth);
+static int fold_body(void *data, struct model *graph, bool *ret_changed, struct error *err);
+static int fold_function(void *data, struct model *graph, bool *ret_changed, struct error *err);
 
-/* The nodes in the bodies of a node. */
-static size_t count_in_bodies(struct span node, unsigned depth)
+static int fold_inner_graphs(struct constant_folding *folding, struct error *err)
 {
-    struct wire_reader reader = wire_reader_of(node), inner;
-    struct wire_field field, part;
-    size_t count = 0;
+    int rc;
 
-    while (wire_next(&reader, &field)) {
-        if (field.number != NODE_ATTRIBUTE || field.type != WIRE_BYTES)
-            continue;
-        inner = wire_reader_of(field.bytes);
-        while (wire_next(&inner, &part))
-            if ((part.number == ATTRIBUTE_GRAPH || part.number == ATTRIBUTE_GRAPHS) && part.type == WIRE_BYTES)
-                count += count_in_body(part.bytes, depth + 1);
-    }
-    return count;
-}
-
-static size_t count_in_body(struct span body, unsigned depth)
-{
-    struct wire_reader reader = wire_reader_of(body);
-    struct wire_field field;
-    size_t count = 0;
-
-    while (depth < BODY_MAX_DEPTH && wire_next(&reader, &field))
-        if (field.number == GRAPH_NODE && field.type == WIRE_BYTES)
-            count += 1 + count_in_bodies(field.bytes, depth);
-    return count;
-}
-
-/* All nodes, those in bodies included. */
-static size_t count_nodes(const struct model *model)
-{
-    size_t count = model->nodes.count;
-
-    for (size_t i = 0; i < model->nodes.count; i++)
-        if (model->nodes.items[i].has_subgraphs)
-            count += count_in_bodies(model->nodes.items[i].message, 0);
-    return count;
+    if (!folding->settings->inner_graphs)
+        return 0;
+    rc = model_edit_bodies(folding->model, fold_body, folding, &folding->rewritten, err);
+    return rc == 0 && folding->outer == NULL
+               ? model_edit_functions(folding->model, fold_function, folding, &folding->rewritten, err)
+               : rc;
 }
 
 static int fold_once(struct constant_folding *folding, bool *changed, struct error *err)
@@ -406,7 +385,7 @@ static int fold_once(struct constant_folding *folding, bool *changed, struct err
     rc = model_remove_unneeded_nodes(model, err);
     if (rc < 0)
         return rc;
-    rc = keep_shapes ? 0 : model_elide_casts(model, &counts->casts, err);
+    rc = keep_shapes ? 0 : model_elide_casts(model, folding->names, &counts->casts, err);
     if (rc < 0)
         return rc;
     rc = fold_nodes(folding, changed, err);
@@ -415,25 +394,100 @@ static int fold_once(struct constant_folding *folding, bool *changed, struct err
     rc = model_remove_unneeded_nodes(model, err); /* what made the new constants goes before nodes are put together */
     if (rc < 0)
         return rc;
-    rc = model_inline_branches(model, &counts->branches, err);
-    *changed |= counts->shapes > before.shapes || counts->casts > before.casts || counts->branches > before.branches;
+    rc = model_inline_branches(model, folding->names, &counts->branches, err);
+    if (rc < 0)
+        return rc;
+    rc = fold_inner_graphs(folding, err);
+    *changed |= count_changes(counts) > count_changes(&before);
     return rc < 0 ? rc : model_remove_unneeded_nodes(model, err);
+}
+
+/* Makes the Constant nodes of a graph initializers, and sorts the others. */
+static int begin_folding(struct constant_folding *folding, struct error *err)
+{
+    struct model *model = folding->model;
+    size_t nodes = model->nodes.count;
+    int rc = model_lower_constants(model, err);
+
+    if (rc < 0)
+        return rc;
+    folding->counts.constants += nodes - model->nodes.count;
+    return model_sort_nodes(model, err);
+}
+
+/* One pass over a body or function. What was found to be too large is forgotten with the graph, so the pass is repeated
+ * until it finds no more of that. `*ret_changed`: something was folded. */
+static int fold_inner_graph(struct constant_folding *outer, struct constant_folding *inner, bool *ret_changed,
+                            struct error *err)
+{
+    size_t before = count_changes(&outer->counts);
+    bool changed = true;
+    int rc = begin_folding(inner, err);
+
+    while (rc == 0 && changed && !inner->stop && count_changes(&inner->counts) == before) {
+        changed = false;
+        rc = fold_once(inner, &changed, err);
+    }
+    *ret_changed = count_changes(&inner->counts) > before || inner->rewritten;
+    outer->counts = inner->counts;
+    outer->no_runtime = inner->no_runtime;
+    outer->stop = inner->stop;
+    free(inner->failed.items);
+    free(inner->large.items);
+    return rc;
+}
+
+static struct constant_folding folding_of_graph(struct constant_folding *outer, struct model *graph,
+                                                struct unused_names *names)
+{
+    return (struct constant_folding){.outer = outer,
+                                     .model = graph,
+                                     .settings = outer->settings,
+                                     .names = names,
+                                     .counts = outer->counts,
+                                     .no_runtime = outer->no_runtime,
+                                     .stop = outer->stop};
+}
+
+static int fold_body(void *data, struct model *graph, bool *ret_changed, struct error *err)
+{
+    struct constant_folding *outer = data;
+    struct constant_folding inner = folding_of_graph(outer, graph, outer->names);
+    size_t nodes = graph->nodes.count;
+    int rc = fold_inner_graph(outer, &inner, ret_changed, err);
+
+    *ret_changed |= graph->nodes.count != nodes;
+    return rc;
+}
+
+/* The names of a function are its own. Its constants stay nodes. */
+static int fold_function(void *data, struct model *graph, bool *ret_changed, struct error *err)
+{
+    struct constant_folding *outer = data;
+    struct unused_names names SCOPED(unused_names_release) = {0};
+    struct constant_folding inner = folding_of_graph(outer, graph, &names);
+    size_t constants = outer->counts.constants;
+    int rc;
+
+    unused_names_init(&names, graph, &graph->arena);
+    rc = fold_inner_graph(outer, &inner, ret_changed, err);
+    outer->counts.constants = constants;
+    return rc;
 }
 
 int constants_fold(struct model *model, const struct folding_settings *settings, struct error *err)
 {
-    struct constant_folding folding = {.model = model, .settings = settings};
+    struct unused_names names SCOPED(unused_names_release) = {0};
+    struct constant_folding folding = {.model = model, .settings = settings, .names = &names};
     struct folding_counts *counts = &folding.counts;
     bool changed = true;
     int rc;
 
-    counts->nodes_before = counts->nodes_after = count_nodes(model);
+    counts->nodes_before = counts->nodes_after = model_count_nodes(model);
     if (memory_limit_is_set()) /* constants are made one by one, and all of them are kept */
         memory_limit_enforce();
-    rc = model_lower_constants(model, err);
-    if (rc < 0)
-        goto done;
-    rc = model_sort_nodes(model, err);
+    unused_names_init(&names, model, &model->arena);
+    rc = begin_folding(&folding, err);
     if (rc < 0)
         goto done;
     for (int64_t pass = 1; changed && !folding.stop && pass - 1 != settings->passes; pass++) {
@@ -444,7 +498,7 @@ int constants_fold(struct model *model, const struct folding_settings *settings,
         log_indent(settings->log, 1);
         rc = fold_once(&folding, &changed, err);
         before = counts->nodes_after;
-        counts->nodes_after = count_nodes(model);
+        counts->nodes_after = model_count_nodes(model);
         counts->passes++;
         if (rc == 0)
             log_message(settings->log, LOG_INFO,

@@ -2,8 +2,8 @@
  *
  * In passes, until one changes nothing: shapes that have become known (onnx/edit/shape_folding.h), nodes all of whose
  * inputs are constant, which the runtime computes in pieces (backend/constant_values.h), `If` nodes that are decided
- * (onnx/edit/inline_branches.h), and then nodes that nothing needs any more are gone. Bodies of If, Loop and Scan are
- * not looked into.
+ * (onnx/edit/inline_branches.h), and then nodes that nothing needs any more are gone; on request also in bodies of If,
+ * Loop and Scan and in the model's functions (onnx/edit/inner_graphs.h).
  */
 #ifndef BACKEND_CONSTANT_FOLDING_H
 #define BACKEND_CONSTANT_FOLDING_H
@@ -23,6 +23,7 @@ struct folding_counts {
     size_t passes;
     size_t nodes_before, nodes_after; /* those in bodies included */
     size_t shapes;                    /* tensors that follow from shapes alone */
+    size_t constants;                 /* Constant nodes that have become initializers */
     size_t computed;                  /* tensors that the runtime has computed */
     size_t casts;                     /* pairs of casts around arithmetic on shapes that went */
     size_t branches;                  /* `If` nodes that were replaced by the branch that is taken */
@@ -37,6 +38,7 @@ struct folding_settings {
     enum folding_partition partition;
     bool keep_shapes;              /* leave Shape nodes, and casts around arithmetic on shapes, alone */
     bool infer_types;              /* before each pass */
+    bool inner_graphs;             /* fold in bodies and functions, too */
     uint64_t size_limit;           /* bytes: larger tensors are not made constants; UINT64_MAX: no limit */
     size_t piece_nodes;            /* computed together; 0: as many as are best */
     struct folding_counts *counts; /* filled; may be NULL */

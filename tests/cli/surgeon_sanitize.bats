@@ -22,6 +22,12 @@ operators()
         sed -nE 's/^ {0,8}(\[I\] )? *Node [0-9]+ .*\[Op: (\w+)\].*/\2/p' | tr '\n' ' '
 }
 
+# The operators of all nodes, sorted, with those in bodies and functions.
+all_operators()
+{
+    polygraphy inspect model "$1" --show layers attrs | sed -nE 's/.*Node [0-9]+ .*\[Op: (\w+)\].*/\1/p' | sort | tr '\n' ' '
+}
+
 # Whether both models give the same outputs for the same inputs, and the onnx package finds the second one valid.
 same_outputs()
 {
@@ -123,6 +129,115 @@ END
         same_outputs "$models/decided_branch.onnx" folded.onnx --seed $flag
     done
     is_settled folded.onnx
+}
+
+# Whether both models give the same bits, in ONNX Runtime and in the built-in engine, for both values of `flag`.
+same_bits()
+{
+    local flag
+    for flag in 0 1; do
+        polygraphy run "$1" --onnxrt --trt --deterministic --val-range "flag:[$flag,$flag]" x:[-2,2] --save-outputs expected.json
+        polygraphy run "$2" --onnxrt --trt --deterministic --val-range "flag:[$flag,$flag]" x:[-2,2] --load-outputs expected.json \
+            --atol 0 --rtol 0 || return
+    done
+    same_outputs "$1" "$2"
+}
+
+@test "constants in bodies are folded, and branches in them decided" {
+    sanitize "$models/constants_in_bodies.onnx" -o folded.onnx --fold-constants --json result.json
+    logged '^\[I\]     Total Nodes \| Original:    21, After Folding:    10 \|    11 Nodes Folded$'
+    logged '^\[I\]     Total Nodes \| Original:    10, After Folding:     9 \|     1 Nodes Folded$'
+    same_bits "$models/constants_in_bodies.onnx" folded.onnx
+    is_settled folded.onnx
+    [ "$(all_operators folded.onnx)" = 'Add Add Add Div Identity If Loop Mul Scan ' ]
+    /usr/bin/python3 - <<'END'
+import json
+folding = json.load(open("result.json"))["folding"]
+assert folding["branches"] == 1 and folding["constants"] == 0 and folding["refused"] == 0, folding
+END
+}
+
+@test "without ONNX Runtime's shapes, and in passes, bodies are folded as far as can be" {
+    sanitize "$models/constants_in_bodies.onnx" -o folded.onnx --fold-constants --no-shape-inference --no-fold-shapes
+    same_bits "$models/constants_in_bodies.onnx" folded.onnx
+    [[ "$(all_operators folded.onnx)" == *' Neg '* ]] # of the branch that is not decided
+    sanitize "$models/constants_in_bodies.onnx" -o folded.onnx --fold-constants --num-passes 1
+    logged 'After Folding:    10 \|'
+    same_bits "$models/constants_in_bodies.onnx" folded.onnx
+}
+
+@test "constants in functions are folded, but not what a caller gives" {
+    sanitize "$models/constants_in_functions.onnx" -o folded.onnx --fold-constants
+    [ "$(all_operators folded.onnx)" = 'Add Cast Constant Constant Mul Scaled ' ]
+    same_outputs "$models/constants_in_functions.onnx" folded.onnx
+    is_settled folded.onnx
+}
+
+@test "in a body, a name means the innermost tensor that has it" {
+    /usr/bin/python3 - <<'END'
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+def tensor(name, shape=(2,), type=TensorProto.FLOAT):
+    return helper.make_tensor_value_info(name, type, shape)
+def constant(name, values):
+    return numpy_helper.from_array(numpy.array(values, numpy.float32), name)
+def branch(name, *constants):
+    return helper.make_graph([helper.make_node("Neg", ["k"], [name + "_k"]), helper.make_node("Add", ["x", name + "_k"], [name])],
+                             name, [], [tensor(name)], constants)
+node = helper.make_node("If", ["flag"], ["y"], then_branch=branch("own", constant("k", [1, 2])), else_branch=branch("outer"))
+graph = helper.make_graph([node], "g", [tensor("flag", [], TensorProto.BOOL), tensor("x")], [tensor("y")], [constant("k", [30, 40])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "hidden.onnx")
+END
+    sanitize hidden.onnx -o folded.onnx --fold-constants
+    polygraphy inspect model folded.onnx --show layers attrs weights >layers
+    [ "$(grep -cE '\[-1\.? -2\.?\]' layers)" -eq 1 ]
+    [ "$(grep -cE '\[-30\.? -40\.?\]' layers)" -eq 1 ]
+    run ! grep -q 'Op: Neg' layers
+}
+
+@test "a format in which constants of a body are no inputs has them as nodes" {
+    /usr/bin/python3 - "$models/constants_in_bodies.onnx" <<'END'
+import sys
+import onnx
+from onnx import TensorProto, helper
+model = onnx.load(sys.argv[1])
+model.ir_version = 3
+for constant in model.graph.initializer:
+    model.graph.input.append(helper.make_tensor_value_info(constant.name, constant.data_type, constant.dims))
+then = next(attribute.g for attribute in model.graph.node[0].attribute if attribute.name == "then_branch")
+then.node.insert(0, helper.make_node("Constant", [], ["own"], value=then.initializer[0]))
+del then.initializer[:]
+onnx.save(model, "old.onnx")
+END
+    sanitize old.onnx -o folded.onnx --fold-constants
+    same_outputs old.onnx folded.onnx
+    /usr/bin/python3 -c '
+import onnx
+for attribute in onnx.load("folded.onnx").graph.node[0].attribute:
+    assert not attribute.g.initializer and "Constant" in [n.op_type for n in attribute.g.node] or attribute.name == "else_branch"'
+}
+
+@test "a large constant of a body stays to be computed" {
+    /usr/bin/python3 - <<'END'
+import numpy
+import onnx
+from onnx import TensorProto, helper, numpy_helper
+def branch(name, op):
+    return helper.make_graph(
+        [helper.make_node("ConstantOfShape", ["size"], [name + "_large"]), helper.make_node("ReduceSum", [name + "_large"], [name + "_sum"]),
+         helper.make_node(op, ["x", name + "_large"], [name + "_t"]), helper.make_node("Add", [name + "_t", name + "_sum"], [name])],
+        name, [], [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1000])])
+node = helper.make_node("If", ["flag"], ["y"], then_branch=branch("a", "Add"), else_branch=branch("b", "Sub"))
+graph = helper.make_graph([node], "g", [helper.make_tensor_value_info("flag", TensorProto.BOOL, []), helper.make_tensor_value_info("x", TensorProto.FLOAT, [1])],
+                          [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1000])], [numpy_helper.from_array(numpy.array([1000]), "size")])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "large.onnx")
+END
+    for shapes in --no-shape-inference --toposort; do
+        sanitize large.onnx -o folded.onnx --fold-constants --fold-size-threshold 1K $shapes
+        [ "$(all_operators folded.onnx)" = 'Add Add Add ConstantOfShape ConstantOfShape If Sub ' ]
+        same_bits large.onnx folded.onnx
+    done
 }
 
 @test "a constant that cannot be computed ends folding, or is left out" {

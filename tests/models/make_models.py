@@ -1176,6 +1176,83 @@ def transposed_before_a_vector():
     )
 
 
+@model
+def constants_in_bodies():
+    """Bodies of If, Loop and Scan with constants of their own and of the graphs around them, a name that three bodies
+    share (`c`), and an If that is decided by the shape of an outer tensor."""
+    def branch(name, op, *nodes):
+        return helper.make_graph([*nodes, helper.make_node(op, ["inner", "k"], ["c"], f"{name}_{op}")], name, [],
+                                 [tensor("c", None)])
+
+    rank = [helper.make_node("Shape", ["x"], ["sizes"], "sizes"), helper.make_node("Shape", ["sizes"], ["rank"], "rank"),
+            helper.make_node("Equal", ["rank", "two"], ["is_matrix"], "is_matrix"),
+            helper.make_node("Squeeze", ["is_matrix"], ["flat"], "flat")]
+    nested = helper.make_node(
+        "If", ["flat"], ["chosen"], "by_rank",
+        then_branch=branch("matrix", "Mul", helper.make_node("Sqrt", ["k"], ["root"], "root"),
+                           helper.make_node("Add", ["x", "root"], ["inner"], "use_root")),
+        else_branch=branch("other", "Add", helper.make_node("Neg", ["x"], ["inner"], "unused")),
+    )
+    hidden = [helper.make_node("Exp", ["own"], ["exp"], "exp"), *rank, nested,
+              helper.make_node("Add", ["chosen", "exp"], ["then_out"], "then_out")]
+    step = body(
+        "step",
+        [helper.make_node("Identity", ["going"], ["still"], "still"),
+         helper.make_node("Neg", ["k"], ["minus"], "minus"),
+         helper.make_node("Add", ["minus", "minus"], ["twice"], "twice"),
+         helper.make_node("Add", ["sum", "twice"], ["next"], "next")],
+        [tensor("i", [], TensorProto.INT64), tensor("going", [], TensorProto.BOOL), tensor("sum", [2, 3])],
+        [tensor("still", [], TensorProto.BOOL), tensor("next", [2, 3])],
+    )
+    row = body(
+        "row",
+        [helper.make_node("Abs", ["k"], ["c"], "abs"), helper.make_node("Div", ["each", "c"], ["scaled"], "scaled")],
+        [tensor("each", [3])], [tensor("scaled", [3])],
+    )
+    outside = [helper.make_node("Loop", ["three", "yes", "x"], ["summed"], "loop", body=step),
+               helper.make_node("Scan", ["summed"], ["else_out"], "scan", body=row, num_scan_inputs=1)]
+    return helper.make_model(
+        helper.make_graph(
+            [helper.make_node(
+                "If", ["flag"], ["y"], "if",
+                then_branch=helper.make_graph(hidden, "then", [], [tensor("then_out", None)], [constant("own", [1, 2, 3])]),
+                else_branch=helper.make_graph(outside, "else", [], [tensor("else_out", None)]))],
+            "constants_in_bodies", [tensor("flag", [], TensorProto.BOOL), tensor("x", [2, 3])], [tensor("y", [2, 3])],
+            [constant("k", [4, 9, 16]), constant("two", [2], numpy.int64), constant("three", 3, numpy.int64),
+             constant("yes", True, bool)],
+        ),
+        producer_name="polygraphy tests", opset_imports=[helper.make_opsetid("", 13)], ir_version=8,
+    )
+
+
+@model
+def constants_in_functions():
+    """A function with a chain of constants, one with a reference to an attribute of its caller, and a decided If."""
+    opsets = [helper.make_opsetid("", 15)]
+    step = helper.make_node("Cast", ["seven"], ["cast"], "cast")
+    step.attribute.add(name="to", ref_attr_name="type", type=2)
+    decided = helper.make_node(
+        "If", ["yes"], ["kept"], "decided",
+        then_branch=helper.make_graph([helper.make_node("Add", ["a", "sum"], ["t"], "add")], "then", [],
+                                      [tensor("t", None)]),
+        else_branch=helper.make_graph([helper.make_node("Sub", ["a", "sum"], ["t"], "sub")], "else", [],
+                                      [tensor("t", None)]))
+    scaled = helper.make_function(
+        "local", "Scaled", ["a"], ["b"],
+        [helper.make_node("Constant", [], ["one"], "one", value=constant("", [1, 2])),
+         helper.make_node("Constant", [], ["seven"], "seven", value=constant("", [7], numpy.int64)),
+         helper.make_node("Constant", [], ["no"], "no", value=constant("", False, bool)),
+         helper.make_node("Not", ["no"], ["yes"], "yes"),
+         helper.make_node("Exp", ["one"], ["e"], "e"), helper.make_node("Add", ["e", "one"], ["sum"], "sum"), decided,
+         step, helper.make_node("Mul", ["kept", "cast"], ["b"], "product")],
+        opsets, ["type"],
+    )
+    proto = whole([helper.make_node("Scaled", ["x"], ["y"], name="call", domain="local", type=TensorProto.FLOAT)],
+                  [tensor("x", [2])], [tensor("y", [2])], opset=15, functions=[scaled])
+    proto.opset_import.append(helper.make_opsetid("local", 1))
+    return proto
+
+
 def main():
     folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
     for function in MODELS:

@@ -126,6 +126,7 @@ static void add_counts(struct result_file *result, const struct folding_counts *
     json_writer_add_count(&result->json, "passes", counts->passes);
     json_writer_add_count(&result->json, "nodes_before", counts->nodes_before);
     json_writer_add_count(&result->json, "nodes_after", counts->nodes_after);
+    json_writer_add_count(&result->json, "constants", counts->constants);
     json_writer_add_count(&result->json, "shapes", counts->shapes);
     json_writer_add_count(&result->json, "computed", counts->computed);
     json_writer_add_count(&result->json, "casts", counts->casts);
@@ -147,6 +148,7 @@ static int fold_constants(const struct command_context *context, const struct su
         .keep_shapes = values->no_fold_shapes,
         .infer_types = options->file.inference.enabled && !values->no_per_pass_shape_inference,
         .size_limit = values->has_size_threshold ? (uint64_t)values->size_threshold : UINT64_MAX,
+        .inner_graphs = true,
         .counts = &counts,
     };
     struct error why = {0};
@@ -248,7 +250,8 @@ const struct command cmd_surgeon_sanitize = {
     .description = "Writes an equivalent, simpler model. Without further options it only infers "
                    "shapes.\n\n--fold-constants computes tensors that depend only on constants, including the shapes "
                    "of tensors with static shapes, and replaces If nodes with a constant condition by the selected "
-                   "branch. Quantization and random operators are never folded. Large models are folded in pieces of "
+                   "branch, also in bodies of If, Loop and Scan and in the model's functions. Quantization and random "
+                   "operators are never folded. Large models are folded in pieces of "
                    "some hundred nodes, in time linear in their number.\n\nONNX Runtime loads the result once, without "
                    "its weights. A result that it refuses is not written, unless it also refuses the original.",
     .example = "# static shapes, with all tensors that depend only on them folded\npolygraphy surgeon sanitize "

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "onnx/edit/node.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
@@ -106,6 +107,20 @@ int model_set_tensor(struct model *model, uint32_t value, const struct tensor *t
     tensor_proto_write(&message, model->values.items[value].name, tensor);
     rc = set_constant_message(model, value, &message, 0, &(uint8_t *){NULL}, err);
     return rc;
+}
+
+void constant_node_write(struct string_builder *out, struct text output, struct span tensor)
+{
+    SCOPED_STRING(attribute);
+
+    wire_write_text(&attribute, ATTRIBUTE_NAME, TEXT("value"));
+    wire_write_bytes(&attribute, ATTRIBUTE_TENSOR, tensor.data, tensor.size);
+    wire_write_tag(&attribute, ATTRIBUTE_KIND, WIRE_VARINT);
+    wire_write_varint(&attribute, ATTRIBUTE_KIND_TENSOR);
+    wire_write_text(out, NODE_OUTPUT, output);
+    wire_write_text(out, NODE_NAME, output);
+    wire_write_text(out, NODE_OP_TYPE, TEXT("Constant"));
+    wire_write_bytes(out, NODE_ATTRIBUTE, attribute.data, attribute.size);
 }
 
 void model_remove_initializers(struct model *model, const struct bitset *values)

@@ -30,6 +30,9 @@ int model_new_tensor(struct model *model, uint32_t value, enum data_type type, c
  * allocated. */
 void *model_allocate(struct model *model, size_t size);
 
+/* Writes a Constant node, named after its output, with a TensorProto (its name is ignored). */
+void constant_node_write(struct string_builder *out, struct text output, struct span tensor);
+
 /* Removes the constants of these values (a set). Required for values that a node produces from now on; unused constants
  * are never written anyway. */
 void model_remove_initializers(struct model *model, const struct bitset *values);

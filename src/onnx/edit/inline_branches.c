@@ -6,7 +6,6 @@
 #include "base/memory.h"
 #include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
-#include "onnx/model/unused_names.h"
 #include "onnx/proto/fields.h"
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
@@ -210,23 +209,16 @@ static bool branch_is_decided(const struct model *model, const struct node *node
     return node_is(node, "If") && read_branch_condition(model, node, &condition);
 }
 
-int model_inline_branches(struct model *model, size_t *count, struct error *err)
+int model_inline_branches(struct model *model, struct unused_names *names, size_t *count, struct error *err)
 {
     struct span_list fields = {0};
-    struct unused_names names SCOPED(unused_names_release) = {0};
     size_t inlined = 0;
-    bool found = false;
     int rc = 0;
 
-    for (size_t i = 0; !found && i < model->nodes.count; i++)
-        found = branch_is_decided(model, &model->nodes.items[i]);
-    if (!found)
-        return 0;
-    unused_names_init(&names, model, &model->arena);
     for (size_t i = 0; i < model->nodes.count; i++) {
         struct node node = model->nodes.items[i];
 
-        if (branch_is_decided(model, &node) && inline_branch(model, &names, &node, &fields) == 0)
+        if (branch_is_decided(model, &node) && inline_branch(model, names, &node, &fields) == 0)
             inlined++;
         else
             *VECTOR_APPEND(&fields) = node.field;

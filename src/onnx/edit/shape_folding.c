@@ -55,7 +55,8 @@ static bool read_shape_node(const struct model *model, const struct node *node, 
     struct shape shape;
     int64_t rank, start, end;
 
-    if (!node_is(node, "Shape") || input == VALUE_NONE || !read_static_shape(model, input, &shape))
+    if (!node_is(node, "Shape") || node_has_references(node->message) || input == VALUE_NONE ||
+        !read_static_shape(model, input, &shape))
         return false;
     rank = (int64_t)shape.rank;
     start = clamp_slice_bound(node_attribute_integer(node->message, "start", 0), rank);
@@ -137,7 +138,7 @@ static bool pick_dimensions(const struct model *model, const struct node *node, 
 
     if (read_shape_node(model, node, &known))
         return pick_all_dimensions(&known, ret);
-    if (before == NULL || !read_shape_node(model, before, &known))
+    if (before == NULL || node_has_references(node->message) || !read_shape_node(model, before, &known))
         return false;
     if (node_is(node, "Gather"))
         return pick_gathered_dimensions(model, node, &known, ret);
@@ -299,7 +300,8 @@ static bool find_cast_elision(const struct model *model, const struct node *node
 }
 
 /* Creates an integer constant of the same numbers, with a new name. */
-static int make_integer_constant(struct model *model, struct elision *elision, size_t i, struct error *err)
+static int make_integer_constant(struct model *model, struct unused_names *names, struct elision *elision, size_t i,
+                                 struct error *err)
 {
     struct tensor from, to;
     double items[ELEMENTS_RUN];
@@ -308,9 +310,7 @@ static int make_integer_constant(struct model *model, struct elision *elision, s
 
     if (!value_is_float_constant(model, elision->operands[i], &from))
         return 0;
-    name = text_of(arena_printf(&model->arena, TEXT_FORMAT "_%s", TEXT_ARGS(name), data_type_name(elision->type)));
-    while (model_find_value(model, name) != VALUE_NONE)
-        name = text_of(arena_printf(&model->arena, TEXT_FORMAT "_", TEXT_ARGS(name)));
+    name = unused_names_make(names, name, elision->type == DATA_INT64 ? "_int64" : "_int32");
     rc = tensor_allocate(elision->type, &from.shape, &to, err);
     if (rc == 0) {
         elements_to_float64(&from, 0, tensor_elements(&from), items);
@@ -328,8 +328,8 @@ static int make_integer_constant(struct model *model, struct elision *elision, s
 }
 
 /* Replaces the operation and the cast back by the operation on integers. */
-static int elide_node_casts(struct model *model, uint32_t node, struct elision *elision, struct span *fields,
-                            struct error *err)
+static int elide_node_casts(struct model *model, struct unused_names *names, uint32_t node, struct elision *elision,
+                            struct span *fields, struct error *err)
 {
     const struct node *n = &model->nodes.items[node];
     struct node_recipe recipe = {.op_type = n->op_type, .name = n->name, .input_count = 2, .output_count = 1};
@@ -338,7 +338,7 @@ static int elide_node_casts(struct model *model, uint32_t node, struct elision *
 
     for (size_t i = 0; rc == 0 && i < 2; i++)
         if (elision->floating[i])
-            rc = make_integer_constant(model, elision, i, err);
+            rc = make_integer_constant(model, names, elision, i, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < 2; i++)
@@ -351,7 +351,7 @@ static int elide_node_casts(struct model *model, uint32_t node, struct elision *
     return 0;
 }
 
-int model_elide_casts(struct model *model, size_t *count, struct error *err)
+int model_elide_casts(struct model *model, struct unused_names *names, size_t *count, struct error *err)
 {
     size_t nodes = model->nodes.count, elided = 0;
     struct span *fields SCOPED_FREE = memory_alloc_zero(nodes + 1, sizeof(*fields));
@@ -367,7 +367,7 @@ int model_elide_casts(struct model *model, size_t *count, struct error *err)
 
         if (!find_cast_elision(model, &model->nodes.items[i], &uses, &elision))
             continue;
-        rc = elide_node_casts(model, i, &elision, fields, err);
+        rc = elide_node_casts(model, names, i, &elision, fields, err);
         elided++;
     }
     for (size_t i = 0; i < nodes; i++)

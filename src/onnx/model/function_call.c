@@ -100,6 +100,18 @@ static void add_call_node(const struct function_call *call, struct span message,
     wire_write_bytes(graph, GRAPH_NODE, node.data, node.size);
 }
 
+static void add_function_graph(struct span function, struct string_builder *model)
+{
+    struct wire_reader reader = wire_reader_of(function);
+    struct wire_field field;
+    SCOPED_STRING(graph);
+
+    wire_write_text(&graph, GRAPH_NAME, wire_find_text(function, FUNCTION_NAME));
+    while (wire_next(&reader, &field))
+        graph_add_function_field(&graph, &field);
+    wire_write_bytes(model, MODEL_GRAPH, graph.data, graph.size);
+}
+
 static void add_call_graph(const struct function_call *call, struct string_builder *model)
 {
     struct wire_reader reader = wire_reader_of(call->function);
@@ -129,14 +141,29 @@ static void add_other_node_fields(const struct span_list *fields, struct string_
     }
 }
 
-static void add_function_imports(struct span function, struct string_builder *model)
+/* Everything but the graph: the function's operator sets, the model's other fields. */
+static void add_function_header(const struct model *model, struct span function, struct string_builder *ret)
 {
     struct wire_reader reader = wire_reader_of(function);
     struct wire_field field;
 
+    add_other_node_fields(&model->fields_before_graph, ret);
+    add_other_node_fields(&model->fields_after_graph, ret);
     while (wire_next(&reader, &field))
         if (field.number == FUNCTION_OPSET_IMPORT && field.type == WIRE_BYTES)
-            wire_write_bytes(model, MODEL_OPSET_IMPORT, field.bytes.data, field.bytes.size);
+            wire_write_bytes(ret, MODEL_OPSET_IMPORT, field.bytes.data, field.bytes.size);
+}
+
+static int parse_function_model(struct model *model, const struct string_builder *bytes, struct model **ret,
+                                struct error *err)
+{
+    int rc = model_parse(wire_keep(&model->arena, bytes), model->display_name, ret, err);
+
+    if (rc < 0)
+        return rc;
+    free((*ret)->folder);
+    (*ret)->folder = memory_strdup(model->folder);
+    return 0;
 }
 
 /* ---- Types ---- */
@@ -169,23 +196,25 @@ int function_call_open(struct model *model, uint32_t node, struct model **ret, s
 {
     struct function_call call = {.model = model, .node = &model->nodes.items[node]};
     SCOPED_STRING(bytes);
-    struct span copy;
     int rc;
 
     if (!function_call_find(model, node, &call.function))
         return error_set(err, ERR_INVALID, "node '%s' calls no function of the model", model_node_label(model, node));
     note_omitted_names(&call);
-    add_other_node_fields(&model->fields_before_graph, &bytes);
-    add_other_node_fields(&model->fields_after_graph, &bytes);
-    add_function_imports(call.function, &bytes);
+    add_function_header(model, call.function, &bytes);
     add_call_graph(&call, &bytes);
-    copy = wire_keep(&model->arena, &bytes);
     name_map_release(&call.omitted);
-    rc = model_parse(copy, model->display_name, ret, err);
-    if (rc < 0)
-        return rc;
-    free((*ret)->folder);
-    (*ret)->folder = memory_strdup(model->folder);
-    describe_call_inputs(model, call.node, call.function, *ret);
-    return 0;
+    rc = parse_function_model(model, &bytes, ret, err);
+    if (rc == 0)
+        describe_call_inputs(model, call.node, call.function, *ret);
+    return rc;
+}
+
+int function_open(struct model *model, struct span function, struct model **ret, struct error *err)
+{
+    SCOPED_STRING(bytes);
+
+    add_function_header(model, function, &bytes);
+    add_function_graph(function, &bytes);
+    return parse_function_model(model, &bytes, ret, err);
 }

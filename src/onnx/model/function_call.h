@@ -13,4 +13,9 @@ bool function_call_find(const struct model *model, uint32_t node, struct span *r
  * function. */
 int function_call_open(struct model *model, uint32_t node, struct model **ret, struct error *err);
 
+/* Builds a model from the body of `function`, a FunctionProto of `model`: the function's operator sets, the model's
+ * other functions, inputs without types, attributes that refer to the caller's. The bytes are in the arena of `model`,
+ * which must outlive `ret`. */
+int function_open(struct model *model, struct span function, struct model **ret, struct error *err);
+
 #endif

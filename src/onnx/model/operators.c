@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "onnx/model/captures.h"
 #include "onnx/proto/fields.h"
+#include "onnx/proto/node_attribute.h"
 #include "onnx/proto/wire.h"
 
 /* Sorted by strcmp(). */
@@ -262,10 +263,10 @@ static bool operator_is_random(struct text op_type, size_t input_count)
            (text_equal_string(op_type, "Dropout") && input_count > 2);
 }
 
-static bool body_is_random(struct span body, unsigned depth);
+static bool body_varies(struct span body, unsigned depth);
 
-/* A node inside a body, or the node of the main graph that contains it. */
-static bool node_is_random(struct span node, unsigned depth)
+/* Whether a node, or one in its bodies, is random or has attributes that a function's caller gives. */
+static bool node_varies(struct span node, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(node), inner;
     struct wire_field field, part;
@@ -283,13 +284,13 @@ static bool node_is_random(struct span node, unsigned depth)
         inner = wire_reader_of(field.bytes);
         while (wire_next(&inner, &part))
             if (part.type == WIRE_BYTES && (part.number == ATTRIBUTE_GRAPH || part.number == ATTRIBUTE_GRAPHS) &&
-                body_is_random(part.bytes, depth + 1))
+                body_varies(part.bytes, depth + 1))
                 return true;
     }
-    return operator_is_random(op_type, input_count);
+    return operator_is_random(op_type, input_count) || node_has_references(node);
 }
 
-static bool body_is_random(struct span body, unsigned depth)
+static bool body_varies(struct span body, unsigned depth)
 {
     struct wire_reader reader = wire_reader_of(body);
     struct wire_field field;
@@ -297,7 +298,7 @@ static bool body_is_random(struct span body, unsigned depth)
     if (depth > BODY_MAX_DEPTH)
         return true;
     while (wire_next(&reader, &field))
-        if (field.number == GRAPH_NODE && field.type == WIRE_BYTES && node_is_random(field.bytes, depth))
+        if (field.number == GRAPH_NODE && field.type == WIRE_BYTES && node_varies(field.bytes, depth))
             return true;
     return false;
 }
@@ -306,8 +307,8 @@ bool node_is_foldable(const struct model *model, const struct known_types *known
 {
     bool is_own_function = model->function_count > 0 && !domain_is_standard(node->domain);
 
-    if (is_own_function || operator_is_random(node->op_type, node->inputs.count) ||
-        name_is_in_list(node->op_type, other_operators, ARRAY_LEN(other_operators)))
+    if (is_own_function || name_is_in_list(node->op_type, other_operators, ARRAY_LEN(other_operators)) ||
+        node_varies(node->message, 0))
         return false;
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(model, node->outputs, i);
@@ -319,5 +320,5 @@ bool node_is_foldable(const struct model *model, const struct known_types *known
         if (type.not_a_tensor != NULL)
             return false;
     }
-    return !node->has_subgraphs || !node_is_random(node->message, 0);
+    return true;
 }

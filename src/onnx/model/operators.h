@@ -8,8 +8,8 @@
 bool operator_is_standard(struct text op_type);
 
 /* Whether a node may be constant-folded if all its reads are constant. False for random operators (also in bodies),
- * quantization (runtimes need to see it), nodes that produce values other than tensors, and calls of the model's
- * functions, which may contain any of these. `known` may be NULL. */
+ * quantization (runtimes need to see it), nodes that produce values other than tensors, calls of the model's functions,
+ * which may contain any of these, and nodes of a function whose attributes its caller gives. `known` may be NULL. */
 bool node_is_foldable(const struct model *model, const struct known_types *known, const struct node *node);
 
 #endif

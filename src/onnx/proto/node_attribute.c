@@ -118,3 +118,17 @@ struct span node_attribute_tensor(struct span node, const char *name)
             tensor = field.bytes;
     return tensor;
 }
+
+bool node_has_references(struct span node)
+{
+    struct wire_reader reader = wire_reader_of(node);
+    struct attribute attribute;
+    struct span message;
+
+    while (wire_next_bytes(&reader, NODE_ATTRIBUTE, &message)) {
+        attribute_read(message, &attribute);
+        if (attribute.reference.size > 0)
+            return true;
+    }
+    return false;
+}

@@ -28,4 +28,7 @@ size_t node_attribute_integers(struct span node, const char *name, int64_t *ret,
 /* The TensorProto of a tensor attribute; its data are NULL without the attribute. */
 struct span node_attribute_tensor(struct span node, const char *name);
 
+/* In a function: whether any attribute has its value from the function's caller. */
+bool node_has_references(struct span node);
+
 #endif

@@ -374,7 +374,7 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
     rc = model_set_nodes(model, &fields, err);
     if (rc < 0)
         goto done;
-    rc = model_inline_branches(model, &inlined, err);
+    rc = model_inline_branches(model, &names, &inlined, err);
 done:
     free(fields.items);
     return rc;

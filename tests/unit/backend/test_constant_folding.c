@@ -34,6 +34,7 @@ static char *fold(const char *path, const struct folding_settings *settings, siz
 
     own.backend = &onnxrt_backend;
     own.passes = -1;
+    own.inner_graphs = true;
     own.piece_nodes = piece_nodes;
     if (model_open(path, NULL, &model, &err) < 0)
         fail_msg("%s", err.message);
