@@ -413,6 +413,19 @@ EOF
     done
 }
 
+@test "silero-vad: most nodes of its two branches go, and both give the same bits" {
+    local model=$POLYGRAPHY_TEST_MODELS/silero/silero_vad.onnx rate
+    [ -e "$model" ] || skip 'no real models'
+    sanitize "$model" -o folded.onnx --fold-constants
+    logged 'Total Nodes \| Original:   172, After Folding:   172 \|     0 Nodes Folded$'
+    for rate in 8000 16000; do
+        polygraphy run "$model" --onnxrt --input-shapes "input:[1,$((rate * 36 / 1000))]" 'state:[2,1,128]' --val-range "sr:[$rate,$rate]" \
+            --save-inputs in.json --save-outputs out.json
+        polygraphy run folded.onnx --onnxrt --load-inputs in.json --load-outputs out.json --atol 0 --rtol 0
+        polygraphy run folded.onnx --onnxrt --trt --deterministic --load-inputs in.json --atol 0 --rtol 0
+    done
+}
+
 @test "with --force-fallback-shape-inference sequences keep their types" {
     /usr/bin/python3 - <<'EOF'
 import onnx
