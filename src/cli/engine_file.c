@@ -313,10 +313,8 @@ int engine_file_golden(struct engine_settings *ret, const struct command_context
 {
     struct backend_request request = model_file_request(context, file);
     const struct onnxrt_settings *runtime = onnxrt_settings_of(&request);
-    int rc = trt_require_builtin("--golden trt", err);
+    int rc = report_builtin_engine(context, err);
 
-    if (rc == 0)
-        rc = report_builtin_engine(context, err);
     if (rc < 0)
         return rc;
     request.log = NULL;

@@ -151,19 +151,6 @@ int trt_choose(struct log *log, const char *model_path, enum trt_need need, cons
     return rc == ERR_MISSING && wish == WISH_LIBRARY ? error_context(err, "POLYGRAPHY_TRT=tensorrt") : rc;
 }
 
-int trt_require_builtin(const char *what, struct error *err)
-{
-    enum wish wish;
-    int rc = read_wish(&wish, err);
-
-    return rc == 0 && wish == WISH_LIBRARY
-               ? error_set(err, ERR_UNSUPPORTED,
-                           "POLYGRAPHY_TRT=tensorrt: %s is computed by the built-in engine only: set "
-                           "POLYGRAPHY_TRT=builtin",
-                           what)
-               : rc;
-}
-
 /* ---- What options say ---- */
 
 /* Tactics and calibration of the built-in engine. */

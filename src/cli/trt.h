@@ -30,9 +30,6 @@ enum trt_need {
 int trt_choose(struct log *log, const char *model_path, enum trt_need need, const struct tensorrt_description **ret,
                struct error *err);
 
-/* For `what` only the built-in engine does: ERR_UNSUPPORTED when POLYGRAPHY_TRT asks for TensorRT. */
-int trt_require_builtin(const char *what, struct error *err);
-
 /* Settings as the options have them; a command may change them between builds. It must not be moved. */
 struct trt_request {
     const struct command_context *context;

@@ -76,3 +76,37 @@ passes()
         [[ $stderr == *'[!] there is nothing to compare with, because no engine with all layers in higher precision could be made: TensorRT could not build an engine: '* ]]
     done
 }
+
+@test "debug reduce --golden trt: TensorRT computes the values, in the types of the model" {
+    local golden
+    make_model data_dependent empty_tensor
+    script check.sh <<'EOF'
+[ "$POLYGRAPHY_ITERATION" -ge 0 ] || exit 0 # a control
+cp polygraphy_debug.onnx "candidate$POLYGRAPHY_ITERATION.onnx"
+exit 1
+EOF
+    for golden in onnxrt 8.6 10.16 11.1; do
+        [ $golden = onnxrt ] || use_release $golden
+        run --separate-stderr polygraphy debug reduce "$models/reducable.onnx" -o reduced.onnx --no-reduce-outputs \
+            --golden "$([ $golden = onnxrt ] && echo onnxrt || echo trt)" --no-verify --mode linear --check ./check.sh
+        [ "$status" -eq 0 ]
+        logged 'Freezing tensor: Variable \(X0\)'
+        [ $golden = onnxrt ] || logged 'Running inference with TensorRT to determine metadata'
+        [ $golden = onnxrt ] || recorded 'output identity_out_0 float32'
+        /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/reduce_models.py" show candidate*.onnx >$golden.txt
+        cmp onnxrt.txt $golden.txt
+        rm -f polygraphy_debug_replay* candidate*
+    done
+    grep -q 'const [a-z]' 8.6.txt
+    script check.sh <<<'cp golden.json kept.json; exit 1'
+    use_release 8.6 # which has no int64
+    run polygraphy debug reduce data_dependent.onnx -o reduced.onnx --mode minimal --golden trt --iter-inputs in.json \
+        --iter-golden golden.json --check ./check.sh
+    run polygraphy inspect data kept.json
+    logged 'dtype=int64'
+    run polygraphy run empty_tensor.onnx --onnxrt --input-shapes x:[4,3] --save-inputs four.json
+    run polygraphy debug reduce empty_tensor.onnx -o reduced.onnx --mode minimal --golden trt --iter-inputs in.json \
+        --iter-golden golden.json --load-inputs four.json --check ./check.sh
+    run polygraphy inspect data kept.json
+    logged 'shape=\(4, 3\)'
+}

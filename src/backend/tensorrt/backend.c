@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "backend/model_io.h"
+#include "backend/tensorrt/feed.h"
 #include "backend/tensorrt/worker.h"
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -195,6 +196,7 @@ struct tensorrt_session {
     uint64_t number, generation; /* of the session in the worker, of the worker */
     struct bounds bounds;
     struct log *log;
+    bool keeps_types;   /* outputs are given the types that session->base.outputs says */
     struct arena arena; /* holds all names */
 };
 
@@ -247,29 +249,36 @@ static bool is_narrowed(enum data_type of_model, enum data_type of_engine)
            (of_model == DATA_FLOAT64 && of_engine == DATA_FLOAT32);
 }
 
+/* Types and symbolic sizes of inputs or outputs, as the model has them. */
+static void take_io_types(struct arena *arena, const struct model *model, const struct value_list *values,
+                          struct backend_io *items, size_t count)
+{
+    struct backend_io *ios = model_io_new(model, NULL, values);
+
+    for (size_t i = 0; i < count; i++)
+        for (size_t k = 0; k < values->count; k++) {
+            if (strcmp(ios[k].name, items[i].name) != 0 || ios[k].not_a_tensor != NULL)
+                continue;
+            if (is_narrowed(ios[k].type, items[i].type))
+                items[i].type = ios[k].type;
+            for (size_t n = 0; n < items[i].shape.rank && ios[k].has_shape && n < ios[k].shape.rank; n++)
+                if (ios[k].symbols[n] != NULL)
+                    items[i].symbols[n] = arena_strdup(arena, ios[k].symbols[n]);
+        }
+    model_io_free(ios, values->count);
+}
+
 /* TensorRT's parser makes int32 of int64 up to 9, and float32 of float64; feeds have the types of the model. */
 static void take_model_types(struct tensorrt_session *session, const struct backend_model *source)
 {
+    struct backend_session *base = &session->base;
     struct model *model;
-    struct backend_io *ios;
 
     if (model_io_open(source, &model, NULL) < 0)
         return;
-    ios = model_io_new(model, NULL, &model->inputs);
-    for (size_t i = 0; i < session->base.input_count; i++) {
-        struct backend_io *input = &session->base.inputs[i];
-
-        for (size_t k = 0; k < model->inputs.count; k++) {
-            if (strcmp(ios[k].name, input->name) != 0 || ios[k].not_a_tensor != NULL)
-                continue;
-            if (is_narrowed(ios[k].type, input->type))
-                input->type = ios[k].type;
-            for (size_t n = 0; n < input->shape.rank && ios[k].has_shape && n < ios[k].shape.rank; n++)
-                if (ios[k].symbols[n] != NULL)
-                    input->symbols[n] = arena_strdup(&session->arena, ios[k].symbols[n]);
-        }
-    }
-    model_io_free(ios, model->inputs.count);
+    take_io_types(&session->arena, model, &model->inputs, base->inputs, base->input_count);
+    if (session->keeps_types)
+        take_io_types(&session->arena, model, &model->outputs, base->outputs, base->output_count);
     model_free(model);
 }
 
@@ -292,6 +301,7 @@ static int build_session(struct tensorrt_session *session, const struct backend_
     tensorrt_products_release(&products);
     if (rc == 0)
         rc = open_plan(session, settings, NULL, weights, generation, err);
+    session->keeps_types = wish->keeps_types;
     if (rc == 0)
         take_model_types(session, &request->model);
     return rc;
@@ -333,6 +343,24 @@ static int open_trt_session(const struct backend_request *request, struct backen
     return rc;
 }
 
+/* Outputs that TensorRT has narrowed get the type of the model again. */
+static int restore_types(const struct tensorrt_session *session, struct tensor_list *outputs, struct error *err)
+{
+    for (size_t i = 0; i < session->base.output_count; i++) {
+        const struct backend_io *output = &session->base.outputs[i];
+        struct named_tensor *found = tensor_list_find(outputs, text_of(output->name));
+        struct tensor wide = {0};
+
+        if (found == NULL || !is_narrowed(output->type, found->tensor.type))
+            continue;
+        if (tensorrt_widen(&found->tensor, &wide, err) < 0)
+            return err->code;
+        tensor_release(&found->tensor);
+        found->tensor = wide;
+    }
+    return 0;
+}
+
 static int run_trt_session(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,
                            struct tensor_list *ret, double *seconds, struct error *err)
 {
@@ -356,9 +384,13 @@ static int run_trt_session(struct backend_session *base, const struct tensor_lis
         rc = worker_refuse_answer(&worker, err);
     if (rc < 0)
         goto done;
+    worker_exchange_own(&exchange, &outputs);
+    if (session->keeps_types && restore_types(session, &outputs, err) < 0) {
+        rc = err->code;
+        goto done;
+    }
     if (seconds != NULL)
         *seconds = took;
-    worker_exchange_own(&exchange, &outputs);
     *ret = outputs;
     outputs = (struct tensor_list){0};
 done:

@@ -65,6 +65,7 @@ struct tensorrt_request {
     struct tensorrt_settings settings;
     bool is_built;     /* the model is an engine already, a plan file: another one is an error */
     bool wants_layers; /* of an engine that is built: `built` needs its layer information */
+    bool keeps_types;  /* outputs have the types of the ONNX model, also where TensorRT narrows these */
 
     /* Called when an engine has been built, for the caller to save what it wants of it; NULL: nothing. An error ends
      * open(). */

@@ -68,3 +68,19 @@ int tensorrt_feed_fit(const struct backend_io *input, const struct tensor *given
     *ret = room;
     return rc;
 }
+
+int tensorrt_widen(const struct tensor *given, struct tensor *ret, struct error *err)
+{
+    enum data_type type = given->type == DATA_INT32 ? DATA_INT64 : DATA_FLOAT64;
+    size_t count = tensor_elements(given);
+    int rc = tensor_allocate(type, &given->shape, ret, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < count; i++)
+        if (type == DATA_INT64)
+            ((int64_t *)tensor_writable(ret))[i] = ((const int32_t *)given->data)[i];
+        else
+            ((double *)tensor_writable(ret))[i] = (double)((const float *)given->data)[i];
+    return 0;
+}

@@ -10,4 +10,7 @@
 int tensorrt_feed_fit(const struct backend_io *input, const struct tensor *given, struct tensor *room,
                       const struct tensor **ret, struct error *err);
 
+/* The values of an int32 tensor as int64, or of a float32 tensor as float64. ERR_MEMORY. */
+int tensorrt_widen(const struct tensor *given, struct tensor *ret, struct error *err);
+
 #endif

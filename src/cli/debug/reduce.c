@@ -5,9 +5,9 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/debug/check_data.h"
+#include "cli/debug/golden.h"
 #include "cli/debug/outputs.h"
 #include "cli/debug/session.h"
-#include "cli/engine_file.h"
 #include "cli/model_file.h"
 #include "cli/options/reduce.h"
 #include "comparator/data/input_shape.h"
@@ -310,7 +310,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
 {
     struct session_settings session_settings = debug_session_settings(context, &options->debug, &options->file);
     struct reduce_settings settings;
-    struct engine_settings golden = {0};
+    struct golden_engine golden = {0};
     struct data_loader *loader = NULL;
     struct sandbox *sandbox = NULL;
     struct model *model = NULL;
@@ -330,6 +330,10 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     outputs.has_polygraphy_log = true;
     debug_outputs_watch(&outputs, "nodes", &session_settings);
     rc = prepare_model(context, options, &model, &nodes, &hash, err);
+    if (rc < 0)
+        goto done;
+    if (options->reduce.candidates.golden != NULL)
+        rc = golden_engine_choose(&golden, context->log, &hash, err);
     if (rc < 0)
         goto done;
     rc = data_loader_from_options(context, &options->file, model, &loader, err);
@@ -352,11 +356,12 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     settings.simplify.sandbox = sandbox;
     settings.original_nodes = nodes;
     settings.reduce_inputs &= !keep_inputs;
-    settings.candidates.golden_request = (struct backend_request){.settings = &golden, .log = context->log};
     if (settings.candidates.golden != NULL)
-        rc = engine_file_golden(&golden, context, &options->file, loader, err);
+        rc = golden_engine_init(&golden, context, &options->file, model, loader, err);
     if (rc < 0)
         goto done;
+    settings.candidates.golden = golden.backend;
+    settings.candidates.golden_request = (struct backend_request){.settings = golden.settings, .log = context->log};
     rc = reduce_run(model, &settings, session, context->log, &result, err);
     if (rc == 0)
         fill_result(&(struct reduction){model, nodes, &result}, outputs.result);
@@ -368,7 +373,7 @@ done:
     reduce_result_release(&result);
     session_free(session);
     sandbox_stop(sandbox);
-    engine_settings_release(&golden);
+    golden_engine_release(&golden);
     data_loader_free(loader);
     model_free(model);
     debug_outputs_close(&outputs);

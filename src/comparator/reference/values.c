@@ -5,6 +5,7 @@
 
 #include "backend/model_io.h"
 #include "backend/subgraph_session.h"
+#include "backend/tensorrt/backend.h"
 #include "backend/type_inference.h"
 #include "base/memory.h"
 #include "comparator/reference/run.h"
@@ -151,7 +152,9 @@ static void log_feed(struct reference_values *reference)
     log_message(reference->log, LOG_INFO,
                 "Running inference with %s to determine metadata for intermediate tensors.\n"
                 "This will cause intermediate models to have static shapes.",
-                reference->golden != NULL ? "the built-in engine" : "ONNX-Runtime");
+                reference->golden == NULL                ? "ONNX-Runtime"
+                : reference->golden == &tensorrt_backend ? "TensorRT"
+                                                         : "the built-in engine");
     log_indent(reference->log, 1);
     log_text(reference->log, LOG_INFO, (struct text){text.data, text.size});
     log_indent(reference->log, -1);
