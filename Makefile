@@ -27,6 +27,7 @@ export EMULATOR
 # pkg-config's name of each library, and the Debian package that brings it
 libraries := jansson:libjansson-dev libpcre2-8:libpcre2-dev libxxhash:libxxhash-dev zlib:zlib1g-dev
 modules   := $(foreach library,$(libraries),$(firstword $(subst :, ,$(library))))
+library_packages := $(foreach library,$(libraries),$(lastword $(subst :, ,$(library))))
 # What the installed library uses of them: tests/cli/library.bats looks whether that is all.
 public_modules := jansson libxxhash zlib
 
@@ -85,7 +86,7 @@ export POLYGRAPHY_ROOT := $(CURDIR)
 
 .DELETE_ON_ERROR:
 .SECONDARY:
-.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style strings manuals html completions install uninstall deb npm clean help setup FORCE
+.PHONY: all demo check fresh examples faults bench compare bench-optimizers fuzz style strings manuals html completions install uninstall deb npm wheel clean help setup FORCE
 
 all: $(library) $(program) ## build the program and the library (the default)
 
@@ -158,8 +159,12 @@ deb: ## build Debian packages; they are in the build folder, below deb
 	@BUILD='$(BUILD)' scripts/deb.sh
 
 npm: $(portable) manuals completions ## make the npm package, with programs for ARCHITECTURES (default: x64 arm64)
-	@BUILD='$(BUILD)' VERSION='$(version)' LIBRARIES='$(foreach library,$(libraries),$(lastword $(subst :, ,$(library))))' \
+	@BUILD='$(BUILD)' VERSION='$(version)' LIBRARIES='$(library_packages)' \
 	    packaging/npm/pack.sh '$(NPM_FOLDER)' $(ARCHITECTURES)
+
+wheel: ## make Python's packages, for pip, for MACHINES (default: this one); they are in the build folder, below wheel
+	@BUILD='$(BUILD)' LIBRARIES='$(library_packages)' \
+	    packaging/python/wheel.sh $(MACHINES)
 
 clean: ## remove the build folder
 	rm -rf $(BUILD)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# scripts/fresh.sh [RELEASE...] [root | user] [demo | check | install | deb | npm]: runs the instructions of the README on
+# scripts/fresh.sh [RELEASE...] [root | user] [demo | check | install | deb | npm | wheel]: runs the instructions of the README on
 # fresh Debian systems.
 #
 # Without arguments: Debian 12 and 13, as root and as an ordinary user, all commands in turn; each argument narrows that
@@ -13,6 +13,8 @@
 #   deb           make deb, without an error of lintian; the example of the library is compiled with
 #                 the installed packages; in another fresh system, which has no compiler, the demo with the installed package
 #   npm           make npm; in another fresh system, with npm alone, the demo with the program of the installed package
+#   wheel         make wheel; in another fresh system, with Python alone, the demo with the program of the installed package,
+#                 whose ONNX Runtime is PyPI's; pip uninstall, which must leave nothing
 #
 # At the end prints a table of all runs of this commit so far, and how often tests were skipped for which
 # reason. An interrupted run is continued by naming what is missing. Fails if a command of this run failed.
@@ -44,16 +46,16 @@ for argument in "$@"; do
     case $argument in
         12 | 13) releases+=("$argument") ;;
         root | user) people+=("$argument") ;;
-        demo | check | install | deb | npm) commands+=("$argument") ;;
+        demo | check | install | deb | npm | wheel) commands+=("$argument") ;;
         *)
-            echo "usage: scripts/fresh.sh [12] [13] [root | user] [demo | check | install | deb | npm]" >&2
+            echo "usage: scripts/fresh.sh [12] [13] [root | user] [demo | check | install | deb | npm | wheel]" >&2
             exit 2
             ;;
     esac
 done
 [ ${#releases[@]} -gt 0 ] || releases=(12 13)
 [ ${#people[@]} -gt 0 ] || people=(root user)
-[ ${#commands[@]} -gt 0 ] || commands=(demo check install deb npm)
+[ ${#commands[@]} -gt 0 ] || commands=(demo check install deb npm wheel)
 
 [ "$(id -u)" = 0 ] || give_up "creating a system requires root; run it with sudo"
 for tool in debootstrap unshare git flock; do
@@ -93,11 +95,11 @@ apart()
 
 # ---- Systems ----
 
-# Copies this machine's network settings into the system: proxies, npm's settings, local certificates.
+# Copies this machine's network settings into the system: proxies, npm's and pip's settings, local certificates.
 network=()
 while IFS= read -r -d '' setting; do
     case ${setting%%=*} in
-        http_proxy | https_proxy | no_proxy | HTTP_PROXY | HTTPS_PROXY | NO_PROXY | npm_config_* | NPM_CONFIG_*)
+        http_proxy | https_proxy | no_proxy | HTTP_PROXY | HTTPS_PROXY | NO_PROXY | npm_config_* | NPM_CONFIG_* | PIP_*)
             network+=("$setting")
             ;;
     esac
@@ -144,7 +146,9 @@ make_system()
     for file in /usr/local/share/ca-certificates/*.crt; do
         [ ! -f "$file" ] || cp "$file" "$system/usr/local/share/ca-certificates/"
     done
-    [ ! -f /etc/npmrc ] || cp /etc/npmrc "$system/etc/"
+    for file in /etc/npmrc /etc/pip.conf; do
+        [ ! -f "$file" ] || cp "$file" "$system/etc/"
+    done
     chroot "$system" useradd --create-home --shell /bin/bash "$person"
 }
 
@@ -319,6 +323,41 @@ try_installed_npm()
             npx polygraphy run missing.onnx --onnxrt && exit 1 || [ $? = 1 ]
             npx polygraphy nothing && exit 1 || [ $? = 2 ]
             "$tree/scripts/demo.sh" node_modules/.bin'
+}
+
+try_wheel()
+{
+    local made=$results/$1-$2-wheel
+    install_pip "$2" && inside "$2" sh -ec 'scripts/setup.sh; make wheel' &&
+        keep_what_was_made "$2" wheel "$made" &&
+        in_another_system "$1" "$2" "$made" try_installed_wheel "$2"
+}
+
+install_pip()
+{
+    inside root sh -ec 'apt-get update; apt-get install -y --no-install-recommends python3-venv ca-certificates git
+        update-ca-certificates'
+}
+
+# With Debian's Python, and no compiler and no oneDNN.
+try_installed_wheel()
+{
+    install_pip && inside "$1" sh -exc '
+        if command -v cc; then exit 1; fi
+        python3 -m venv ~/environment
+        PATH=$HOME/environment/bin:$PATH
+        find ~/environment -path "*polygraphy*" >/tmp/before
+        pip install /made/polygraphy_native-*.whl
+        polygraphy-native run tests/models/identity.onnx --onnxrt 2>&1 | grep "pip install onnxruntime"
+        pip install onnxruntime
+        polygraphy-native run tests/models/convolutions.onnx --onnxrt --trt -vv >/tmp/run
+        grep "Using oneDNN" /tmp/run
+        tail -1 /tmp/run | grep PASSED
+        python -m polygraphy_native --version
+        python -m polygraphy_native --install-alias
+        scripts/demo.sh ~/environment/bin
+        pip uninstall -y polygraphy-native
+        find ~/environment -path "*polygraphy*" | diff /tmp/before - && echo "uninstalled: nothing is left"'
 }
 
 # ---- Runs ----

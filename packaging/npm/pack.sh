@@ -66,17 +66,6 @@ as_json()
     printf '"%s"\n' "$@" | paste -sd ,
 }
 
-licences()
-{
-    local name
-    for name in $LIBRARIES; do
-        [ -f "/usr/share/doc/$name/copyright" ] || give_up "'/usr/share/doc/$name/copyright' is missing, which the package has to bring"
-        printf '==== %s ====\n\n' "${name%-dev}"
-        cat "/usr/share/doc/$name/copyright"
-        printf '\n'
-    done
-}
-
 command -v npm >/dev/null || give_up "missing: npm, which makes the package: apt-get install npm"
 
 rm -rf "$package"
@@ -90,7 +79,8 @@ done
 install packaging/npm/polygraphy "$package/bin/polygraphy"
 cp LICENSE "$package"
 cp -r docs "$package"
-licences >"$package/THIRD-PARTY-LICENSES"
+# shellcheck disable=SC2086 # several words
+packaging/licences.sh $LIBRARIES >"$package/THIRD-PARTY-LICENSES"
 manuals=("$build"/man/*.1)
 cp "${manuals[@]}" "$package/man"
 cp "$build"/completions/* "$package/completions"

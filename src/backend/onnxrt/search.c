@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/file/python_packages.h"
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/string_builder.h"
@@ -88,6 +89,27 @@ static void try_beside_program(struct library_search *search)
     free(program);
 }
 
+/* The first package is the one that Python imports. */
+static void try_python_packages(struct library_search *search)
+{
+    struct file_list folders = {0};
+    char *package, *library = NULL;
+
+    python_packages_list(&folders);
+    package = python_packages_find(&folders, "onnxruntime/capi");
+    if (package != NULL)
+        library = python_packages_find(&(struct file_list){.items = &package, .count = 1}, "libonnxruntime.so.1*");
+    if (library != NULL)
+        try_file(search, library);
+    else if (package != NULL)
+        note_place(search, "'%s', which has no C library (onnxruntime 1.20.1 and later have one)", package);
+    else
+        note_place(search, "%s (no onnxruntime)", "Python's packages");
+    free(library);
+    free(package);
+    file_list_release(&folders);
+}
+
 static bool is_set(const char *variable)
 {
     return variable && *variable;
@@ -109,20 +131,22 @@ int onnxrt_search(const char *wanted, void **ret_handle, char **ret_path, struct
         try_beside_program(&search);
         if (!search.handle && is_set(shared_variable))
             try_place(&search, shared_variable);
+        if (!search.handle)
+            try_python_packages(&search);
     }
     if (search.handle) {
         *ret_handle = search.handle;
         *ret_path = search.path;
     } else {
-        rc = error_set(
-            err, ERR_MISSING,
-            "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; name the file or its folder with "
-            "--onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
-            library_names[0],
-            wanted             ? " where --onnxruntime-lib points"
-            : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
-                               : "",
-            search.tried.data, library_names[0]);
+        const char *where = wanted             ? " where --onnxruntime-lib points"
+                            : is_set(variable) ? " where POLYGRAPHY_ONNXRUNTIME points"
+                                               : "";
+
+        rc = error_set(err, ERR_MISSING,
+                       "ONNX Runtime's shared library (%s) was not found%s; looked at: %s; %sname the file or its "
+                       "folder with --onnxruntime-lib or POLYGRAPHY_ONNXRUNTIME (%s alone means the system's own)",
+                       library_names[0], where, search.tried.data,
+                       where[0] == '\0' ? "install it (pip install onnxruntime), or " : "", library_names[0]);
     }
     string_release(&search.tried);
     return rc;

@@ -11,6 +11,8 @@
  *   3. the program's folder, which is the build folder before installation
  *   4. ../lib/polygraphy beside the program's folder, where installation puts it
  *   5. the file or folder that ORT_DYLIB_PATH names, a variable that other programs know too
+ *   6. Python's package onnxruntime or onnxruntime-gpu (base/file/python_packages.h). Releases before 1.20.1 have no
+ *      library with a C interface
  *
  * The system's own library is loaded only when it is named, as "libonnxruntime.so.1" without a folder does:
  * distributions build it in ways of their own (Debian 13's writes hundreds of lines about schemas into every log).

@@ -2,11 +2,11 @@
 #include "backend/tensorrt/search.h"
 
 #include <dlfcn.h>
-#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file/file.h"
+#include "base/file/python_packages.h"
 #include "base/memory.h"
 
 static const struct {
@@ -34,49 +34,6 @@ static const char *const package_folders[] = {"tensorrt_libs", "tensorrt_rtx_lib
 static const char *const cuda_folders[] = {"nvidia/cuda_runtime/lib", "nvidia/cu13/lib"};
 
 static const char *const system_folders[] = {"/usr/local/tensorrt/lib", "/opt/tensorrt/lib", "/usr/local/cuda/lib64"};
-
-/* ---- Folders of Python packages ---- */
-
-struct folder_list {
-    struct arena *arena;
-    const char **items;
-    size_t count, capacity;
-};
-
-static void add_matching_folders(struct folder_list *list, const char *pattern)
-{
-    glob_t found;
-
-    if (glob(pattern, 0, NULL, &found) == 0) {
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            *VECTOR_APPEND(list) = arena_strdup(list->arena, found.gl_pathv[i]);
-        globfree(&found);
-    }
-}
-
-/* Folders in which Python packages are, those of the active environment first. */
-static void add_package_roots(struct folder_list *list)
-{
-    static const struct {
-        const char *variable, *pattern;
-    } places[] = {
-        {"VIRTUAL_ENV", "%s/lib/python3*/site-packages"},
-        {"CONDA_PREFIX", "%s/lib/python3*/site-packages"},
-        {"HOME", "%s/.local/lib/python3*/site-packages"},
-    };
-
-    for (size_t i = 0; i < ARRAY_LEN(places); i++) {
-        const char *value = getenv(places[i].variable);
-        SCOPED_STRING(pattern);
-
-        if (value == NULL || value[0] == '\0')
-            continue;
-        string_add_format(&pattern, "%s%s", value, places[i].pattern + 2);
-        add_matching_folders(list, pattern.data);
-    }
-    add_matching_folders(list, "/usr/local/lib/python3*/*-packages");
-    add_matching_folders(list, "/usr/lib/python3/dist-packages");
-}
 
 /* ---- One place ---- */
 
@@ -164,9 +121,9 @@ static void try_named(struct looking *looking, const char *named)
 
 static void try_packages(struct looking *looking)
 {
-    struct folder_list roots = {.arena = looking->arena};
+    struct file_list roots = {0};
 
-    add_package_roots(&roots);
+    python_packages_list(&roots);
     for (size_t i = 0; i < roots.count; i++)
         for (size_t k = 0; k < ARRAY_LEN(package_folders); k++) {
             char *folder SCOPED_FREE = file_join(roots.items[i], package_folders[k]);
@@ -174,7 +131,7 @@ static void try_packages(struct looking *looking)
             if (file_is_folder(folder))
                 try_folder(looking, folder, "it is the first in Python's packages");
         }
-    free(roots.items);
+    file_list_release(&roots);
 }
 
 static void try_everywhere(struct looking *looking)
@@ -237,13 +194,13 @@ static void *load_from(const char *folder, const char *const *names, struct aren
 void *tensorrt_load_companion(const char *beside, const char *const *names, struct arena *arena, const char **ret_path)
 {
     char *folder SCOPED_FREE = file_folder(beside);
-    struct folder_list roots = {.arena = arena};
+    struct file_list roots = {0};
     void *handle = strchr(beside, '/') != NULL ? load_from(folder, names, arena, ret_path) : NULL;
 
     if (handle == NULL)
         handle = load_from(NULL, names, arena, ret_path);
     if (handle == NULL)
-        add_package_roots(&roots);
+        python_packages_list(&roots);
     for (size_t i = 0; i < roots.count; i++)
         for (size_t k = 0; k < ARRAY_LEN(cuda_folders) && handle == NULL; k++) {
             char *cuda SCOPED_FREE = file_join(roots.items[i], cuda_folders[k]);
@@ -252,6 +209,6 @@ void *tensorrt_load_companion(const char *beside, const char *const *names, stru
         }
     for (size_t i = 0; i < ARRAY_LEN(system_folders) && handle == NULL; i++)
         handle = load_from(system_folders[i], names, arena, ret_path);
-    free(roots.items);
+    file_list_release(&roots);
     return handle;
 }

@@ -23,10 +23,10 @@ struct tensorrt_place {
 };
 
 /* Loads the library that POLYGRAPHY_TENSORRT names (a file, or a folder, or a name for the system's loader), and looks
- * nowhere else; where it is not set, the first that is found: by the system's loader, in packages of the active Python
- * environment (VIRTUAL_ENV, CONDA_PREFIX, then the user's and the system's own), in /usr/local/tensorrt and
- * /opt/tensorrt. In each place a later release comes before an earlier one, and the full library before TensorRT-RTX,
- * the lean and the dispatch runtime. ERR_MISSING lists the places. */
+ * nowhere else; where it is not set, the first that is found: by the system's loader, in Python packages
+ * (base/file/python_packages.h), in /usr/local/tensorrt and /opt/tensorrt. In each place a later release comes before
+ * an earlier one, and the full library before TensorRT-RTX, the lean and the dispatch runtime. ERR_MISSING lists the
+ * places. */
 int tensorrt_search(struct arena *arena, struct tensorrt_place *ret, struct error *err);
 
 /* Loads the first of `names` (NULL-terminated) that is there: in the folder of `beside`, by the system's loader, in the

@@ -23,6 +23,9 @@
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 
+/* The Python package also runs with glibc 2.28, which does not have it. */
+#pragma weak posix_spawn_file_actions_addchdir_np
+
 extern char **environ;
 
 static const char *search_path(void)
@@ -195,7 +198,9 @@ int process_spawn(const struct process_request *request, int out, int error_out,
     if (reason == 0)
         reason = posix_spawn_file_actions_adddup2(&actions, error_out, STDERR_FILENO);
     if (reason == 0 && request->folder)
-        reason = posix_spawn_file_actions_addchdir_np(&actions, request->folder);
+        reason = posix_spawn_file_actions_addchdir_np != NULL
+                     ? posix_spawn_file_actions_addchdir_np(&actions, request->folder)
+                     : ENOSYS;
     if (reason == 0)
         reason = set_attributes(&attributes);
     if (reason == 0)

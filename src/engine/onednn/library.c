@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file/python_packages.h"
 #include "base/memory.h"
 #include "base/system.h"
 
@@ -64,8 +65,25 @@ static int find_common_functions(void *handle, struct onednn *onednn, struct err
     return 0;
 }
 
-/* Opens the library in POLYGRAPHY_ONEDNN if set, else searches with the system's loader. The older of two versions is
- * preferred: it has more kernels. In Debian 13 and later the library's name includes the minor version. */
+/* The library that the Python package of this program contains. */
+static void *open_packaged_library(void)
+{
+    struct file_list folders = {0};
+    void *ret = NULL;
+    char *path;
+
+    python_packages_list(&folders);
+    path = python_packages_find(&folders, "polygraphy_native/lib/libdnnl.so.*");
+    if (path != NULL)
+        ret = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    free(path);
+    file_list_release(&folders);
+    return ret;
+}
+
+/* Opens the library in POLYGRAPHY_ONEDNN if set, else searches with the system's loader, then in Python packages. The
+ * older of two versions is preferred: it has more kernels. In Debian 13 and later the library's name includes the minor
+ * version. */
 static int open_onednn_library(void **ret, struct error *err)
 {
     static const char *const names[] = {"libdnnl.so.2", "libdnnl.so.3", "libdnnl.so"};
@@ -90,6 +108,9 @@ static int open_onednn_library(void **ret, struct error *err)
         if (*ret)
             return 0;
     }
+    *ret = open_packaged_library();
+    if (*ret)
+        return 0;
     return error_set(err, ERR_MISSING,
                      "oneDNN is not installed: there is no libdnnl.so.2 and no libdnnl.so.3 (Debian's package "
                      "libdnnl-dev); name one with POLYGRAPHY_ONEDNN");

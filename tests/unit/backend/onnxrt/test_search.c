@@ -6,16 +6,22 @@
 #include <sys/stat.h>
 
 #include "backend/onnxrt/search.h"
+#include "base/file/file.h"
 #include "support/scratch_folder.h"
+
+#define PACKAGES "environment/lib/python3.12/site-packages/onnxruntime/capi"
 
 static int enter(void **state)
 {
+    struct error err;
+
     unsetenv("POLYGRAPHY_ONNXRUNTIME");
     unsetenv("ORT_DYLIB_PATH");
     if (scratch_folder_enter(state) != 0 || mkdir("folder", 0700) != 0)
         return -1;
     scratch_file("folder/libonnxruntime.so", "no library");
-    return 0;
+    /* before the system's packages */
+    return file_make_folders(PACKAGES, &err) == 0 && setenv("VIRTUAL_ENV", "environment", 1) == 0 ? 0 : -1;
 }
 
 static void search_fails(const char *wanted, struct error *err)
@@ -65,6 +71,19 @@ static void variable_of_other_programs_comes_after_what_is_beside_the_program(vo
     assert_message_contains(&err, "/folder/libonnxruntime.so: ");
 }
 
+static void package_of_the_active_python_environment_comes_last(void **state)
+{
+    struct error err;
+
+    search_fails(NULL, &err);
+    assert_message_contains(&err, "which has no C library (onnxruntime 1.20.1 and later have one)");
+    scratch_file(PACKAGES "/libonnxruntime.so.1.24.1", "no library");
+    search_fails(NULL, &err);
+    assert_message_contains(&err, "/../lib/polygraphy' (not there), /");
+    assert_message_contains(&err, PACKAGES "/libonnxruntime.so.1.24.1: ");
+    assert_message_contains(&err, "install it (pip install onnxruntime), or name ");
+}
+
 /* Any library that every system has will do: the search looks into none. */
 static void library_of_the_system_is_loaded_only_when_it_is_named(void **state)
 {
@@ -72,8 +91,7 @@ static void library_of_the_system_is_loaded_only_when_it_is_named(void **state)
     void *handle = NULL;
     char *path = NULL;
 
-    search_fails(NULL, &err);
-    assert_message_contains(&err, "/../lib/polygraphy' (not there); name");
+    search_fails("nowhere", &err);
     assert_message_contains(&err, "(libonnxruntime.so.1 alone means the system's own)");
     assert_int_equal(onnxrt_search("libc.so.6", &handle, &path, &err), 0);
     assert_non_null(handle);
@@ -92,6 +110,7 @@ int main(void)
         SEARCH_TEST(file_and_folder_are_both_taken),
         SEARCH_TEST(variable_of_other_programs_comes_after_what_is_beside_the_program),
         SEARCH_TEST(library_of_the_system_is_loaded_only_when_it_is_named),
+        SEARCH_TEST(package_of_the_active_python_environment_comes_last),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
