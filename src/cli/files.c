@@ -12,6 +12,7 @@
 #include "cli/parse/lookup.h"
 #include "debug/check/words.h"
 #include "debug/record/result_folder.h"
+#include "format/data/iteration_folder.h"
 #include "format/data/word.h"
 #include "format/polygraphy/debug_replay.h"
 #include "onnx/external/data.h"
@@ -49,7 +50,9 @@ static struct command_file *add_file(struct command_files *files, const struct o
     *file = (struct command_file){.option = option, .name = name, .path = path, .use = option->file};
     if (file->use == OPTION_READS_DATA)
         file->use = OPTION_READS;
-    else if (file->use == OPTION_WRITES_DATA)
+    else if (file->use == OPTION_WRITES_ITERATIONS && iteration_folder_is_name(path))
+        file->use = OPTION_WRITES_FOLDER;
+    else if (file->use == OPTION_WRITES_DATA || file->use == OPTION_WRITES_ITERATIONS)
         file->use = path[strlen(path) - 1] == '/' ? OPTION_WRITES_FOLDER : OPTION_WRITES;
     file->is_there = stat(path, &file->status) == 0;
     if (!file->is_there)

@@ -6,6 +6,7 @@
 #include "cli/result_file.h"
 #include "comparator/data/loader.h"
 #include "format/data/file.h"
+#include "format/data/writer.h"
 #include "format/json/writer.h"
 
 struct data_generate_settings {

@@ -3,7 +3,7 @@
 #include "cli/options/groups.h"
 #include "cli/options/runners/lines.h"
 #include "comparator/infer/driver.h"
-#include "format/data/file.h"
+#include "format/data/writer.h"
 
 static int finish_inference(struct parse *parse, void *given, struct error *err)
 {
@@ -12,13 +12,17 @@ static int finish_inference(struct parse *parse, void *given, struct error *err)
     (void)parse;
     if (settings->warm_up < 0)
         return error_set(err, ERR_INVALID, "--warm-up: %lld is less than 0", (long long)settings->warm_up);
-    if (settings->save_outputs != NULL && data_file_holds_arrays_only(settings->save_outputs))
-        return error_set(err, ERR_INVALID,
-                         "--save-outputs: the format of '%s' cannot store runners and iterations: choose a name that "
-                         "ends in .json or .safetensors; `data merge` converts that to the other formats",
-                         settings->save_outputs);
+    if (settings->save.outputs != NULL && data_file_holds_arrays_only(settings->save.outputs))
+        return error_set(
+            err, ERR_INVALID,
+            "--save-outputs: the format of '%s' cannot store runners and iterations: choose a name that "
+            "ends in .json or .safetensors, or one without extension for a folder; `data merge` converts that "
+            "to the other formats",
+            settings->save.outputs);
     if (settings->memory == 0)
         settings->memory = UINT64_MAX;
+    if (settings->save.input_blobs != NULL && settings->save.input_blobs[0] == '\0')
+        settings->save.input_blobs = ".";
     return 0;
 }
 
@@ -26,19 +30,26 @@ static const struct option options[] = {
     OPTION_ROW(struct driver_settings, warm_up, .names = {"--warm-up"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,
                .value_name = "N", .fallback = "0",
                .help = "number of inferences on the first input data before time is measured"),
-    OPTION_WITHOUT_FIELD(.names = {"--sequential-runners"}, .yields = true, .kind = OPTION_FLAG,
-                         .help = "accepted without effect: runners run one after the other, or side by side where this "
-                                 "saves memory"),
+    OPTION_ROW(struct driver_settings, sequential, .names = {"--sequential-runners"}, .yields = true,
+               .kind = OPTION_FLAG,
+               .help = "run all iterations with one runner before the next one, and compare at the end, with all "
+                       "results in memory. Default: all runners run an iteration, which is compared and dropped"),
     OPTION_ROW(struct driver_settings, use_subprocess, .names = {"--use-subprocess"}, .kind = OPTION_FLAG,
                .help = "run each runner in a separate process"),
-    OPTION_ROW(struct driver_settings, save_inputs, .names = {"--save-inputs", "--save-input-data"}, .kind = OPTION_ONE,
-               .value_name = "PATH", .file = OPTION_WRITES_DATA,
-               .help = "write the input data to this file, for --load-inputs. Its extension selects the format: .npz, "
-                       ".npy for a single array, .safetensors, '/' for a folder of .npy, otherwise Polygraphy's JSON"),
-    OPTION_ROW(struct driver_settings, save_outputs, .names = {"--save-outputs", "--save-results"}, .kind = OPTION_ONE,
-               .value_name = "PATH", .file = OPTION_WRITES, .extensions = "json",
-               .help = "write the outputs of all runners to this file, for --load-outputs. The extension .safetensors, "
-                       "also with --save-inputs, gives a file that is mapped when it is read"),
+    OPTION_ROW(struct driver_settings, save.inputs, .names = {"--save-inputs", "--save-input-data"}, .kind = OPTION_ONE,
+               .value_name = "PATH", .file = OPTION_WRITES_ITERATIONS,
+               .help =
+                   "write the input data here, for --load-inputs. The extension selects the format: .npz, .npy for a "
+                   "single array, .safetensors, '/' for a folder of .npy, none for a folder with a JSON file for "
+                   "each iteration, otherwise Polygraphy's JSON"),
+    OPTION_ROW(struct driver_settings, save.outputs, .names = {"--save-outputs", "--save-results"}, .kind = OPTION_ONE,
+               .value_name = "PATH", .file = OPTION_WRITES_ITERATIONS, .extensions = "json",
+               .help = "write the outputs of all runners here, for --load-outputs: to a .json or .safetensors file, or "
+                       "without extension to a folder with a JSON file for each iteration"),
+    OPTION_ROW(struct driver_settings, save.input_blobs, .names = {"--save-input-blob"}, .yields = true,
+               .kind = OPTION_MAYBE, .value_name = "DIR", .file = OPTION_WRITES_FOLDER,
+               .help = "write the bytes of each input to DIR/0000000000/INPUT.bin, one folder for each iteration, as "
+                       "trtexec --loadInputs reads them (default: the current folder)"),
     OPTION_ROW(struct driver_settings, memory, .names = {"--output-memory"}, .kind = OPTION_ONE, .value_name = "SIZE",
                .fallback = "256M", .convert = convert_size,
                .help = "with '--onnx-outputs mark all': approximate memory limit of the outputs, which are computed, "

@@ -65,14 +65,15 @@ enum option_file {
     OPTION_READS_MODEL, /* read, with the external data of the model */
     OPTION_READS_DATA,  /* read; the words are those of format/data/word.h */
     OPTION_READS,
-    OPTION_RUNS,           /* a command line, or its words: files that it names are read */
-    OPTION_WRITES,         /* replaced atomically */
-    OPTION_SCRATCH,        /* written for each check, then removed */
-    OPTION_MOVES,          /* moved to another folder */
-    OPTION_WRITES_DATA,    /* replaced atomically; with a trailing '/' a folder, which is created */
-    OPTION_WRITES_FOLDER,  /* a folder that files are put into */
-    OPTION_WRITES_RESULTS, /* a folder of results, whose files the command replaces (debug/record/result_folder.h) */
-    OPTION_WRITES_BESIDE,  /* replaced atomically; the path is relative to the model that is written */
+    OPTION_RUNS,              /* a command line, or its words: files that it names are read */
+    OPTION_WRITES,            /* replaced atomically */
+    OPTION_SCRATCH,           /* written for each check, then removed */
+    OPTION_MOVES,             /* moved to another folder */
+    OPTION_WRITES_DATA,       /* replaced atomically; with a trailing '/' a folder, which is created */
+    OPTION_WRITES_ITERATIONS, /* the same; without extension, too, see format/data/iteration_folder.h */
+    OPTION_WRITES_FOLDER,     /* a folder that files are put into */
+    OPTION_WRITES_RESULTS,    /* a folder of results, whose files the command replaces (debug/record/result_folder.h) */
+    OPTION_WRITES_BESIDE,     /* replaced atomically; the path is relative to the model that is written */
 };
 
 /* What an option's values, or their prefixes, name. If `value_name` contains a colon ("NAME:SHAPE"), a suffix follows

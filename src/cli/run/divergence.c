@@ -378,6 +378,7 @@ static int check_again(const struct divergence_report *report, struct divergence
                                        .count = driver->count,
                                        .load = load_file,
                                        .load_data = &file,
+                                       .sequential = true,
                                        .keep_outputs = true,
                                        .comparison = driver->comparison};
     struct run_results results = {0};

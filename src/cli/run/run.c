@@ -20,6 +20,7 @@
 #include "cli/run/settings.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
+#include "format/data/iteration_folder.h"
 #include "plot/plots.h"
 
 static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend, &command_backend};
@@ -65,14 +66,6 @@ static void warn_of_equal_runners(const struct command_context *context, const s
         }
 }
 
-static bool writes_in_turns(const struct run_settings *options)
-{
-    const struct runner_values *runners = &options->runners;
-    const struct driver_settings *settings = &options->inference;
-
-    return settings->save_outputs == NULL || runners->names.count == 1 || safetensors_is_name(settings->save_outputs);
-}
-
 /* All tensors of the model are outputs of every runner, which --first-divergence of an engine needs. */
 static bool marks_all(const struct run_settings *settings)
 {
@@ -96,8 +89,8 @@ static bool runs_in_groups(const struct run_settings *options)
     if (comparison->first_divergence)
         return runners->names.count > 0 && !run_model_has_runner(runners, &engine_backend);
     return runners->names.count > 0 && load->outputs.mark_all && load->output_operators.count == 0 &&
-           settings->memory != UINT64_MAX && !settings->use_subprocess &&
-           !run_model_has_runner(runners, &engine_backend) && writes_in_turns(options);
+           settings->memory != UINT64_MAX && !settings->use_subprocess && !settings->sequential &&
+           !run_model_has_runner(runners, &engine_backend);
 }
 
 static int check_divergence_options(const struct run_settings *options, struct error *err)
@@ -134,11 +127,63 @@ static int check_divergence_options(const struct run_settings *options, struct e
         return error_set(err, ERR_UNSUPPORTED,
                          "--fp-to-fp16 is not supported with --first-divergence: convert the model first, with "
                          "`polygraphy convert`");
-    if (runs_in_groups(options) && !writes_in_turns(options))
-        return error_set(
-            err, ERR_UNSUPPORTED,
-            "--save-outputs: with --first-divergence and several runners only .safetensors can be written");
     return 0;
+}
+
+/* Whether `path` is `folder` or below it. */
+static bool is_in(const char *path, const char *folder)
+{
+    char *place = file_place(path), *around = file_place(folder);
+    size_t length = strlen(around);
+    bool ret = strncmp(place, around, length) == 0 && (place[length] == '\0' || place[length] == '/');
+
+    free(place);
+    free(around);
+    return ret;
+}
+
+static int check_loaded(struct words loaded, const char *saved, struct error *err)
+{
+    for (size_t i = 0; i < loaded.count; i++)
+        if (is_in(loaded.items[i], saved))
+            return error_set(err, ERR_EXISTS,
+                             "The load path '%s' overlaps the save path '%s'. Saving would overwrite or conflict with "
+                             "the data being loaded. Use distinct paths for loading and saving.",
+                             loaded.items[i], saved);
+    return 0;
+}
+
+static int check_saving(const struct run_settings *settings, struct error *err)
+{
+    const struct saving_paths *save = &settings->inference.save;
+    const char *const saved[] = {save->inputs, save->outputs, save->input_blobs};
+
+    for (size_t i = 0; i < ARRAY_LEN(saved); i++) {
+        if (saved[i] == NULL || !iteration_folder_is_name(saved[i]))
+            continue;
+        if (check_loaded(settings->file.data.files, saved[i], err) < 0 ||
+            check_loaded(settings->comparison.load_outputs, saved[i], err) < 0)
+            return err->code;
+        for (size_t k = 0; k < i; k++)
+            if (saved[k] != NULL && is_in(saved[i], saved[k]) && is_in(saved[k], saved[i]))
+                return error_set(err, ERR_INVALID,
+                                 "Two of --save-inputs, --save-outputs and --save-input-blob resolve to the same path "
+                                 "('%s'). Use distinct paths.",
+                                 saved[i]);
+    }
+    return 0;
+}
+
+static void warn_of_no_runner(const struct command_context *context, const struct run_settings *settings)
+{
+    const struct saving_paths *save = &settings->inference.save;
+
+    log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
+    if (settings->file.data.files.count > 0 || save->inputs != NULL || save->input_blobs != NULL)
+        log_message(context->log, LOG_WARNING,
+                    "No runners were specified, so inference will not be run and input-related options (e.g. "
+                    "--load-inputs/--save-inputs/--save-input-blob) will be ignored. Comparison will use only the "
+                    "loaded outputs.");
 }
 
 /* Validates options before the inference, which may take hours. */
@@ -167,10 +212,11 @@ static int check_request(const struct command_context *context, const struct run
         log_message(context->log, LOG_WARNING,
                     "--ignore-external-data has no effect: a model does not run without its weights");
     if (runners->names.count == 0)
-        log_message(context->log, LOG_WARNING, "No runners have been selected. Inference will not be run!");
+        warn_of_no_runner(context, settings);
     if (settings->nodes.annotated != NULL && (model->path == NULL || model->type != MODEL_ONNX))
         return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
-    if (check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0)
+    if (check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0 ||
+        check_saving(settings, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))
@@ -293,7 +339,8 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
                       bool *ret_passed, struct error *err)
 {
     const struct command_context *context = model->context;
-    const struct model_file_settings *file = &model->settings->file;
+    struct model_file_settings settings_of_file = model->settings->file;
+    const struct model_file_settings *file = &settings_of_file;
     const struct comparison_values *values = &model->settings->comparison;
     struct output_rules rules[COMPARISON_RULES];
     struct backend_request options = model_file_request(context, file);
@@ -302,6 +349,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     struct first_divergence divergence;
     int rc = 0;
 
+    settings_of_file.data.streamed = !settings->sequential;
     first_divergence_init(&divergence);
     if (settings->count > 0)
         rc = data_loader_from_options(context, file, NULL, &loader, err);
@@ -321,7 +369,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     settings->rule_count = ARRAY_LEN(rules);
     settings->comparison.divergence = values->first_divergence ? &divergence : NULL;
     rc = driver_run(settings, loader, &results, ret_passed, err);
-    if (rc == 0 && values->first_divergence && !settings->side_by_side) {
+    if (rc == 0 && values->first_divergence && !settings->in_groups) {
         rc = run_model_open(model, err);
         if (settings->validate)
             first_divergence_add_all_invalid(&divergence, &results);
@@ -329,7 +377,7 @@ static int run_models(struct run_model *model, struct driver_settings *settings,
     if (rc == 0 && values->first_divergence) {
         options.log = NULL;
         rc = divergence_report(&(struct divergence_report){settings, model->model, file->model.path, &options, loader,
-                                                           settings->side_by_side ? NULL : &results, context->log},
+                                                           settings->in_groups ? NULL : &results, context->log},
                                &divergence, findings, err);
         *ret_passed &= !divergence_is_hidden(findings);
     }
@@ -428,9 +476,17 @@ static struct driver_settings driver_settings_of(const struct command_context *c
 {
     const struct comparison_values *values = &settings->comparison;
     struct driver_settings ret = settings->inference;
+    const char *implied = ret.warm_up > 0 ? "--warm-up" : ret.use_subprocess ? "--use-subprocess" : NULL;
 
-    ret.side_by_side = runs_in_groups(settings);
-    ret.keep_outputs = values->first_divergence && !ret.side_by_side; /* what went into a node is looked up there */
+    ret.in_groups = runs_in_groups(settings);
+    if (implied != NULL && !ret.in_groups && !ret.sequential)
+        log_message(context->log, LOG_INFO,
+                    "%s implies --sequential-runners: runners run one after the other, and all results stay in memory",
+                    implied);
+    /* What went into a node is looked up in the results. */
+    ret.sequential = !ret.in_groups && (ret.sequential || implied != NULL || values->first_divergence);
+    ret.keep_outputs = values->first_divergence;
+    ret.seed = settings->file.data.files.count > 0 ? -1 : settings->file.data.seed;
     ret.load_outputs = values->load_outputs.items;
     ret.load_count = values->load_outputs.count;
     ret.postprocess = values->postprocess.items;

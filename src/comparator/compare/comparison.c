@@ -12,8 +12,7 @@ static struct log *comparison_log(const struct comparison *comparison)
 
 static struct pair_names comparison_names(const struct comparison *comparison)
 {
-    return (struct pair_names){comparison->first->items[comparison->index].runner_name,
-                               comparison->second->items[comparison->index].runner_name};
+    return (struct pair_names){comparison->first->runner_name, comparison->second->runner_name};
 }
 
 static void report_lonely(const struct comparison *comparison, const struct lonely *lonely, const char *runner,
@@ -76,45 +75,53 @@ static void refuse_strangers(struct comparison *comparison)
 /* Iterations of one result that the other one lacks; or that there are none. */
 static void report_surplus(const struct comparison *comparison)
 {
-    const struct runner_results *first = comparison->first, *second = comparison->second;
+    size_t first = comparison->sides[0].iterations, second = comparison->sides[1].iterations;
     enum log_level level = comparison->settings->require_all ? LOG_ERROR : LOG_WARNING;
 
-    if (first->count == 0 && second->count == 0)
+    if (first == 0 && second == 0)
         log_message(comparison_log(comparison), level, "Nothing was compared: the results have no iterations");
-    else if (first->count != second->count)
+    else if (first != second)
         log_message(comparison_log(comparison), level,
                     "The provided streams have different numbers of iterations. Only the first %zu iteration(s) -- "
                     "present in all 2 streams -- were compared; stream(s) at index [%d] ran out first.",
-                    comparison->iterations, first->count > second->count);
+                    comparison->iterations, first > second);
 }
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,
-                      struct runner_results *first, struct runner_results *second)
+                      struct compared_side first, struct compared_side second)
 {
+    size_t common = first.iterations < second.iterations ? first.iterations : second.iterations;
+
     *comparison = (struct comparison){.settings = settings,
-                                      .first = first,
-                                      .second = second,
-                                      .iterations = first->count < second->count ? first->count : second->count,
+                                      .sides = {first, second},
+                                      .iterations = common,
                                       .functions = comparison_functions_or_default(&settings->functions)};
-    log_message(settings->log, LOG_START, "Accuracy Comparison | %s vs. %s", first->name, second->name);
-    comparison->passed = !settings->require_all || (first->count == second->count && comparison->iterations > 0);
-    if (settings->strict && comparison->iterations == 0)
+    comparison->passed = !settings->require_all || (first.iterations == second.iterations && common > 0);
+    if (settings->strict && common == 0)
         refuse_comparison(comparison, "there is nothing to compare: no iteration has two results");
 }
 
-void comparison_begin_iteration(struct comparison *comparison, size_t index)
+void comparison_log_heading(const struct comparison *comparison)
+{
+    log_message(comparison_log(comparison), LOG_START, "Accuracy Comparison | %s vs. %s", comparison->sides[0].name,
+                comparison->sides[1].name);
+}
+
+void comparison_begin_iteration(struct comparison *comparison, size_t index, struct iteration_result *first,
+                                struct iteration_result *second)
 {
     struct pairing *pairing = &comparison->pairing;
     struct pair_names names;
 
     comparison->index = index;
+    comparison->first = first;
+    comparison->second = second;
     comparison->next = 0;
     comparison->done_count++;
     comparison->compared_count = 0;
     log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
     log_indent(comparison_log(comparison), 1);
-    pairing_init(pairing, &comparison->first->items[index].outputs, &comparison->second->items[index].outputs,
-                 comparison->settings->strict);
+    pairing_init(pairing, &first->outputs, &second->outputs, comparison->settings->strict);
     string_init(&comparison->compared);
     for (size_t i = 0; i < comparison->functions.count; i++)
         string_init(&comparison->mismatched[i]);
@@ -300,7 +307,7 @@ void comparison_end_iteration(struct comparison *comparison)
     comparison->passed &= passed;
     close_iteration(comparison);
     if (comparison->settings->release)
-        tensor_list_release(&comparison->first->items[comparison->index].outputs);
+        tensor_list_release(&comparison->first->outputs);
 }
 
 bool comparison_goes_on(const struct comparison *comparison)
@@ -323,7 +330,7 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
     report_surplus(comparison);
     log_message(comparison_log(comparison), comparison->passed ? LOG_FINISH : LOG_ERROR,
                 "Accuracy Summary | %s vs. %s | Passed: %zu/%zu iterations | Pass Rate: %.2f%%",
-                comparison->first->name, comparison->second->name, comparison->passed_count, comparison->done_count,
+                comparison->sides[0].name, comparison->sides[1].name, comparison->passed_count, comparison->done_count,
                 rate);
     return 0;
 }
@@ -340,9 +347,11 @@ static int compare_couple(const struct comparison_settings *settings, struct run
     bool passed = true;
     int rc = 0;
 
-    comparison_begin(&comparison, settings, first, second);
+    comparison_begin(&comparison, settings, (struct compared_side){first->name, first->count},
+                     (struct compared_side){second->name, second->count});
+    comparison_log_heading(&comparison);
     for (size_t i = 0; i < comparison.iterations && rc == 0 && comparison_goes_on(&comparison); i++) {
-        comparison_begin_iteration(&comparison, i);
+        comparison_begin_iteration(&comparison, i, &first->items[i], &second->items[i]);
         rc = comparison_advance(&comparison, err);
         if (rc == 0)
             comparison_end_iteration(&comparison);

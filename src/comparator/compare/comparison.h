@@ -19,22 +19,28 @@
 int comparison_run(struct run_results *results, const struct comparison_settings *settings, bool *ret_passed,
                    struct error *err);
 
+/* A result of a comparison. */
+struct compared_side {
+    const char *name;
+    size_t iterations;
+};
+
 /* Incremental comparison of two results while their outputs are produced:
  *
- *   comparison_begin(&comparison, &settings, &first, &second);
+ *   comparison_begin(&comparison, &settings, first, second);
  *   for (i = 0; i < comparison.iterations && comparison_goes_on(&comparison); i++) {
- *       comparison_begin_iteration(&comparison, i);
+ *       comparison_begin_iteration(&comparison, i, &first_outputs, &second_outputs);
  *       ... comparison_advance(&comparison, err) whenever more outputs are available ...
  *       comparison_end_iteration(&comparison);
  *   }
  *   rc = comparison_end(&comparison, &passed, err);
  *
- * Both results must have all their iterations and, when an iteration begins, the names of all its outputs. Tensors may
- * be set later and are zeroed until then; names and tensors must not move. After an error call comparison_abandon().
+ * When an iteration begins, both results must have the names of all its outputs. Tensors may be set later and are
+ * zeroed until then; names and tensors must not move until it ends. After an error call comparison_abandon().
  */
 struct comparison {
     const struct comparison_settings *settings;
-    struct runner_results *first, *second;
+    struct compared_side sides[2];
     struct comparison_functions functions; /* of the settings, or the default */
     size_t iterations;                     /* in both results */
     size_t passed_count, done_count;
@@ -44,6 +50,7 @@ struct comparison {
     /* Of the current iteration: */
     bool is_open;
     size_t index;
+    struct iteration_result *first, *second;
     struct pairing pairing;
     size_t next;           /* pair to compare */
     size_t compared_count; /* pairs compared so far */
@@ -56,8 +63,10 @@ struct comparison {
 };
 
 void comparison_begin(struct comparison *comparison, const struct comparison_settings *settings,
-                      struct runner_results *first, struct runner_results *second);
-void comparison_begin_iteration(struct comparison *comparison, size_t index);
+                      struct compared_side first, struct compared_side second);
+void comparison_log_heading(const struct comparison *comparison);
+void comparison_begin_iteration(struct comparison *comparison, size_t index, struct iteration_result *first,
+                                struct iteration_result *second);
 
 /* Compares the next pairs, in the order of the first result, while both outputs of a pair are available. */
 int comparison_advance(struct comparison *comparison, struct error *err);

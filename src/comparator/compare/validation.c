@@ -41,12 +41,13 @@ void validation_log_excess(struct log *log, const struct tensor *output, const s
     log_message(log, LOG_ERROR, "%s", text.data);
 }
 
-bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log)
+bool validation_output(const char *label, const struct named_tensor *output, const struct tensor *reference,
+                       struct log *log)
 {
     struct validation found;
     bool valid;
 
-    log_message(log, LOG_START, "Validating output: %s (check_inf=True, check_nan=True)", output->name);
+    log_message(log, LOG_START, "%sValidating output: %s (check_inf=True, check_nan=True)", label, output->name);
     tensor_validate(&output->tensor, &found);
     valid = found.nans == 0 && found.infinities == 0;
     log_indent(log, 1);
@@ -90,7 +91,9 @@ bool validation_runner(const struct run_results *results, size_t index, struct l
     const struct runner_results *runner = &results->items[index];
     const char *first_bad = NULL;
     size_t bad = 0;
+    SCOPED_STRING(label);
 
+    string_add_format(&label, "%-35s | ", runner->name);
     for (size_t i = 0; i < runner->count; i++) {
         const struct tensor_list *outputs = &runner->items[i].outputs;
 
@@ -100,7 +103,7 @@ bool validation_runner(const struct run_results *results, size_t index, struct l
         for (size_t k = 0; k < outputs->count; k++) {
             const struct tensor *reference = validation_reference(results, index, i, &outputs->items[k]);
 
-            if (validation_output(&outputs->items[k], reference, log))
+            if (validation_output(label.data, &outputs->items[k], reference, log))
                 continue;
             first_bad = bad++ == 0 ? outputs->items[k].name : first_bad;
         }

@@ -9,9 +9,10 @@
  * the position of the first. Returns true if there are none. */
 bool validation_runner(const struct run_results *results, size_t runner, struct log *log);
 
-/* Like validation_runner(), for a single output. `reference` is another runner's output, or NULL: its number at the
- * position of a NaN or an infinity is shown. */
-bool validation_output(const struct named_tensor *output, const struct tensor *reference, struct log *log);
+/* Like validation_runner(), for a single output; its first line begins with `label`. `reference` is another runner's
+ * output, or NULL: its number at the position of a NaN or an infinity is shown. */
+bool validation_output(const char *label, const struct named_tensor *output, const struct tensor *reference,
+                       struct log *log);
 
 /* Logs one line about elements that are finite in the reference (with as many elements), but NaN or infinite in the
  * output: their number, the reference value of the first, and the limit of the type that it exceeds. Logs nothing if

@@ -13,7 +13,7 @@
 #include "comparator/data/derived_values.h"
 #include "comparator/data/feed_match.h"
 #include "comparator/data/input_shape.h"
-#include "format/data/file.h"
+#include "format/data/stream.h"
 #include "tensor/generate/data_generator.h"
 
 struct data_loader {
@@ -21,6 +21,9 @@ struct data_loader {
     struct log *log;
     struct feed_dicts feeds; /* loaded or kept */
     bool kept;
+    struct input_stream *stream;   /* instead of loaded feeds; NULL: none */
+    struct tensor_list held;       /* of one iteration */
+    int64_t held_iteration;        /* -1: none */
     struct derived_inputs derived; /* no items: nothing */
     bool derives;                  /* it is used */
 };
@@ -36,11 +39,14 @@ int data_loader_new(const struct data_loader_settings *settings, struct log *log
     struct data_loader *loader = memory_alloc_zero(1, sizeof(*loader));
     int rc = 0;
 
-    *loader = (struct data_loader){.settings = *settings, .log = log};
+    *loader = (struct data_loader){.settings = *settings, .log = log, .held_iteration = -1};
     for (size_t i = 0; i < settings->files.count && rc == 0; i++) {
         log_once(log, LOG_INFO, "Loading input data from %s", settings->files.items[i]);
-        rc = data_file_add_inputs(&loader->feeds, settings->files.items[i], err);
+        if (!settings->streamed)
+            rc = data_file_add_inputs(&loader->feeds, settings->files.items[i], err);
     }
+    if (rc == 0 && settings->streamed && is_loaded(loader))
+        rc = input_stream_open(&settings->files, &loader->stream, err);
     if (rc < 0) {
         data_loader_free(loader);
         return rc;
@@ -53,6 +59,8 @@ void data_loader_free(struct data_loader *loader)
 {
     if (loader == NULL)
         return;
+    input_stream_free(loader->stream);
+    tensor_list_release(&loader->held);
     feed_dicts_release(&loader->feeds);
     derived_inputs_release(&loader->derived);
     free(loader);
@@ -173,6 +181,8 @@ bool data_loader_guesses(const struct data_loader *loader, const struct backend_
 
 int64_t data_loader_iterations(const struct data_loader *loader)
 {
+    if (loader->stream != NULL)
+        return (int64_t)input_stream_count(loader->stream);
     return is_loaded(loader) ? (int64_t)loader->feeds.count : loader->settings.iterations;
 }
 
@@ -407,7 +417,8 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
 static int serve_inputs(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
                         int64_t iteration, struct tensor_list *ret, struct error *err)
 {
-    const struct tensor_list *feed = &loader->feeds.items[iteration];
+    const struct tensor_list *feed =
+        loader->held_iteration == iteration ? &loader->held : &loader->feeds.items[iteration];
     struct feed_inputs wanted = {inputs, count, loader->settings.by_name, loader->log};
     struct tensor_list generated = {0};
     int rc = 0;
@@ -436,14 +447,43 @@ done:
     return rc;
 }
 
-int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
-                     struct tensor_list *ret, struct error *err)
+int data_loader_hold(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
+                     const struct tensor_list **ret, struct error *err)
 {
     int rc = check_tensors(inputs, count, err);
 
     if (rc < 0)
         return rc;
-    if (is_loaded(loader) || loader->kept) {
+    if (loader->stream == NULL && (is_loaded(loader) || loader->kept)) {
+        *ret = &loader->feeds.items[iteration];
+        return 0;
+    }
+    loader->held_iteration = -1;
+    tensor_list_release(&loader->held);
+    if (loader->stream != NULL) {
+        rc = input_stream_read(loader->stream, (size_t)iteration, &loader->held, err);
+    } else {
+        input_names_check(&loader->settings, inputs, count, loader->log);
+        rc = generate_checked(loader, inputs, count, iteration, &loader->held, err);
+    }
+    if (rc < 0)
+        return rc;
+    loader->held_iteration = iteration;
+    *ret = &loader->held;
+    return 0;
+}
+
+int data_loader_feed(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
+                     struct tensor_list *ret, struct error *err)
+{
+    const struct tensor_list *held;
+    int rc = check_tensors(inputs, count, err);
+
+    if (rc == 0 && loader->stream != NULL && loader->held_iteration != iteration)
+        rc = data_loader_hold(loader, inputs, count, iteration, &held, err);
+    if (rc < 0)
+        return rc;
+    if (is_loaded(loader) || loader->kept || loader->held_iteration == iteration) {
         rc = serve_inputs(loader, inputs, count, iteration, ret, err);
     } else {
         input_names_check(&loader->settings, inputs, count, loader->log);

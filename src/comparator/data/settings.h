@@ -38,6 +38,7 @@ struct data_loader_settings {
     } generated;
 
     struct words files; /* of feed dicts, concatenated; if there are any, nothing is generated */
+    bool streamed;      /* files are read iteration by iteration, see data_loader_hold() */
     bool by_name;       /* inputs only use entries with their own names */
     /* advice for an input missing in the files; NULL: to rename an entry */
     const char *advice;

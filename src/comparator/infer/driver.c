@@ -8,97 +8,72 @@
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "comparator/compare/validation.h"
+#include "comparator/infer/checks.h"
 #include "comparator/infer/log_sections.h"
 #include "comparator/infer/subprocess.h"
-#include "format/data/file.h"
+#include "format/data/stream.h"
 
 struct driver {
     const struct driver_settings *settings;
     struct data_loader *loader;
-    struct run_results *results;       /* of the runners, then loaded ones */
-    struct run_results_writer *writer; /* NULL: nothing is saved */
-    struct run_report *lone_report;    /* receives outputs that are not compared; NULL: none */
-    bool keep_outputs;
+    struct run_results *results;    /* of the runners, then loaded ones; not sequential: of the current iteration */
+    struct run_report *lone_report; /* receives outputs that are not compared; NULL: none */
     struct comparison_settings comparison;
     struct log_sections sections;
     struct worker *workers;
-    size_t first, end;   /* runners of this turn */
-    struct model *model; /* run in groups; NULL: models are run whole */
-    const struct backend_io *inputs;
-    size_t input_count;
-    struct layerwise plan; /* groups of the current iteration */
-    size_t steps;          /* of the current iteration */
+    size_t first, end;           /* runners of this turn */
+    struct model *model;         /* run in groups; NULL: models are run whole */
+    struct backend_io *of_model; /* its inputs */
+    struct layerwise plan;       /* groups of the current iteration */
+    size_t steps;                /* of the current iteration */
 
-    /* Side by side: */
-    struct run_results loaded;  /* until appended to the runners' results */
-    struct comparison *couples; /* pairs of neighbours whose first one is a runner's; others are compared at the end */
-    size_t couple_count;
+    /* Not sequential: */
+    struct saving saving;
+    struct result_streams loaded;
+    struct iteration_checks checks;
 };
 
-/* The parts of the log: runners, comparisons, validation with a heading and each runner, and what was saved. */
+/* The parts of the log in an iteration: runners, then those of infer/checks.h. */
 static struct log *runner_log(struct driver *driver, size_t runner)
 {
     return log_sections_select(&driver->sections, runner, 0);
 }
 
-static struct log *couple_log(struct driver *driver, size_t couple)
+static bool is_sequential(const struct driver *driver)
 {
-    return log_sections_select(&driver->sections, driver->settings->count + couple, 0);
+    return driver->settings->sequential;
 }
 
-static struct log *validation_log(struct driver *driver, size_t part)
+static size_t runner_iterations(const struct driver *driver)
 {
-    return log_sections_select(&driver->sections, driver->settings->count + driver->results->count + part, part > 0);
+    return driver->settings->count > 0 ? (size_t)data_loader_iterations(driver->loader) : 0;
 }
 
-static struct log *saving_log(struct driver *driver)
+/* The number of iterations of a runner or of a loaded result; not sequential. */
+static size_t result_iterations(const struct driver *driver, size_t result)
 {
-    return log_sections_select(&driver->sections, driver->settings->count + 2 * driver->results->count + 1, 0);
+    size_t runners = driver->settings->count;
+
+    return result < runners ? runner_iterations(driver) : driver->loaded.items[result - runners].count;
 }
 
-/* ---- Loaded results ---- */
-
-static void warn_of_extra_rules(const struct driver *driver, const struct run_results *results)
+/* A result in the current iteration; not sequential. */
+static struct iteration_result *current_iteration(const struct driver *driver, size_t result)
 {
-    output_rules_warn(driver->settings->rules, driver->settings->rule_count, results, driver->settings->log);
+    return &driver->results->items[result].items[0];
 }
 
-/* Like warn_of_extra_rules(), before any output is computed. */
-static void warn_of_extra_rules_early(const struct driver *driver)
+static const struct backend_io *worker_inputs(const struct driver *driver, size_t runner, size_t *ret_count)
 {
-    const struct model *model = driver->model;
-    struct run_results names = {0};
-    struct iteration_result *iteration = runner_results_add_iteration(run_results_add_runner(&names, TEXT("")), 0);
+    const struct backend_session *session = driver->workers[runner].session;
 
-    for (size_t i = 0; model != NULL && i < model->outputs.count; i++)
-        tensor_list_add(&iteration->outputs, model->values.items[model->outputs.items[i]].name, &(struct tensor){0});
-    if (model == NULL)
-        worker_list_outputs(&driver->workers[0], &iteration->outputs);
-    warn_of_extra_rules(driver, &names);
-    run_results_release(&names);
+    *ret_count = driver->model != NULL ? driver->model->inputs.count : session->input_count;
+    return driver->model != NULL ? driver->of_model : session->inputs;
 }
 
-/* Appends the loaded results and post-processes all of them. */
-static int load_results(const struct driver *driver, struct run_results *ret, struct error *err)
+static int rank_outputs(const struct driver *driver, struct tensor_list *outputs, struct error *err)
 {
-    const struct driver_settings *settings = driver->settings;
-
-    for (size_t i = 0; i < settings->load_count; i++) {
-        log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
-        if (data_file_add_results(ret, settings->load_outputs[i], err) < 0)
-            return err->code;
-    }
-    if (!settings->side_by_side && ret->count > 1)
-        warn_of_extra_rules(driver, ret);
-    for (size_t i = 0; i < ret->count; i++)
-        for (size_t k = 0; k < ret->items[i].count; k++) {
-            int rc =
-                top_k_replace(&ret->items[i].items[k].outputs, settings->postprocess, settings->postprocess_count, err);
-
-            if (rc < 0)
-                return rc;
-        }
-    return 0;
+    return top_k_replace(outputs, driver->settings->postprocess, driver->settings->postprocess_count, err);
 }
 
 /* ---- The beginning of a turn ---- */
@@ -113,6 +88,7 @@ static int begin_runners(struct driver *driver, struct error *err)
         int rc;
 
         worker->runner = &settings->runners[r];
+        worker->logs_inputs = is_sequential(driver);
         log_message(log, LOG_START, "%-35s | Activating and starting inference", worker->runner->name);
         rc = settings->load(settings->load_data, log, &worker->request, &driver->model, err);
         if (rc < 0)
@@ -122,77 +98,73 @@ static int begin_runners(struct driver *driver, struct error *err)
             rc = worker_open(worker, err);
         if (rc < 0)
             return rc;
-        if (settings->side_by_side && r == 0 && settings->count + driver->loaded.count > 1)
-            warn_of_extra_rules_early(driver);
     }
+    if (driver->model != NULL)
+        driver->of_model = model_io_new(driver->model, NULL, &driver->model->inputs);
     return 0;
 }
 
-/* Keeps the input data: other runners, and further groups, need them again. */
-static int keep_inputs(struct driver *driver, struct error *err)
+/* Saves the input data of a sequential run, in the process that has them. */
+static int save_inputs(const struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
-    const char *path = driver->first == 0 ? settings->save_inputs : NULL;
-    int rc = 0;
+    const struct feed_dicts *feeds = data_loader_kept(driver->loader);
+    struct saving saving = {.paths = {.inputs = settings->save.inputs, .input_blobs = settings->save.input_blobs},
+                            .iterations = feeds->count,
+                            .log = settings->log};
+    int rc = saving_open(&saving, err);
 
-    if (driver->model != NULL || settings->count > 1 || path != NULL)
-        rc = data_loader_keep(driver->loader, driver->inputs, driver->input_count, err);
-    if (rc < 0 || path == NULL)
-        return rc;
-    log_message(runner_log(driver, driver->first), LOG_INFO, "Saving inference input data to %s", path);
-    return data_file_save(data_loader_kept(driver->loader), path, err);
-}
-
-/* Allocates results, which must not move until the turn ends; side by side also iterations. */
-static int begin_results(struct driver *driver, size_t iterations, struct error *err)
-{
-    struct run_results *results = driver->results;
-    size_t first = results->count;
-    int rc = 0;
-
-    for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
-        const char *name = driver->workers[r].runner->name;
-        struct runner_results *runner = run_results_add_runner(results, text_of(name));
-
-        for (size_t i = 0; i < iterations && driver->settings->side_by_side; i++)
-            runner_results_add_iteration(runner, 0);
-        if (driver->writer != NULL)
-            rc = run_results_writer_begin_runner(driver->writer, name, err);
-    }
-    for (size_t i = 0; i < driver->loaded.count; i++)
-        *VECTOR_APPEND(results) = driver->loaded.items[i];
-    driver->loaded.count = 0;
-    for (size_t r = driver->first; r < driver->end; r++)
-        driver->workers[r].results = &results->items[first + r - driver->first];
+    for (size_t i = 0; i < feeds->count && rc == 0; i++)
+        rc = saving_add_inputs(&saving, &feeds->items[i], err);
+    if (rc == 0)
+        rc = saving_commit(&saving, err);
+    saving_release(&saving);
     return rc;
 }
 
-static void begin_comparisons(struct driver *driver)
+/* Sequentially, other runners need the input data again. */
+static int keep_inputs(const struct driver *driver, struct error *err)
 {
-    const struct run_results *results = driver->results;
-    size_t runners = driver->settings->count;
+    size_t count;
+    const struct backend_io *inputs = worker_inputs(driver, driver->first, &count);
+    const struct driver_settings *settings = driver->settings;
+    bool is_saved = driver->first == 0 && (settings->save.inputs != NULL || settings->save.input_blobs != NULL);
+    int rc = 0;
 
-    driver->couple_count = results->count - 1 < runners ? results->count - 1 : runners;
-    driver->couples = memory_alloc_zero(results->count, sizeof(*driver->couples));
-    for (size_t c = 0; c < driver->couple_count; c++) {
-        couple_log(driver, c);
-        comparison_begin(&driver->couples[c], &driver->comparison, &results->items[c], &results->items[c + 1]);
-    }
+    if (is_saved || settings->count > 1)
+        rc = data_loader_keep(driver->loader, inputs, count, err);
+    return rc == 0 && is_saved ? save_inputs(driver, err) : rc;
 }
 
-/* ---- An iteration ---- */
-
-/* All iterations of all runners will have as many outputs as the first one. */
-static void expect_outputs(const struct driver *driver, const struct tensor_list *outputs)
+/* Allocates results, which must not move until the turn ends. */
+static void begin_results(const struct driver *driver)
 {
-    size_t name_bytes = driver->settings->side_by_side ? 64 * outputs->count : 0;
-    size_t times = driver->settings->count * (size_t)data_loader_iterations(driver->loader);
+    struct run_results *results = driver->results;
 
-    for (size_t i = 0; i < outputs->count && !driver->settings->side_by_side; i++)
-        name_bytes += strlen(outputs->items[i].name);
-    for (size_t i = 0; i < times; i++)
-        run_results_writer_expect(driver->writer, outputs->count, name_bytes);
+    for (size_t r = driver->first; r < driver->end; r++)
+        run_results_add_runner(results, text_of(driver->workers[r].runner->name));
+    for (size_t i = 0; i < driver->loaded.count; i++)
+        run_results_add_runner(results, text_of(driver->loaded.items[i].name));
+    for (size_t i = 0; i < results->count && !is_sequential(driver); i++)
+        runner_results_add_iteration(&results->items[i], 0);
 }
+
+static void begin_checks(struct driver *driver)
+{
+    size_t count = driver->results->count;
+    size_t *iterations SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*iterations));
+
+    for (size_t r = 0; r < count; r++)
+        iterations[r] = result_iterations(driver, r);
+    driver->checks = (struct iteration_checks){.settings = &driver->comparison,
+                                               .sections = &driver->sections,
+                                               .section = driver->settings->count,
+                                               .report = driver->settings->report,
+                                               .results = driver->results};
+    iteration_checks_begin(&driver->checks, iterations);
+}
+
+/* ---- The beginning of an iteration ---- */
 
 static int plan_steps(struct driver *driver, const struct tensor_list *feed, struct error *err)
 {
@@ -212,63 +184,85 @@ static int plan_steps(struct driver *driver, const struct tensor_list *feed, str
     return rc;
 }
 
-/* Whether incremental validation has a heading for each iteration. */
-static bool heads_validations(const struct driver *driver)
+static void log_iteration(struct driver *driver, size_t index, const struct tensor_list *feed)
 {
-    return driver->settings->side_by_side && driver->settings->validate && driver->workers[0].results->count > 1;
+    struct log *log = runner_log(driver, 0);
+    SCOPED_STRING(text);
+
+    if (is_sequential(driver) || !log_shows(log, LOG_INFO))
+        return;
+    worker_describe_tensors(feed, &text);
+    log_message(log, LOG_INFO, "Streaming iteration %zu\n---- Inference Input(s) ----\n%s", index, text.data);
 }
 
-/* Whether this iteration is compared: not after one that ended the comparison. */
-static bool compares_iteration(const struct driver *driver, size_t couple, size_t iteration)
+/* Gives each runner its inputs, and saves all that there are. */
+static int feed_runners(struct driver *driver, size_t index, struct error *err)
 {
-    if (iteration >= driver->couples[couple].iterations)
-        return false;
-    for (size_t c = 0; c <= couple; c++)
-        if (!comparison_goes_on(&driver->couples[c]))
-            return false;
-    return true;
-}
+    size_t count;
+    const struct backend_io *inputs = worker_inputs(driver, driver->first, &count);
+    const struct tensor_list *held;
+    int rc = 0;
 
-static int begin_iteration(struct driver *driver, size_t index, const struct tensor_list *feed, struct error *err)
-{
-    int rc = plan_steps(driver, feed, err);
-
+    if (!is_sequential(driver))
+        rc = data_loader_hold(driver->loader, inputs, count, (int64_t)index, &held, err);
     for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
-        struct worker *worker = &driver->workers[r];
-        struct tensor_list *outputs;
-
-        if (!driver->settings->side_by_side)
-            runner_results_add_iteration(worker->results, 0);
-        outputs = &worker->results->items[index].outputs;
-        worker_begin_iteration(worker, index, driver->settings->warm_up, &driver->plan);
-        if (heads_validations(driver)) {
-            struct log *log = validation_log(driver, 1 + r);
-
-            log_message(log, LOG_START, "%s | Iteration: %zu", worker->results->name, index);
-            log_indent(log, 1);
-        }
-        worker_list_outputs(worker, outputs);
-        if (driver->writer == NULL)
-            continue;
-        if (index == 0 && r == 0)
-            expect_outputs(driver, outputs);
-        rc = run_results_writer_begin_iteration(driver->writer, err);
+        inputs = worker_inputs(driver, r, &count);
+        rc = data_loader_feed(driver->loader, inputs, count, (int64_t)index, &driver->workers[r].feed, err);
     }
-    for (size_t c = 0; c < driver->couple_count && rc == 0; c++) {
-        couple_log(driver, c);
-        if (compares_iteration(driver, c, index))
-            comparison_begin_iteration(&driver->couples[c], index);
-    }
-    return rc;
+    if (rc < 0)
+        return rc;
+    log_iteration(driver, index, &driver->workers[driver->first].feed);
+    return is_sequential(driver) ? 0 : saving_add_inputs(&driver->saving, held, err);
 }
+
+static int begin_iteration(struct driver *driver, size_t index, struct error *err)
+{
+    struct run_results *results = driver->results;
+    int rc = plan_steps(driver, &driver->workers[driver->first].feed, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t r = driver->first; r < driver->end; r++) {
+        struct worker *worker = &driver->workers[r];
+
+        worker->iteration = is_sequential(driver) ? runner_results_add_iteration(&results->items[results->count - 1], 0)
+                                                  : current_iteration(driver, r);
+        worker_begin_iteration(worker, index, driver->settings->warm_up, &driver->plan);
+        worker_list_outputs(worker, &worker->iteration->outputs);
+    }
+    return is_sequential(driver) ? 0
+                                 : saving_begin_iteration(&driver->saving, &driver->workers[0].iteration->outputs, err);
+}
+
+static int read_loaded(const struct driver *driver, size_t index, struct error *err)
+{
+    for (size_t i = 0; i < driver->loaded.count; i++) {
+        struct iteration_result *result = current_iteration(driver, driver->settings->count + i);
+        int rc = 0;
+
+        free(result->runner_name);
+        *result = (struct iteration_result){0};
+        if (index < driver->loaded.items[i].count)
+            rc = result_stream_read(&driver->loaded.items[i], index, result, err);
+        if (rc == 0)
+            rc = rank_outputs(driver, &result->outputs, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* ---- A step ---- */
 
 /* Adds advice: a failing model may only require other sizes. */
-static void hint_at_sizes(const struct driver *driver, struct error *err)
+static void hint_at_sizes(const struct driver *driver, size_t runner, struct error *err)
 {
     SCOPED_STRING(guesses);
     struct error why = *err;
+    size_t count;
+    const struct backend_io *inputs = worker_inputs(driver, runner, &count);
 
-    if (data_loader_guesses(driver->loader, driver->inputs, driver->input_count, &guesses)) {
+    if (data_loader_guesses(driver->loader, inputs, count, &guesses)) {
         error_set(err, (enum error_code)why.code,
                   "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
                   "--input-shapes, in place of %s",
@@ -277,81 +271,85 @@ static void hint_at_sizes(const struct driver *driver, struct error *err)
     }
 }
 
-static void validate_output(struct driver *driver, size_t runner, size_t iteration, const struct named_tensor *output)
-{
-    const struct driver_settings *settings = driver->settings;
-    struct worker *worker = &driver->workers[runner];
-    const struct tensor *reference = validation_reference(driver->results, runner, iteration, output);
-
-    if (settings->report != NULL)
-        run_report_add_validation(settings->report, worker->results->name, iteration, output);
-    if (validation_output(output, reference, validation_log(driver, 1 + runner)))
-        return;
-    if (worker->bad++ == 0)
-        worker->first_bad = memory_strdup(output->name);
-    if (driver->comparison.divergence != NULL)
-        first_divergence_add_invalid(driver->comparison.divergence, output->name);
-}
-
-/* Reports the new outputs and saves them. */
-static int save_outputs(struct driver *driver, size_t runner, size_t iteration, const struct tensor_list *come,
-                        struct error *err)
+/* Describes the new outputs and moves them to the results. Sequentially these are saved and ranked later. */
+static int take_outputs(struct driver *driver, size_t runner, size_t index, struct tensor_list *come, struct error *err)
 {
     struct worker *worker = &driver->workers[runner];
+    int rc = 0;
 
-    if (driver->writer != NULL)
-        run_results_writer_select(driver->writer, runner);
     for (size_t i = 0; i < come->count; i++) {
         const struct named_tensor *output = &come->items[i];
         struct tensor described;
-        int rc = 0;
 
         tensor_borrow(output->tensor.type, &output->tensor.shape, NULL, 0, &described);
         tensor_list_add(&worker->described, text_of(output->name), &described);
-        if (driver->writer != NULL)
-            rc = run_results_writer_add(driver->writer, output->name, &output->tensor, err);
+        if (is_sequential(driver))
+            continue;
+        rc = saving_add_output(&driver->saving, runner, output, err);
         if (rc < 0)
             return rc;
-        run_report_add_output(driver->lone_report, worker->results->name, iteration, output);
+        run_report_add_output(driver->lone_report, worker->runner->name, index, output);
     }
-    return 0;
-}
-
-/* Saves the new outputs and moves them to the results. */
-static int take_runner_outputs(struct driver *driver, size_t runner, size_t iteration, struct tensor_list *come,
-                               struct error *err)
-{
-    const struct driver_settings *settings = driver->settings;
-    struct worker *worker = &driver->workers[runner];
-    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
-    int rc = save_outputs(driver, runner, iteration, come, err);
-
-    if (rc == 0 && settings->side_by_side)
-        rc = top_k_replace(come, settings->postprocess, settings->postprocess_count, err);
+    if (!is_sequential(driver))
+        rc = rank_outputs(driver, come, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < come->count; i++) {
-        if (settings->side_by_side && settings->validate)
-            validate_output(driver, runner, iteration, &come->items[i]);
-        outputs->items[worker->arrived++].tensor = come->items[i].tensor;
+        worker->iteration->outputs.items[worker->arrived++].tensor = come->items[i].tensor;
         come->items[i].tensor = (struct tensor){0};
     }
     return 0;
 }
 
-/* Releases the outputs of the last step. Outputs that still wait for their partners are copied. */
-static int release_outputs(struct driver *driver, size_t runner, size_t iteration, struct error *err)
+static int run_step(struct driver *driver, size_t runner, size_t step, size_t index, struct error *err)
 {
     struct worker *worker = &driver->workers[runner];
-    struct tensor_list *outputs = &worker->results->items[iteration].outputs;
+    struct tensor_list outputs = {0};
+    int rc;
+
+    runner_log(driver, runner);
+    rc = worker_run_step(worker, step, &outputs, err);
+    if (rc == ERR_BACKEND && worker->session != NULL)
+        hint_at_sizes(driver, runner, err);
+    if (rc == 0)
+        rc = take_outputs(driver, runner, index, &outputs, err);
+    tensor_list_release(&outputs);
+    if (rc == 0 && step + 1 == driver->steps)
+        worker_log_tensors(worker, "Output", &worker->described);
+    if (driver->model == NULL)
+        log_sections_flush(&driver->sections, driver->settings->count);
+    return rc;
+}
+
+/* The outputs of this step; loaded ones are there from the first one on. */
+static void validate_step(struct driver *driver, size_t step, size_t index, bool runs)
+{
+    size_t runners = driver->settings->count;
+
+    for (size_t r = 0; r < runners && runs; r++) {
+        const struct worker *worker = &driver->workers[r];
+
+        for (size_t i = worker->released; i < worker->arrived; i++)
+            iteration_checks_validate(&driver->checks, r, index, &worker->iteration->outputs.items[i]);
+    }
+    for (size_t r = runners; r < driver->results->count && step == 0; r++) {
+        const struct tensor_list *outputs = &current_iteration(driver, r)->outputs;
+
+        for (size_t i = 0; i < outputs->count; i++)
+            iteration_checks_validate(&driver->checks, r, index, &outputs->items[i]);
+    }
+}
+
+/* Releases the outputs of the last step. Outputs that still wait for their partners are copied. */
+static int release_outputs(struct driver *driver, size_t runner, struct error *err)
+{
+    struct worker *worker = &driver->workers[runner];
 
     for (; worker->released < worker->arrived; worker->released++) {
-        struct named_tensor *output = &outputs->items[worker->released];
-        bool is_awaited = (runner < driver->couple_count && comparison_awaits(&driver->couples[runner], output)) ||
-                          (runner > 0 && comparison_awaits(&driver->couples[runner - 1], output));
+        struct named_tensor *output = &worker->iteration->outputs.items[worker->released];
         struct tensor copy;
 
-        if (!is_awaited) {
+        if (!iteration_checks_await(&driver->checks, runner, output)) {
             tensor_release(&output->tensor);
         } else if (output->tensor.free_owner == NULL) {
             int rc = tensor_copy(&output->tensor, &copy, err);
@@ -364,140 +362,151 @@ static int release_outputs(struct driver *driver, size_t runner, size_t iteratio
     return 0;
 }
 
-static int run_step(struct driver *driver, size_t runner, size_t step, size_t iteration, const struct tensor_list *feed,
-                    struct error *err)
+/* Once all runners of the turn have done a step. */
+static int end_step(struct driver *driver, size_t step, size_t index, bool runs, struct error *err)
 {
-    struct worker *worker = &driver->workers[runner];
-    struct tensor_list outputs = {0};
     int rc;
 
-    runner_log(driver, runner);
-    rc = worker_run_step(worker, step, feed, &outputs, err);
-    if (rc == ERR_BACKEND && worker->session != NULL)
-        hint_at_sizes(driver, err);
-    if (rc == 0)
-        rc = take_runner_outputs(driver, runner, iteration, &outputs, err);
-    tensor_list_release(&outputs);
+    if (driver->settings->validate)
+        validate_step(driver, step, index, runs);
+    rc = iteration_checks_advance(&driver->checks, err);
+    for (size_t r = 0; r < driver->settings->count && runs && rc == 0; r++)
+        rc = release_outputs(driver, r, err);
     return rc;
 }
 
-/* Once all runners of the turn have done a step: compares the new outputs, and side by side releases them. */
-static int end_step(struct driver *driver, size_t iteration, struct error *err)
-{
-    int rc = 0;
+/* ---- An iteration ---- */
 
-    for (size_t c = 0; c < driver->couple_count; c++) {
-        couple_log(driver, c);
-        if (driver->couples[c].is_open)
-            rc = comparison_advance(&driver->couples[c], err);
-        if (rc < 0)
-            return rc;
-    }
-    for (size_t r = driver->first; r < driver->end && rc == 0 && driver->settings->side_by_side; r++)
-        rc = release_outputs(driver, r, iteration, err);
-    return rc;
+/* Whether outputs of a sequential run are used after it. */
+static bool needs_outputs(const struct driver *driver)
+{
+    const struct driver_settings *settings = driver->settings;
+
+    return settings->count > 1 || settings->load_count > 0 || settings->validate || settings->keep_outputs ||
+           settings->save.outputs != NULL || driver->lone_report != NULL;
 }
 
-static int end_iteration(struct driver *driver, size_t index, struct error *err)
+static int end_runners(struct driver *driver, struct error *err)
 {
     int rc = 0;
 
-    for (size_t c = 0; c < driver->couple_count; c++) {
-        couple_log(driver, c);
-        if (driver->couples[c].is_open)
-            comparison_end_iteration(&driver->couples[c]);
-    }
     for (size_t r = driver->first; r < driver->end && rc == 0; r++) {
         struct worker *worker = &driver->workers[r];
-        struct iteration_result *iteration = &worker->results->items[index];
 
         runner_log(driver, r);
-        worker_log_tensors(worker, "Output", &worker->described);
-        iteration->runtime = worker->seconds;
-        if (!driver->keep_outputs)
-            tensor_list_release(&iteration->outputs);
-        if (heads_validations(driver))
-            log_indent(validation_log(driver, 1 + r), -1);
+        worker->iteration->runtime = worker->seconds;
+        if (!is_sequential(driver))
+            rc = saving_end_iteration(&driver->saving, r, worker->seconds, err);
+        else if (!needs_outputs(driver))
+            tensor_list_release(&worker->iteration->outputs);
         worker_end_iteration(worker);
-        if (driver->writer == NULL)
-            continue;
-        run_results_writer_select(driver->writer, r);
-        rc = run_results_writer_end_iteration(driver->writer, worker->seconds, worker->runner->name, err);
     }
     return rc;
+}
+
+/* The inputs and the names of all outputs. */
+static int prepare_iteration(struct driver *driver, size_t index, bool runs, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    int rc = 0;
+
+    driver->steps = 1;
+    if (runs) {
+        rc = feed_runners(driver, index, err);
+        if (rc < 0)
+            return rc;
+        rc = begin_iteration(driver, index, err);
+    }
+    if (rc < 0 || is_sequential(driver))
+        return rc;
+    rc = read_loaded(driver, index, err);
+    if (rc < 0)
+        return rc;
+    if (index == 0 && driver->results->count > 1)
+        output_rules_warn(settings->rules, settings->rule_count, driver->results, settings->log);
+    iteration_checks_begin_iteration(&driver->checks, index);
+    return 0;
 }
 
 static int run_iteration(struct driver *driver, size_t index, struct error *err)
 {
-    struct tensor_list feed = {0};
-    int rc = data_loader_feed(driver->loader, driver->inputs, driver->input_count, (int64_t)index, &feed, err);
+    bool runs = index < runner_iterations(driver);
+    int rc = prepare_iteration(driver, index, runs, err);
 
+    for (size_t step = 0; step < driver->steps && rc == 0; step++) {
+        for (size_t r = driver->first; r < driver->end && runs; r++) {
+            rc = run_step(driver, r, step, index, err);
+            if (rc < 0)
+                return rc;
+        }
+        if (!is_sequential(driver))
+            rc = end_step(driver, step, index, runs, err);
+    }
     if (rc < 0)
         return rc;
-    rc = begin_iteration(driver, index, &feed, err);
-    if (rc < 0)
-        goto done;
-    for (size_t step = 0; step < driver->steps; step++) {
-        for (size_t r = driver->first; r < driver->end; r++) {
-            rc = run_step(driver, r, step, index, &feed, err);
-            if (rc < 0)
-                goto done;
-        }
-        rc = end_step(driver, index, err);
-        if (rc < 0)
-            goto done;
-    }
-    rc = end_iteration(driver, index, err);
-done:
-    tensor_list_release(&feed);
+    if (runs)
+        rc = end_runners(driver, err);
+    if (is_sequential(driver))
+        return rc;
+    iteration_checks_end_iteration(&driver->checks);
+    log_sections_flush(&driver->sections, SIZE_MAX);
     return rc;
 }
 
 /* ---- A turn ---- */
 
-static int run_turn(struct driver *driver, struct error *err)
+/* Loaded results have further iterations only to be compared with each other, or validated. */
+static size_t count_iterations(const struct driver *driver)
 {
-    size_t iterations = (size_t)data_loader_iterations(driver->loader);
-    struct backend_io *of_model = NULL;
-    int rc = begin_runners(driver, err);
+    size_t ret = runner_iterations(driver);
 
-    if (rc < 0)
-        goto done;
-    if (driver->model != NULL) {
-        driver->inputs = of_model = model_io_new(driver->model, NULL, &driver->model->inputs);
-        driver->input_count = driver->model->inputs.count;
-    } else {
-        const struct worker *worker = &driver->workers[driver->first];
+    for (size_t c = 0; c < driver->checks.couple_count; c++)
+        if (driver->checks.couples[c].iterations > ret)
+            ret = driver->checks.couples[c].iterations;
+    for (size_t i = 0; i < driver->loaded.count && driver->settings->validate; i++)
+        if (driver->loaded.items[i].count > ret)
+            ret = driver->loaded.items[i].count;
+    return ret;
+}
 
-        driver->inputs = worker->session->inputs;
-        driver->input_count = worker->session->input_count;
-    }
-    rc = keep_inputs(driver, err);
-    if (rc < 0)
-        goto done;
-    rc = begin_results(driver, iterations, err);
-    if (rc < 0)
-        goto done;
-    if (driver->settings->side_by_side)
-        begin_comparisons(driver);
-    for (size_t i = 0; i < iterations; i++) {
-        rc = run_iteration(driver, i, err);
-        if (rc < 0)
-            goto done;
-    }
-    for (size_t r = driver->first; r < driver->end; r++) {
-        if (driver->writer != NULL)
-            rc = run_results_writer_end_runner(driver->writer, err);
-        runner_log(driver, r);
-        if (rc < 0)
-            goto done;
-        worker_log_completion(&driver->workers[r], iterations);
-    }
-done:
+static void close_runners(struct driver *driver)
+{
     for (size_t r = driver->first; r < driver->end; r++)
         worker_close(&driver->workers[r]);
     layerwise_release(&driver->plan);
-    model_io_free(of_model, driver->input_count);
+    if (driver->model != NULL)
+        model_io_free(driver->of_model, driver->model->inputs.count);
+    driver->of_model = NULL;
+}
+
+static int run_turn(struct driver *driver, struct error *err)
+{
+    size_t done = 0, iterations;
+    int rc = begin_runners(driver, err);
+
+    log_sections_flush(&driver->sections, SIZE_MAX);
+    if (rc == 0 && is_sequential(driver))
+        rc = keep_inputs(driver, err);
+    if (rc < 0)
+        goto done;
+    begin_results(driver);
+    if (!is_sequential(driver))
+        begin_checks(driver);
+    iterations = count_iterations(driver);
+    while (done < iterations) {
+        rc = run_iteration(driver, done, err);
+        if (rc < 0)
+            goto done;
+        if (!is_sequential(driver) && iteration_checks_end_run(&driver->checks, done, driver->settings->log))
+            iterations = done + 1;
+        done++;
+    }
+    for (size_t r = driver->first; r < driver->end; r++) {
+        runner_log(driver, r);
+        worker_log_completion(&driver->workers[r], done < runner_iterations(driver) ? done : runner_iterations(driver));
+    }
+done:
+    close_runners(driver);
     return rc;
 }
 
@@ -507,85 +516,125 @@ static int run_turn_there(void *data, struct run_results *ret, struct error *err
     struct driver own = *(const struct driver *)data;
 
     own.results = ret;
-    own.keep_outputs = own.keep_outputs || own.writer != NULL || own.lone_report != NULL;
-    own.lone_report = NULL;
-    own.writer = NULL;
     return run_turn(&own, err);
 }
 
-static int run_turn_apart(struct driver *driver, struct error *err)
-{
-    const char *name = driver->settings->runners[driver->first].name;
-    struct runner_results *runner;
-    int rc = subprocess_run(name, run_turn_there, driver, driver->results, err);
+/* ---- Sequential runs ---- */
 
-    if (rc < 0)
-        return rc;
-    runner = &driver->results->items[driver->results->count - 1];
-    run_report_add_outputs(driver->lone_report, runner);
-    if (driver->writer != NULL)
-        rc = run_results_writer_add_runner(driver->writer, runner, err);
-    for (size_t i = 0; i < runner->count && !driver->keep_outputs; i++)
-        tensor_list_release(&runner->items[i].outputs);
+static int rank_runner(const struct driver *driver, struct runner_results *runner, struct error *err)
+{
+    for (size_t i = 0; i < runner->count; i++) {
+        int rc = rank_outputs(driver, &runner->items[i].outputs, err);
+
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
+}
+
+/* Appends the loaded results and post-processes all of them. */
+static int load_results(const struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct run_results *results = driver->results;
+    int rc = 0;
+
+    for (size_t i = 0; i < settings->load_count; i++) {
+        rc = data_file_add_results(results, settings->load_outputs[i], err);
+        if (rc < 0)
+            return rc;
+    }
+    if (results->count > 1)
+        output_rules_warn(settings->rules, settings->rule_count, results, settings->log);
+    for (size_t i = 0; i < results->count && rc == 0; i++)
+        rc = rank_runner(driver, &results->items[i], err);
     return rc;
 }
 
-/* ---- The end ---- */
-
-/* Compares what was not compared incrementally. */
-static int end_comparisons(struct driver *driver, bool *passed, struct error *err)
-{
-    size_t compared = driver->settings->side_by_side ? driver->settings->count : 0;
-    struct run_results rest = {.items = driver->results->items + compared, .count = driver->results->count - compared};
-    struct error ignored = {0};
-    bool rest_passed = true;
-    int rc, first = 0;
-
-    for (size_t c = 0; c < driver->couple_count; c++) {
-        bool couple_passed = true;
-
-        couple_log(driver, c);
-        rc = comparison_end(&driver->couples[c], &couple_passed, first == 0 ? err : &ignored);
-        first = first == 0 ? rc : first;
-        *passed &= couple_passed;
-    }
-    couple_log(driver, driver->couple_count);
-    if (rest.count > 1 && (*passed || !driver->comparison.fail_fast)) {
-        rc = comparison_run(&rest, &driver->comparison, &rest_passed, first == 0 ? err : &ignored);
-        first = first == 0 ? rc : first;
-        *passed &= rest_passed;
-    }
-    return first;
-}
-
-/* Validates what was not validated incrementally, and logs the summary. */
-static bool end_validation(struct driver *driver)
+static int run_sequentially(struct driver *driver, struct error *err)
 {
     const struct driver_settings *settings = driver->settings;
+    int rc = 0;
+
+    for (size_t r = 0; r < settings->count && rc == 0; r++) {
+        driver->first = r;
+        driver->end = r + 1;
+        rc = settings->use_subprocess
+                 ? subprocess_run(settings->runners[r].name, run_turn_there, driver, driver->results, err)
+                 : run_turn(driver, err);
+    }
+    for (size_t i = 0; i < runner_iterations(driver) && settings->save.outputs != NULL && rc == 0; i++)
+        rc = saving_add_results(&driver->saving, driver->results, i, err);
+    if (rc < 0)
+        return rc;
+    for (size_t r = 0; r < settings->count && driver->lone_report != NULL; r++)
+        run_report_add_outputs(driver->lone_report, &driver->results->items[r]);
+    return load_results(driver, err);
+}
+
+static bool validate_results(struct driver *driver)
+{
     const struct run_results *results = driver->results;
+    struct log *log = driver->settings->log;
     SCOPED_STRING(names);
     bool valid = true;
 
     for (size_t r = 0; r < results->count; r++)
         name_list_add(&names, results->items[r].name);
-    log_message(validation_log(driver, 0), LOG_START, "Output Validation | Runners: [%s]", names.data);
+    log_message(log, LOG_START, "Output Validation | Runners: [%s]", names.data);
+    log_indent(log, 1);
     for (size_t r = 0; r < results->count; r++) {
-        struct log *log = validation_log(driver, 1 + r);
-
-        if (settings->side_by_side && r < settings->count) {
-            const struct worker *worker = &driver->workers[r];
-
-            validation_log_runner(log, worker->runner->name, worker->bad, worker->first_bad);
-            valid &= worker->bad == 0;
-            continue;
-        }
         valid &= validation_runner(results, r, log);
-        if (settings->report != NULL)
-            run_report_add_validations(settings->report, &results->items[r]);
+        if (driver->settings->report != NULL)
+            run_report_add_validations(driver->settings->report, &results->items[r]);
     }
-    log_message(validation_log(driver, results->count), valid ? LOG_FINISH : LOG_ERROR, "%s | Output Validation",
-                valid ? "PASSED" : "FAILED");
+    log_message(log, valid ? LOG_FINISH : LOG_ERROR, "%s | Output Validation", valid ? "PASSED" : "FAILED");
+    log_indent(log, -1);
     return valid;
+}
+
+/* ---- The whole ---- */
+
+static int run_streaming(struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+
+    for (size_t i = 0; i < settings->load_count; i++)
+        if (result_streams_add(&driver->loaded, settings->load_outputs[i], err) < 0)
+            return err->code;
+    driver->end = settings->count;
+    return run_turn(driver, err);
+}
+
+/* Runs the models and loads saved results. Outputs are saved even if there is nothing to compare them with. */
+static int obtain_results(struct driver *driver, struct error *err)
+{
+    const struct driver_settings *settings = driver->settings;
+    struct saving *saving = &driver->saving;
+    int rc;
+
+    *saving = (struct saving){.runners = settings->runners,
+                              .runner_count = settings->count,
+                              .iterations = runner_iterations(driver),
+                              .log = driver->sections.log};
+    if (settings->count > 0)
+        saving->paths = settings->save;
+    if (settings->sequential)
+        saving->paths.inputs = saving->paths.input_blobs = NULL;
+    rc = saving_open(saving, err);
+    for (size_t i = 0; i < settings->load_count; i++)
+        log_message(settings->log, LOG_INFO, "Loading inference results from %s", settings->load_outputs[i]);
+    if (rc == 0)
+        rc = settings->sequential ? run_sequentially(driver, err) : run_streaming(driver, err);
+    if (rc == 0)
+        rc = saving_commit(saving, err);
+    log_sections_flush(&driver->sections, SIZE_MAX);
+    if (rc < 0 && saving->inputs > 0)
+        saving_commit_inputs(saving, NULL);
+    if (rc < 0)
+        saving_log_incomplete(saving, settings->seed);
+    saving_release(saving);
+    return rc;
 }
 
 static int settle_results(struct driver *driver, bool *passed, struct error *err)
@@ -596,93 +645,44 @@ static int settle_results(struct driver *driver, bool *passed, struct error *err
     if (driver->results->count < 2 && settings->load_count > 0 && settings->comparison.strict)
         return error_set(err, ERR_INVALID, "there is only one result: nothing to compare it with");
     if (driver->results->count < 2 && settings->load_count > 0)
-        log_message(couple_log(driver, 0), LOG_WARNING, "There is only one result: nothing to compare it with");
-    rc = end_comparisons(driver, passed, err);
-    if (rc == ERR_INTERRUPTED)
-        return rc;
-    if (settings->validate)
-        *passed &= end_validation(driver);
+        log_message(settings->log, LOG_WARNING, "There is only one result: nothing to compare it with");
+    if (!settings->sequential)
+        return iteration_checks_end(&driver->checks, passed, err);
+    rc = comparison_run(driver->results, &driver->comparison, passed, err);
+    if (rc != ERR_INTERRUPTED && settings->validate)
+        *passed &= validate_results(driver);
     return rc;
-}
-
-/* Runs all turns and saves their results. */
-static int run_turns(struct driver *driver, struct error *err)
-{
-    const struct driver_settings *settings = driver->settings;
-    size_t at_once = settings->side_by_side ? settings->count : 1;
-    struct run_results_writer writer;
-    int rc = 0;
-
-    if (settings->count > 0 && settings->save_outputs != NULL) {
-        driver->writer = &writer;
-        rc = run_results_writer_open(&writer, settings->save_outputs, err);
-    }
-    if (rc < 0)
-        goto done;
-    for (size_t r = 0; r < settings->count; r += at_once) {
-        driver->first = r;
-        driver->end = r + at_once;
-        rc = settings->use_subprocess ? run_turn_apart(driver, err) : run_turn(driver, err);
-        if (rc < 0)
-            goto done;
-    }
-    if (driver->writer != NULL) {
-        log_message(saving_log(driver), LOG_INFO, "Saving inference results to %s", settings->save_outputs);
-        rc = run_results_writer_commit(&writer, err);
-    }
-done:
-    if (driver->writer != NULL)
-        run_results_writer_release(&writer);
-    driver->writer = NULL;
-    return rc;
-}
-
-/* Runs the models and loads saved results; side by side these are compared incrementally. */
-static int obtain_results(struct driver *driver, struct error *err)
-{
-    int rc;
-
-    if (driver->settings->side_by_side) {
-        rc = load_results(driver, &driver->loaded, err);
-        return rc < 0 ? rc : run_turns(driver, err);
-    }
-    rc = run_turns(driver, err);
-    return rc < 0 ? rc : load_results(driver, driver->results, err);
 }
 
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
                bool *ret_passed, struct error *err)
 {
-    bool is_needed = settings->count > 1 || settings->load_count > 0 || settings->validate || settings->keep_outputs;
+    struct run_results current = {0};
     struct driver driver = {
         .settings = settings,
         .loader = loader,
-        .results = ret,
+        .results = settings->sequential ? ret : &current,
         .lone_report = settings->count == 1 && settings->load_count == 0 ? settings->report : NULL,
-        .keep_outputs = !settings->side_by_side && is_needed,
         .comparison = settings->comparison,
         .workers = memory_alloc_zero(settings->count, sizeof(*driver.workers)),
     };
     int rc;
 
     *ret_passed = true;
-    log_sections_init(&driver.sections, settings->log, settings->side_by_side);
+    log_sections_init(&driver.sections, settings->log, !settings->sequential);
     driver.comparison.log = driver.sections.log;
-    driver.comparison.release = !settings->side_by_side && !settings->validate && !settings->keep_outputs;
+    driver.comparison.release = settings->sequential && !settings->validate && !settings->keep_outputs;
     rc = obtain_results(&driver, err);
     if (rc == 0) {
         rc = settle_results(&driver, ret_passed, err);
     } else {
-        for (size_t c = 0; c < driver.couple_count; c++)
-            comparison_abandon(&driver.couples[c]);
-        run_results_release(ret);
-        *ret = (struct run_results){0};
+        *ret_passed = iteration_checks_passed(&driver.checks); /* what was seen before the error counts */
+        run_results_release(driver.results);
     }
-    for (size_t r = 0; r < settings->count; r++)
-        free(driver.workers[r].first_bad);
-    free(driver.workers);
-    free(driver.couples);
-    run_results_release(&driver.loaded);
     log_sections_release(&driver.sections);
+    iteration_checks_release(&driver.checks);
+    free(driver.workers);
+    result_streams_release(&driver.loaded);
+    run_results_release(&current);
     return rc;
 }

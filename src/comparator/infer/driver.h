@@ -3,11 +3,12 @@
  * One loop over turns, iterations, steps and the runners of the turn. A step is the whole model, or a group of its
  * nodes (infer/layerwise.h).
  *
- * Usually each runner has a separate turn: it loads the model, runs all iterations, and releases it before the next
- * runner starts. Then all results are compared and validated, including those loaded from files.
+ * Usually all runners share one turn: the outputs of an iteration, and those loaded from files, are written, validated,
+ * compared and released before the next iteration. So memory does not depend on the number of iterations. In groups of
+ * nodes this happens with the outputs of each step; log lines are then shown at the end of the iteration.
  *
- * Side by side, all runners share one turn, and outputs of a step are written, validated, compared and released before
- * the next step. Results and log are the same; therefore the log is written at the end.
+ * Sequentially, each runner has a separate turn: it loads the model, runs all iterations, and releases it before the
+ * next runner starts. Then all results are saved, compared and validated.
  *
  * The module comparator/infer/ runs models with backends on input data and collects results and verdicts. It depends on
  * comparator/data/ and comparator/compare/.
@@ -19,6 +20,7 @@
 #include "comparator/compare/run_report.h"
 #include "comparator/data/loader.h"
 #include "comparator/infer/output_rules.h"
+#include "comparator/infer/saving.h"
 #include "comparator/infer/worker.h"
 #include "tensor/compare/ranking.h"
 
@@ -32,15 +34,15 @@ struct driver_settings {
     int (*load)(void *data, struct log *log, struct backend_request *ret, struct model **ret_model, struct error *err);
     void *load_data;
 
-    bool side_by_side;           /* all runners share one turn */
+    bool sequential;             /* each runner has a separate turn, and results are kept until all have run */
+    bool keep_outputs;           /* sequential: keep outputs in the results, even if not needed here */
+    bool in_groups;              /* load() returns a model; not sequential */
     const struct backend *types; /* of groups: the backend for type inference */
     uint64_t memory;             /* of groups: bytes, for the outputs of all runners together */
-    bool use_subprocess;         /* each runner in a separate process; not side by side */
+    bool use_subprocess;         /* each runner in a separate process; sequential */
     int64_t warm_up;             /* untimed runs on the first feed dict before the others */
-    bool keep_outputs;           /* keep outputs in the results, even if not needed here; not side by side */
-
-    /* Paths; NULL: not saved. Outputs of several runners side by side are written to safetensors only. */
-    const char *save_inputs, *save_outputs;
+    struct saving_paths save;
+    int64_t seed;                    /* of generated data, for advice; -1: loaded */
     const char *const *load_outputs; /* results to compare with, after those of the runners */
     size_t load_count;
 
@@ -58,10 +60,10 @@ struct driver_settings {
     struct log *log;
 };
 
-/* Runs everything with the data of `loader` (NULL without runners). `ret`, empty on entry, gets the computed and
- * loaded results that were kept; `ret_passed`: whether all comparisons matched and all validated outputs are finite,
- * also after an error. After an error before the comparison `ret` is empty: ERR_BACKEND, ERR_INTERRUPTED after a
- * signal, ERR_UNSUPPORTED for a model without tensor outputs. ERR_INVALID with results in `ret`: there was nothing
+/* Runs everything with the data of `loader` (NULL without runners). `ret`, empty on entry, gets the computed and loaded
+ * results if the runners are sequential; `ret_passed`: whether all comparisons matched and all validated outputs are
+ * finite, also after an error. After an error before the comparison `ret` is empty: ERR_BACKEND, ERR_INTERRUPTED after
+ * a signal, ERR_UNSUPPORTED for a model without tensor outputs. ERR_INVALID with results in `ret`: there was nothing
  * to compare. */
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
                bool *ret_passed, struct error *err);

@@ -40,11 +40,15 @@ struct log *log_sections_select(struct log_sections *sections, size_t section, s
     return sections->log;
 }
 
-void log_sections_release(struct log_sections *sections)
+void log_sections_flush(struct log_sections *sections, size_t end)
 {
     struct log *target = sections->target;
+    int depth = target != NULL ? target->depth : 0;
+    size_t kept = 0;
 
-    for (size_t section = 0; section < sections->depths.count; section++) {
+    if (sections->lines.count == 0)
+        return;
+    for (size_t section = 0; section < end && section < sections->depths.count; section++)
         for (size_t i = 0; i < sections->lines.count; i++) {
             struct log_line *line = &sections->lines.items[i];
 
@@ -54,9 +58,18 @@ void log_sections_release(struct log_sections *sections)
             log_text(target, line->level, (struct text){line->text, line->size});
             free(line->text);
         }
-    }
-    if (target != NULL)
-        target->depth = sections->base;
+    for (size_t i = 0; i < sections->lines.count; i++)
+        if (sections->lines.items[i].section >= end)
+            sections->lines.items[kept++] = sections->lines.items[i];
+    sections->lines.count = kept;
+    target->depth = depth;
+}
+
+void log_sections_release(struct log_sections *sections)
+{
+    log_sections_flush(sections, SIZE_MAX);
+    if (sections->target != NULL)
+        sections->target->depth = sections->base;
     log_release(&sections->kept);
     free(sections->lines.items);
     free(sections->depths.items);

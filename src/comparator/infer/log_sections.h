@@ -36,7 +36,8 @@ void log_sections_init(struct log_sections *sections, struct log *target, bool i
 /* Selects a section and returns the log; the section starts `nesting` steps deeper than the target. */
 struct log *log_sections_select(struct log_sections *sections, size_t section, size_t nesting);
 
-/* Writes all lines to the target, section by section, and releases them. */
-void log_sections_release(struct log_sections *sections);
+/* Writes the lines of the sections before `end` to the target, section by section. */
+void log_sections_flush(struct log_sections *sections, size_t end);
+void log_sections_release(struct log_sections *sections); /* flushes all */
 
 #endif

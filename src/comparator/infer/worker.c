@@ -103,7 +103,22 @@ void worker_close(struct worker *worker)
     if (worker->run.plan != NULL)
         layerwise_run_release(&worker->run);
     tensor_list_release(&worker->described);
+    tensor_list_release(&worker->feed);
     free(worker->wanted);
+}
+
+void worker_describe_tensors(const struct tensor_list *tensors, struct string_builder *ret)
+{
+    string_add_char(ret, '{');
+    for (size_t i = 0; i < tensors->count; i++) {
+        const struct tensor *tensor = &tensors->items[i].tensor;
+
+        string_add_format(ret, "%s%s [dtype=%s, shape=", i > 0 ? ",\n " : "", tensors->items[i].name,
+                          data_type_name(tensor->type));
+        shape_to_text(&tensor->shape, ret);
+        string_add_char(ret, ']');
+    }
+    string_add_char(ret, '}');
 }
 
 void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors)
@@ -113,16 +128,8 @@ void worker_log_tensors(const struct worker *worker, const char *what, const str
 
     if (!log_shows(log, LOG_INFO))
         return;
-    string_add_format(&text, "%-35s\n---- Inference %s(s) ----\n{", worker->runner->name, what);
-    for (size_t i = 0; i < tensors->count; i++) {
-        const struct tensor *tensor = &tensors->items[i].tensor;
-
-        string_add_format(&text, "%s%s [dtype=%s, shape=", i > 0 ? ",\n " : "", tensors->items[i].name,
-                          data_type_name(tensor->type));
-        shape_to_text(&tensor->shape, &text);
-        string_add_char(&text, ']');
-    }
-    log_once(log, LOG_INFO, "%s}", text.data);
+    worker_describe_tensors(tensors, &text);
+    log_once(log, LOG_INFO, "%-35s\n---- Inference %s(s) ----\n%s", worker->runner->name, what, text.data);
 }
 
 void worker_log_completion(const struct worker *worker, size_t iterations)
@@ -168,12 +175,12 @@ void worker_begin_iteration(struct worker *worker, size_t index, int64_t warm_up
 void worker_end_iteration(struct worker *worker)
 {
     tensor_list_release(&worker->described);
+    tensor_list_release(&worker->feed);
     worker->total += worker->seconds;
     layerwise_run_release(&worker->run);
 }
 
-static int run_whole_model(struct worker *worker, const struct tensor_list *feed, struct tensor_list *ret,
-                           struct error *err)
+static int run_whole_model(struct worker *worker, struct tensor_list *ret, struct error *err)
 {
     const struct words wanted = {worker->wanted, worker->wanted_count};
     int rc = 0;
@@ -183,21 +190,20 @@ static int run_whole_model(struct worker *worker, const struct tensor_list *feed
                     (long long)worker->warm_up);
     for (int64_t i = 0; i <= worker->warm_up && rc == 0; i++) {
         tensor_list_release(ret);
-        if (i == worker->warm_up)
-            worker_log_tensors(worker, "Input", feed);
+        if (i == worker->warm_up && worker->logs_inputs)
+            worker_log_tensors(worker, "Input", &worker->feed);
         if (interrupt_pending())
             return error_set(err, ERR_INTERRUPTED, "interrupted");
-        rc = worker->runner->backend->run(worker->session, feed, &wanted, ret, &worker->seconds, err);
+        rc = worker->runner->backend->run(worker->session, &worker->feed, &wanted, ret, &worker->seconds, err);
     }
     return rc;
 }
 
-static int run_group(struct worker *worker, size_t group, const struct tensor_list *feed, struct tensor_list *ret,
-                     struct error *err)
+static int run_group(struct worker *worker, size_t group, struct tensor_list *ret, struct error *err)
 {
     const struct layerwise *plan = worker->run.plan;
     SCOPED_STRING(left_out);
-    int rc = layerwise_step(&worker->run, group, feed, ret, &worker->seconds, err);
+    int rc = layerwise_step(&worker->run, group, &worker->feed, ret, &worker->seconds, err);
 
     if (rc < 0 || group > 0)
         return rc;
@@ -207,12 +213,10 @@ static int run_group(struct worker *worker, size_t group, const struct tensor_li
         string_add_format(&left_out, "%s'" TEXT_FORMAT "'", i > 0 ? ", " : "", TEXT_ARGS(name));
     }
     warn_of_left_out(worker->request.log, &left_out);
-    worker_log_tensors(worker, "Input", feed);
     return 0;
 }
 
-int worker_run_step(struct worker *worker, size_t step, const struct tensor_list *feed, struct tensor_list *ret,
-                    struct error *err)
+int worker_run_step(struct worker *worker, size_t step, struct tensor_list *ret, struct error *err)
 {
-    return worker->session != NULL ? run_whole_model(worker, feed, ret, err) : run_group(worker, step, feed, ret, err);
+    return worker->session != NULL ? run_whole_model(worker, ret, err) : run_group(worker, step, ret, err);
 }

@@ -26,7 +26,6 @@ struct backend_request runner_request(const struct runner *runner, const struct 
 struct worker {
     const struct runner *runner;
     struct backend_request request; /* what to load, and options; without the runner's settings */
-    struct runner_results *results; /* in the current iteration: all names, and tensors as they are computed */
     double total;                   /* seconds of all iterations */
 
     /* The session of the whole model for all iterations; NULL: groups of nodes. */
@@ -35,15 +34,15 @@ struct worker {
     size_t wanted_count;
 
     /* Of the current iteration: */
-    struct layerwise_run run;     /* of groups */
-    int64_t warm_up;              /* untimed runs whose results are ignored */
+    struct tensor_list feed;            /* its inputs */
+    struct iteration_result *iteration; /* all names, and tensors as they are computed */
+    struct layerwise_run run;           /* of groups */
+    int64_t warm_up;                    /* untimed runs whose results are ignored */
+    bool logs_inputs;
     size_t arrived;               /* computed outputs */
     size_t released;              /* released outputs, from the front */
     struct tensor_list described; /* their types and shapes; no data */
     double seconds;
-
-    size_t bad; /* side by side: outputs that failed validation */
-    char *first_bad;
 };
 
 /* Loads the whole model and selects its outputs: tensors that are not hidden. ERR_UNSUPPORTED if there are none. */
@@ -62,8 +61,10 @@ void worker_end_iteration(struct worker *worker);
 
 /* Runs a step: the whole model, or group `step`. Fills `ret`, which is empty on entry, and `seconds`. ERR_INTERRUPTED
  * after a signal. */
-int worker_run_step(struct worker *worker, size_t step, const struct tensor_list *feed, struct tensor_list *ret,
-                    struct error *err);
+int worker_run_step(struct worker *worker, size_t step, struct tensor_list *ret, struct error *err);
+
+/* Appends "{x [dtype=float32, shape=(1, 3)],\n ...}". */
+void worker_describe_tensors(const struct tensor_list *tensors, struct string_builder *ret);
 
 /* Log the inputs ("Input") and outputs ("Output") once, and the completion of all iterations. */
 void worker_log_tensors(const struct worker *worker, const char *what, const struct tensor_list *tensors);

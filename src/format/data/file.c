@@ -9,6 +9,7 @@
 #include "base/file/shared_map.h"
 #include "base/memory.h"
 #include "format/data/folder.h"
+#include "format/data/iteration_folder.h"
 #include "format/data/word.h"
 #include "format/json/class.h"
 #include "format/numpy/npy.h"
@@ -156,6 +157,63 @@ done:
     return rc;
 }
 
+/* Appends what a file of a folder of iterations contains. */
+static int append_iteration(struct data_file *ret, struct data_file *from, const char *path, struct error *err)
+{
+    bool is_first = ret->feeds.count + ret->results.count == 0;
+
+    if (is_first)
+        ret->holds_results = from->holds_results;
+    if (from->holds_results != ret->holds_results ||
+        (from->holds_results && !is_first && from->results.count != ret->results.count))
+        return error_set(err, ERR_INVALID,
+                         "'%s' contains other data than the files before it: inputs, or results of "
+                         "another number of runners",
+                         path);
+    for (size_t i = 0; i < from->feeds.count; i++)
+        *VECTOR_APPEND(&ret->feeds) = from->feeds.items[i];
+    from->feeds.count = 0;
+    for (size_t i = 0; i < from->results.count; i++) {
+        struct runner_results *runner = &from->results.items[i];
+
+        if (is_first)
+            run_results_add_runner(&ret->results, text_of(runner->name));
+        for (size_t k = 0; k < runner->count; k++)
+            *VECTOR_APPEND(&ret->results.items[i]) = runner->items[k];
+        runner->count = 0;
+    }
+    return 0;
+}
+
+static int load_iteration(struct data_file *ret, const struct iteration_files *files, size_t index, struct error *err)
+{
+    char *path = iteration_files_path(files, index);
+    struct data_file file = {0};
+    int rc = load_json(&file, path, err);
+
+    if (rc == 0)
+        rc = append_iteration(ret, &file, path, err);
+    data_file_release(&file);
+    free(path);
+    return rc;
+}
+
+/* A folder of iterations, or of arrays. `protos`: see folder.h. */
+static int load_folder(struct data_file *ret, const char *path, const char *protos, struct error *err)
+{
+    struct iteration_files files;
+    int rc = iteration_files_list(path, &files, err);
+
+    if (rc < 0)
+        return rc;
+    for (size_t i = 0; i < files.count && rc == 0; i++)
+        rc = load_iteration(ret, &files, i, err);
+    if (rc == 0 && files.count == 0)
+        rc = data_folder_load(path, protos, &ret->feeds, err);
+    iteration_files_release(&files);
+    return rc;
+}
+
 static int load_raw(struct data_file *ret, const struct data_word *word, struct error *err)
 {
     size_t size = tensor_bytes(word->type, shape_elements(&word->shape));
@@ -224,7 +282,7 @@ static int load_path(struct data_file *ret, const struct data_word *word, const 
     case FORMAT_TENSOR_PROTO:
         return data_tensor_proto_load(path, add_feed(ret), err);
     case FORMAT_FOLDER:
-        return data_folder_load(path, protos, &ret->feeds, err);
+        return load_folder(ret, path, protos, err);
     case FORMAT_UNKNOWN:
         break;
     }
@@ -335,6 +393,13 @@ static void add_runner(struct feed_dicts *feeds, const char *path, struct run_re
     free(name);
 }
 
+static void move_runners(struct run_results *from, struct run_results *ret)
+{
+    for (size_t i = 0; i < from->count; i++)
+        *VECTOR_APPEND(ret) = from->items[i];
+    from->count = 0;
+}
+
 int data_file_add_results(struct run_results *results, const char *word, struct error *err)
 {
     struct data_file file = {0};
@@ -349,101 +414,13 @@ int data_file_add_results(struct run_results *results, const char *word, struct 
         rc = run_results_load(results, parts.path, err);
     } else {
         rc = load_word(&file, &parts, "output", err);
-        if (rc == 0)
+        if (rc == 0 && file.holds_results)
+            move_runners(&file.results, results);
+        else if (rc == 0)
             add_runner(&file.feeds, parts.path, results);
     }
 done:
     data_word_release(&parts);
     data_file_release(&file);
     return rc;
-}
-
-/* ---- Writing ---- */
-
-static int refuse_count(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    return error_set(err, ERR_INVALID,
-                     "'%s' can contain one array only, but there are %zu iteration(s), the first with %zu: choose a "
-                     "name that ends in .npz, .safetensors, .json, or '/' for a folder",
-                     path, feeds->count, feeds->count > 0 ? feeds->items[0].count : 0);
-}
-
-/* Formats that store only arrays cannot represent an iteration without arrays. */
-static int check_iterations(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    if (feeds->count == 0)
-        return error_set(err, ERR_INVALID,
-                         "'%s' cannot represent an empty list of iterations: choose a name that ends in .json", path);
-    for (size_t i = 0; i < feeds->count; i++)
-        if (feeds->items[i].count == 0)
-            return error_set(
-                err, ERR_INVALID,
-                "'%s' cannot represent iteration %zu, which has no arrays: choose a name that ends in .json", path, i);
-    return 0;
-}
-
-/* Whether names need their iteration's number as a prefix; also for a single iteration that would be read as
- * several. */
-static bool needs_numbers(const struct feed_dicts *feeds)
-{
-    if (feeds->count > 1)
-        return true;
-    for (size_t i = 0; i < feeds->items[0].count; i++) {
-        const char *name = feeds->items[0].items[i].name;
-        size_t number;
-
-        if (!safetensors_take_number(&name, SIZE_MAX, &number))
-            return false;
-    }
-    return true;
-}
-
-static int save_npz(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    bool numbered = needs_numbers(feeds);
-    SCOPED_STRING(name);
-    struct npz_writer writer;
-    int rc;
-
-    rc = npz_writer_open(&writer, path, err);
-    for (size_t i = 0; i < feeds->count; i++)
-        for (size_t k = 0; k < feeds->items[i].count && rc == 0; k++) {
-            string_clear(&name);
-            if (numbered)
-                string_add_format(&name, "%zu/", i);
-            string_add(&name, feeds->items[i].items[k].name);
-            rc = npz_writer_add(&writer, name.data, &feeds->items[i].items[k].tensor, err);
-        }
-    if (rc == 0)
-        rc = npz_writer_commit(&writer, FILE_DURABLE, err);
-    npz_writer_release(&writer);
-    return rc;
-}
-
-static bool is_folder_name(const char *path)
-{
-    return path[0] != '\0' && path[strlen(path) - 1] == '/';
-}
-
-bool data_file_holds_arrays_only(const char *path)
-{
-    return is_folder_name(path) || has_extension(path, ".npy") || has_extension(path, ".npz");
-}
-
-int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    bool is_folder = is_folder_name(path);
-    int rc;
-
-    if (has_extension(path, ".npy") && !is_folder) {
-        if (feeds->count != 1 || feeds->items[0].count != 1)
-            return refuse_count(feeds, path, err);
-        return npy_save(&feeds->items[0].items[0].tensor, path, FILE_DURABLE, err);
-    }
-    if (!is_folder && !has_extension(path, ".npz"))
-        return feed_dicts_save(feeds, path, err);
-    rc = check_iterations(feeds, path, err);
-    if (rc < 0)
-        return rc;
-    return is_folder ? data_folder_save(feeds, path, err) : save_npz(feeds, path, err);
 }

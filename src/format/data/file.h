@@ -12,6 +12,7 @@
  *   .npy                         one                   none
  *   .pb, ONNX's TensorProto      one                   the tensor's, if it has one
  *   raw data                     one                   none
+ *   folder of .json              those of all files    those of the files, see format/data/iteration_folder.h
  *   folder of .npy               one                   of the files, see format/numpy/folder.h
  *   folder of input_0.pb, ...    one                   the tensors'; without, the inputs in their order
  *   folder of folders 0, 1, ...  one each              as above; ONNX's test_data_set_0, ... are such folders, too
@@ -45,14 +46,5 @@ int data_file_add_inputs(struct feed_dicts *feeds, const char *word, struct erro
  * of one runner with the file's name. For ONNX's test data these are output_0.pb and so on. JSON files must contain
  * results. On an error `results` is unchanged. */
 int data_file_add_results(struct run_results *results, const char *word, struct error *err);
-
-/* Writes input data in the format that the end of the path selects: ".npy" for a single array, ".npz", ".safetensors",
- * a folder for "/", else Polygraphy's JSON. An existing file is replaced; ERR_EXISTS for an existing folder that is not
- * empty. ERR_INVALID for data that the format cannot represent. */
-int data_file_save(const struct feed_dicts *feeds, const char *path, struct error *err);
-
-/* Whether the format that data_file_save() selects for this path stores only arrays, without metadata: ".npy", ".npz"
- * or a folder. */
-bool data_file_holds_arrays_only(const char *path);
 
 #endif

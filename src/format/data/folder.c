@@ -186,50 +186,54 @@ done:
 
 /* ---- Writing ---- */
 
-static int save_iterations(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    int rc = 0;
-
-    if (feeds->count == 1)
-        return npy_folder_save(&feeds->items[0], path, FILE_DURABLE, err);
-    for (size_t i = 0; i < feeds->count && rc == 0; i++) {
-        SCOPED_STRING(folder);
-
-        string_add_format(&folder, "%s/%zu", path, i);
-        rc = npy_folder_save(&feeds->items[i], folder.data, FILE_DURABLE, err);
-    }
-    return rc;
-}
-
-int data_folder_save(const struct feed_dicts *feeds, const char *path, struct error *err)
+int data_folder_writer_open(struct data_folder_writer *writer, const char *path, size_t iterations, struct error *err)
 {
     size_t length = strlen(path);
-    char *place, *temporary;
     int rc;
 
     while (length > 1 && path[length - 1] == '/')
         length--;
-    place = memory_copy(path, length);
-    temporary = file_temporary_name(place);
-    rc = file_make_parent_folders(place, err);
+    *writer = (struct data_folder_writer){.place = memory_copy(path, length), .iterations = iterations};
+    rc = file_make_parent_folders(writer->place, err);
     if (rc < 0)
-        goto done;
-    if (file_exists(place) && rmdir(place) != 0) {
+        return rc;
+    if (file_exists(writer->place) && rmdir(writer->place) != 0) {
         if (errno == ENOTEMPTY || errno == EEXIST)
-            rc = error_set(err, ERR_EXISTS,
-                           "the folder '%s' is not empty, and its files would be read as data, too: choose another one",
-                           path);
-        else
-            rc = error_set_errno(err, ERR_EXISTS, "'%s' exists and is not an empty folder: choose another name", path);
-        goto done;
+            return error_set(
+                err, ERR_EXISTS,
+                "the folder '%s' is not empty, and its files would be read as data, too: choose another one", path);
+        return error_set_errno(err, ERR_EXISTS, "'%s' exists and is not an empty folder: choose another name", path);
     }
-    rc = save_iterations(feeds, temporary, err);
-    if (rc == 0)
-        rc = file_move(temporary, place, err);
-    if (rc < 0)
-        file_remove_tree(temporary, NULL);
-done:
-    free(place);
-    free(temporary);
+    writer->temporary = file_temporary_name(writer->place);
+    return 0;
+}
+
+int data_folder_writer_add(struct data_folder_writer *writer, const struct tensor_list *feed, struct error *err)
+{
+    SCOPED_STRING(folder);
+
+    string_add(&folder, writer->temporary);
+    if (writer->iterations != 1)
+        string_add_format(&folder, "/%zu", writer->count);
+    writer->count++;
+    return npy_folder_save(feed, folder.data, FILE_DURABLE, err);
+}
+
+int data_folder_writer_commit(struct data_folder_writer *writer, struct error *err)
+{
+    int rc = file_move(writer->temporary, writer->place, err);
+
+    if (rc == 0) {
+        free(writer->temporary);
+        writer->temporary = NULL;
+    }
     return rc;
+}
+
+void data_folder_writer_release(struct data_folder_writer *writer)
+{
+    if (writer->temporary != NULL)
+        file_remove_tree(writer->temporary, NULL);
+    free(writer->place);
+    free(writer->temporary);
 }

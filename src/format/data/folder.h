@@ -8,8 +8,18 @@
  * part. */
 int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err);
 
-/* Writes a new folder, or replaces an empty one, atomically. Several iterations are written to subfolders 0, 1, ... */
-int data_folder_save(const struct feed_dicts *feeds, const char *path, struct error *err);
+/* Writes a new folder of .npy files, or replaces an empty one, atomically: it appears with commit. Several iterations
+ * are written to subfolders 0, 1, ... */
+struct data_folder_writer {
+    char *place, *temporary; /* owned */
+    size_t iterations;       /* expected */
+    size_t count;            /* so far */
+};
+
+int data_folder_writer_open(struct data_folder_writer *writer, const char *path, size_t iterations, struct error *err);
+int data_folder_writer_add(struct data_folder_writer *writer, const struct tensor_list *feed, struct error *err);
+int data_folder_writer_commit(struct data_folder_writer *writer, struct error *err);
+void data_folder_writer_release(struct data_folder_writer *writer);
 
 /* Loads a file that contains one TensorProto. */
 int data_tensor_proto_load(const char *path, struct tensor_list *ret, struct error *err);

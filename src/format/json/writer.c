@@ -58,6 +58,30 @@ int json_writer_commit(struct json_writer *writer, enum file_durability durabili
     return file_writer_commit(&writer->file, durability, err);
 }
 
+int json_writer_open_elements(struct json_writer *writer, const char *path, unsigned depth, struct error *err)
+{
+    int rc = json_writer_open(writer, path, err);
+
+    writer->depth = depth;
+    writer->empty = true;
+    return rc;
+}
+
+int json_writer_append(struct json_writer *writer, struct json_writer *elements, struct error *err)
+{
+    int rc;
+
+    flush_text(elements);
+    flush_text(writer);
+    if (json_writer_status(elements, err) < 0 || json_writer_status(writer, err) < 0)
+        return elements->rc < 0 ? elements->rc : writer->rc;
+    rc = file_writer_flush(&elements->file, err);
+    if (rc == 0)
+        rc = file_writer_copy(&writer->file, elements->file.fd, 0, elements->file.written, err);
+    writer->empty = elements->empty;
+    return rc;
+}
+
 int json_writer_finish(struct json_writer *writer, struct error *err)
 {
     int rc = json_writer_commit(writer, FILE_DURABLE, err);

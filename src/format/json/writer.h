@@ -83,6 +83,14 @@ void json_writer_end_base64(struct json_writer *writer);
 /* Writes a value that another writer has written to memory. */
 void json_writer_fragment(struct json_writer *writer, const struct json_writer *fragment);
 
+/* Starts a file at `path` with elements of an array, for json_writer_append(). `depth`: objects and arrays around
+ * them. */
+int json_writer_open_elements(struct json_writer *writer, const char *path, unsigned depth, struct error *err);
+
+/* Appends the elements to the innermost array, which is empty. `elements` may be released afterwards, and is not
+ * committed. */
+int json_writer_append(struct json_writer *writer, struct json_writer *elements, struct error *err);
+
 /* Appends the members of an object that another writer has begun in memory, and not ended, to the outermost object,
  * which must be open. */
 void json_writer_members(struct json_writer *writer, const struct json_writer *object);

@@ -9,7 +9,6 @@
 #include "format/json/class.h"
 #include "format/json/list.h"
 #include "format/json/reader.h"
-#include "format/json/writer.h"
 #include "format/numpy/ndarray.h"
 
 void feed_dicts_release(struct feed_dicts *feeds)
@@ -108,19 +107,6 @@ int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct e
 /* Limits the number of iterations: empty ones need no space in the file. */
 enum { MOST_ITERATIONS = 10000000 };
 
-/* Whether all names begin with a number and a slash, as those of several iterations do. */
-static bool is_numbered(const struct tensor_list *feed)
-{
-    for (size_t i = 0; i < feed->count; i++) {
-        const char *name = feed->items[i].name;
-        size_t number;
-
-        if (!safetensors_take_number(&name, SIZE_MAX, &number))
-            return false;
-    }
-    return true;
-}
-
 static void take_only_feed(struct safetensors *file, struct feed_dicts *ret)
 {
     struct tensor_list *feed = VECTOR_APPEND(ret);
@@ -138,7 +124,7 @@ static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct e
     if (text == NULL || !number_parse_integer(text_of(text), &iterations) || iterations < 0 ||
         iterations > MOST_ITERATIONS)
         return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number");
-    if (iterations == 1 && !is_numbered(&file->tensors)) {
+    if (iterations == 1 && !feed_dict_is_numbered(&file->tensors)) {
         take_only_feed(file, ret);
         return 0;
     }
@@ -171,42 +157,6 @@ int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file
     return 0;
 }
 
-/* A single iteration needs no numbers, so that other programs find the tensors by name. */
-static int save_safetensors(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    bool numbered = feeds->count != 1 || is_numbered(&feeds->items[0]);
-    struct safetensors_writer writer;
-    SCOPED_STRING(name);
-    SCOPED_STRING(iterations);
-    int rc;
-
-    string_add_format(&iterations, "%zu", feeds->count);
-    rc = safetensors_writer_open(&writer, path, err);
-    if (rc < 0)
-        goto done;
-    for (size_t i = 0; i < feeds->count; i++)
-        for (size_t k = 0; k < feeds->items[i].count; k++)
-            safetensors_writer_expect(&writer, 1, strlen(feeds->items[i].items[k].name));
-    for (size_t i = 0; i < feeds->count; i++)
-        for (size_t k = 0; k < feeds->items[i].count; k++) {
-            string_clear(&name);
-            if (numbered)
-                string_add_format(&name, "%zu/", i);
-            string_add(&name, feeds->items[i].items[k].name);
-            rc = safetensors_writer_add(&writer, name.data, &feeds->items[i].items[k].tensor, err);
-            if (rc < 0)
-                goto done;
-        }
-    rc = safetensors_writer_commit(
-        &writer,
-        (struct safetensors_metadata[]){{(char *)SAFETENSORS_KIND, (char *)SAFETENSORS_INPUTS},
-                                        {(char *)"iterations", iterations.data}},
-        2, err);
-done:
-    safetensors_writer_release(&writer);
-    return rc;
-}
-
 /* ---- Files ---- */
 
 /* Appends the loaded data to `feeds` on success. */
@@ -233,34 +183,4 @@ int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, co
     rc = feed_dicts_read(&loaded, &reader, err);
     json_reader_release(&reader);
     return hand_over(&loaded, feeds, rc);
-}
-
-static int write_feed(struct json_writer *writer, const struct tensor_list *feed, struct error *err)
-{
-    json_writer_begin_object(writer);
-    for (size_t i = 0; i < feed->count; i++) {
-        json_writer_key(writer, feed->items[i].name);
-        if (ndarray_write(writer, &feed->items[i].tensor, err) < 0)
-            return error_context(err, "input '%s'", feed->items[i].name);
-    }
-    json_writer_end_object(writer);
-    return 0;
-}
-
-int feed_dicts_save(const struct feed_dicts *feeds, const char *path, struct error *err)
-{
-    struct json_writer writer;
-    int rc;
-
-    if (safetensors_is_name(path))
-        return save_safetensors(feeds, path, err);
-    rc = json_writer_open(&writer, path, err);
-    json_writer_begin_array(&writer);
-    for (size_t i = 0; i < feeds->count && rc == 0; i++)
-        rc = write_feed(&writer, &feeds->items[i], err);
-    json_writer_end_array(&writer);
-    if (rc == 0)
-        return json_writer_finish(&writer, err);
-    json_writer_release(&writer);
-    return rc;
 }

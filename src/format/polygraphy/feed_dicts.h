@@ -7,6 +7,7 @@
 #define FORMAT_POLYGRAPHY_FEED_DICTS_H
 
 #include "format/json/reader.h"
+#include "format/json/writer.h"
 #include "format/safetensors/safetensors.h"
 #include "tensor/values/tensor.h"
 
@@ -32,7 +33,29 @@ int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, co
 int feed_dicts_take_safetensors(struct feed_dicts *feeds, struct safetensors *file, const char *name,
                                 struct error *err);
 
-/* Writes safetensors if the name ends in ".safetensors", else Polygraphy's JSON. */
+/* Whether all names begin with a number and a slash, as those of several iterations in safetensors do. */
+bool feed_dict_is_numbered(const struct tensor_list *feed);
+
+/* Writes a file iteration by iteration: safetensors if the name ends in ".safetensors", else Polygraphy's JSON. */
+struct feed_dicts_writer {
+    bool is_safetensors;
+    struct json_writer json;
+    struct safetensors_writer tensors;
+    size_t count;    /* iterations so far */
+    size_t expected; /* safetensors: iterations */
+    bool numbered;   /* safetensors: names begin with the iteration's number */
+};
+
+/* `iterations`: how many there will be, at most. */
+int feed_dicts_writer_open(struct feed_dicts_writer *writer, const char *path, size_t iterations, struct error *err);
+int feed_dicts_writer_add(struct feed_dicts_writer *writer, const struct tensor_list *feed, struct error *err);
+int feed_dicts_writer_commit(struct feed_dicts_writer *writer, struct error *err);
+void feed_dicts_writer_release(struct feed_dicts_writer *writer); /* without commit no file is left */
+
+/* Writes one feed dict to a JSON file, as an object. */
+int feed_dict_save(const struct tensor_list *feed, const char *path, struct error *err);
+
+/* Writes the whole file at once. */
 int feed_dicts_save(const struct feed_dicts *feeds, const char *path, struct error *err);
 
 #endif

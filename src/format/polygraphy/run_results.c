@@ -72,6 +72,20 @@ static int read_iteration(struct json_reader *reader, json_t *object, struct run
     return ndarray_read_members(reader, json_object_get(object, "outputs"), "output", &iteration->outputs, err);
 }
 
+int runner_results_parse_iteration(struct runner_results *runner, struct text json, const char *name, struct error *err)
+{
+    struct json_reader reader;
+    int rc = json_reader_open_memory(&reader, json.data, json.size, name, err);
+
+    if (rc < 0)
+        return rc;
+    rc = json_class_check_all(&reader, err);
+    if (rc == 0 && read_iteration(&reader, reader.root, runner, err) < 0)
+        rc = error_context(err, "'%s'", name);
+    json_reader_release(&reader);
+    return rc;
+}
+
 /* A runner is a pair: its name and the list of its iterations. */
 static int read_runner(struct json_reader *reader, json_t *pair, struct run_results *results, struct error *err)
 {

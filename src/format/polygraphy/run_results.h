@@ -44,6 +44,10 @@ int run_results_read(struct run_results *results, struct json_reader *reader, st
 /* Like run_results_load(), for a JSON file of `size` bytes in memory; `name` is for messages. */
 int run_results_parse(struct run_results *results, const void *data, size_t size, const char *name, struct error *err);
 
+/* Appends the iteration that a piece of such a file contains. */
+int runner_results_parse_iteration(struct runner_results *runner, struct text json, const char *name,
+                                   struct error *err);
+
 /* Moves the tensors of a safetensors file to `results`; `name` is for messages. On an error `results` may contain a
  * part. */
 int run_results_take_safetensors(struct run_results *results, struct safetensors *file, const char *name,
@@ -52,13 +56,21 @@ int run_results_take_safetensors(struct run_results *results, struct safetensors
 /* Writes the whole file at once, durably. */
 int run_results_save(const struct run_results *results, const char *path, struct error *err);
 
-/* Writes the file incrementally, so that outputs can be released as soon as they are written. */
+/* Writes the file incrementally, so that outputs can be released as soon as they are written. Runners may be written
+ * one after the other, or alternately with run_results_writer_select(): begun together, ended in their order. In a JSON
+ * file the iterations of a runner stand together; so those of the second and further runners go to temporary files
+ * first. */
 struct run_results_writer {
     bool is_safetensors;
+    char *path; /* owned */
     struct json_writer json;
+    struct json_writer *parts; /* of the runners that are written alternately, without their heads; the first one is
+                                  unused, it goes to `json` */
+    size_t part_count, part_capacity;
     struct safetensors_writer tensors;
-    struct run_results runners; /* safetensors: names and runtimes so far, no outputs */
+    struct run_results runners; /* names, and for safetensors runtimes so far; no outputs */
     size_t current;             /* index of the current runner */
+    size_t ended;               /* runners */
 };
 
 int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err);
@@ -73,16 +85,12 @@ int run_results_writer_add(struct run_results_writer *writer, const char *name, 
                            struct error *err);
 int run_results_writer_end_iteration(struct run_results_writer *writer, double runtime, const char *runner_name,
                                      struct error *err);
-int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err);
+int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err); /* the first open one */
 
-/* Selects the runner with index `runner`, so that several can be written alternately. Safetensors only. */
+/* Selects the runner with index `runner`, so that several can be written alternately. */
 void run_results_writer_select(struct run_results_writer *writer, size_t runner);
 
-/* A whole runner. */
-int run_results_writer_add_runner(struct run_results_writer *writer, const struct runner_results *runner,
-                                  struct error *err);
-
-int run_results_writer_commit(struct run_results_writer *writer, struct error *err);
+int run_results_writer_commit(struct run_results_writer *writer, enum file_durability durability, struct error *err);
 void run_results_writer_release(struct run_results_writer *writer);
 
 #endif

@@ -2,16 +2,21 @@
 #include "format/polygraphy/run_results.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/system.h"
 #include "format/numpy/ndarray.h"
+
+/* Depth of an iteration in the file: the object, the list of runners, the runner, and its list of iterations. */
+#define ITERATION_DEPTH 4
 
 int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err)
 {
     int rc;
 
-    *writer = (struct run_results_writer){.is_safetensors = safetensors_is_name(path)};
+    *writer = (struct run_results_writer){.is_safetensors = safetensors_is_name(path), .path = memory_strdup(path)};
     if (writer->is_safetensors)
         return safetensors_writer_open(&writer->tensors, path, err);
     rc = json_writer_open(&writer->json, path, err);
@@ -28,17 +33,51 @@ void run_results_writer_expect(struct run_results_writer *writer, size_t outputs
         safetensors_writer_expect(&writer->tensors, outputs, name_bytes);
 }
 
-int run_results_writer_begin_runner(struct run_results_writer *writer, const char *name, struct error *err)
+/* The iterations of the current runner go to a temporary file while an earlier runner is open. */
+static struct json_writer *current_json(struct run_results_writer *writer)
 {
-    if (writer->is_safetensors) {
-        run_results_add_runner(&writer->runners, text_of(name));
-        writer->current = writer->runners.count - 1;
-        return 0;
-    }
+    return writer->current == writer->ended ? &writer->json : &writer->parts[writer->current];
+}
+
+static void begin_runner_entry(struct run_results_writer *writer, const char *name)
+{
     json_writer_begin_array(&writer->json);
     json_writer_string(&writer->json, name);
     json_writer_begin_array(&writer->json);
-    return json_writer_status(&writer->json, err);
+}
+
+/* The place of the outputs has room for them, unless they go to a device such as /dev/stdout. */
+static char *name_part(const char *path)
+{
+    bool is_device = strncmp(path, "/dev/", 5) == 0;
+    char *place = is_device ? file_join(system_temporary_folder(), "polygraphy_results") : memory_strdup(path);
+    char *ret = file_temporary_name(place);
+
+    free(place);
+    return ret;
+}
+
+int run_results_writer_begin_runner(struct run_results_writer *writer, const char *name, struct error *err)
+{
+    struct json_writer *part;
+    char *temporary;
+    int rc;
+
+    run_results_add_runner(&writer->runners, text_of(name));
+    writer->current = writer->runners.count - 1;
+    if (writer->is_safetensors)
+        return 0;
+    writer->parts = memory_grow(writer->parts, writer->part_count, &writer->part_capacity, sizeof(*writer->parts));
+    part = &writer->parts[writer->part_count++];
+    json_writer_init(part);
+    if (writer->current == writer->ended) {
+        begin_runner_entry(writer, name);
+        return json_writer_status(&writer->json, err);
+    }
+    temporary = name_part(writer->path);
+    rc = json_writer_open_elements(part, temporary, ITERATION_DEPTH, err);
+    free(temporary);
+    return rc;
 }
 
 void run_results_writer_select(struct run_results_writer *writer, size_t runner)
@@ -50,9 +89,9 @@ int run_results_writer_begin_iteration(struct run_results_writer *writer, struct
 {
     if (writer->is_safetensors)
         return 0;
-    json_writer_begin_object(&writer->json);
-    json_writer_begin_object_member(&writer->json, "outputs");
-    return json_writer_status(&writer->json, err);
+    json_writer_begin_object(current_json(writer));
+    json_writer_begin_object_member(current_json(writer), "outputs");
+    return json_writer_status(current_json(writer), err);
 }
 
 int run_results_writer_add(struct run_results_writer *writer, const char *name, const struct tensor *tensor,
@@ -66,8 +105,8 @@ int run_results_writer_add(struct run_results_writer *writer, const char *name, 
         string_add_format(&full, "%zu/%zu/%s", writer->current, writer->runners.items[writer->current].count, name);
         rc = safetensors_writer_add(&writer->tensors, full.data, tensor, err);
     } else {
-        json_writer_key(&writer->json, name);
-        rc = ndarray_write_lazy(&writer->json, tensor, err);
+        json_writer_key(current_json(writer), name);
+        rc = ndarray_write_lazy(current_json(writer), tensor, err);
     }
     return rc < 0 ? error_context(err, "output '%s'", name) : 0;
 }
@@ -75,28 +114,42 @@ int run_results_writer_add(struct run_results_writer *writer, const char *name, 
 int run_results_writer_end_iteration(struct run_results_writer *writer, double runtime, const char *runner_name,
                                      struct error *err)
 {
+    struct json_writer *json;
+
     if (writer->is_safetensors) {
         runner_results_add_iteration(&writer->runners.items[writer->current], runtime);
         file_writer_begin_sync(&writer->tensors.file);
         return 0;
     }
-    json_writer_end_object(&writer->json);
-    if (json_writer_key_or_null(&writer->json, "runtime", !isnan(runtime)))
-        json_writer_number(&writer->json, runtime);
-    json_writer_add_string(&writer->json, "runner_name", runner_name);
-    json_writer_add_string(&writer->json, "polygraphy_class", "IterationResult");
-    json_writer_end_object(&writer->json);
-    file_writer_begin_sync(&writer->json.file);
-    return json_writer_status(&writer->json, err);
+    json = current_json(writer);
+    json_writer_end_object(json);
+    if (json_writer_key_or_null(json, "runtime", !isnan(runtime)))
+        json_writer_number(json, runtime);
+    json_writer_add_string(json, "runner_name", runner_name);
+    json_writer_add_string(json, "polygraphy_class", "IterationResult");
+    json_writer_end_object(json);
+    if (json == &writer->json)
+        file_writer_begin_sync(&json->file);
+    return json_writer_status(json, err);
 }
 
 int run_results_writer_end_runner(struct run_results_writer *writer, struct error *err)
 {
+    struct json_writer *part;
+    int rc = 0;
+
     if (writer->is_safetensors)
         return 0;
+    part = &writer->parts[writer->ended];
+    if (part->has_file) {
+        begin_runner_entry(writer, writer->runners.items[writer->ended].name);
+        rc = json_writer_append(&writer->json, part, err);
+    }
+    writer->ended++;
+    json_writer_release(part);
     json_writer_end_array(&writer->json);
     json_writer_end_array(&writer->json);
-    return json_writer_status(&writer->json, err);
+    return rc < 0 ? rc : json_writer_status(&writer->json, err);
 }
 
 /* The metadata "runners". */
@@ -137,14 +190,15 @@ static int commit_safetensors(struct run_results_writer *writer, struct error *e
     return rc;
 }
 
-int run_results_writer_commit(struct run_results_writer *writer, struct error *err)
+int run_results_writer_commit(struct run_results_writer *writer, enum file_durability durability, struct error *err)
 {
+    writer->tensors.durability = durability;
     if (writer->is_safetensors)
         return commit_safetensors(writer, err);
     json_writer_end_array(&writer->json);
     json_writer_add_string(&writer->json, "polygraphy_class", "RunResults");
     json_writer_end_object(&writer->json);
-    return json_writer_commit(&writer->json, FILE_DURABLE, err);
+    return json_writer_commit(&writer->json, durability, err);
 }
 
 void run_results_writer_release(struct run_results_writer *writer)
@@ -153,6 +207,10 @@ void run_results_writer_release(struct run_results_writer *writer)
         safetensors_writer_release(&writer->tensors);
     else
         json_writer_release(&writer->json);
+    for (size_t i = 0; i < writer->part_count; i++)
+        json_writer_release(&writer->parts[i]);
+    free(writer->parts);
+    free(writer->path);
     run_results_release(&writer->runners);
 }
 
@@ -165,8 +223,7 @@ static int add_iteration(struct run_results_writer *writer, const struct iterati
     return rc < 0 ? rc : run_results_writer_end_iteration(writer, iteration->runtime, iteration->runner_name, err);
 }
 
-int run_results_writer_add_runner(struct run_results_writer *writer, const struct runner_results *runner,
-                                  struct error *err)
+static int add_runner_results(struct run_results_writer *writer, const struct runner_results *runner, struct error *err)
 {
     int rc = run_results_writer_begin_runner(writer, runner->name, err);
 
@@ -187,11 +244,11 @@ int run_results_save(const struct run_results *results, const char *path, struct
             run_results_writer_expect(&writer, results->items[i].items[k].outputs.count,
                                       64 * results->items[i].items[k].outputs.count);
     for (size_t i = 0; i < results->count; i++) {
-        rc = run_results_writer_add_runner(&writer, &results->items[i], err);
+        rc = add_runner_results(&writer, &results->items[i], err);
         if (rc < 0)
             goto done;
     }
-    rc = run_results_writer_commit(&writer, err);
+    rc = run_results_writer_commit(&writer, FILE_DURABLE, err);
 done:
     run_results_writer_release(&writer);
     return rc;

@@ -15,7 +15,6 @@ static const char *const unknown[] = {
     "--all-tensor-formats",
     "--enable-uint8-asymmetric-quantization-dla",
     "--dla-workspace-allocation-strategy",
-    "--save-input-blob",
     "--check-average",
     "--save-accuracy-results",
     "--visual",

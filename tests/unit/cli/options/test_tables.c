@@ -56,6 +56,7 @@ static const char *const new_options[] = {
     "--lpips-threshold",
     "--postprocess-func-script",
     "--sequential-runners",
+    "--save-input-blob",
     "--onnx-outputs-by-type",
     "--outputs-by-type",
     "--psnr-threshold",

@@ -14,10 +14,12 @@ static void good_outputs_pass(void **state)
     ADD_FLOATS(outputs, "x", 1, -2);
     add_tensor(outputs, "words", DATA_STRING, SHAPE(1), (struct text[]){TEXT("nan")});
     assert_true(validation_runner(&results, 0, &log.log));
-    assert_string_equal(log.text.data, "S Validating output: x (check_inf=True, check_nan=True)\n"
-                                       "F     PASSED | Output: x is valid\n"
-                                       "S Validating output: words (check_inf=True, check_nan=True)\n"
-                                       "F     PASSED | Output: words is valid\n");
+    assert_string_equal(
+        log.text.data,
+        "S A                                   | Validating output: x (check_inf=True, check_nan=True)\n"
+        "F     PASSED | Output: x is valid\n"
+        "S A                                   | Validating output: words (check_inf=True, check_nan=True)\n"
+        "F     PASSED | Output: words is valid\n");
     run_results_release(&results);
     captured_log_release(&log);
 }
@@ -31,10 +33,11 @@ static void bad_values_are_counted_and_located(void **state)
     captured_log_init(&log);
     add_tensor(add_runner(&results, "A"), "x", DATA_FLOAT32, SHAPE(2, 3), values);
     assert_false(validation_runner(&results, 0, &log.log));
-    assert_string_equal(log.text.data, "S Validating output: x (check_inf=True, check_nan=True)\n"
-                                       "E     NaN Detected | 2 of 6 values are NaN, the first one at (0, 1)\n"
-                                       "E     Inf Detected | 1 of 6 values are infinite, the first one at (1, 0)\n"
-                                       "E     FAILED | Errors detected in output: x\n");
+    assert_string_equal(
+        log.text.data, "S A                                   | Validating output: x (check_inf=True, check_nan=True)\n"
+                       "E     NaN Detected | 2 of 6 values are NaN, the first one at (0, 1)\n"
+                       "E     Inf Detected | 1 of 6 values are infinite, the first one at (1, 0)\n"
+                       "E     FAILED | Errors detected in output: x\n");
     run_results_release(&results);
     captured_log_release(&log);
 }
@@ -73,10 +76,10 @@ static void every_output_of_every_iteration_counts(void **state)
     ADD_FLOATS(add_runner(&results, "B"), "w", 1);
     assert_false(validation_runner(&results, 0, &log.log));
     assert_logged(&log, "S A | Iteration: 0\n");
-    assert_logged(&log, "S A | Iteration: 1\nS     Validating output: x");
+    assert_logged(&log, "S A | Iteration: 1\nS     A                                   | Validating output: x");
     assert_logged(&log, "E A: errors in 2 outputs, first of all in: y\n");
     assert_true(validation_runner(&results, 1, &log.log));
-    assert_logged(&log, "S Validating output: w");
+    assert_logged(&log, "S B                                   | Validating output: w");
     assert_int_equal(log.log.depth, 0);
     run_results_release(&results);
     captured_log_release(&log);

@@ -24,6 +24,7 @@ static int set_up(void **state)
     captured_log_init(&fixture->log);
     fixture->data = (struct data_loader_settings){.seed = 1, .iterations = 2};
     fixture->settings = fake_settings(&fixture->model);
+    fixture->settings.sequential = true;
     fixture->settings.keep_outputs = true;
     fixture->settings.log = &fixture->log.log;
     *state = fixture;
@@ -150,9 +151,10 @@ static void outputs_are_written_whether_or_not_they_are_kept(void **state)
     struct fixture *fixture = *state;
     struct run_results loaded = {0};
 
-    fixture->settings.save_outputs = "out.json";
-    fixture->settings.keep_outputs = false;
+    fixture->settings.save.outputs = "out.json";
+    fixture->settings.sequential = false;
     assert_int_equal(run(fixture), 0);
+    assert_int_equal(fixture->results.count, 0);
     assert_logged(&fixture->log, "I Saving inference results to out.json\n");
     assert_int_equal(run_results_load(&loaded, "out.json", NULL), 0);
     assert_int_equal(loaded.items[0].count, 2);
@@ -165,7 +167,7 @@ static void feed_dicts_are_saved_before_the_first_run(void **state)
     struct fixture *fixture = *state;
     struct feed_dicts feeds = {0};
 
-    fixture->settings.save_inputs = "in.json";
+    fixture->settings.save.inputs = "in.json";
     fixture->model.fails_at_run = 1;
     assert_int_equal(run(fixture), ERR_BACKEND);
     assert_logged(&fixture->log, "I Saving inference input data to in.json\n");
@@ -183,10 +185,11 @@ static void outputs_are_validated_whether_or_not_they_are_compared(void **state)
     fixture->data.iterations = 1;
     assert_int_equal(run(fixture), 0);
     assert_true(fixture->passed);
-    assert_logged(&fixture->log, "S Output Validation | Runners: ['fake-runner-N0']\n"
-                                 "S     Validating output: y (check_inf=True, check_nan=True)\n"
-                                 "F         PASSED | Output: y is valid\n"
-                                 "F     PASSED | Output Validation\n");
+    assert_logged(&fixture->log,
+                  "S Output Validation | Runners: ['fake-runner-N0']\n"
+                  "S     fake-runner-N0                      | Validating output: y (check_inf=True, check_nan=True)\n"
+                  "F         PASSED | Output: y is valid\n"
+                  "F     PASSED | Output Validation\n");
     assert_int_equal(fixture->log.log.depth, 0);
 }
 
@@ -216,42 +219,120 @@ static void a_failing_run_leaves_no_results(void **state)
     assert_not_logged(&fixture->log, "Completed");
 }
 
-/* What each runner has, and what the log says; but for what was measured there is nothing else. */
-static void run_two(struct fixture *fixture, bool side_by_side)
-{
-    static const struct runner runners[] = {{.backend = &fake_backend, .name = "first"},
-                                            {.backend = &fake_backend, .name = "second"}};
-    static const struct named_number zero = {"", 0};
+/* ---- Iteration by iteration ---- */
 
-    fixture->settings.runners = runners;
+static const struct named_number zero = {"", 0};
+static const struct runner two_runners[] = {{.backend = &fake_backend, .name = "first"},
+                                            {.backend = &fake_backend, .name = "second"}};
+
+static void set_two_runners(struct fixture *fixture)
+{
+    fixture->settings.runners = two_runners;
     fixture->settings.count = 2;
-    fixture->settings.keep_outputs = false;
-    fixture->settings.validate = true;
-    fixture->settings.side_by_side = side_by_side;
+    fixture->settings.sequential = false;
     fixture->settings.comparison.rules = (struct comparison_rules){.atol = {&zero, 1}, .rtol = {&zero, 1}};
-    assert_int_equal(run(fixture), 0);
 }
 
-/* Whole models, too, can be run an iteration at a time: with the same results, and none of them kept. */
-static void runners_side_by_side_compare_what_they_compare_in_turns(void **state)
+static void each_iteration_is_run_compared_and_dropped(void **state)
 {
     struct fixture *fixture = *state;
-    char *log;
 
-    run_two(fixture, false);
+    set_two_runners(fixture);
+    fixture->settings.validate = true;
+    assert_int_equal(run(fixture), 0);
     assert_true(fixture->passed);
-    log = memory_strdup(fixture->log.text.data);
-    run_results_release(&fixture->results);
-    string_clear(&fixture->log.text);
-    run_two(fixture, true);
+    assert_int_equal(fixture->results.count, 0);
+    assert_int_equal(fixture->model.opened, 2);
+    assert_int_equal(fixture->model.runs, 4);
+    assert_logged(&fixture->log,
+                  "I Streaming iteration 1\n---- Inference Input(s) ----\n{x [dtype=float32, shape=(2,)]}\n"
+                  "S first                               | Iteration 1 | Validating output: y (check_inf=True, "
+                  "check_nan=True)\n"
+                  "F     PASSED | Output: y is valid\n"
+                  "S second                              | Iteration 1 | Validating output: y (check_inf=True, "
+                  "check_nan=True)\n"
+                  "F     PASSED | Output: y is valid\n"
+                  "S Iteration: 1\n"
+                  "S     simple | Comparing Output: 'y'");
+    assert_logged(&fixture->log,
+                  "F Accuracy Summary | first vs. second | Passed: 2/2 iterations | Pass Rate: 100.00%\n");
+    assert_not_logged(&fixture->log, "Output Validation");
+}
+
+static void an_invalid_value_ends_the_run(void **state)
+{
+    struct fixture *fixture = *state;
+
+    set_two_runners(fixture);
+    fixture->settings.validate = true;
+    fixture->model.overflows = true;
+    assert_int_equal(run(fixture), 0);
+    assert_false(fixture->passed);
+    assert_int_equal(fixture->model.runs, 2);
+    assert_logged(&fixture->log,
+                  "Output validation failed: iteration 0 contains invalid values (NaNs/Infs). See the errors above.\n");
+}
+
+static void iterations_that_a_loaded_result_lacks_are_run_and_not_compared(void **state)
+{
+    struct fixture *fixture = *state;
+    const char *loaded = "saved";
+
+    fixture->settings.sequential = false;
+    fixture->settings.save.outputs = loaded;
+    assert_int_equal(run(fixture), 0);
+    assert_true(file_exists("saved/0000000001.json"));
+    fixture->settings.save.outputs = "all.json";
+    fixture->settings.load_outputs = &loaded;
+    fixture->settings.load_count = 1;
+    fixture->settings.comparison.rules = (struct comparison_rules){.atol = {&zero, 1}, .rtol = {&zero, 1}};
+    fixture->data.iterations = 3;
+    assert_int_equal(run(fixture), 0);
     assert_true(fixture->passed);
-    assert_int_equal(fixture->model.opened, 4);
-    assert_int_equal(fixture->model.runs, 8);
-    assert_string_equal(fixture->log.text.data, log);
-    assert_null(fixture->results.items[1].items[1].outputs.count > 0
-                    ? fixture->results.items[1].items[1].outputs.items[0].tensor.data
-                    : NULL);
-    free(log);
+    assert_int_equal(fixture->model.runs, 5);
+    assert_logged(&fixture->log, "Only the first 2 iteration(s) -- present in all 2 streams -- were compared; "
+                                 "stream(s) at index [1] ran out first.\n");
+    assert_int_equal(run_results_load(&fixture->results, "all.json", NULL), 0);
+    assert_int_equal(fixture->results.items[0].count, 3);
+}
+
+static void both_orders_save_the_same_file(void **state)
+{
+    static const char *const names[] = {"streaming.json", "sequential.json"};
+    struct fixture *fixture = *state;
+    char *texts[2];
+    size_t sizes[2];
+
+    set_two_runners(fixture);
+    for (size_t i = 0; i < 2; i++) {
+        fixture->settings.sequential = i == 1;
+        fixture->settings.save.outputs = names[i];
+        assert_int_equal(run(fixture), 0);
+        assert_int_equal(file_read(names[i], SIZE_MAX, &texts[i], &sizes[i], NULL), 0);
+    }
+    assert_string_equal(texts[0], texts[1]);
+    free(texts[0]);
+    free(texts[1]);
+}
+
+static void a_failing_run_leaves_complete_iterations(void **state)
+{
+    struct fixture *fixture = *state;
+    struct run_results loaded = {0};
+
+    fixture->settings.sequential = false;
+    fixture->settings.save.inputs = "in.json";
+    fixture->settings.save.outputs = "outs";
+    fixture->settings.seed = 1;
+    fixture->data.iterations = 4;
+    fixture->model.fails_at_run = 3;
+    assert_int_equal(run(fixture), ERR_BACKEND);
+    assert_logged(&fixture->log, "W 'in.json' has the 3 complete iterations of 4\n"
+                                 "W 'outs' has the 2 complete iterations of 4\n"
+                                 "W For the other iterations, run again with --seed 3 --iterations 2,");
+    assert_int_equal(data_file_add_results(&loaded, "outs", NULL), 0);
+    assert_int_equal(loaded.items[0].count, 2);
+    run_results_release(&loaded);
 }
 
 #define TEST(function) cmocka_unit_test_setup_teardown(function, set_up, tear_down)
@@ -271,7 +352,11 @@ int main(void)
         TEST(outputs_are_validated_whether_or_not_they_are_compared),
         TEST(one_bad_output_fails_the_run),
         TEST(a_failing_run_leaves_no_results),
-        TEST(runners_side_by_side_compare_what_they_compare_in_turns),
+        TEST(each_iteration_is_run_compared_and_dropped),
+        TEST(an_invalid_value_ends_the_run),
+        TEST(iterations_that_a_loaded_result_lacks_are_run_and_not_compared),
+        TEST(both_orders_save_the_same_file),
+        TEST(a_failing_run_leaves_complete_iterations),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -48,6 +48,7 @@ static int run_apart(struct fake_model *model, bool keep, struct run_results *re
     bool passed;
     int rc;
 
+    settings.sequential = true;
     settings.use_subprocess = true;
     settings.keep_outputs = keep;
     assert_int_equal(data_loader_new(&data, NULL, &loader, NULL), 0);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "format/data/file.h"
+#include "format/data/writer.h"
 #include "format/data/word.h"
 #include "onnx/proto/tensor_proto.h"
 #include "support/scratch_folder.h"

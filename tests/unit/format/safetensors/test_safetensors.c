@@ -274,7 +274,7 @@ static void runners_can_be_written_in_turns(void **state)
         run_results_writer_select(&writer, r);
         run_results_writer_end_iteration(&writer, 0, r == 0 ? "A" : "B", &error);
     }
-    assert_int_equal(run_results_writer_commit(&writer, &error), 0);
+    assert_int_equal(run_results_writer_commit(&writer, FILE_DURABLE, &error), 0);
     run_results_writer_release(&writer);
     assert_int_equal(run_results_load(&back, path, &error), 0);
     assert_string_equal(back.items[1].name, "B");
