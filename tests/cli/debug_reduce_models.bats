@@ -201,3 +201,29 @@ frozen()
     [[ $stderr == '[!] '*'/missing/libonnxruntime.so.1'* ]]
     [ ! -e polygraphy_debug.onnx ]
 }
+
+# A check that fails on each model with the operator, wherever it is.
+reduce_to_operator()
+{
+    reduce "$2" -o reduced.onnx "${@:3}" --check sh -c "! grep -q $1 polygraphy_debug.onnx"
+}
+
+@test "a node inside of a branch or a loop is found" {
+    for mode in bisect minimal; do
+        reduce_to_operator Tanh "$models/all_in_an_if.onnx" --mode $mode --val-range rate:[8,8]
+        worked
+        logged 'Bodies of If, Loop and Scan are inlined, as the input data run through them: 3 nodes instead of 2'
+        logged "Reduced 3 nodes to 1: 'small_tanh' \\(Tanh\\)"
+        valid_models reduced.onnx
+    done
+    reduce_to_operator Mul "$models/scan_with_capture.onnx" --mode minimal
+    worked
+    logged 'Reduced 1[0-9] nodes to 1: .* \(Mul\)'
+}
+
+@test "what fails only as control flow is searched as it is" {
+    reduce_to_operator If "$models/all_in_an_if.onnx" --mode minimal --val-range rate:[8,8]
+    worked
+    logged 'With the bodies of If, Loop and Scan inlined the model does not fail'
+    logged "Reduced 2 nodes to 1: 'choice' \\(If\\)"
+}

@@ -444,3 +444,21 @@ EOF
     [[ "$output" == *'{y [dtype=float32, shape=(1, 4)]'* ]]
     [[ "$output" == *'s [sequence]'* ]]
 }
+
+@test "If, Loop and Scan become what they do on the input data" {
+    sanitize "$models/nested_bodies.onnx" -o inlined.onnx --inline-bodies --val-range condition:[1,1]
+    logged 'Nodes replaced by their bodies: [0-9]+ \(If, Loop, Scan\)'
+    [[ "$(operators inlined.onnx)" == 'Exp Neg Mul Add '* ]]
+    [[ ! "$(operators inlined.onnx)" =~ Loop|If ]]
+    same_outputs "$models/nested_bodies.onnx" inlined.onnx --val-range condition:[1,1]
+    sanitize "$models/scan_with_capture.onnx" -o inlined.onnx --inline-bodies
+    [[ "$(operators inlined.onnx)" == 'Neg Gather Add Mul Add '*' Concat ' ]]
+    same_outputs "$models/scan_with_capture.onnx" inlined.onnx
+}
+
+@test "the branch that the input data take is inlined, the other one is gone" {
+    sanitize "$models/all_in_an_if.onnx" -o inlined.onnx --inline-bodies --val-range rate:[8,8]
+    polygraphy inspect model inlined.onnx --show layers | grep small_matmul
+    run ! grep large_matmul <(polygraphy inspect model inlined.onnx --show layers)
+    same_outputs "$models/all_in_an_if.onnx" inlined.onnx --val-range rate:[8,8]
+}

@@ -62,6 +62,7 @@ static bool edit_bodies(struct model *model, struct hash hash)
 {
     struct inner_node_list inner = {0};
     uint8_t *choices;
+    size_t inlined = 0;
     bool whole = inner_nodes_list(model, &inner, NULL) == 0;
 
     choices = draw(hash, inner.count, MOST_BYPASSES);
@@ -72,7 +73,7 @@ static bool edit_bodies(struct model *model, struct hash hash)
     for (size_t i = 0; i < model->nodes.count; i++)
         if (!text_equal_string(model->nodes.items[i].op_type, "If"))
             choices[i] = 0;
-    whole = whole && branches_take(model, choices, NULL) == 0;
+    whole = whole && branches_take(model, choices, &inlined, NULL) == 0;
     free(choices);
     return whole;
 }

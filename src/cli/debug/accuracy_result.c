@@ -109,7 +109,7 @@ void accuracy_result_fill(const struct study *study, struct result *ret)
                     "%zu experiments, %lld runs of the suspect, %lld builds, %.0f s; all files are in "
                     "'%s'",
                     study->steps.count, (long long)study_checks(study), (long long)study_builds(study), seconds,
-                    study->settings->folder);
+                    study->question->folder);
     for (size_t i = 0; i < cause->nodes.count; i++)
         result_add_node(ret, cause->nodes.items[i]);
     result_add_text(ret, "outcome", outcomes[study->outcome]);

@@ -11,6 +11,7 @@
 #include "cli/model_file.h"
 #include "cli/options/reduce.h"
 #include "comparator/data/input_shape.h"
+#include "comparator/reference/control_flow.h"
 #include "debug/reduce/reduce.h"
 #include "debug/simplify/soundness.h"
 #include "onnx/edit/model.h"
@@ -305,6 +306,38 @@ static int fix_sizes(const struct command_context *context, struct model *model,
     return 0;
 }
 
+/* With the bodies of If, Loop and Scan as the input data run through them; in a separate process, because the model may
+ * be one that crashes. NULL where there are none, or the model does not run. */
+static int inline_bodies(const struct command_context *context, const struct debug_reduce_settings *options,
+                         const struct model *model, struct data_loader *loader, struct model **ret, struct error *err)
+{
+    struct model_file_settings apart = options->file;
+    struct backend_request request;
+    struct model *inlined;
+    struct error why = {0};
+    size_t count = 0;
+    int rc;
+
+    if (!model_has_control_flow(model) || options->reduce.simplify.kinds[SIMPLIFY_BODIES])
+        return 0; /* or bodies are simplified in their places */
+    apart.bounds.apart = true;
+    inlined = model_copy(model);
+    request = model_file_request_for(context, &apart, inlined);
+    rc = control_flow_inline(inlined, &(struct sample_run){model_file_runtime(&apart), &request, loader, context->log},
+                             &count, &why);
+    if (rc == 0 && count > 0) {
+        *ret = inlined;
+        return 0;
+    }
+    model_free(inlined);
+    if (rc == ERR_INTERRUPTED)
+        return error_set(err, ERR_INTERRUPTED, "%s", why.message);
+    if (rc < 0)
+        log_message(context->log, LOG_INFO, "Bodies of If, Loop and Scan are not inlined: the model does not run: %s",
+                    why.message);
+    return 0;
+}
+
 static int debug_reduce_run(const struct command_context *context, const struct debug_reduce_settings *options,
                             struct error *err)
 {
@@ -313,7 +346,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     struct golden_engine golden = {0};
     struct data_loader *loader = NULL;
     struct sandbox *sandbox = NULL;
-    struct model *model = NULL;
+    struct model *model = NULL, *inlined = NULL;
     struct debug_session *session = NULL;
     struct hash hash;
     size_t nodes = 0;
@@ -348,6 +381,9 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     rc = fix_sizes(context, model, loader, err);
     if (rc < 0)
         goto done;
+    rc = inline_bodies(context, options, model, loader, &inlined, err);
+    if (rc < 0)
+        goto done;
     rc = session_new(&session_settings, &hash, context->log, &session, err);
     if (rc < 0)
         goto done;
@@ -355,6 +391,7 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     settings = settings_from_options(context, options, loader);
     settings.simplify.sandbox = sandbox;
     settings.original_nodes = nodes;
+    settings.inlined = inlined;
     settings.reduce_inputs &= !keep_inputs;
     if (settings.candidates.golden != NULL)
         rc = golden_engine_init(&golden, context, &options->file, model, loader, err);
@@ -364,8 +401,10 @@ static int debug_reduce_run(const struct command_context *context, const struct 
     settings.candidates.golden_request = (struct backend_request){.settings = golden.settings, .log = context->log};
     rc = reduce_run(model, &settings, session, context->log, &result, err);
     if (rc == 0)
-        fill_result(&(struct reduction){model, nodes, &result}, outputs.result);
-    debug_outputs_add_model(&outputs, model);
+        fill_result(&(struct reduction){result.is_inlined ? inlined : model,
+                                        result.is_inlined ? inlined->nodes.count : nodes, &result},
+                    outputs.result);
+    debug_outputs_add_model(&outputs, result.is_inlined ? inlined : model);
     rc = debug_outputs_finish(&outputs, session, rc, result.outcome == REDUCE_FOUND, err);
     if (rc == 0 && !options->debug.exit_code)
         rc = refuse_missing_result(options, &result, err);
@@ -375,6 +414,7 @@ done:
     sandbox_stop(sandbox);
     golden_engine_release(&golden);
     data_loader_free(loader);
+    model_free(inlined);
     model_free(model);
     debug_outputs_close(&outputs);
     return rc;

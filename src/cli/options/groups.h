@@ -395,6 +395,7 @@ enum partitioning { PARTITIONING_BASIC, PARTITIONING_RECURSIVE };
 
 struct sanitize_values {
     bool cleanup, toposort;
+    bool inline_bodies;
     bool fold_constants;
     int64_t passes; /* maximum; -1: until a pass changes nothing */
     bool has_partitioning;

@@ -7,6 +7,7 @@
 #include "cli/model_trial.h"
 #include "cli/options/groups.h"
 #include "cli/surgeon/edit.h"
+#include "comparator/reference/control_flow.h"
 #include "comparator/reference/values.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/rebuild.h"
@@ -164,6 +165,33 @@ static int fold_constants(const struct command_context *context, const struct su
     return rc;
 }
 
+/* ---- Bodies ---- */
+
+static int inline_bodies(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
+                         struct model *model, struct error *err)
+{
+    struct backend_request request = model_file_request_for(context, &settings->file, model);
+    struct data_loader *loader = NULL;
+    struct error why = {0};
+    size_t count;
+    int rc = data_loader_from_options(context, &settings->file, model, &loader, err);
+
+    if (rc < 0)
+        return rc;
+    rc = control_flow_inline(
+        model, &(struct sample_run){model_file_runtime(&settings->file), &request, loader, context->log}, &count, &why);
+    if (rc < 0 && model_file_report_end(&why, "cannot run the parts", model, "leave out --inline-bodies", err) == 0)
+        error_set(err, (enum error_code)rc, "%s", why.message);
+    else if (rc == 0)
+        log_message(context->log, LOG_INFO, "Nodes replaced by their bodies: %zu (If, Loop, Scan)", count);
+    if (rc == 0 && model_has_control_flow(model))
+        log_message(context->log, LOG_WARNING,
+                    "Some If, Loop or Scan nodes keep their bodies: the iterations of the input data differ there, or "
+                    "there are too many of them");
+    data_loader_free(loader);
+    return rc;
+}
+
 /* ---- The command ---- */
 
 static int sanitize_model(const struct command_context *context, const struct surgeon_sanitize_settings *settings,
@@ -175,6 +203,10 @@ static int sanitize_model(const struct command_context *context, const struct su
     if (rc < 0)
         return rc;
     rc = settle_shapes(context, settings, model, err);
+    if (rc < 0)
+        return rc;
+    if (values->inline_bodies)
+        rc = inline_bodies(context, settings, model, err);
     if (rc < 0)
         return rc;
     if (values->cleanup)
@@ -234,6 +266,7 @@ static const char *const essential[] = {"-o",
                                         "--fold-constants",
                                         "--cleanup",
                                         "--toposort",
+                                        "--inline-bodies",
                                         "--outputs",
                                         "--exclude-outputs",
                                         "--override-input-shapes",

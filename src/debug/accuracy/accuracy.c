@@ -2,6 +2,7 @@
 #include "debug/accuracy/accuracy.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
@@ -56,6 +57,8 @@ static void judge_minimal(struct study *study, const char *suspect_outputs)
     study_judge(study, &study->minimal, suspect_outputs, &judgement);
     if (is_wrong || judgement.side != SIDE_NOT_KNOWN)
         study_add_judgement(study, is_wrong ? described : "the minimal case", &judgement);
+    if (cause->kind == CAUSE_PART && judgement.side == SIDE_NOT_KNOWN)
+        cause->sentence = study_text(study, "%s; which side is wrong is not known", cause->sentence);
     if (is_wrong && judgement.side == REFERENCE_IS_WRONG) {
         cause->kind = CAUSE_REFERENCE;
         cause->fix = (struct cause_fix){0};
@@ -360,11 +363,61 @@ static void test_hypotheses(struct study *study)
                                       : "It fails, and no cause was found");
 }
 
+/* ---- Bodies ---- */
+
+/* The answer about the original again, with all experiments. */
+static void restore_answer(struct study *study, const struct study *before)
+{
+    struct study now = *study;
+
+    study_close_model(study);
+    free(study->cause.evidence.items);
+    free(study->not_tested.items);
+    *study = *before;
+    study->arena = now.arena;
+    study->steps = now.steps;
+    study->inputs = now.inputs;
+    study->error = now.error;
+    study->out_of_budget = now.out_of_budget;
+    study->hypothesis = now.hypothesis;
+    study->notes = now.notes;
+    study->notes.count = before->notes.count;
+    study->model = NULL;
+}
+
+/* An answer that ends at a node with a body is not replaced by a weaker one about the nodes of the body. */
+static void test_bodies(struct study *study)
+{
+    struct study outer = *study;
+
+    if (study->outcome != OUTCOME_CAUSE && study->outcome != OUTCOME_NO_CAUSE)
+        return;
+    if (!study_enter_bodies(study))
+        return;
+    outer.not_tested = study->not_tested;
+    study->not_tested = (struct word_list){0};
+    test_hypotheses(study);
+    if (study->outcome == OUTCOME_CAUSE ||
+        (outer.outcome != OUTCOME_CAUSE && study->cause.kind != CAUSE_UNKNOWN && !study_has_failed(study))) {
+        free(outer.cause.evidence.items);
+        free(outer.not_tested.items);
+        return;
+    }
+    restore_answer(study, &outer);
+    study_add_not_tested(study, "which node inside of the bodies it is: no cause was found with them inlined "
+                                "(inlined.onnx)");
+    if (study->out_of_budget) {
+        study->out_of_budget = false;
+        study->error = (struct error){0};
+    }
+}
+
 int accuracy_run(struct study *study, struct error *err)
 {
     int rc;
 
     test_hypotheses(study);
+    test_bodies(study);
     rc = study->error.code;
     if (rc == 0)
         return 0;

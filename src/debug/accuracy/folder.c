@@ -18,11 +18,13 @@
 
 #define MOST_SECONDS_OF_ORPHANS 10
 #define STEPS "steps"
+#define INLINED "inlined"
 
-const char *const accuracy_results[] = {
-    RESULT_FOLDER_MARKER, "report.html", "report.json", "reproduce.sh", "inputs.json",  "golden*.json",
-    "values.*",           "layerwise.*", "suspect_*",   "timing.cache", "minimal.onnx", "minimal_*",
-    "mixed.onnx",         "folded.onnx", "slice.onnx",  "perturbed_*",  STEPS "/*",     NULL};
+const char *const accuracy_results[] = {RESULT_FOLDER_MARKER, "report.html",  "report.json",  "reproduce.sh",
+                                        "inputs.json",        "golden*.json", "values.*",     "layerwise.*",
+                                        "suspect_*",          "timing.cache", "minimal.onnx", "minimal_*",
+                                        "mixed.onnx",         "folded.onnx",  "slice.onnx",   "perturbed_*",
+                                        STEPS "/*",           "inlined.onnx", INLINED "/*",   NULL};
 
 /* ---- What the session is about ---- */
 
@@ -63,7 +65,7 @@ static void write_input(const struct watched_file *file, struct json_writer *wri
 
 static int write_session(const struct study *study, bool is_finished, struct error *err)
 {
-    const char *path = study_path((struct study *)study, RESULT_FOLDER_MARKER);
+    char *path SCOPED_FREE = file_join(study->question->folder, RESULT_FOLDER_MARKER);
     char question[HASH_TEXT_SIZE], inputs[HASH_TEXT_SIZE];
     struct json_writer writer;
     int rc = json_writer_open(&writer, path, err);
@@ -130,9 +132,12 @@ static bool is_result(const char *name)
 static int clear_folder(const struct study *study, struct error *err)
 {
     const char *folder = study->settings->folder;
-    char *steps SCOPED_FREE = file_join(folder, STEPS);
+    char *steps SCOPED_FREE = file_join(folder, STEPS), *inlined SCOPED_FREE = file_join(folder, INLINED);
     struct file_list files = {0};
     int rc = file_exists(steps) ? file_remove_tree(steps, err) : 0;
+
+    if (rc == 0 && file_exists(inlined))
+        rc = file_remove_tree(inlined, err);
 
     if (rc < 0)
         return rc;

@@ -59,6 +59,11 @@ void accuracy_test_reduction(struct study *study);
  * is known the nodes that are not in it. */
 void accuracy_test_folding(struct study *study);
 
+/* Does the failure come from inside of an If, Loop or Scan? Where that may be, writes FOLDER/inlined.onnx, in which
+ * they are replaced by what they do on the input data; where that fails in the suspect, too, the study is about that
+ * model from here on, with FOLDER/inlined as its folder, and true is returned. */
+bool study_enter_bodies(struct study *study);
+
 /* Is the network ill-conditioned for these data? Tested where no other cause is known. */
 void accuracy_test_condition(struct study *study);
 
@@ -141,6 +146,9 @@ bool study_compare_slices(struct study *study);
 
 /* Has the study begin anew with the slice as an output of its own (slice.c): false where that is impossible. */
 bool study_begin_slice(struct study *study, const char *output, const struct slice_error *slice);
+
+/* The study is about another model from here on: nothing but notes stays of what is known. */
+void study_forget_answers(struct study *study);
 
 /* The smallest one among the largest magnitudes of the outputs that are not 0, of the reference's run; notes those that
  * are small everywhere. Infinite where there is none. */

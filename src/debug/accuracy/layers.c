@@ -210,11 +210,38 @@ static const char *describe_magnified_rounding(struct node_blame *blame)
                       node_label(study, blame->rounding), describe_nodes(study, &others));
 }
 
+/* Nodes whose exact value is not known: either side may be the wrong one. */
+static const char *describe_unjudged(struct node_blame *blame, const char *described)
+{
+    struct study *study = blame->study;
+    size_t first = bitset_next(&blame->faulty, 0);
+    SCOPED_BITSET(unjudged);
+
+    bitset_init(&unjudged, blame->faulty.size);
+    for (size_t i = first; i < blame->faulty.size; i = bitset_next(&blame->faulty, i + 1))
+        if (blame->judgements[i].side == SIDE_NOT_KNOWN)
+            bitset_add(&unjudged, i);
+    if (bitset_count(&unjudged) == 0)
+        return NULL;
+    if (bitset_count(&blame->faulty) == 1)
+        return study_text(study,
+                          "the suspect and the reference compute %s differently: alone, %s; which of the two is wrong "
+                          "is not known",
+                          described, blame->differences[first]);
+    return study_text(study,
+                      "the suspect and the reference compute %s differently, each alone: %s; which of the two is wrong "
+                      "is not known of %s",
+                      count_blamed_nodes(blame, &blame->faulty), described, describe_nodes(study, &unjudged));
+}
+
 static const char *describe_blame(struct node_blame *blame, enum cause_kind kind)
 {
     struct study *study = blame->study;
     const char *described = describe_nodes(study, &blame->faulty);
+    const char *unjudged = kind == CAUSE_NODE ? describe_unjudged(blame, described) : NULL;
 
+    if (unjudged != NULL)
+        return unjudged;
     if (kind == CAUSE_NODE && bitset_count(&blame->faulty) == 1)
         return study_text(study, "%s is computed wrongly: alone, %s", described,
                           blame->differences[bitset_next(&blame->faulty, 0)]);

@@ -60,7 +60,7 @@ static void add_script_command(struct string_builder *script, struct study *stud
     step_add_words(&step, options);
     string_add(script, "polygraphy");
     for (size_t i = 0; i < step.words.count; i++)
-        add_script_word(script, study->settings->folder, step.words.items[i]);
+        add_script_word(script, study->question->folder, step.words.items[i]);
     string_add_char(script, '\n');
     free(step.words.items);
 }
@@ -99,7 +99,7 @@ static void render_script(struct study *study, struct string_builder *script)
 
 static int write_script(struct study *study, struct error *err)
 {
-    const char *path = study_path(study, "reproduce.sh");
+    const char *path = study_text(study, "%s/reproduce.sh", study->question->folder);
     SCOPED_STRING(script);
     int rc;
 

@@ -77,15 +77,15 @@ static int write_slice_model(struct study *study, const char *output, const stru
     return rc;
 }
 
-/* What is known of the model before, but for notes, belongs to another question. */
-static void forget_answers(struct study *study)
+void study_forget_answers(struct study *study)
 {
     study_close_model(study);
-    study->whole = (struct failing_case){0};
+    study->whole = study->minimal = (struct failing_case){0};
     study->values = study->layerwise = study->suspect_outputs = study->layers = NULL;
     study->all_tensors = NULL;
     study->smallest_output = (double)INFINITY;
     study->failure_rate = study->largest_error = 0;
+    study->refused = study->outputs_cure = study->reference_is_invalid = false;
 }
 
 bool study_begin_slice(struct study *study, const char *output, const struct slice_error *slice)
@@ -103,7 +103,7 @@ bool study_begin_slice(struct study *study, const char *output, const struct sli
     *settings = *study->settings;
     settings->model = path;
     settings->external_data_dir = NULL;
-    forget_answers(study);
+    study_forget_answers(study);
     study->settings = settings;
     study->slice = study_text(
         study,

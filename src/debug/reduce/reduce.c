@@ -20,12 +20,14 @@
 /* Key of the original model's verdict in the replay. */
 #define VERIFY_KEY "_verify"
 #define VERIFY_AGAIN_KEY "_verify_again"
+#define INLINED_KEY "_inlined"
 
 /* Key of the control that tests whether the check reads candidates. */
 #define SIGHT_KEY "_sight"
 
 struct reduce {
     const struct reduce_settings *settings;
+    size_t original_nodes;
     struct debug_session *session;
     struct log *log;
     struct candidate_maker maker;
@@ -138,7 +140,7 @@ static void report_found(struct reduce *reduce)
         string_add_format(&labels, "' (" TEXT_FORMAT ")", TEXT_ARGS(model->nodes.items[at].op_type));
     }
     log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu%s, %lld iterations in %.1f s",
-                reduce->settings->original_nodes, nodes, labels.data, checks, stopwatch_now() - reduce->started);
+                reduce->original_nodes, nodes, labels.data, checks, stopwatch_now() - reduce->started);
     string_release(&labels);
 }
 
@@ -178,7 +180,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
         return rc;
     if (simpler.bytes != NULL)
         bad = &simpler.whole;
-    if (reduce->settings->mode == REDUCE_BISECT && nodes > 1 && nodes * 4 >= reduce->settings->original_nodes)
+    if (reduce->settings->mode == REDUCE_BISECT && nodes > 1 && nodes * 4 >= reduce->original_nodes)
         log_message(reduce->log, LOG_WARNING,
                     "It looks like this model could potentially be reduced further. Try --mode=linear on the result.");
     if (number > 1)
@@ -523,6 +525,56 @@ void reduce_result_release(struct reduce_result *result)
     free(result->items);
 }
 
+/* ---- Bodies ---- */
+
+/* The search starts with this model. */
+static int begin_model(struct reduce *reduce, const struct model *model, struct error *err)
+{
+    candidate_maker_init(&reduce->maker, model, &reduce->settings->candidates, reduce->log);
+    subgraph_init_copy(&reduce->found.bad, &reduce->maker.whole);
+    return reduce->settings->force_fallback ? candidate_maker_force_shapes(&reduce->maker, err) : 0;
+}
+
+static int replace_model(struct reduce *reduce, const struct model *model, struct error *err)
+{
+    subgraph_release(&reduce->found.bad);
+    candidate_maker_release(&reduce->maker);
+    return begin_model(reduce, model, err);
+}
+
+/* Searches in the model with inlined bodies, if that fails, too. Unverified models are not changed. */
+static int try_inlined(struct reduce *reduce, bool *ret_is_inlined, struct error *err)
+{
+    const struct model *original = reduce->maker.whole.model, *inlined = reduce->settings->inlined;
+    struct given_part given = give_part(reduce, &reduce->found.bad);
+    enum verdict verdict;
+    int rc;
+
+    if (inlined == NULL || !reduce->settings->verify || session_state(reduce->session).is_interactive ||
+        session_went_without(reduce->session, VERIFY_KEY))
+        return 0;
+    rc = replace_model(reduce, inlined, err);
+    if (rc == 0)
+        rc = given_part_check(&given,
+                              (struct check_request){ROLE_CANDIDATE, INLINED_KEY, "the model with inlined bodies"},
+                              &verdict, err);
+    if (rc < 0)
+        return rc;
+    *ret_is_inlined = verdict == VERDICT_FAIL;
+    if (*ret_is_inlined) {
+        reduce->original_nodes = inlined->nodes.count;
+        log_message(reduce->log, LOG_INFO,
+                    "Bodies of If, Loop and Scan are inlined, as the input data run through them: %zu nodes instead of "
+                    "%zu",
+                    inlined->nodes.count, original->nodes.count);
+        return 0;
+    }
+    log_message(reduce->log, LOG_WARNING,
+                "With the bodies of If, Loop and Scan inlined the model does not fail: their nodes are searched as a "
+                "whole. The failure depends on control flow, or on other data than those of --load-inputs");
+    return replace_model(reduce, original, err);
+}
+
 /* ---- Around the search ---- */
 
 static void warn_of_shapes(struct reduce *reduce)
@@ -574,7 +626,11 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
 int reduce_run(const struct model *model, const struct reduce_settings *settings, struct debug_session *session,
                struct log *log, struct reduce_result *ret, struct error *err)
 {
-    struct reduce reduce = {.settings = settings, .session = session, .log = log, .results = settings->external};
+    struct reduce reduce = {.settings = settings,
+                            .original_nodes = settings->original_nodes,
+                            .session = session,
+                            .log = log,
+                            .results = settings->external};
     enum verdict original;
     bool found;
     int rc;
@@ -582,14 +638,11 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
     if (model->nodes.count == 0)
         return error_set(err, ERR_INVALID, "%s: the model has no nodes, so there is nothing to reduce",
                          model->display_name);
-    candidate_maker_init(&reduce.maker, model, &settings->candidates, log);
-    subgraph_init_copy(&reduce.found.bad, &reduce.maker.whole);
-    rc = candidate_files_init(&reduce.files, session_state(session).artifact, settings->keep_intermediate,
-                              session_state(session).takes_over, err);
+    rc = begin_model(&reduce, model, err);
     if (rc < 0)
         goto done;
-    if (settings->force_fallback)
-        rc = candidate_maker_force_shapes(&reduce.maker, err);
+    rc = candidate_files_init(&reduce.files, session_state(session).artifact, settings->keep_intermediate,
+                              session_state(session).takes_over, err);
     if (rc < 0)
         goto done;
     warn_of_shapes(&reduce);
@@ -602,6 +655,9 @@ int reduce_run(const struct model *model, const struct reduce_settings *settings
         goto done;
     ret->outcome = original == VERDICT_PASS ? REDUCE_DOES_NOT_FAIL : REDUCE_NOTHING_FAILED;
     if (original == VERDICT_PASS)
+        goto done;
+    rc = try_inlined(&reduce, &ret->is_inlined, err);
+    if (rc < 0)
         goto done;
     rc = find_culprit(&reduce, ret, &found, err);
     if (rc < 0)

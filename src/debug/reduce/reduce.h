@@ -19,6 +19,7 @@ struct reduce_settings {
     bool all;                           /* MINIMAL: find all subgraphs that fail independently */
     bool reduce_outputs, reduce_inputs; /* BISECT and LINEAR: whether to move that end of the model */
     size_t original_nodes;              /* in the model's file */
+    const struct model *inlined;        /* the model with the bodies of If, Loop and Scan inlined; NULL: none */
     bool verify;                        /* check the original first */
     struct simplify_settings simplify;  /* applied to the result */
     const char *output, *min_good;      /* paths; NULL: not written */
@@ -55,6 +56,7 @@ struct reduce_result {
     size_t count, capacity;
     enum ruled_out ruled_out; /* REDUCE_FOUND */
     bool has_good;            /* a passing model was written to `min_good` */
+    bool is_inlined;          /* nodes are those of settings->inlined, which fails, too */
 };
 
 void reduce_result_release(struct reduce_result *result);

@@ -48,13 +48,14 @@ static int apply_bodies(const struct simplify_parts *parts, struct model *model,
 {
     const struct bodies *bodies = parts->data;
     uint8_t *branches = memory_alloc_zero(model->nodes.count + 1, 1);
+    size_t inlined = 0;
     int rc;
 
     for (size_t i = 0; i < bodies->decisions.count; i++)
         branches[bodies->decisions.items[i]] = choices[i];
     rc = inner_nodes_bypass(model, choices + bodies->decisions.count, err);
     if (rc == 0)
-        rc = branches_take(model, branches, err);
+        rc = branches_take(model, branches, &inlined, err);
     if (rc == 0)
         rc = model_remove_unneeded_nodes(model, err);
     free(branches);

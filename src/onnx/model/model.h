@@ -104,6 +104,7 @@ struct model {
         size_t count, capacity;
     } external_files;
 
+    unsigned edition; /* of a copy whose nodes are others than those of the original: see subgraph_identity() */
     int64_t ir_version;
     struct {
         struct opset_import *items;

@@ -91,6 +91,8 @@ struct hash subgraph_identity(const struct subgraph *subgraph)
     hash = hash_combine(hash, hash_value_list(&subgraph->outputs));
     hash = hash_combine(hash, hash_value_list(&frozen));
     free(frozen.items);
+    if (subgraph->model->edition > 0)
+        hash = hash_combine(hash, hash_bytes(&subgraph->model->edition, sizeof(subgraph->model->edition)));
     return hash;
 }
 

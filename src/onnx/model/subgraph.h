@@ -41,7 +41,7 @@ void subgraph_type(const struct subgraph *subgraph, uint32_t value, struct value
 /* Whether the shape of the value is static; false for values that are not tensors. */
 bool subgraph_is_static(const struct subgraph *subgraph, uint32_t value);
 
-/* Equal for equal node sets, inputs, outputs and frozen values of one model. */
+/* Equal for equal node sets, inputs, outputs and frozen values of one edition of one model. */
 struct hash subgraph_identity(const struct subgraph *subgraph);
 
 /* Adds to `ret` (values) the inputs, outputs and captures of the nodes, the subgraph's outputs, and the parameters in

@@ -349,11 +349,10 @@ static int decide_branch_condition(struct model *model, struct unused_names *nam
     return rc;
 }
 
-int branches_take(struct model *model, const uint8_t *choices, struct error *err)
+int branches_take(struct model *model, const uint8_t *choices, size_t *count, struct error *err)
 {
     struct span_list fields = {0};
     struct unused_names names SCOPED(unused_names_release) = {0};
-    size_t inlined = 0;
     bool any = false;
     int rc = 0;
 
@@ -374,7 +373,7 @@ int branches_take(struct model *model, const uint8_t *choices, struct error *err
     rc = model_set_nodes(model, &fields, err);
     if (rc < 0)
         goto done;
-    rc = model_inline_branches(model, &names, &inlined, err);
+    rc = model_inline_branches(model, &names, count, err);
 done:
     free(fields.items);
     return rc;

@@ -33,7 +33,7 @@ int inner_nodes_list(const struct model *model, struct inner_node_list *ret, str
 int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err);
 
 /* Replaces `If` nodes by a choice for each node of the model: 0 keeps it, 1 selects `then_branch`, 2 `else_branch`.
- * Renumbers nodes. After an error the model can only be freed. */
-int branches_take(struct model *model, const uint8_t *choices, struct error *err);
+ * Renumbers nodes. Adds the number of replaced nodes to `*count`. After an error the model can only be freed. */
+int branches_take(struct model *model, const uint8_t *choices, size_t *count, struct error *err);
 
 #endif

@@ -29,6 +29,8 @@ static const struct option rows[] = {
     ROW(cleanup, .names = {"--cleanup"}, .kind = OPTION_FLAG, .help = "remove nodes that no output depends on"),
     ROW(toposort, .names = {"--toposort"}, .kind = OPTION_FLAG,
         .help = "sort nodes topologically: each node after the producers of its inputs"),
+    ROW(inline_bodies, .names = {"--inline-bodies"}, .kind = OPTION_FLAG,
+        .help = "replace If by the branch that the input data take, and Loop and Scan by copies of their bodies"),
     ROW(fold_constants, .names = {"--fold-constants"}, .kind = OPTION_FLAG,
         .help = "compute tensors that depend only on constants, with ONNX Runtime"),
     ROW(passes, .names = {"--num-passes", "--num-const-fold-passes"}, .kind = OPTION_ONE, .type = OPTION_INTEGER,

@@ -49,6 +49,7 @@ static const char *const new_options[] = {
     "--max-memory",
     "--output-memory",
     "--first-divergence",
+    "--inline-bodies",
     "--require-all",
     "--keep-float32",
     "--l2-threshold",

@@ -247,11 +247,13 @@ static void a_branch_takes_the_place_of_its_if(void **state)
         uint8_t *choices = memory_alloc_zero(model->nodes.count, 1);
         struct inner_node_list nodes = {0};
         struct error err = {0};
+        size_t inlined = 0;
 
         assert_string_equal(model_node_label(model, 1), "if");
         choices[1] = choice;
-        if (branches_take(model, choices, &err) < 0)
+        if (branches_take(model, choices, &inlined, &err) < 0)
             fail_msg("%s", err.message);
+        assert_int_equal(inlined, 1);
         for (size_t i = 1; i < 4; i++)
             *VECTOR_APPEND(&nodes) = (struct inner_node){.op_type = model->nodes.items[i].op_type};
         assert_operators(&nodes, expected[choice - 1]);
