@@ -363,6 +363,12 @@ static int refuse_input(const struct command_files *files, const struct command_
                      written->option->file == OPTION_WRITES_RESULTS ? "folder" : "path");
 }
 
+/* Without a claim to be the only one. */
+static bool puts_files_in_folder(const struct command_file *file)
+{
+    return file->use == OPTION_WRITES_FOLDER && file->option->file != OPTION_WRITES_ITERATIONS;
+}
+
 static int check_pair(const struct command_files *files, const struct command_file *written,
                       const struct command_file *other, struct error *err)
 {
@@ -373,7 +379,7 @@ static int check_pair(const struct command_files *files, const struct command_fi
     if (is_read(other))
         return other->is_data && is_written_in_place(files, written) ? 0 : refuse_input(files, written, other, err);
     if (shares_file(other, written) || written->use == OPTION_MOVES || other->use == OPTION_MOVES ||
-        (written->use == OPTION_WRITES_FOLDER && other->use == OPTION_WRITES_FOLDER) ||
+        (puts_files_in_folder(written) && puts_files_in_folder(other)) ||
         (written->is_there && (S_ISCHR(written->status.st_mode) || S_ISFIFO(written->status.st_mode))))
         return 0;
     return error_set(err, ERR_INVALID, "%s and %s both write '%s': give one of them another path", other->name,

@@ -210,8 +210,8 @@ untouched()
 
 @test "what is no file is named before anything is done" {
     some_files
-    mkdir folder
-    keeps "--save-outputs: cannot write 'folder': it is a folder" run plain.onnx --onnxrt --save-outputs folder \
+    mkdir folder.json
+    keeps "--save-outputs: cannot write 'folder.json': it is a folder" run plain.onnx --onnxrt --save-outputs folder.json \
         --log-file log
     keeps "--art-dir: 'notes' is no folder" debug repeat --until 1 --art-dir notes --artifacts x --check 'touch ran'
     keeps "--verdict-cache: 'notes' is no folder" debug repeat --until 1 --verdict-cache notes --check 'touch ran'

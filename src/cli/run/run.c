@@ -156,7 +156,7 @@ static int check_loaded(struct words loaded, const char *saved, struct error *er
 static int check_saving(const struct run_settings *settings, struct error *err)
 {
     const struct saving_paths *save = &settings->inference.save;
-    const char *const saved[] = {save->inputs, save->outputs, save->input_blobs};
+    const char *const saved[] = {save->inputs, save->outputs};
 
     for (size_t i = 0; i < ARRAY_LEN(saved); i++) {
         if (saved[i] == NULL || !iteration_folder_is_name(saved[i]))
@@ -164,12 +164,6 @@ static int check_saving(const struct run_settings *settings, struct error *err)
         if (check_loaded(settings->file.data.files, saved[i], err) < 0 ||
             check_loaded(settings->comparison.load_outputs, saved[i], err) < 0)
             return err->code;
-        for (size_t k = 0; k < i; k++)
-            if (saved[k] != NULL && is_in(saved[i], saved[k]) && is_in(saved[k], saved[i]))
-                return error_set(err, ERR_INVALID,
-                                 "Two of --save-inputs, --save-outputs and --save-input-blob resolve to the same path "
-                                 "('%s'). Use distinct paths.",
-                                 saved[i]);
     }
     return 0;
 }
