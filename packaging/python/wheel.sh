@@ -83,9 +83,10 @@ build_wheel()
     collect_libraries "$machine" "$work/libraries"
     printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s-linux-gnu.%s "$@"\n' "$python" "$machine" $glibc >"$work/cc"
     chmod +x "$work/cc"
+    "$work/cc" -O2 -c -o "$work/older_glibc.o" packaging/python/older_glibc.c
     # -isystem: these headers are not ours to correct
     make BUILD="$work/build" CC="$work/cc" AR="'$python' -m ziglang ar" OBJCOPY=true \
-        CFLAGS="-O2 -s -isystem $work/libraries/include" LDFLAGS="-L$work/libraries/lib" "$work/build/portable/polygraphy"
+        CFLAGS="-O2 -s -isystem $work/libraries/include" LDFLAGS="-L$work/libraries/lib" LDLIBS="$work/older_glibc.o" "$work/build/portable/polygraphy"
     if [ "$machine" = x86_64 ]; then
         fetch_onednn "$work/onednn"
         libraries=$work/onednn/libdnnl.so.3
