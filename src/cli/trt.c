@@ -153,11 +153,10 @@ int trt_choose(struct log *log, const char *model_path, enum trt_need need, cons
 
 /* ---- What options say ---- */
 
-/* Tactics and calibration of the built-in engine. */
+/* Choices of the built-in engine. */
 static void warn_of_idle_options(const struct command_context *context)
 {
-    static const char *const idle[] = {"--precision-policy", "--calibration-base-class", "--quantile",
-                                       "--deterministic",    "--decide-branches",        NULL};
+    static const char *const idle[] = {"--precision-policy", "--deterministic", "--decide-branches", NULL};
     SCOPED_STRING(names);
 
     parse_list_given(context->parse, idle, &names);
@@ -318,7 +317,6 @@ int trt_request_init(struct trt_request *request, const struct command_context *
         settings->progress_context = context->progress;
     }
     settings->strongly_typed = values->strongly_typed;
-    settings->calibration_cache = values->calibration_cache;
     settings->outputs = engine->network.outputs;
     settings->excluded_outputs = engine->network.excluded;
     settings->plugins = engine->providers.plugins;
@@ -329,6 +327,9 @@ int trt_request_init(struct trt_request *request, const struct command_context *
     settings->profile = engine->profile;
     trt_request_set_precision(request, &engine->builder.precision);
     take_shapes(request, &engine->builder, &model->model.shapes);
+    rc = trt_calibration_init(&request->calibration, context, values, model, settings, err);
+    if (rc < 0)
+        return rc;
     rc = obey_environment(request, err);
     if (rc == 0)
         rc = take_timing_cache(request, err);
@@ -351,6 +352,7 @@ void trt_request_release(struct trt_request *request)
     if (request->replay != NULL)
         tactic_replay_release(request->replay);
     free(request->replay);
+    trt_calibration_release(&request->calibration);
     arena_release(&request->arena);
 }
 
@@ -419,6 +421,12 @@ int trt_save_products(const struct trt_request *request, const struct tensorrt_p
     }
     if (values->save_tactics != NULL && save_tactics(request, products, err) < 0)
         return err->code;
+    if (values->calibration_cache != NULL && products->calibration.size > 0) {
+        log_message(log, LOG_INFO, "Writing calibration cache to: %s", values->calibration_cache);
+        if (file_write(values->calibration_cache, products->calibration.data, products->calibration.size, FILE_DURABLE,
+                       err) < 0)
+            return err->code;
+    }
     if (values->save_layer_info != NULL) {
         if (products->layers.size == 0)
             return error_set(err, ERR_BACKEND, "--save-layer-info: TensorRT tells nothing of the layers: %s",

@@ -12,6 +12,7 @@
 #include "base/container/arena.h"
 #include "cli/options/runners/engine.h"
 #include "cli/parse/command.h"
+#include "cli/trt_calibration.h"
 #include "engine/precision/precision.h"
 #include "format/polygraphy/tactic_replay.h"
 
@@ -37,6 +38,7 @@ struct trt_request {
     struct tensorrt_request request; /* for tensorrt_backend and tensorrt_build() */
     struct tactic_replay *replay;    /* of --load-tactics, owned; NULL: none */
     const struct precision_settings *precision;
+    struct trt_calibration calibration;
     struct arena arena;
 };
 

@@ -470,6 +470,40 @@ END
     logged '^\[I\] Nodes that the built-in engine does not support:$'
 }
 
+@test "int8 is calibrated with data up to TensorRT 10, and the cache is written and read" {
+    local release
+    run polygraphy run "$models/convolutions.onnx" --onnxrt --input-shapes x:[2,3,12,11] --iterations 2 --save-inputs in.json
+    for release in 8.6 9.3 10.16; do
+        use_release "$release"
+        rm -f scales.cache
+        run polygraphy convert "$models/convolutions.onnx" -o first.engine --int8 --load-inputs in.json \
+            --calibration-cache scales.cache --calib-base-cls IInt8MinMaxCalibrator --trt-min-shapes x:[1,3,12,11] \
+            --trt-opt-shapes x:[1,3,12,11] --trt-max-shapes x:[4,3,12,11]
+        [ "$status" -eq 0 ]
+        logged 'Writing calibration cache to: scales.cache$'
+        run ! grep 'randomly generated' <<<"$output"
+        grep -q '^x: 3c' scales.cache
+        recorded calibrator
+        cp scales.cache before
+        run polygraphy convert "$models/convolutions.onnx" -o second.engine --int8 --calibration-cache scales.cache
+        [ "$status" -eq 0 ]
+        logged 'Reading calibration cache from scales.cache$'
+        run ! grep 'randomly generated' <<<"$output"
+        cmp before scales.cache
+        run polygraphy convert "$models/convolutions.onnx" -o third.engine --int8
+        logged '\[W\] Int8 Calibration is using randomly generated input data'
+    done
+    /usr/bin/python3 -c "import numpy as n; [n.savez('%d.npz' % i, x=n.zeros((i, 3, 12, 11), n.float32)) for i in (1, 2)]"
+    run polygraphy data concat 1.npz 2.npz -o both.json
+    run polygraphy convert "$models/convolutions.onnx" -o fourth.engine --int8 --load-inputs both.json
+    [ "$status" -eq 1 ]
+    logged "\[!\] calibration: sample 2 of the input 'x': it has another shape than the first sample"
+    use_release 11.0
+    run polygraphy convert "$models/convolutions.onnx" -o fifth.engine --int8
+    [ "$status" -eq 1 ]
+    logged '\[!\] --int8: in TensorRT 11'
+}
+
 @test "inspect capability --trt shows flavour, version and device" {
     use_release 10.8.0
     run polygraphy inspect capability --trt --json library.json

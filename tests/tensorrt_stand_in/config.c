@@ -296,6 +296,7 @@ static struct object *get_cache(const void *self)
 }
 
 SETTER(set_calibrator, void *, struct stand_in_config, calibrator)
+SETTER(set_calibration_profile, struct stand_in_profile *, struct stand_in_config, calibration_profile)
 SETTER(set_selector, void *, struct stand_in_config, selector)
 SETTER(set_monitor, void *, struct stand_in_config, monitor)
 
@@ -366,7 +367,7 @@ const struct method_row config_methods[] = {
     {"VBuilderConfig", "addOptimizationProfile", "8.5..9.3:29 10.0..10.16:25 11.0..11.1:23 rtx:23", CALL(add_profile)},
     {"VBuilderConfig", "getNbOptimizationProfiles", "8.5..9.3:30 10.0..10.16:26 11.0..11.1:24 rtx:24",
      CALL(get_profile_count)},
-    {"VBuilderConfig", "setCalibrationProfile", "8.5..9.3:35 10.0..10.16:31", CALL(answer_true)},
+    {"VBuilderConfig", "setCalibrationProfile", "8.5..9.3:35 10.0..10.16:31", CALL(set_calibration_profile)},
     {"VBuilderConfig", "setProfilingVerbosity", "8.5..9.3:31 10.0..10.16:27 11.0..11.1:25 rtx:25", CALL(set_verbosity)},
     {"VBuilderConfig", "getProfilingVerbosity", "8.5..9.3:32 10.0..10.16:28 11.0..11.1:26 rtx:26", CALL(get_verbosity)},
     {"VBuilderConfig", "setTacticSources", "8.5..9.3:42 10.0..10.16:38 11.0..11.1:27 rtx:27", CALL(set_tactic_sources)},

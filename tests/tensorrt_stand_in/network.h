@@ -137,6 +137,7 @@ struct stand_in_config {
     bool preview[PREVIEW_FEATURES];
     char *build_route;
     void *calibrator, *selector, *monitor;
+    struct stand_in_profile *calibration_profile; /* NULL: the first profile */
     struct stand_in_timing_cache *timing_cache;
     struct {
         struct stand_in_profile **items;
@@ -148,6 +149,19 @@ struct stand_in_config {
 struct object *config_new(void);
 struct object *profile_new(void);
 bool config_has_flag(const struct stand_in_config *config, const char *name); /* false where the release has none */
+
+/* ---- calibration.c ---- */
+
+struct calibration;
+struct calibration_batches {
+    struct tensor_list *items;
+    size_t count, capacity;
+};
+
+/* Reads the program's cache into `calibration`, or else all of its batches. */
+void read_calibration(const struct stand_in_config *config, const struct stand_in_network *network,
+                      struct calibration *calibration, struct calibration_batches *ret);
+void write_calibration(const struct stand_in_config *config, const struct calibration *calibration);
 
 /* ---- record.c ---- */
 

@@ -44,6 +44,7 @@ struct building {
     struct word_list outputs;
     struct layer_choices *choices;
     struct tactic_replay replay;
+    struct calibration_batches batches; /* of the program's calibrator */
     bool is_cancelled;
 };
 
@@ -88,17 +89,22 @@ static int feed_sample(void *data, const struct backend_io *inputs, size_t count
                        struct tensor_list *ret, struct error *err)
 {
     const struct building *building = data;
+    const struct calibration_batches *batches = &building->batches;
 
-    (void)iteration;
     for (size_t i = 0; i < count; i++) {
+        const struct named_tensor *given =
+            batches->count > 0 ? tensor_list_find(&batches->items[iteration], text_of(inputs[i].name)) : NULL;
         struct shape shape = inputs[i].shape;
         struct tensor tensor;
 
         for (size_t k = 0; k < shape.rank; k++)
             shape.dims[k] = shape.dims[k] < 0 ? 1 : shape.dims[k];
-        if (tensor_allocate(inputs[i].type, &shape, &tensor, err) < 0)
+        if (tensor_allocate(inputs[i].type, given != NULL ? &given->tensor.shape : &shape, &tensor, err) < 0)
             return err->code;
-        fill_sample(find_values(building->config, inputs[i].name), &tensor);
+        if (given != NULL)
+            memcpy(tensor_writable(&tensor), given->tensor.data, tensor.size);
+        else
+            fill_sample(find_values(building->config, inputs[i].name), &tensor);
         tensor_list_add(ret, text_of(inputs[i].name), &tensor);
     }
     return 0;
@@ -250,23 +256,6 @@ static bool set_profiles(struct building *building)
     builder->profile_sizes = building->profile_sizes;
     builder->profile_count = building->profile_sizes[0] > 0 ? count : 0;
     return true;
-}
-
-/* A calibrator's cache, where the program has one. */
-static void read_calibration(struct building *building)
-{
-    void *calibrator = building->config->calibrator;
-    struct method_slot read = method_of_program(calibrator, "IInt8Calibrator", "readCalibrationCache");
-    struct error err = {0};
-    const void *data;
-    size_t size = 0;
-
-    if (read.call == NULL || !config_has_flag(building->config, "kINT8"))
-        return;
-    data = ((const void *(*)(void *, size_t *))read.call)(calibrator, &size);
-    if (data != NULL && calibration_parse(building->request.builder.calibration, (struct span){data, size},
-                                          "calibration cache", &err) < 0)
-        report(SEVERITY_WARNING, "%s", err.message);
 }
 
 /* ---- Tactics ---- */
@@ -633,7 +622,10 @@ bool plan_build(struct stand_in_network *network, struct stand_in_config *config
     set_precision(&building);
     set_outputs(&building);
     note_flags(&building);
-    read_calibration(&building);
+    read_calibration(config, network, building.request.builder.calibration, &building.batches);
+    if (building.batches.count > 0)
+        building.request.builder.sample =
+            (struct sample_source){feed_sample, &building, (int64_t)building.batches.count, false};
     if (!set_profiles(&building))
         return false;
     rc = compile_network(&building, &err);
@@ -644,6 +636,8 @@ bool plan_build(struct stand_in_network *network, struct stand_in_config *config
     }
     if (rc == 0 && building.is_cancelled)
         rc = error_set(&err, ERR_INTERRUPTED, "the progress monitor ended the build");
+    if (rc == 0 && building.batches.count > 0)
+        write_calibration(config, building.request.builder.calibration);
     if (rc == 0)
         rc = plan_write(building.engine, &building.notes, ret, &err);
     if (rc < 0)

@@ -63,6 +63,27 @@ static void put_work(struct message *message, const struct tensorrt_settings *se
     message_put_data(message, (struct text){model->data, model->size});
 }
 
+/* Gives calibration data to the process that answers the next question. */
+static int give_samples(const struct tensorrt_settings *settings, uint64_t *ret_generation, struct error *err)
+{
+    const struct tensorrt_samples *samples = settings->samples;
+    struct worker_exchange exchange;
+    int rc;
+
+    *ret_generation = 0;
+    if (samples == NULL || !settings->int8)
+        return 0;
+    worker_exchange_begin(&exchange, &worker, TENSORRT_SAMPLES, &no_bounds, 0, settings->log);
+    exchange.question.shares = false; /* they stay */
+    message_put_number(&exchange.question, samples->count);
+    message_put_number(&exchange.question, samples->are_generated);
+    message_put_tensors(&exchange.question, &samples->tensors);
+    rc = worker_exchange_ask(&exchange, err);
+    *ret_generation = exchange.generation;
+    worker_exchange_end(&exchange);
+    return rc;
+}
+
 static int take_products(struct worker_exchange *exchange, struct tensorrt_products *ret, struct error *err)
 {
     struct tensorrt_build_report report = {0};
@@ -72,6 +93,7 @@ static int take_products(struct worker_exchange *exchange, struct tensorrt_produ
     ret->layers = message_take_data(&exchange->answer, report.layers_size);
     ret->timing_cache = message_take_data(&exchange->answer, report.timing_cache_size);
     ret->tactics = message_take_data(&exchange->answer, report.tactics_size);
+    ret->calibration = message_take_data(&exchange->answer, report.calibration_size);
     if (exchange->answer.damaged || ret->plan.size == 0)
         return worker_refuse_answer(&worker, err);
     ret->no_layers = report.no_layers;
@@ -86,10 +108,12 @@ static int build_plan(const struct tensorrt_settings *settings, const struct bac
                       struct tensorrt_products *ret, uint64_t *ret_generation, struct error *err)
 {
     struct worker_exchange exchange;
-    int rc;
+    int rc = give_samples(settings, ret_generation, err);
 
     *ret = (struct tensorrt_products){0};
-    worker_exchange_begin(&exchange, &worker, TENSORRT_BUILD, &no_bounds, 0, settings->log);
+    if (rc < 0)
+        return rc;
+    worker_exchange_begin(&exchange, &worker, TENSORRT_BUILD, &no_bounds, *ret_generation, settings->log);
     message_put_number(&exchange.question, wants_layers);
     put_work(&exchange.question, settings, source);
     exchange.progress = settings->progress;

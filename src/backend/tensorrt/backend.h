@@ -26,6 +26,7 @@ struct tensorrt_products {
     struct text layers;          /* layer information, as JSON (format/tensorrt/layer_info.h); empty: see `no_layers` */
     struct text timing_cache;    /* what was loaded, and the times of this build; empty: there is none */
     struct text tactics;         /* a tactic replay, as JSON, with settings->reports_tactics; empty: not told */
+    struct text calibration;     /* the calibration cache of this build; empty: it did not calibrate */
     const char *no_layers;       /* why there is no layer information; NULL: there is */
     bool lost_timing_cache;      /* that which was to be loaded could not be used: `timing_cache` has nothing of it */
     struct bounded_bytes memory; /* of all texts */

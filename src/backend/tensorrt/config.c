@@ -90,40 +90,6 @@ static int set_flags(const struct tensorrt_config *config, struct error *err)
 
 /* ---- Precisions ---- */
 
-static bool is_quantized(const struct tensorrt_network *network)
-{
-    int32_t count = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
-
-    for (int32_t i = 0; i < count; i++) {
-        const char *type = tensorrt_layer_type(TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i));
-
-        if (strcmp(type, "QUANTIZE") == 0 || strcmp(type, "DEQUANTIZE") == 0)
-            return true;
-    }
-    return false;
-}
-
-/* Scales that TensorRT has written before; without any they would be at random. */
-static int set_calibration(struct tensorrt_config *config, struct error *err)
-{
-    const char *path = config->network->settings->calibration_cache;
-    size_t size;
-
-    if (path == NULL && is_quantized(config->network))
-        return 0;
-    if (path == NULL)
-        return refuse_setting(
-            "--int8",
-            "give a --calibration-cache that TensorRT has written, or a model with QuantizeLinear and "
-            "DequantizeLinear nodes",
-            err);
-    if (file_read(path, SIZE_MAX, &config->calibration, &size, err) < 0)
-        return err->code;
-    TENSORRT_CALL(VBuilderConfig, setInt8Calibrator, config->config,
-                  tensorrt_calibrator((struct text){config->calibration, size}));
-    return 0;
-}
-
 static bool has_floating_output(void *layer)
 {
     for (int32_t i = 0; i < TENSORRT_GET(VLayer, getNbOutputs, layer); i++) {
@@ -210,7 +176,7 @@ static int set_precisions(struct tensorrt_config *config, struct error *err)
     for (size_t i = 0; i < ARRAY_LEN(flags); i++)
         if (flags[i].wanted && set_precision_flag(config, flags[i].flag, flags[i].option, err) < 0)
             return err->code;
-    if (settings->int8 && set_calibration(config, err) < 0)
+    if (settings->int8 && tensorrt_calibration_set(&config->calibration, config->network, config->config, err) < 0)
         return err->code;
     if (set_constraints(config, err) < 0)
         return err->code;
@@ -463,8 +429,6 @@ static int set_numbers(const struct tensorrt_config *config, struct error *err)
                       (int32_t)settings->effort.optimization_level);
     if (settings->has_max_aux_streams && set_max_aux_streams(config, settings->max_aux_streams, err) < 0)
         return err->code;
-    if (settings->regression_cutoff != 0)
-        return refuse_setting("--regression-cutoff", "TensorRT's library has no such setting: leave it out", err);
     if (settings->use_dla) {
         if (tensorrt_require(TENSORRT_METHOD(VBuilderConfig, setDLACore), "--use-dla", err) < 0)
             return err->code;
@@ -553,6 +517,6 @@ void tensorrt_config_release(struct tensorrt_config *config)
 {
     tensorrt_delete(config->timing_cache);
     tensorrt_delete(config->config);
-    free(config->calibration);
+    tensorrt_calibration_release(&config->calibration);
     *config = (struct tensorrt_config){0};
 }

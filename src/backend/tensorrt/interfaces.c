@@ -300,60 +300,6 @@ void *tensorrt_progress_monitor(void)
     return &monitor;
 }
 
-/* ---- Calibration ---- */
-
-static struct text calibration_cache;
-
-static int32_t get_batch_size(void *self)
-{
-    (void)self;
-    return 1;
-}
-
-static bool get_batch(void *self, void **bindings, const char **names, int32_t count)
-{
-    (void)self;
-    (void)bindings;
-    (void)names;
-    (void)count;
-    return false; /* there are no data */
-}
-
-static const void *read_calibration_cache(void *self, size_t *size)
-{
-    (void)self;
-    *size = calibration_cache.size;
-    return calibration_cache.data;
-}
-
-static void write_calibration_cache(void *self, const void *cache, size_t size)
-{
-    (void)self;
-    (void)cache;
-    (void)size;
-}
-
-static int32_t get_algorithm(void *self)
-{
-    (void)self;
-    return 2; /* CalibrationAlgoType::kENTROPY_CALIBRATION_2 */
-}
-
-#define CALIBRATOR_METHODS                                                                                             \
-    TENSORRT_FUNCTION(get_batch_size), TENSORRT_FUNCTION(get_batch), TENSORRT_FUNCTION(read_calibration_cache),        \
-        TENSORRT_FUNCTION(write_calibration_cache), TENSORRT_FUNCTION(get_algorithm)
-
-void *tensorrt_calibrator(struct text cache)
-{
-    static tensorrt_function *const plain[] = {CALIBRATOR_METHODS, TENSORRT_DESTRUCTORS};
-    static tensorrt_function *const versioned[] = {TENSORRT_VERSIONED, CALIBRATOR_METHODS};
-    static struct tensorrt_interface calibrator = {.kind = "IInt8EntropyCalibrator2"};
-
-    calibration_cache = cache;
-    calibrator.vtable = is_versioned() ? versioned : plain;
-    return &calibrator;
-}
-
 /* ---- Times of layers ---- */
 
 static struct tensorrt_layer_times *times_of_layers;

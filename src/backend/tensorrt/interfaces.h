@@ -51,12 +51,6 @@ int tensorrt_failure(struct error *err, const char *what);
  * asks. */
 void *tensorrt_progress_monitor(void);
 
-/* ---- Calibration ---- */
-
-/* IInt8EntropyCalibrator2 (up to TensorRT 10), which has scales that TensorRT has written before, and no data. The
- * cache outlives the build. */
-void *tensorrt_calibrator(struct text cache);
-
 /* ---- Times of layers ---- */
 
 struct tensorrt_layer_time {

@@ -193,46 +193,66 @@ static int set_input(void *profile, const struct profile_input *input, const str
 
 /* ---- All of them ---- */
 
-static int add_profile(const struct tensorrt_network *network, void *config, const struct tensorrt_profile *given,
-                       struct error *err)
+/* Where no input needs one: `ret` is NULL. */
+static int make_profile(const struct tensorrt_network *network, const struct tensorrt_profile *given, void **ret,
+                        struct error *err)
 {
     int32_t count = TENSORRT_GET(VNetworkDefinition, getNbInputs, network->network);
-    void *profile = tensorrt_object(TENSORRT_GET(VBuilder, createOptimizationProfile, network->builder));
+    void *profile = NULL;
 
-    if (profile == NULL)
-        return tensorrt_failure(err, "TensorRT gives no optimization profile");
+    *ret = NULL;
     for (int32_t i = 0; i < count; i++) {
         struct profile_input input = take_input(network, i);
         struct tensorrt_shapes shapes = {0};
 
         if (!needs_profile(&input))
             continue;
+        if (profile == NULL)
+            profile = tensorrt_object(TENSORRT_GET(VBuilder, createOptimizationProfile, network->builder));
+        if (profile == NULL)
+            return tensorrt_failure(err, "TensorRT gives no optimization profile");
         if (choose_shapes(network->settings, given, &input, &shapes, err) < 0 ||
             set_input(profile, &input, &shapes, err) < 0)
             return err->code;
     }
-    if (TENSORRT_CALL(VBuilderConfig, addOptimizationProfile, config, profile) < 0)
-        return tensorrt_failure(err, "TensorRT refuses the optimization profile");
+    *ret = profile;
     return 0;
+}
+
+static int add_profile(const struct tensorrt_network *network, void *config, const struct tensorrt_profile *given,
+                       struct error *err)
+{
+    void *profile;
+    int rc = make_profile(network, given, &profile, err);
+
+    if (rc < 0 || profile == NULL)
+        return rc;
+    return TENSORRT_CALL(VBuilderConfig, addOptimizationProfile, config, profile) >= 0
+               ? 0
+               : tensorrt_failure(err, "TensorRT refuses the optimization profile");
+}
+
+int tensorrt_profile_for_calibration(const struct tensorrt_network *network, void *config,
+                                     const struct tensorrt_profile *given, struct error *err)
+{
+    void *profile;
+    int rc = make_profile(network, given, &profile, err);
+
+    if (rc < 0 || profile == NULL)
+        return rc;
+    return TENSORRT_CALL(VBuilderConfig, setCalibrationProfile, config, profile)
+               ? 0
+               : tensorrt_failure(err, "TensorRT refuses the profile of the calibration data");
 }
 
 int tensorrt_profiles_add(const struct tensorrt_network *network, void *config, struct error *err)
 {
     static const struct tensorrt_profile nothing;
     const struct tensorrt_settings *settings = network->settings;
-    int32_t inputs = TENSORRT_GET(VNetworkDefinition, getNbInputs, network->network);
-    bool is_needed = false;
 
     for (size_t i = 0; i < settings->profiles.count; i++)
         if (check_profile(network, &settings->profiles.items[i], err) < 0)
             return err->code;
-    for (int32_t i = 0; i < inputs; i++) {
-        struct profile_input input = take_input(network, i);
-
-        is_needed |= needs_profile(&input);
-    }
-    if (!is_needed)
-        return 0;
     for (size_t i = 0; i < settings->profiles.count; i++)
         if (add_profile(network, config, &settings->profiles.items[i], err) < 0)
             return err->code;

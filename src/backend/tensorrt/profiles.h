@@ -9,4 +9,8 @@
  * warning. ERR_INVALID: names and shapes that do not fit the network. */
 int tensorrt_profiles_add(const struct tensorrt_network *network, void *config, struct error *err);
 
+/* Sets the shapes with which calibration runs the network; nothing where no size is open. `given` has all inputs. */
+int tensorrt_profile_for_calibration(const struct tensorrt_network *network, void *config,
+                                     const struct tensorrt_profile *given, struct error *err);
+
 #endif

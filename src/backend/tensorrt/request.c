@@ -33,6 +33,8 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD_OF(struct tensorrt_settings, tensor_types, MESSAGE_LIST, &named_type_record),
     MESSAGE_FIELD(struct tensorrt_settings, tensor_formats, MESSAGE_WORDS),
     MESSAGE_FIELD(struct tensorrt_settings, calibration_cache, MESSAGE_STRING),
+    MESSAGE_FIELD(struct tensorrt_settings, calibration_algorithm, MESSAGE_INT),
+    MESSAGE_FIELD(struct tensorrt_settings, calibration_quantile, MESSAGE_REAL),
     MESSAGE_FIELD_OF(struct tensorrt_settings, profiles, MESSAGE_LIST, &profile_record),
     MESSAGE_FIELD_OF(struct tensorrt_settings, default_shapes, MESSAGE_LIST, &shapes_record),
     MESSAGE_FIELD(struct tensorrt_settings, outputs.mark_all, MESSAGE_FLAG),
@@ -107,6 +109,7 @@ static const struct message_field build_report_fields[] = {
     MESSAGE_FIELD(struct tensorrt_build_report, layers_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, timing_cache_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, tactics_size, MESSAGE_NUMBER),
+    MESSAGE_FIELD(struct tensorrt_build_report, calibration_size, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_build_report, lost_timing_cache, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_build_report, no_layers, MESSAGE_STRING),
 };

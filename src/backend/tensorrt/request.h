@@ -7,6 +7,7 @@
 
 enum tensorrt_question {
     TENSORRT_DESCRIBE, /* what the library is */
+    TENSORRT_SAMPLES,  /* calibration data of the next build */
     TENSORRT_BUILD,    /* a plan from a model */
     TENSORRT_OPEN,     /* a session from a plan */
     TENSORRT_RUN,
@@ -18,7 +19,7 @@ enum tensorrt_question {
     TENSORRT_QUESTIONS,
 };
 
-/* All members of struct tensorrt_settings but the log and the progress. */
+/* All members of struct tensorrt_settings but the log, the progress and the samples. */
 extern const struct message_record tensorrt_settings_record;
 
 /* The library that was found. */
@@ -35,7 +36,7 @@ extern const struct message_record tensorrt_description_record;
 
 /* What comes with the plan of a build. */
 struct tensorrt_build_report {
-    uint64_t plan_size, layers_size, timing_cache_size, tactics_size; /* bytes, which follow */
+    uint64_t plan_size, layers_size, timing_cache_size, tactics_size, calibration_size; /* bytes, which follow */
     bool lost_timing_cache; /* that which was to be loaded could not be used */
     const char *no_layers;  /* why there is no layer information; NULL: there is */
 };

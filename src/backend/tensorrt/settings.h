@@ -33,6 +33,21 @@ struct tensorrt_named_types {
     size_t count;
 };
 
+/* nvinfer1::CalibrationAlgoType. */
+enum tensorrt_calibration_algorithm {
+    TENSORRT_LEGACY_CALIBRATION,
+    TENSORRT_ENTROPY_CALIBRATION,
+    TENSORRT_ENTROPY_CALIBRATION_2,
+    TENSORRT_MINMAX_CALIBRATION,
+};
+
+/* Data for calibration. */
+struct tensorrt_samples {
+    struct tensor_list tensors; /* of the first sample, then of the second, ...: the same number in each */
+    size_t count;
+    bool are_generated;
+};
+
 enum tensorrt_constraints { TENSORRT_CONSTRAINTS_NONE, TENSORRT_CONSTRAINTS_PREFER, TENSORRT_CONSTRAINTS_OBEY };
 
 /* Zeroed: TensorRT's defaults, but without TF32. Text and lists belong to others and outlive it. */
@@ -50,7 +65,10 @@ struct tensorrt_settings {
     struct tensorrt_named_types optional_precisions; /* the same, of nodes of which TensorRT may make no layer */
     struct tensorrt_named_types tensor_types;
     struct words tensor_formats;   /* "NAME:format[,format]" */
-    const char *calibration_cache; /* read only */
+    const char *calibration_cache; /* that TensorRT has written; NULL: `samples` */
+    enum tensorrt_calibration_algorithm calibration_algorithm;
+    double calibration_quantile, regression_cutoff; /* of IInt8LegacyCalibrator */
+    const struct tensorrt_samples *samples;         /* for int8 without a cache and QuantizeLinear nodes; may be NULL */
 
     /* the network */
     struct tensorrt_profiles profiles;      /* an input of unknown size that none names gets that of `default_shapes` */
@@ -76,7 +94,6 @@ struct tensorrt_settings {
     struct words preview_features, quantization_flags;
     bool sparse_weights, version_compatible, exclude_lean_runtime, disable_compilation_cache, safety_restricted,
         refittable, strip_plan, use_dla, allow_gpu_fallback, weight_streaming, direct_io;
-    double regression_cutoff;
     int64_t max_aux_streams;
     bool has_max_aux_streams;
     const char *hardware_compatibility_level, *profiling_verbosity, *runtime_platform, *tiling_optimization_level,

@@ -15,6 +15,12 @@
 
 static void *last_plan; /* IHostMemory of the last build */
 
+/* Calibration data of the next build, which refer to the question that brought them. */
+static struct {
+    struct tensorrt_samples samples;
+    struct bounded_bytes bytes;
+} offered;
+
 static struct span plan_bytes(void *memory)
 {
     return (struct span){TENSORRT_GET(VHostMemory, data, memory), TENSORRT_GET(VHostMemory, size, memory)};
@@ -164,9 +170,9 @@ static void write_tactics(const struct tactic_replay *replay, struct json_writer
         tactic_replay_write(replay, ret);
 }
 
-static void put_build(struct plan_build *build, const struct tensorrt_config *config, struct message *message)
+static void put_build(struct plan_build *build, struct tensorrt_config *config, struct message *message)
 {
-    static struct string_builder layers;
+    static struct string_builder layers, calibration;
     static struct json_writer tactics;
     static void *cache_memory;
     struct tensorrt_build_report report = {.lost_timing_cache = config->lost_timing_cache};
@@ -187,11 +193,16 @@ static void put_build(struct plan_build *build, const struct tensorrt_config *co
     report.layers_size = layers.size;
     report.timing_cache_size = cache.size;
     report.tactics_size = tactics.text.size;
+    string_release(&calibration);
+    calibration = config->calibration.written;
+    config->calibration.written = (struct string_builder){0};
+    report.calibration_size = calibration.size;
     message_put_record(message, &tensorrt_build_report_record, &report);
     message_put_data(message, as_text(plan_bytes(last_plan)));
     message_put_data(message, (struct text){layers.data, layers.size});
     message_put_data(message, cache);
     message_put_data(message, (struct text){tactics.text.data, tactics.text.size});
+    message_put_data(message, (struct text){calibration.data, calibration.size});
 }
 
 static int build_network(struct plan_build *build, const struct tensorrt_network *network, struct message *message,
@@ -206,8 +217,8 @@ static int build_network(struct plan_build *build, const struct tensorrt_network
     if (rc < 0)
         goto done;
     rc = build_plan(&config, err);
-    if (rc == 0 && build->tactics.failure.code != 0) {
-        *err = build->tactics.failure;
+    if (config.calibration.failure.code != 0 || (rc == 0 && build->tactics.failure.code != 0)) {
+        *err = config.calibration.failure.code != 0 ? config.calibration.failure : build->tactics.failure;
         rc = err->code;
     }
     if (rc == 0)
@@ -227,6 +238,26 @@ static int choose_device(const struct tensorrt *trt, const struct tensorrt_setti
     return rc == ERR_MISSING && settings->device == 0 ? 0 : rc;
 }
 
+static void release_samples(void)
+{
+    tensor_list_release(&offered.samples.tensors);
+    bounded_bytes_release(&offered.bytes);
+    offered.samples = (struct tensorrt_samples){0};
+}
+
+static int answer_samples(struct worker_question *question, struct worker_reply *reply, struct error *err)
+{
+    int rc;
+
+    (void)reply;
+    release_samples();
+    offered.samples.count = message_take_number(&question->message);
+    offered.samples.are_generated = message_take_number(&question->message) != 0;
+    rc = message_take_tensors(&question->message, &offered.samples.tensors, err);
+    offered.bytes = worker_question_keep(question);
+    return rc;
+}
+
 static int answer_build(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     struct tensorrt_network network;
@@ -236,6 +267,7 @@ static int answer_build(struct worker_question *question, struct worker_reply *r
 
     build.wants_layers = message_take_number(&question->message) != 0;
     rc = start_work(question, &reply->arena, &build.work, err);
+    build.work.settings.samples = &offered.samples;
     if (rc == 0)
         rc = choose_device(work->trt, &work->settings, err);
     if (rc == 0)
@@ -244,6 +276,7 @@ static int answer_build(struct worker_question *question, struct worker_reply *r
         return rc;
     rc = build_network(&build, &network, &reply->message, err);
     tensorrt_network_release(&network);
+    release_samples();
     return rc;
 }
 
@@ -490,9 +523,10 @@ static int answer_routes(struct worker_question *question, struct worker_reply *
 }
 
 static worker_function *const functions[TENSORRT_QUESTIONS] = {
-    [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build,     [TENSORRT_OPEN] = answer_open,
-    [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close,     [TENSORRT_LAYERS] = answer_layers,
-    [TENSORRT_NETWORK] = answer_network,   [TENSORRT_SUPPORT] = answer_support, [TENSORRT_ROUTES] = answer_routes,
+    [TENSORRT_SAMPLES] = answer_samples, [TENSORRT_DESCRIBE] = answer_describe, [TENSORRT_BUILD] = answer_build,
+    [TENSORRT_OPEN] = answer_open,       [TENSORRT_RUN] = answer_run,           [TENSORRT_CLOSE] = answer_close,
+    [TENSORRT_LAYERS] = answer_layers,   [TENSORRT_NETWORK] = answer_network,   [TENSORRT_SUPPORT] = answer_support,
+    [TENSORRT_ROUTES] = answer_routes,
 };
 
 const struct worker_work tensorrt_work = {

@@ -29,9 +29,8 @@ struct golden_engine {
 /* TensorRT or the built-in engine: see trt_choose(). Adds its name to the hash of a session. */
 int golden_engine_choose(struct golden_engine *golden, struct log *log, struct hash *hash, struct error *err);
 
-/* After golden_engine_choose(). An engine of TensorRT is built for the shapes of all samples of the loader. Errors
- * are those of the
- * loader and of engine_file_golden(). */
+/* After golden_engine_choose(). An engine of TensorRT is built for the shapes of all samples of the loader. Errors are
+ * those of the loader and of engine_file_golden(). */
 int golden_engine_init(struct golden_engine *golden, const struct command_context *context,
                        const struct model_file_settings *file, const struct model *model, struct data_loader *loader,
                        struct error *err);

@@ -207,6 +207,10 @@ static int open_trt(struct precision_command *command, struct error *err)
         return 0;
     }
     trt_request_set_precision(&command->trt.trt, &command->builds.file.request.builder.precision);
+    rc = trt_calibration_init(&command->trt.trt.calibration, command->context, &command->values->engine,
+                              &command->values->file, settings, err); /* int8 may follow from --precision */
+    if (rc < 0)
+        return rc;
     rc = name_nodes(command->builds.network, &model, err);
     if (rc < 0)
         return rc;

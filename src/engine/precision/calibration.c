@@ -310,7 +310,7 @@ static float compute_tensor_scale(const struct calibration *calibration, const s
 
     if (range == 0)
         return 1; /* any scale keeps zeros */
-    if (calibration->method == CALIBRATION_ENTROPY)
+    if (calibration->method == CALIBRATION_ENTROPY || calibration->method == CALIBRATION_FIRST_ENTROPY)
         range = find_entropy_range(histogram);
     else if (calibration->method == CALIBRATION_PERCENTILE)
         range = find_quantile_range(histogram, calibration->quantile);
@@ -483,6 +483,7 @@ int calibration_load(struct calibration *calibration, const char *path, struct e
 /* Header lines of TensorRT 8.6. */
 static const char *const headers[] = {
     [CALIBRATION_ENTROPY] = "TRT-8601-EntropyCalibration2",
+    [CALIBRATION_FIRST_ENTROPY] = "TRT-8601-EntropyCalibration2",
     [CALIBRATION_MINMAX] = "TRT-8601-MinMaxCalibration",
     [CALIBRATION_PERCENTILE] = "TRT-8601-LegacyCalibration",
 };

@@ -11,9 +11,10 @@
 #include "tensor/values/tensor.h"
 
 enum calibration_method {
-    CALIBRATION_ENTROPY,    /* the range that loses the least information (8-bit Inference with TensorRT, 2017) */
-    CALIBRATION_MINMAX,     /* all observed values */
-    CALIBRATION_PERCENTILE, /* the quantile `quantile` of the absolute values */
+    CALIBRATION_ENTROPY,       /* the range that loses the least information (8-bit Inference with TensorRT, 2017) */
+    CALIBRATION_FIRST_ENTROPY, /* TensorRT's earlier form of it; the built-in engine has one form */
+    CALIBRATION_MINMAX,        /* all observed values */
+    CALIBRATION_PERCENTILE,    /* the quantile `quantile` of the absolute values */
 };
 
 struct calibration; /* histograms of absolute values, by tensor name */

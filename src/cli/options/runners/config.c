@@ -132,7 +132,7 @@ static int convert_calibrator(struct parse *parse, const char *spelling, struct 
         const char *name;
         enum calibration_method method;
     } classes[] = {
-        {"IInt8EntropyCalibrator", CALIBRATION_ENTROPY},
+        {"IInt8EntropyCalibrator", CALIBRATION_FIRST_ENTROPY},
         {"IInt8EntropyCalibrator2", CALIBRATION_ENTROPY},
         {"IInt8MinMaxCalibrator", CALIBRATION_MINMAX},
         {"IInt8LegacyCalibrator", CALIBRATION_PERCENTILE},

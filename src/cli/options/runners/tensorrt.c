@@ -59,7 +59,7 @@ static const struct option rows[] = {
     TRT_ROW(OPTION_MANY, OPTION_TEXT, onnx_flags, "--onnx-flags", "flags of its ONNX parser, by name"),
     TRT_ROW(OPTION_MANY, OPTION_TEXT, mark_debug, "--mark-debug", "also output these tensors; no fusion crosses them"),
     TRT_ROW(OPTION_ONE, OPTION_FLOAT, regression_cutoff, "--regression-cutoff",
-            "refused: TensorRT's library has no such setting"),
+            "with IInt8LegacyCalibrator on TensorRT: regression cutoff (default: 0.5)"),
     TRT_ROW(OPTION_ONE, OPTION_INTEGER, max_aux_streams, "--max-aux-streams",
             "maximum number of auxiliary CUDA streams"),
     TRT_ROW(OPTION_ONE, OPTION_TEXT, hardware_compatibility_level, "--hardware-compatibility-level",
