@@ -48,3 +48,41 @@ END
     polygraphy run chain.onnx --trt --fp16 --load-inputs folder/inputs.json --load-outputs folder/golden.json --atol 1e-7 \
         --norm-tolerance "${BASH_REMATCH[1]}" --infinities-compare-equal
 }
+
+# mul1 and mul2 overflow, each in a branch of its own; no tensor of sums.onnx does, but sums inside of its nodes do.
+make_overflows()
+{
+    export PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults PYTHONDONTWRITEBYTECODE=1
+    python3 - <<'END'
+from onnx_file import constant, model, node, tensor
+nodes = [node("Mul", ["x", "large"], ["a"], "mul1"), node("Mul", ["a", "small"], ["y"], "back1"),
+         node("Mul", ["x", "larger"], ["b"], "mul2"), node("Mul", ["b", "small"], ["z"], "back2")]
+with open("two.onnx", "wb") as file:
+    file.write(model("two", nodes, [tensor("x", [2, 16])], [tensor("y", [2, 16]), tensor("z", [2, 16])],
+                     [constant("large", [], [3e5]), constant("larger", [], [4e5]), constant("small", [], [1e-4])]))
+nodes = [node("Mul", ["x", "scale"], ["a"], "mul"), node("ReduceMean", ["a"], ["m"], "mean", axes=[1]),
+         node("Div", ["a", "m"], ["y"], "div")]
+with open("sums.onnx", "wb") as file:
+    file.write(model("sums", nodes, [tensor("x", [2, 2048])], [tensor("y", [2, 2048])], [constant("scale", [], [200.0])]))
+END
+}
+
+@test "independent overflows are listed, each with what it reaches" {
+    make_overflows
+    run --separate-stderr polygraphy debug accuracy two.onnx --onnxrt --trt --fp16 -o folder
+    echo "$output"
+    [ "$status" -eq 0 ]
+    logged "Cause: float16 overflow in 'mul1' \\(Mul\\): .*; 1 more overflow begins independently of it"
+    logged "Evidence: an independent cause among these layers, whose inputs are in range: float16 overflow in 'mul2' \\(Mul\\)"
+}
+
+@test "sums inside of nodes that float16 could not hold are listed as not tested" {
+    make_overflows
+    run --separate-stderr polygraphy debug accuracy sums.onnx --onnxrt --trt --fp16 -o folder
+    echo "$output"
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails'
+    logged "Not tested: an engine that adds up in float16: the sum inside of 'mean' \\(ReduceMean\\) reaches 2[0-9]{5} \\(max 65504\\)"
+    run --separate-stderr polygraphy debug accuracy sums.onnx --onnxrt --trt -o folder32
+    not_logged 'an engine that adds up'
+}

@@ -3,6 +3,7 @@
  */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "base/text/shell_line.h"
@@ -245,6 +246,8 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
     const struct words *words = &study->whole.tolerance;
     SCOPED_STRING(tolerance);
 
+    if (strcmp(study->settings->precision, format_float16.name) == 0)
+        study_note_inner_sums(study, &format_float16);
     for (size_t i = 0; i < words->count; i++)
         shell_add_argument(&tolerance, words->items[i]);
     study_conclude(study, OUTCOME_NOTHING_FAILS,

@@ -205,6 +205,10 @@ struct float_format {
 
 extern const struct float_format format_float16, format_bfloat16;
 
+/* Lists sums inside of nodes (of means, norms and variances) that are beyond the range of the format as not tested: the
+ * suspect passes, an engine that adds up in that format would overflow. (inner_sums.c) */
+void study_note_inner_sums(struct study *study, const struct float_format *format);
+
 /* From one to the next it is worse. */
 enum range_error {
     FITS,

@@ -13,6 +13,7 @@
 #include "debug/accuracy/subgraph.h"
 
 #define MOST_HINTS 3
+#define MOST_OTHER_OVERFLOWS 10
 #define MOST_LONE_NODES 2 /* are tried one by one */
 #define MOST_GROWN_SET 12 /* nodes; a larger set is not made smaller */
 #define LARGE_SHARE 3.0   /* from one in so many layers on, which of them matter is measured */
@@ -247,6 +248,42 @@ static const char *describe_overflow(struct precision_need *need)
                       ret, others);
 }
 
+/* Where too large values begin: the node makes one, or has a constant, and reads none that another node makes. */
+static bool begins_overflow(const struct precision_need *need, uint32_t node, uint32_t *ret_value)
+{
+    const struct model *model = need->study->model;
+    const struct node *item = &model->nodes.items[node];
+    uint32_t value = VALUE_NONE;
+
+    if (error_at_node(need, node, &value) != IS_TOO_LARGE)
+        return false;
+    *ret_value = value;
+    for (size_t i = 0; i < node_read_count(item); i++) {
+        value = node_read(model, item, i);
+        if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE && need->ranges[value].is_known &&
+            need->ranges[value].largest > need->format->largest)
+            return false;
+    }
+    return true;
+}
+
+/* Independent overflows hide behind the largest one: each is listed. */
+static void list_other_overflows(struct precision_need *need)
+{
+    struct study *study = need->study;
+    uint32_t value = VALUE_NONE;
+    size_t count = 0;
+
+    for (uint32_t i = 0; i < need->nodes.size; i++)
+        if (i != need->node && bitset_has(&need->nodes, i) && begins_overflow(need, i, &value) &&
+            count++ < MOST_OTHER_OVERFLOWS)
+            study_add_evidence(study, "an independent cause among these layers, whose inputs are in range: %s",
+                               describe_error(need, value, i, IS_TOO_LARGE));
+    if (count > 0)
+        study->cause.sentence = study_text(study, "%s; %zu more overflow%s independently of it", study->cause.sentence,
+                                           count, count == 1 ? " begins" : "s begin");
+}
+
 static void conclude_precision(struct precision_need *need, bool passes_in_bfloat16)
 {
     struct study *study = need->study;
@@ -271,6 +308,8 @@ static void conclude_precision(struct precision_need *need, bool passes_in_bfloa
     else if (need->error == IS_FLUSHED || (passes_in_bfloat16 && need->error != FITS))
         cause->kind = CAUSE_UNDERFLOW;
     cause->sentence = cause->kind != CAUSE_PRECISION ? describe_overflow(need) : describe_rounding(need);
+    if (cause->kind == CAUSE_OVERFLOW)
+        list_other_overflows(need);
     cause->nodes = need->names;
     cause->fix = (struct cause_fix){.what = study_text(study, "%s in float32", layers),
                                     .options = layers_with_precision(study, need->layers, "float32")};
