@@ -123,14 +123,28 @@ static void describe_lint_input(const struct value *value, struct arena *arena, 
             ret->symbols[i] = arena_text(arena, type.symbols[i]);
 }
 
-static void log_inputs(const struct lint *lint)
+/* With the shapes that are used: the user's, else the model's. */
+static void log_inputs(const struct lint *lint, const struct backend_io *inputs)
 {
-    const struct subgraph whole = {.model = lint->model};
+    struct model *model = lint->model;
+    struct known_types known;
+    const struct subgraph whole = {.model = model, .known = &known};
     SCOPED_STRING(text);
 
+    known_types_init(&known, model, &model->arena);
+    for (size_t i = 0; i < model->inputs.count; i++) {
+        const struct shape *given = data_loader_given_shape(lint->loader, inputs[i].name);
+        struct value_type type = {.element = inputs[i].type, .has_shape = true};
+
+        if (given == NULL)
+            continue;
+        type.shape = *given;
+        known_types_set(&known, model->inputs.items[i], &type);
+    }
     tensor_block(&text, &whole, &lint->model->inputs);
     log_message(lint->log, LOG_INFO, "Will generate inference input data according to provided TensorMetadata: %s",
                 text.data);
+    known_types_release(&known);
 }
 
 static int make_lint_feed(struct lint *lint, struct tensor_list *ret, struct error *err)
@@ -141,7 +155,7 @@ static int make_lint_feed(struct lint *lint, struct tensor_list *ret, struct err
     for (size_t i = 0; i < model->inputs.count; i++)
         describe_lint_input(&model->values.items[model->inputs.items[i]], &model->arena, &inputs[i]);
     if (data_loader_kept(lint->loader) == NULL || data_loader_kept(lint->loader)->count == 0)
-        log_inputs(lint);
+        log_inputs(lint, inputs);
     return data_loader_feed(lint->loader, inputs, model->inputs.count, 0, ret, err);
 }
 

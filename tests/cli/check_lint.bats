@@ -290,3 +290,9 @@ END
     [ "$status" -eq 1 ]
     logged '^\[E\] LINT \| Name: blocks, Op: SpaceToDepth'
 }
+
+@test "the log shows the shapes that are used" {
+    run --separate-stderr polygraphy check lint "$POLYGRAPHY_ROOT/tests/models/symbolic_dimensions.onnx" --input-shapes a:[2,3,2]
+    [ "$status" -eq 0 ]
+    [[ "$output" == *"TensorMetadata: {a [dtype=float32, shape=(2, 3, 2)],"$'\n'"     b [dtype=float32, shape=('m', 1, 2)]}"* ]]
+}

@@ -92,10 +92,16 @@ static int prune_weights(struct model *model, struct log *log, struct result_fil
 
 static int prune_model(const struct surgeon_job *job, struct error *err)
 {
-    int rc = model_lower_constants(job->model, err);
+    struct span_list nodes = {0};
+    int rc;
 
+    model_list_nodes(job->model, &nodes);
+    rc = model_lower_constants(job->model, err);
     if (rc == 0)
         rc = prune_weights(job->model, job->context->log, job->result, err);
+    if (rc == 0)
+        rc = model_raise_constants(job->model, &nodes, err);
+    free(nodes.items);
     if (rc < 0)
         return rc;
     model_set_producer(job->model, "polygraphy surgeon prune");
@@ -130,7 +136,7 @@ const struct command cmd_surgeon_prune = {
         "Sets the two smallest magnitudes of every four values of a weight, along the axis that is summed over, to "
         "zero. Applies to the weights of MatMul, Gemm and Conv, also through Cast, Transpose, QuantizeLinear and "
         "DequantizeLinear, if they are float32, float16 or bfloat16 and the length of that axis is a multiple of "
-        "four.\n\nUse the result to measure speed only: its outputs differ from those of the original.",
+        "four. A Constant node that is such a weight becomes an initializer.\n\nUse the result to measure speed only: its outputs differ from those of the original.",
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -65,7 +65,8 @@ static int fill_weight(struct reconstruction *reconstruction, uint32_t index, st
                     "Weight '" TEXT_FORMAT
                     "' had the 2:4 pattern, but no consumer determines its axis: the proxy has no pattern",
                     TEXT_ARGS(name));
-    rc = model_new_tensor(model, initializer->value, weight.type, &weight.shape, &data, err);
+    rc = model_add_raw_data(model, initializer->value, tensor_bytes(weight.type, shape_elements(&weight.shape)), &data,
+                            err);
     if (rc < 0)
         return rc;
     log_message(reconstruction->log, LOG_VERBOSE, "Reconstructing weights for the " TEXT_FORMAT " initializer",
@@ -93,7 +94,6 @@ static int fill_weights(struct reconstruction *reconstruction, struct error *err
     json_writer_end_array(json);
     if (rc < 0)
         return rc;
-    stripped_model_unmark(model);
     if (count == 0)
         log_message(log, LOG_WARNING, "The model has no stripped weights: it is saved unchanged");
     else
@@ -140,7 +140,8 @@ const struct command cmd_surgeon_weight_reconstruct = {
         "Fills the weights that `surgeon weight-strip` of this program or Polygraphy has emptied with values of the "
         "same type and shape, so that the model runs as fast as the original, with different results. Weights that had "
         "the 2:4 sparsity pattern get it again. The values depend only on the weight's name, type and shape, so every "
-        "reconstruction gives the same model. The marks of stripped weights are removed.",
+        "reconstruction gives the same model. The marks of stripped weights stay, because the "
+        "values are not the original ones.",
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -198,14 +198,21 @@ static int strip_model(const struct surgeon_job *job, struct error *err)
 {
     const struct weight_strip_settings *settings = job->settings;
     struct stripping stripping = {.model = job->model, .log = job->context->log, .result = job->result};
-    int rc = model_lower_constants(job->model, err);
+    struct span_list nodes = {0};
+    int rc;
 
+    model_list_nodes(job->model, &nodes);
+    rc = model_lower_constants(job->model, err);
     if (rc < 0)
-        return rc;
+        goto done;
     bitset_init(&stripping.weights, job->model->initializers.count);
     rc = strip_weights(&stripping, settings->weight_strip.exclude_list, err);
     if (rc == 0)
+        rc = model_raise_constants(job->model, &nodes, err);
+    if (rc == 0)
         rc = model_file_save_new_whole(job->context, job->file, job->model, err);
+done:
+    free(nodes.items);
     bitset_release(&stripping.weights);
     free(stripping.candidates.items);
     return rc;
@@ -241,7 +248,7 @@ const struct command cmd_surgeon_weight_strip = {
         "shared, for example with a bug report, in a small file. Weights are constant inputs of Conv, ConvTranspose, "
         "Gemm and MatMul of any size, also through QuantizeLinear, DequantizeLinear and Transpose, and those of "
         "Gather, Slice and plug-ins with at least 1024 elements. uint8 and string tensors are kept. Constant nodes "
-        "become initializers; other computed constants must be folded first (`surgeon sanitize "
+        "that are weights become initializers; other computed constants must be folded first (`surgeon sanitize "
         "--fold-constants`).\n\nA stripped weight has no data, and the doc_string `TRT_WEIGHTLESS/`, or "
         "`TRT_WEIGHTLESS/SPARSE_2_4` if it had the 2:4 sparsity pattern. The doc_string of the model ends with "
         "`TRT_WEIGHTLESS`. `surgeon weight-reconstruct` fills them with other values.",

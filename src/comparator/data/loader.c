@@ -90,6 +90,11 @@ static int choose_shape(const struct data_loader *loader, const struct backend_i
                               log, ret, err);
 }
 
+const struct shape *data_loader_given_shape(const struct data_loader *loader, const char *name)
+{
+    return input_shape_given(&loader->settings, name);
+}
+
 static size_t list_given_shapes(const struct data_loader *loader, const struct model *model,
                                 struct derivation_shape *ret)
 {

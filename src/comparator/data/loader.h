@@ -50,6 +50,9 @@ const struct derived_inputs *data_loader_derived(const struct data_loader *loade
 bool data_loader_guesses(const struct data_loader *loader, const struct backend_io *inputs, size_t count,
                          struct string_builder *ret);
 
+/* The shape that the user has given for an input; NULL: none. Owned by the settings. */
+const struct shape *data_loader_given_shape(const struct data_loader *loader, const char *name);
+
 int64_t data_loader_iterations(const struct data_loader *loader);
 bool data_loader_generates(const struct data_loader *loader); /* nothing was loaded */
 

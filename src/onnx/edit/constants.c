@@ -74,22 +74,52 @@ static int set_constant_message(struct model *model, uint32_t value, const struc
     return 0;
 }
 
+static bool is_tensor_data(uint32_t number)
+{
+    static const uint32_t numbers[] = {TENSOR_FLOAT_DATA, TENSOR_INT32_DATA,  TENSOR_STRING_DATA, TENSOR_INT64_DATA,
+                                       TENSOR_RAW_DATA,   TENSOR_DOUBLE_DATA, TENSOR_UINT64_DATA};
+
+    for (size_t i = 0; i < ARRAY_LEN(numbers); i++)
+        if (numbers[i] == number)
+            return true;
+    return false;
+}
+
+/* `header` has the other fields of the TensorProto. */
+static int set_raw_data(struct model *model, uint32_t value, struct string_builder *header, size_t size, void **ret,
+                        struct error *err)
+{
+    uint8_t *raw;
+    int rc;
+
+    wire_write_tag(header, TENSOR_RAW_DATA, WIRE_BYTES);
+    wire_write_varint(header, size);
+    rc = set_constant_message(model, value, header, size, &raw, err);
+    if (rc == 0)
+        *ret = raw;
+    return rc;
+}
+
 int model_new_tensor(struct model *model, uint32_t value, enum data_type type, const struct shape *shape, void **ret,
                      struct error *err)
 {
     struct tensor tensor = {.type = type, .shape = *shape};
-    size_t size = tensor_bytes(type, shape_elements(shape));
     SCOPED_STRING(header);
-    uint8_t *raw;
-    int rc;
 
     tensor_proto_write_header(&header, model->values.items[value].name, &tensor);
-    wire_write_tag(&header, TENSOR_RAW_DATA, WIRE_BYTES);
-    wire_write_varint(&header, size);
-    rc = set_constant_message(model, value, &header, size, &raw, err);
-    if (rc == 0)
-        *ret = raw;
-    return rc;
+    return set_raw_data(model, value, &header, tensor_bytes(type, shape_elements(shape)), ret, err);
+}
+
+int model_add_raw_data(struct model *model, uint32_t value, size_t size, void **ret, struct error *err)
+{
+    struct wire_reader reader = wire_reader_of(model_dense_initializer(model, value)->message);
+    struct wire_field field;
+    SCOPED_STRING(header);
+
+    while (wire_next(&reader, &field))
+        if (!is_tensor_data(field.number))
+            string_add_bytes(&header, field.whole.data, field.whole.size);
+    return set_raw_data(model, value, &header, size, ret, err);
 }
 
 int model_set_tensor(struct model *model, uint32_t value, const struct tensor *tensor, struct error *err)

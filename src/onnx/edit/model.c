@@ -11,6 +11,7 @@
 #include "onnx/proto/node_attribute.h"
 #include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
+#include "onnx/edit/constants.h"
 #include "onnx/edit/rebuild.h"
 
 /* ---- A copy ---- */
@@ -107,6 +108,46 @@ int model_lower_constants(struct model *model, struct error *err)
     }
     model->nodes.count = kept;
     return 0;
+}
+
+void model_list_nodes(const struct model *model, struct span_list *ret)
+{
+    for (size_t i = 0; i < model->nodes.count; i++)
+        *VECTOR_APPEND(ret) = model->nodes.items[i].field;
+}
+
+/* The value whose unchanged constant is the tensor of this node; VALUE_NONE if there is none. */
+static uint32_t find_lowered_constant(const struct model *model, struct span node)
+{
+    struct span tensor = node_attribute_tensor(node, "value");
+    uint32_t value = model_find_value(model, wire_find_text(node, NODE_OUTPUT));
+    const struct initializer *initializer = model_dense_initializer(model, value);
+
+    return tensor.data != NULL && initializer != NULL && initializer->message.data == tensor.data ? value : VALUE_NONE;
+}
+
+int model_raise_constants(struct model *model, const struct span_list *before, struct error *err)
+{
+    struct span_list kept = {0};
+    SCOPED_BITSET(raised);
+    size_t next = 0;
+    int rc;
+
+    bitset_init(&raised, model->values.count);
+    for (size_t i = 0; i < before->count; i++) {
+        bool stayed = next < model->nodes.count && model->nodes.items[next].field.data == before->items[i].data;
+        uint32_t value = stayed ? VALUE_NONE : find_lowered_constant(model, wire_content(before->items[i]));
+
+        next += stayed;
+        if (value != VALUE_NONE)
+            bitset_add(&raised, value);
+        if (stayed || value != VALUE_NONE)
+            *VECTOR_APPEND(&kept) = before->items[i];
+    }
+    model_remove_initializers(model, &raised);
+    rc = model_set_nodes(model, &kept, err);
+    free(kept.items);
+    return rc;
 }
 
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,

@@ -17,6 +17,13 @@ struct model *model_copy(const struct model *from);
 /* Converts `Constant` nodes with a tensor to initializers, without copying it. Other Constant nodes stay. */
 int model_lower_constants(struct model *model, struct error *err);
 
+/* Lists the nodes: NodeProtos with tag and length. */
+void model_list_nodes(const struct model *model, struct span_list *ret);
+
+/* Undoes model_lower_constants(), except for constants that have changed since: those stay initializers. `before`
+ * lists the nodes before it, in their order. After an error the model can only be freed. */
+int model_raise_constants(struct model *model, const struct span_list *before, struct error *err);
+
 /* Changes the shape of a graph input; the element type stays. A tensor inside the graph becomes an additional input.
  * ERR_INVALID if the model has no such tensor. */
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,

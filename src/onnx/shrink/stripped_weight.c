@@ -244,18 +244,6 @@ void stripped_model_mark(struct model *model)
     model_set_description(model, (struct text){text.data, text.size});
 }
 
-void stripped_model_unmark(struct model *model)
-{
-    struct text description = model_description(model);
-
-    if (!text_ends_with_mark(description))
-        return;
-    description.size -= sizeof(mark) - 1;
-    if (description.size > 0)
-        description.size--; /* the dash */
-    model_set_description(model, description);
-}
-
 /* ---- Proxies ---- */
 
 /* Numbers of a floating type are `low` + fraction * `width`. */

@@ -39,9 +39,8 @@ struct span stripped_weight_make(struct arena *arena, struct text name, const st
  * program: "polygraphy:stripped", with " 2:4:<axis>" for each axis that had the pattern. */
 int stripped_weight_read(struct span message, struct stripped_weight *ret, struct error *err);
 
-/* Adds the mark to the model's doc_string, or removes it. */
+/* Adds the mark to the model's doc_string, unless it is there. */
 void stripped_model_mark(struct model *model);
-void stripped_model_unmark(struct model *model);
 
 /* ---- Proxies ---- */
 
