@@ -133,10 +133,11 @@ const struct command cmd_surgeon_prune = {
     .name = "prune",
     .summary = "give the weights of a model the 2:4 sparsity pattern",
     .description =
-        "Sets the two smallest magnitudes of every four values of a weight, along the axis that is summed over, to "
-        "zero. Applies to the weights of MatMul, Gemm and Conv, also through Cast, Transpose, QuantizeLinear and "
-        "DequantizeLinear, if they are float32, float16 or bfloat16 and the length of that axis is a multiple of "
-        "four. A Constant node that is such a weight becomes an initializer.\n\nUse the result to measure speed only: its outputs differ from those of the original.",
+        "Sets the two smallest magnitudes of every four values of a weight, along the axis that is summed over, "
+        "to zero. Applies to the weights of MatMul, Gemm and Conv, also through Cast, Transpose, QuantizeLinear "
+        "and DequantizeLinear, if they are float32, float16 or bfloat16 and the length of that axis is a multiple"
+        " of four. A Constant node that is such a weight becomes an initializer.\n\nUse the result to measure "
+        "speed only: its outputs differ from those of the original.",
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -26,8 +26,8 @@ int model_set_tensor(struct model *model, uint32_t value, const struct tensor *t
 int model_new_tensor(struct model *model, uint32_t value, enum data_type type, const struct shape *shape, void **ret,
                      struct error *err);
 
-/* Gives the constant of `value`, a TensorProto without data, `size` bytes of raw data, which the caller fills. Its other
- * fields stay. ERR_MEMORY if they cannot be allocated. */
+/* Gives the constant of `value`, a TensorProto without data, `size` bytes of raw data, which the caller fills. Its
+ * other fields stay. ERR_MEMORY if they cannot be allocated. */
 int model_add_raw_data(struct model *model, uint32_t value, size_t size, void **ret, struct error *err);
 
 /* Allocates memory that is freed with the model, for data that are too large for its arena. NULL if it cannot be
