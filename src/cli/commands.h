@@ -11,6 +11,7 @@
 
 extern const struct command cmd_run;
 extern const struct command cmd_check;
+extern const struct command cmd_check_accuracy;
 extern const struct command cmd_check_lint;
 extern const struct command cmd_data;
 extern const struct command cmd_data_concat;

@@ -7,12 +7,14 @@ static const struct command_group groups[] = {COMMAND_GROUP(struct common_settin
 
 static const struct command *const check_tools[] = {
     &cmd_check_lint,
+    &cmd_check_accuracy,
 };
 
 const struct command cmd_check = {
     .name = "check",
-    .summary = "find errors in a model",
-    .description = "Finds errors in a model and the nodes that cause them.",
+    .summary = "find errors in a model, or judge saved metrics again",
+    .description = "Finds errors in a model and the nodes that cause them, or judges the metrics of a comparison with "
+                   "other thresholds.",
     .example = "polygraphy check lint model.onnx -o report.json",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "base/text/number.h"
 #include "cli/commands.h"
+#include "comparator/compare/accuracy.h"
 #include "format/data/file.h"
 #include "cli/tensor_json.h"
 #include "cli/options/groups.h"
@@ -182,6 +183,61 @@ static void inspect_data_to_text(const struct data_file *file, const struct insp
     }
 }
 
+/* ---- Accuracy ---- */
+
+static void add_accuracy_output(const struct accuracy_output *output, struct string_builder *text)
+{
+    const char *separator = " | ";
+
+    string_add_format(text, "        \n        %s | %s", output->name,
+                      accuracy_output_passed(output) ? "PASSED" : "FAILED");
+    for (size_t i = 0; output->kind != ACCURACY_PLAIN && accuracy_value_name(output->kind, i) != NULL; i++) {
+        char number[NUMBER_TEXT_SIZE];
+
+        if (!output->known[i])
+            continue;
+        string_add_format(text, "%s%s=%s", separator, accuracy_value_name(output->kind, i),
+                          number_to_text_rounded(output->values[i], 'g', 5, number));
+        separator = ", ";
+    }
+}
+
+static void add_accuracy_pair(const struct accuracy_pair *pair, const struct inspect_data_settings *settings,
+                              struct string_builder *text)
+{
+    string_add_format(text, "\n%s vs. %s | %zu/%zu iteration(s) matched", pair->first, pair->second,
+                      accuracy_count_passed(pair), pair->count);
+    for (size_t i = 0; i < count_shown(pair->count, settings); i++) {
+        string_add_format(text, "    \n    -- Iteration: %zu", i);
+        for (size_t k = 0; k < pair->items[i].count; k++)
+            add_accuracy_output(&pair->items[i].items[k], text);
+    }
+    string_add_char(text, '\n');
+}
+
+static int inspect_accuracy(const struct command_context *context, const struct inspect_data_settings *settings,
+                            struct error *err)
+{
+    struct accuracy_results results = {0};
+    SCOPED_STRING(text);
+    int rc;
+
+    if (settings->json.path != NULL)
+        return error_set(err, ERR_UNSUPPORTED, "--json: '%s' is JSON with everything that is shown", settings->path);
+    rc = accuracy_results_load(&results, settings->path, err);
+    if (rc < 0)
+        return rc;
+    string_add_format(&text, "==== Accuracy Results (%zu comparison(s)) ====\n", results.count);
+    for (size_t r = 0; r < results.count; r++) {
+        string_add_format(&text, "\n---- Aggregation: %s ----\n", results.items[r].average ? "average" : "per_sample");
+        for (size_t p = 0; p < results.items[r].count; p++)
+            add_accuracy_pair(&results.items[r].items[p], settings, &text);
+    }
+    log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
+    accuracy_results_release(&results);
+    return 0;
+}
+
 /* ---- JSON ---- */
 
 static void write_statistics(struct json_writer *writer, const struct statistics *statistics)
@@ -301,8 +357,11 @@ static int inspect_data_run(const struct command_context *context, const struct 
     const struct json_values *json = &settings->json;
     struct data_file file;
     struct string_builder text;
-    int rc = data_file_load(&file, settings->path, err);
+    int rc;
 
+    if (accuracy_results_recognize(settings->path))
+        return inspect_accuracy(context, settings, err);
+    rc = data_file_load(&file, settings->path, err);
     if (rc < 0)
         return rc;
     string_init(&text);

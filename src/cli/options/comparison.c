@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "cli/commands.h"
 #include "cli/options/groups.h"
 #include "comparator/infer/driver.h"
 
@@ -112,6 +113,13 @@ static void list_names_of(enum comparison_function function, struct string_build
     string_add(ret, "]");
 }
 
+/* Whether thresholds select their functions, if --compare does not. */
+static bool selects_by_thresholds(const struct parse *parse)
+{
+    return parse_given(parse, "--compare") == NULL && parse->depth > 0 &&
+           parse->path[parse->depth - 1] == &cmd_check_accuracy;
+}
+
 static void warn_about_ignored_criteria(struct parse *parse, const struct comparison_values *values)
 {
     struct comparison_functions functions = comparison_functions_or_default(&values->settings.functions);
@@ -123,7 +131,7 @@ static void warn_about_ignored_criteria(struct parse *parse, const struct compar
         struct option_match match;
         SCOPED_STRING(valid);
 
-        if (comparison_functions_contain(&functions, specific[i].function) ||
+        if (comparison_functions_contain(&functions, specific[i].function) || selects_by_thresholds(parse) ||
             parse_given(parse, specific[i].option) == NULL || !option_find(parse, text_of(specific[i].option), &match))
             continue;
         list_names_of(specific[i].function, &valid);

@@ -164,6 +164,18 @@ struct comparison_values {
 
 OPTION_GROUP(struct comparison_values, comparison_options);
 
+/* Metrics of comparisons, kept in a file or judged by their averages. */
+struct accuracy_values {
+    bool average;
+    const char *path; /* NULL: not saved */
+};
+
+OPTION_GROUP(struct accuracy_values, metric_options);
+
+/* ERR_INVALID for comparisons without an average. */
+int accuracy_values_check(const struct accuracy_values *values, const struct comparison_values *comparison,
+                          struct error *err);
+
 /* Lists the options that name outputs, one entry for each such option, given or not. `ret` has room for
  * COMPARISON_RULES entries, which borrow from `values`. */
 #define COMPARISON_RULES 12

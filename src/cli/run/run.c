@@ -18,6 +18,7 @@
 #include "cli/run/nodes.h"
 #include "cli/run/report.h"
 #include "cli/run/settings.h"
+#include "comparator/compare/accuracy.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
 #include "format/data/iteration_folder.h"
@@ -209,7 +210,8 @@ static int check_request(const struct command_context *context, const struct run
         warn_of_no_runner(context, settings);
     if (settings->nodes.annotated != NULL && (model->path == NULL || model->type != MODEL_ONNX))
         return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
-    if (check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0 ||
+    if (accuracy_values_check(&settings->accuracy, comparison, err) < 0 ||
+        check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0 ||
         check_saving(settings, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
@@ -225,6 +227,8 @@ struct watchers {
     struct plots *plots;
     struct report *page;
     size_t drawn; /* outputs, on the page */
+    struct accuracy_results *accuracy;
+    struct comparison_functions functions;
 };
 
 static void watch_comparison(void *data, const struct compared_outputs *compared)
@@ -233,6 +237,8 @@ static void watch_comparison(void *data, const struct compared_outputs *compared
 
     if (watchers->report != NULL)
         run_report_add_comparison(watchers->report, compared);
+    if (watchers->accuracy != NULL)
+        accuracy_results_add_comparison(watchers->accuracy, &watchers->functions, compared);
     if (watchers->plots != NULL)
         plots_add_comparison(watchers->plots, compared);
     run_page_add_comparison(watchers->page, &watchers->drawn, compared);
@@ -487,6 +493,8 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     ret.postprocess_count = values->postprocess.count;
     ret.validate = values->validate;
     ret.comparison = values->settings;
+    ret.comparison.average = settings->accuracy.average;
+    ret.comparison.rules.want_medians = settings->accuracy.path != NULL;
     /* Who blames nodes goes by names, too: another tensor at the same place proves nothing. */
     ret.comparison.strict = check_is_around_us() || values->first_divergence;
     /* Masks have infinities, which are no divergence. Without that option, also in a check that is typed by the user,
@@ -495,6 +503,42 @@ static struct driver_settings driver_settings_of(const struct command_context *c
     ret.types = &onnxrt_backend;
     ret.log = context->log;
     return ret;
+}
+
+/* Judges averages, and saves the metrics. */
+static int finish_accuracy(const struct command_context *context, const struct accuracy_values *values,
+                           const struct accuracy_results *results, bool *passed, struct error *err)
+{
+    bool averages_passed = true;
+    int rc = 0;
+
+    if (values->average)
+        rc = accuracy_results_log_averages(results, context->log, &averages_passed, err);
+    *passed &= averages_passed;
+    if (rc < 0 || values->path == NULL)
+        return rc;
+    log_message(context->log, LOG_INFO, "Saving accuracy results to %s", values->path);
+    return accuracy_results_save(results, values->path, err);
+}
+
+static int run_and_judge(struct run_model *model, struct driver_settings *settings, const struct watchers *watchers,
+                         struct divergence_findings *findings, bool *passed, struct error *err)
+{
+    int rc = run_models(model, settings, findings, passed, err);
+
+    if (rc < 0 || watchers->accuracy == NULL)
+        return rc;
+    return finish_accuracy(model->context, &model->settings->accuracy, watchers->accuracy, passed, err);
+}
+
+static void watch_accuracy(struct watchers *watchers, const struct run_settings *settings,
+                           struct accuracy_results *accuracy)
+{
+    if (!settings->accuracy.average && settings->accuracy.path == NULL)
+        return;
+    watchers->functions = comparison_functions_or_default(&settings->comparison.settings.functions);
+    watchers->accuracy = accuracy;
+    accuracy_results_begin(accuracy, &watchers->functions, settings->accuracy.average);
 }
 
 /* Fails before the inference if results cannot be saved. */
@@ -516,6 +560,7 @@ static int run_command(const struct command_context *context, const struct run_s
     struct json_writer json;
     struct plots plots = {0};
     struct accounts accounts = {.json = json_path != NULL ? &json : NULL};
+    struct accuracy_results accuracy = {0};
     struct watchers watchers = {.plots = draws ? &plots : NULL};
     struct run_model model = {.context = context, .settings = options, .in_groups = runs_in_groups(options)};
     int rc = check_request(context, options, err);
@@ -535,7 +580,9 @@ static int run_command(const struct command_context *context, const struct run_s
     settings.runners = runners.items;
     settings.count = runners.count;
     settings.report = watchers.report;
-    settings.comparison.on_compared = watchers.report != NULL || draws ? watch_comparison : NULL;
+    watch_accuracy(&watchers, options, &accuracy);
+    settings.comparison.on_compared =
+        watchers.report != NULL || watchers.accuracy != NULL || draws ? watch_comparison : NULL;
     settings.comparison.on_compared_data = &watchers;
     run_report_init(&report);
     json_writer_init(&json);
@@ -546,7 +593,7 @@ static int run_command(const struct command_context *context, const struct run_s
     rc = plots_init(&plots, &plots_settings, err);
     if (rc < 0)
         goto done;
-    rc = run_models(&model, &settings, &accounts.findings, &passed, err);
+    rc = run_and_judge(&model, &settings, &watchers, &accounts.findings, &passed, err);
     /* A difference that was seen is what counts, even where something else could not be compared. */
     if (rc < 0 && rc != ERR_INTERRUPTED && !passed) {
         log_message(context->log, LOG_CRITICAL, "%s", err->message);
@@ -564,6 +611,7 @@ static int run_command(const struct command_context *context, const struct run_s
     rc = write_accounts(&model, &accounts, passed, err);
 done:
     run_junit_fill(context->junit, &report); /* after an error, too: what was found out before it */
+    accuracy_results_release(&accuracy);
     plots_release(&plots);
     release_runners(&runners);
     run_report_release(&report);
@@ -582,6 +630,7 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct run_settings, file.data, data_loader_options),
     COMMAND_GROUP(struct run_settings, inference, inference_options),
     COMMAND_GROUP(struct run_settings, comparison, comparison_options),
+    COMMAND_GROUP(struct run_settings, accuracy, metric_options),
     COMMAND_GROUP(struct run_settings, runners, runner_options),
     COMMAND_GROUP(struct run_settings, file.onnxrt, onnxrt_options),
     COMMAND_GROUP(struct run_settings, file.load, onnx_load_outputs_options),

@@ -19,6 +19,7 @@ struct run_settings {
     struct runner_values runners;
     struct driver_settings inference;
     struct comparison_values comparison;
+    struct accuracy_values accuracy;
     struct engine_values engine;
     struct node_values nodes;
 };

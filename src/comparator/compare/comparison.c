@@ -35,6 +35,7 @@ static void add_mismatches(struct comparison *comparison, const struct lonely *l
         string_add_format(mismatched, "%s%s", mismatched->size > 0 ? ", " : "", lonely->names.data);
     }
     comparison->iteration_passed = false;
+    comparison->is_complete = false;
 }
 
 static void close_iteration(struct comparison *comparison)
@@ -97,6 +98,7 @@ void comparison_begin(struct comparison *comparison, const struct comparison_set
                                       .iterations = common,
                                       .functions = comparison_functions_or_default(&settings->functions)};
     comparison->passed = !settings->require_all || (first.iterations == second.iterations && common > 0);
+    comparison->is_complete = comparison->passed;
     if (settings->strict && common == 0)
         refuse_comparison(comparison, "there is nothing to compare: no iteration has two results");
 }
@@ -163,6 +165,7 @@ static void note_strangers(struct comparison *comparison, const struct output_pa
     for (size_t i = 0; required && i < comparison->functions.count; i++)
         name_list_add(&comparison->mismatched[i], pair->first->name);
     comparison->iteration_passed &= !required;
+    comparison->is_complete &= !required;
 }
 
 /* Keeps the mismatch of a pair by the function with this index, and how the first one looks. */
@@ -319,7 +322,7 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
 {
     double rate = 100.0;
 
-    *ret_passed = comparison->passed;
+    *ret_passed = comparison->settings->average ? comparison->is_complete : comparison->passed;
     if (comparison->refusal.code != 0) {
         comparison_abandon(comparison);
         return error_set(err, ERR_INVALID, "%s", comparison->refusal.message);
@@ -328,6 +331,8 @@ int comparison_end(struct comparison *comparison, bool *ret_passed, struct error
     if (comparison->done_count > 0)
         rate = 100.0 * (double)comparison->passed_count / (double)comparison->done_count;
     report_surplus(comparison);
+    if (comparison->settings->average)
+        return 0;
     log_message(comparison_log(comparison), comparison->passed ? LOG_FINISH : LOG_ERROR,
                 "Accuracy Summary | %s vs. %s | Passed: %zu/%zu iterations | Pass Rate: %.2f%%",
                 comparison->sides[0].name, comparison->sides[1].name, comparison->passed_count, comparison->done_count,

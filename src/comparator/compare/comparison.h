@@ -45,6 +45,7 @@ struct comparison {
     size_t iterations;                     /* in both results */
     size_t passed_count, done_count;
     bool passed;          /* so far */
+    bool is_complete;     /* so far: no output was without a partner that is required */
     struct error refusal; /* the first reason why an iteration could not be compared; code 0: none */
 
     /* Of the current iteration: */

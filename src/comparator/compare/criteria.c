@@ -11,7 +11,8 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
                    .norm_tolerance = named_number_find(&rules->norm_tolerance, output, 0), /* none */
                    .quantile = named_number_find(&rules->error_quantile, output, 0.99),
                    .infinities_compare_equal = rules->infinities_compare_equal,
-                   .check_shapes = !rules->no_shape_check},
+                   .check_shapes = !rules->no_shape_check,
+                   .want_medians = rules->want_medians},
         .index_tolerance = (size_t)named_integer_find(&rules->index_tolerance, output, 0),
         .metrics = {.l2_tolerance = named_number_find(&rules->l2_tolerance, output, 1e-5),
                     .cosine_threshold = named_number_find(&rules->cosine_threshold, output, 0.997),
@@ -21,4 +22,20 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
     };
     compare_statistic_parse(text_of(named_word_find(&rules->check_error_stat, output, "elemwise")),
                             &ret->simple.statistic);
+}
+
+double comparison_metric_limit(const struct metric_criteria *criteria, enum comparison_function function)
+{
+    switch (function) {
+    case COMPARISON_COSINE_SIMILARITY:
+        return criteria->cosine_threshold;
+    case COMPARISON_PSNR:
+        return criteria->psnr_threshold;
+    case COMPARISON_SNR:
+        return criteria->snr_threshold;
+    case COMPARISON_NMSE:
+        return criteria->nmse_tolerance;
+    default:
+        return criteria->l2_tolerance;
+    }
 }

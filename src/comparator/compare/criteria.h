@@ -3,6 +3,7 @@
 #define COMPARATOR_COMPARE_CRITERIA_H
 
 #include "base/text/named_values.h"
+#include "comparator/compare/function.h"
 #include "tensor/compare/compare.h"
 
 /* Limits of metrics. A metric that is NaN fails. */
@@ -27,10 +28,13 @@ struct comparison_rules {
     struct named_numbers rtol, atol, norm_tolerance;
     struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
     struct named_numbers error_quantile; /* 0 .. 1 */
-    bool infinities_compare_equal, no_shape_check;
+    bool infinities_compare_equal, no_shape_check, want_medians;
     struct named_integers index_tolerance; /* >= 0 */
     struct named_numbers l2_tolerance, cosine_threshold, psnr_threshold, snr_threshold, nmse_tolerance;
 };
+
+/* The limit of a function with a metric. */
+double comparison_metric_limit(const struct metric_criteria *criteria, enum comparison_function function);
 
 /* The criteria for the output of this name. */
 void comparison_rules_find(const struct comparison_rules *rules, const char *output, struct comparison_criteria *ret);

@@ -1,16 +1,20 @@
 /* comparator/compare/function.c: see function.h. */
 #include "comparator/compare/function.h"
 
+#include "base/text/number.h"
+
 static const struct {
     const char *name, *label;
+    bool at_least; /* the limit is a minimum */
+    const char *unit;
 } names[COMPARISON_FUNCTIONS] = {
-    [COMPARISON_SIMPLE] = {"simple", "simple"},
-    [COMPARISON_INDICES] = {"indices", "indices"},
-    [COMPARISON_L2] = {"l2", "L2 Norm"},
-    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity"},
-    [COMPARISON_PSNR] = {"psnr", "PSNR"},
-    [COMPARISON_SNR] = {"snr", "SNR"},
-    [COMPARISON_NMSE] = {"nmse", "NMSE"},
+    [COMPARISON_SIMPLE] = {"simple", "simple", false, ""},
+    [COMPARISON_INDICES] = {"indices", "indices", false, ""},
+    [COMPARISON_L2] = {"l2", "L2 Norm", false, ""},
+    [COMPARISON_COSINE_SIMILARITY] = {"cosine_similarity", "Cosine Similarity", true, ""},
+    [COMPARISON_PSNR] = {"psnr", "PSNR", true, " dB"},
+    [COMPARISON_SNR] = {"snr", "SNR", true, " dB"},
+    [COMPARISON_NMSE] = {"nmse", "NMSE", false, ""},
 };
 
 bool comparison_functions_contain(const struct comparison_functions *functions, enum comparison_function function)
@@ -40,4 +44,21 @@ const char *comparison_function_label(enum comparison_function function)
 const char *comparison_function_name(enum comparison_function function)
 {
     return names[function].name;
+}
+
+bool comparison_metric_passes(enum comparison_function function, double value, double limit)
+{
+    return names[function].at_least ? value >= limit : value <= limit;
+}
+
+void comparison_describe_metric(enum comparison_function function, double value, double limit,
+                                struct string_builder *ret)
+{
+    char shown[NUMBER_TEXT_SIZE], least[NUMBER_TEXT_SIZE];
+    const char *unit = names[function].unit;
+
+    string_add_format(
+        ret, "%s: %s%s (%s: %s%s) | %s", names[function].label, number_to_text_rounded(value, 'g', 5, shown), unit,
+        names[function].at_least ? "min required" : "tolerance", number_to_text_rounded(limit, 'g', 5, least), unit,
+        comparison_metric_passes(function, value, limit) ? "PASSED" : "FAILED");
 }

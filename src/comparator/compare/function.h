@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/text/string_builder.h"
+
 enum comparison_function {
     COMPARISON_SIMPLE,            /* values, within tolerances */
     COMPARISON_INDICES,           /* rankings, within positions */
@@ -31,6 +33,12 @@ struct comparison_functions comparison_functions_or_default(const struct compari
 
 /* As Polygraphy 0.53 labels them in the log: "simple", "L2 Norm". */
 const char *comparison_function_label(enum comparison_function function);
+
+/* Functions with a metric: whether it passes, which NaN does not; and the line of the log, such as
+ * "L2 Norm: 0.5 (tolerance: 1e-05) | FAILED". */
+bool comparison_metric_passes(enum comparison_function function, double value, double limit);
+void comparison_describe_metric(enum comparison_function function, double value, double limit,
+                                struct string_builder *ret);
 
 /* As on the command line and in JSON: "simple", "l2". */
 const char *comparison_function_name(enum comparison_function function);

@@ -397,41 +397,30 @@ static int compare_rankings(struct subject *subject, struct error *err)
     return 0;
 }
 
-/* A metric, its limit, and their words in the log. */
-struct checked_metric {
-    double value, limit;
-    bool at_least;
-    const char *unit, *limit_name;
-};
-
-static struct checked_metric choose_metric(enum comparison_function function, const struct metrics *metrics,
-                                           const struct metric_criteria *criteria)
+static double choose_metric(enum comparison_function function, const struct metrics *metrics)
 {
     switch (function) {
     case COMPARISON_COSINE_SIMILARITY:
-        return (struct checked_metric){metrics->cosine_similarity, criteria->cosine_threshold, true, "",
-                                       "min required"};
+        return metrics->cosine_similarity;
     case COMPARISON_PSNR:
-        return (struct checked_metric){metrics->peak_signal_to_noise, criteria->psnr_threshold, true, " dB",
-                                       "min required"};
+        return metrics->peak_signal_to_noise;
     case COMPARISON_SNR:
-        return (struct checked_metric){metrics->signal_to_noise, criteria->snr_threshold, true, " dB", "min required"};
+        return metrics->signal_to_noise;
     case COMPARISON_NMSE:
-        return (struct checked_metric){metrics->normalized_mean_squared_error, criteria->nmse_tolerance, false, "",
-                                       "tolerance"};
+        return metrics->normalized_mean_squared_error;
     default:
-        return (struct checked_metric){metrics->l2_norm, criteria->l2_tolerance, false, "", "tolerance"};
+        return metrics->l2_norm;
     }
 }
 
 /* Compares outputs as vectors, or as a signal and its noise. */
 static int compare_by_metric(struct subject *subject, struct error *err)
 {
-    char value[NUMBER_TEXT_SIZE], limit[NUMBER_TEXT_SIZE];
-    struct checked_metric metric;
+    double limit = comparison_metric_limit(&subject->criteria.metrics, subject->function);
     struct tensor matched = {0};
     struct metrics metrics;
-    bool possible, passed;
+    SCOPED_STRING(line);
+    bool possible;
     int rc = match_shapes(subject, &matched, &possible, err);
 
     if (rc < 0 || !possible)
@@ -439,13 +428,10 @@ static int compare_by_metric(struct subject *subject, struct error *err)
     rc = metrics_compute(subject->a, subject->b, &metrics, err);
     if (rc < 0)
         goto done;
-    metric = choose_metric(subject->function, &metrics, &subject->criteria.metrics);
-    passed = metric.at_least ? metric.value >= metric.limit : metric.value <= metric.limit; /* neither for NaN */
-    log_message(subject->log, passed ? LOG_FINISH : LOG_ERROR, "%s: %s%s (%s: %s%s) | %s",
-                comparison_function_label(subject->function), number_to_text_rounded(metric.value, 'g', 5, value),
-                metric.unit, metric.limit_name, number_to_text_rounded(metric.limit, 'g', 5, limit), metric.unit,
-                passed ? "PASSED" : "FAILED");
-    subject->result.passed = passed;
+    subject->result.metric = choose_metric(subject->function, &metrics);
+    subject->result.passed = comparison_metric_passes(subject->function, subject->result.metric, limit);
+    comparison_describe_metric(subject->function, subject->result.metric, limit, &line);
+    log_message(subject->log, subject->result.passed ? LOG_FINISH : LOG_ERROR, "%s", line.data);
 done:
     tensor_release(&matched);
     return rc;

@@ -24,6 +24,7 @@ struct comparison_settings {
     struct comparison_rules rules; /* for outputs by their names in the first result */
 
     bool fail_fast;   /* stop at the first mismatch */
+    bool average;     /* who listens to `on_compared` judges averages: verdicts of functions do not count here */
     bool require_all; /* outputs and iterations without a counterpart are mismatches, not warnings */
     bool strict;      /* only outputs with equal names are paired; having nothing to compare is an error */
     bool release;     /* release outputs that are no longer needed for comparison */

@@ -24,6 +24,22 @@ static const struct {
     {"Algorithm", "an Algorithm", JSON_CLASS_ALGORITHM},
     {"TacticReplayData", "a TacticReplayData", JSON_CLASS_TACTIC_REPLAY},
     {"IterationContext", "an IterationContext", JSON_CLASS_ITERATION_CONTEXT},
+    {"AccuracyResults", "an AccuracyResults", JSON_CLASS_ACCURACY_RESULTS},
+    {"AccuracyResult", "an AccuracyResult", JSON_CLASS_ACCURACY_PART},
+    {"OutputCompareResult", "an OutputCompareResult", JSON_CLASS_ACCURACY_PART},
+    {"SimpleThreshold", "a SimpleThreshold", JSON_CLASS_ACCURACY_PART},
+    {"L2Result", "an L2Result", JSON_CLASS_ACCURACY_PART},
+    {"L2Threshold", "an L2Threshold", JSON_CLASS_ACCURACY_PART},
+    {"CosineSimilarityResult", "a CosineSimilarityResult", JSON_CLASS_ACCURACY_PART},
+    {"CosineSimilarityThreshold", "a CosineSimilarityThreshold", JSON_CLASS_ACCURACY_PART},
+    {"PsnrResult", "a PsnrResult", JSON_CLASS_ACCURACY_PART},
+    {"PsnrThreshold", "a PsnrThreshold", JSON_CLASS_ACCURACY_PART},
+    {"SnrResult", "a SnrResult", JSON_CLASS_ACCURACY_PART},
+    {"SnrThreshold", "a SnrThreshold", JSON_CLASS_ACCURACY_PART},
+    {"PerceptualMetricsResult", "a PerceptualMetricsResult", JSON_CLASS_ACCURACY_PART},
+    {"LpipsThreshold", "an LpipsThreshold", JSON_CLASS_ACCURACY_PART},
+    {"NmseResult", "an NmseResult", JSON_CLASS_ACCURACY_PART},
+    {"NmseThreshold", "an NmseThreshold", JSON_CLASS_ACCURACY_PART},
 };
 
 static enum json_class class_named(struct text name)

@@ -20,7 +20,9 @@ enum json_class {
     JSON_CLASS_ALGORITHM,
     JSON_CLASS_TACTIC_REPLAY,
     JSON_CLASS_ITERATION_CONTEXT,
-    JSON_CLASS_UNKNOWN, /* typed, with an unknown name */
+    JSON_CLASS_ACCURACY_RESULTS,
+    JSON_CLASS_ACCURACY_PART, /* see format/polygraphy/accuracy_results.h */
+    JSON_CLASS_UNKNOWN,       /* typed, with an unknown name */
 };
 
 enum json_class json_class_of(struct json_reader *reader, json_t *value);

@@ -50,8 +50,9 @@ struct compare_result {
     bool shape_mismatch; /* the shapes are incompatible; nothing below is valid */
     struct compare_difference absolute, relative;
     bool has_medians, has_quantiles;
-    double atol; /* in effect */
-    double norm; /* largest finite magnitude of the reference without masks; valid with a norm tolerance */
+    double metric; /* not of compare_outputs(): the value of another comparison function */
+    double atol;   /* in effect */
+    double norm;   /* largest finite magnitude of the reference without masks; valid with a norm tolerance */
     size_t elements;
     size_t mismatches; /* elements outside their tolerances, whatever the statistic */
     size_t first;      /* row-major index of the first mismatch; valid with mismatches > 0 */

@@ -15,8 +15,6 @@ static const char *const unknown[] = {
     "--all-tensor-formats",
     "--enable-uint8-asymmetric-quantization-dla",
     "--dla-workspace-allocation-strategy",
-    "--check-average",
-    "--save-accuracy-results",
     "--visual",
     "--visual-port",
     "--save-visual",
@@ -75,6 +73,7 @@ static void options_of_polygraphy_0_53_are_known(void **state)
     compare_with_0_53(&cmd_inspect_diff_tactics, "polygraphy inspect diff-tactics");
     compare_with_0_53(&cmd_inspect_sparsity, "polygraphy inspect sparsity");
     compare_with_0_53(&cmd_check_lint, "polygraphy check lint");
+    compare_with_0_53(&cmd_check_accuracy, "polygraphy check accuracy");
     compare_with_0_53(&cmd_surgeon_extract, "polygraphy surgeon extract");
     compare_with_0_53(&cmd_surgeon_sanitize, "polygraphy surgeon sanitize");
     compare_with_0_53(&cmd_surgeon_insert, "polygraphy surgeon insert");

@@ -58,6 +58,8 @@ static const char *const new_options[] = {
     "--postprocess-func-script",
     "--sequential-runners",
     "--save-input-blob",
+    "--check-average",
+    "--save-accuracy-results",
     "--onnx-outputs-by-type",
     "--outputs-by-type",
     "--psnr-threshold",
