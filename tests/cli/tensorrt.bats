@@ -405,6 +405,22 @@ END
     done
 }
 
+@test "SIGINT cancels a build by the progress monitor, from 9.3 on" {
+    local program release
+    for release in 9.3 10.0 11.1; do
+        use_release "$release"
+        TENSORRT_STAND_IN_FAULTS=endless-build env --default-signal=INT polygraphy convert "$models/identity.onnx" -o x.engine \
+            >log 2>&1 3>&- &
+        program=$!
+        while [ ! -s record ] && kill -0 $program; do sleep 0.05; done
+        kill -INT $program
+        run wait $program
+        [ "$status" -ne 0 ]
+        recorded cancelled
+        [ ! -e x.engine ]
+    done
+}
+
 @test "without a device, auto uses the built-in engine with a warning, and tensorrt is an error" {
     local error
     for error in 35 100; do

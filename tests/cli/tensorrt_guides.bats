@@ -114,7 +114,7 @@ SCRIPT
         run polygraphy debug precision model.onnx --mode linear --dir reverse --precision float16 <<<$'f\nf\np'
         if chooses_precisions; then
             succeeded
-            logged '\[W\] Int8 Calibration is using randomly generated input data'
+            logged '\[W\] +Int8 Calibration is using randomly generated input data'
             logged '^\[I\] To achieve acceptable accuracy, try running the last 4 layer\(s\) in higher precision$'
         else
             [ "$status" -eq 1 ]

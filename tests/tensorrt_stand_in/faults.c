@@ -7,6 +7,7 @@
  *   small-pointer        the runtime is the number 0x228, which is what NVIDIA's library returns without a GPU
  *   parser-fails         the parser refuses the model and reports no error
  *   build-fails          the builder finds no implementation for a node
+ *   endless-build        the builder reports steps until its progress monitor cancels the build
  *   build-assertion      the builder ends with an internal assertion
  *   out-of-memory        the builder, or the inference, has no device memory left
  *   run-fails            an inference fails

@@ -107,6 +107,7 @@ static int take_products(struct worker_exchange *exchange, struct tensorrt_produ
 static int build_plan(const struct tensorrt_settings *settings, const struct backend_model *source, bool wants_layers,
                       struct tensorrt_products *ret, uint64_t *ret_generation, struct error *err)
 {
+    const struct tensorrt_description *library;
     struct worker_exchange exchange;
     int rc = give_samples(settings, ret_generation, err);
 
@@ -116,6 +117,7 @@ static int build_plan(const struct tensorrt_settings *settings, const struct bac
     worker_exchange_begin(&exchange, &worker, TENSORRT_BUILD, &no_bounds, *ret_generation, settings->log);
     message_put_number(&exchange.question, wants_layers);
     put_work(&exchange.question, settings, source);
+    exchange.is_cancelled_first = tensorrt_find(NULL, &library, NULL) == 0 && library->cancels;
     exchange.progress = settings->progress;
     exchange.progress_context = settings->progress_context;
     rc = worker_exchange_ask(&exchange, err);

@@ -251,7 +251,7 @@ static void start_phase(void *self, const char *phase, const char *parent, int32
         worker_report_progress(phase, 0, (uint64_t)steps);
 }
 
-/* True: go on. An interruption ends the whole process. */
+/* True: go on. */
 static bool complete_step(void *self, const char *phase, int32_t step)
 {
     double now = stopwatch_now();
@@ -268,7 +268,7 @@ static bool complete_step(void *self, const char *phase, int32_t step)
     pthread_mutex_unlock(&build.mutex);
     if (step >= 0 && step + 1 < steps)
         worker_report_progress(phase, (uint64_t)step + 1, (uint64_t)steps);
-    return true;
+    return !worker_is_cancelled();
 }
 
 static void finish_phase(void *self, const char *phase)

@@ -48,7 +48,7 @@ int tensorrt_failure(struct error *err, const char *what);
 /* ---- Progress ---- */
 
 /* IProgressMonitor of one build: each phase is logged as it begins, and its steps are reported to the process that
- * asks. */
+ * asks; when that is interrupted, the build is cancelled. */
 void *tensorrt_progress_monitor(void);
 
 /* ---- Times of layers ---- */

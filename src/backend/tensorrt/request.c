@@ -94,6 +94,7 @@ static const struct message_field description_fields[] = {
     MESSAGE_FIELD(struct tensorrt_description, major, MESSAGE_INT),
     MESSAGE_FIELD(struct tensorrt_description, minor, MESSAGE_INT),
     MESSAGE_FIELD(struct tensorrt_description, is_rtx, MESSAGE_FLAG),
+    MESSAGE_FIELD(struct tensorrt_description, cancels, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_description, builds, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_description, path, MESSAGE_STRING),
     MESSAGE_FIELD(struct tensorrt_description, reason, MESSAGE_STRING),

@@ -27,6 +27,7 @@ struct tensorrt_description {
     const char *name; /* "TensorRT 10.16.1" */
     int major, minor; /* of a TensorRT-RTX: its own */
     bool is_rtx, builds;
+    bool cancels;                       /* builds, by a progress monitor */
     const char *path, *reason, *others; /* as in struct tensorrt_place */
     const char *parser;                 /* path; NULL: there is none */
     const char *no_device;              /* why there is none; NULL: a GPU answers */

@@ -85,6 +85,7 @@ static int answer_describe(struct worker_question *question, struct worker_reply
         .minor = trt->minor,
         .is_rtx = trt->place.flavour == TENSORRT_RTX,
         .builds = trt->create_builder != NULL,
+        .cancels = tensorrt_has(TENSORRT_METHOD(VBuilderConfig, setProgressMonitor)),
         .path = trt->place.path,
         .reason = trt->place.reason,
         .others = trt->place.others,

@@ -63,6 +63,11 @@ struct log *worker_log(void)
     return at_work.has_log ? &log_of_worker : NULL;
 }
 
+bool worker_is_cancelled(void)
+{
+    return bounded_process_is_cancelled(at_work.answer_to);
+}
+
 struct bounded_bytes worker_question_keep(struct worker_question *question)
 {
     struct bounded_bytes ret = question->bytes;
@@ -269,7 +274,10 @@ int worker_exchange_ask(struct worker_exchange *exchange, struct error *err)
     struct worker_process *worker = exchange->worker;
     uint64_t wanted = exchange->generation;
     struct bounded_files files = {.count = 0};
-    struct bounded_question question = {.bounds = exchange->bounds, .note_data = exchange, .files = &files};
+    struct bounded_question question = {.bounds = exchange->bounds,
+                                        .note_data = exchange,
+                                        .files = &files,
+                                        .is_cancelled_first = exchange->is_cancelled_first};
     struct text *parts SCOPED_FREE = message_parts(&exchange->question, &question.count);
     int rc = 0;
 

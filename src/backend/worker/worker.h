@@ -51,6 +51,9 @@ struct log *worker_log(void);
 /* Reports the progress of the question: step `done` of `all`, counted from 0, of `what`. Any thread may. */
 void worker_report_progress(const char *what, uint64_t done, uint64_t all);
 
+/* Whether the process that has asked was interrupted (exchange->is_cancelled_first). Any thread may ask. */
+bool worker_is_cancelled(void);
+
 /* ---- In the process that asks ---- */
 
 struct worker_work {
@@ -89,6 +92,7 @@ struct worker_exchange {
     struct log *log;     /* gets the lines of the worker; may be NULL */
     void (*progress)(void *context, const char *what, size_t done, size_t all); /* as the worker reports it; NULL */
     void *progress_context;
+    bool is_cancelled_first;      /* an interruption lets the worker end its work by worker_is_cancelled() */
     struct bounded_bytes bytes;   /* the answer */
     struct message_reader answer; /* behind its outcome */
 };

@@ -488,6 +488,13 @@ static int explain_end(struct bounded_process *process, const struct bounds *bou
     return ERR_BACKEND;
 }
 
+/* Deadlines and limits for an answer. */
+struct patience {
+    const struct bounds *bounds;
+    double deadline;
+    bool cancels; /* question->is_cancelled_first */
+};
+
 static int explain_time(struct bounded_process *process, const struct bounds *bounds, struct error *err)
 {
     struct rusage usage;
@@ -500,19 +507,39 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
     return ERR_BACKEND;
 }
 
-static int report_interruption(struct bounded_process *process, struct error *err)
+/* Seconds that the copy has to end its work; less than INTERRUPT_GRACE_MILLISECONDS. */
+#define CANCELLATION_SECONDS 1.0
+
+bool bounded_process_is_cancelled(int answer_to)
+{
+    struct pollfd event = {.fd = answer_to, .events = POLLIN};
+
+    return poll(&event, 1, 0) > 0;
+}
+
+/* Ends the connection in one direction, and waits until the copy has ended: after its answer, which nobody reads. */
+static void cancel_work(const struct bounded_process *process)
+{
+    double deadline = stopwatch_now() + CANCELLATION_SECONDS, left;
+    struct pollfd event = {.fd = process->socket, .events = POLLIN};
+    char unread[4096];
+
+    shutdown(process->socket, SHUT_WR);
+    while ((left = deadline - stopwatch_now()) > 0)
+        if (poll(&event, 1, (int)ceil(left * 1000)) > 0 &&
+            recv(process->socket, unread, sizeof(unread), MSG_DONTWAIT) == 0)
+            return;
+}
+
+static int report_interruption(struct bounded_process *process, const struct patience *patience, struct error *err)
 {
     struct rusage usage;
 
+    if (patience->cancels)
+        cancel_work(process);
     reap_bounded_process(process, &usage);
     return error_set(err, ERR_INTERRUPTED, "interrupted");
 }
-
-/* Deadlines and limits for an answer. */
-struct patience {
-    const struct bounds *bounds;
-    double deadline;
-};
 
 /* Reads the bytes of an answer; 0 if they arrive in time. `ret_files`: for a header; gets its descriptors. */
 static int await_bytes(struct bounded_process *process, const struct patience *patience, struct bounded_bytes to,
@@ -525,7 +552,7 @@ static int await_bytes(struct bounded_process *process, const struct patience *p
         ssize_t count;
 
         if (interrupt_pending())
-            return report_interruption(process, err);
+            return report_interruption(process, patience, err);
         if (poll(events, ARRAY_LEN(events), isinf(left) ? -1 : left < 0 ? 0 : (int)ceil(fmin(left, 1e9))) < 0)
             continue;
         if (left < 0) /* also if data has arrived: a runaway copy may send for ever */
@@ -585,7 +612,8 @@ int bounded_process_ask(struct bounded_process *process, const struct bounded_qu
 {
     const struct bounds *bounds = &question->bounds;
     const struct header header = {.size = size_of_parts(question->parts, question->count), .memory = bounds->memory};
-    const struct patience patience = {bounds, bounds->seconds > 0 ? stopwatch_now() + bounds->seconds : INFINITY};
+    const struct patience patience = {bounds, bounds->seconds > 0 ? stopwatch_now() + bounds->seconds : INFINITY,
+                                      question->is_cancelled_first};
     struct bounded_bytes bytes;
     struct header of_answer = {0};
     int rc;

@@ -76,7 +76,8 @@ struct bounded_question {
     const struct text *parts;
     size_t count;
     struct bounds bounds;
-    void *note_data;                   /* first argument of the work's note() */
+    void *note_data;         /* first argument of the work's note() */
+    bool is_cancelled_first; /* on an interruption: bounded_process_is_cancelled() in the copy, and a second to end */
     const struct bounded_files *files; /* the other side gets descriptors of its own; NULL: none */
 };
 
@@ -91,6 +92,9 @@ int bounded_process_ask(struct bounded_process *process, const struct bounded_qu
  * `files` go with the answer, and stay open here; NULL: none. */
 void bounded_process_answer(int answer_to, const struct text *parts, size_t count, const struct bounded_files *files);
 void bounded_process_note(int answer_to, const struct text *parts, size_t count);
+
+/* Called in the copy, by any thread: whether the original process was interrupted and wants no answer any more. */
+bool bounded_process_is_cancelled(int answer_to);
 
 /* Whether `err` reports that the copy crashed or was killed. */
 bool bounded_process_is_end(const struct error *err);
