@@ -102,8 +102,9 @@ static int refuse_large_integers(const struct exact_call *call, struct error *er
 static int dispatch_call(struct exact_call *call, struct error *err)
 {
     static int (*const families[])(struct exact_call * call, struct error * err) = {
-        exact_compute_elementwise, exact_compute_products,      exact_compute_pooling,     exact_compute_reductions,
-        exact_compute_movement,    exact_compute_normalization, exact_compute_quantization};
+        exact_compute_elementwise, exact_compute_products,      exact_compute_pooling,      exact_compute_reductions,
+        exact_compute_movement,    exact_compute_normalization, exact_compute_quantization, exact_compute_recurrent,
+        exact_compute_einsum,      exact_compute_selection,     exact_compute_resize};
     int rc = EXACT_NOT_MINE;
 
     for (size_t i = 0; i < ARRAY_LEN(families) && rc == EXACT_NOT_MINE; i++)

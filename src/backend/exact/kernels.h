@@ -32,6 +32,10 @@ int exact_compute_reductions(struct exact_call *call, struct error *err);
 int exact_compute_normalization(struct exact_call *call, struct error *err);
 int exact_compute_movement(struct exact_call *call, struct error *err);
 int exact_compute_quantization(struct exact_call *call, struct error *err);
+int exact_compute_recurrent(struct exact_call *call, struct error *err);
+int exact_compute_einsum(struct exact_call *call, struct error *err);
+int exact_compute_selection(struct exact_call *call, struct error *err);
+int exact_compute_resize(struct exact_call *call, struct error *err);
 
 /* ---- Values ---- */
 

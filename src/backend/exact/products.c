@@ -1,4 +1,4 @@
-/* backend/exact/products.c: MatMul, Gemm and Conv. */
+/* backend/exact/products.c: MatMul, Gemm, Conv and ConvTranspose. */
 #include <stdlib.h>
 
 #include "backend/exact/kernels.h"
@@ -267,6 +267,95 @@ static int compute_convolution(struct exact_call *call, struct error *err)
     return 0;
 }
 
+/* ---- Transposed convolutions ---- */
+
+/* Sizes of the output, and for each of its elements and each one of the kernel the element of the input; SIZE_MAX:
+ * none. To be freed; NULL: no memory. */
+static size_t *plan_transposed(struct exact_window *window, const int64_t *more)
+{
+    size_t *ret;
+
+    window->outputs = 1;
+    for (size_t i = 0; i < window->rank; i++) {
+        window->output[i] = window->strides[i] * (window->input[i] - 1) + more[i] +
+                            (window->kernel[i] - 1) * window->dilations[i] + 1 - window->pads[i] -
+                            window->pads[window->rank + i];
+        window->outputs *= window->output[i] > 0 ? (size_t)window->output[i] : 0;
+    }
+    if ((double)window->outputs * (double)window->positions > (double)EXACT_MOST_PRODUCTS / 64)
+        return NULL;
+    ret = malloc((window->outputs * window->positions + 1) * sizeof(*ret));
+    for (size_t i = 0; ret != NULL && i < window->outputs * window->positions; i++) {
+        size_t output = i / window->positions, position = i % window->positions, stride = 1;
+
+        ret[i] = 0;
+        for (size_t axis = window->rank; axis-- > 0 && ret[i] != SIZE_MAX;) {
+            int64_t at = (int64_t)(output % (size_t)window->output[axis]) + window->pads[axis] -
+                         (int64_t)(position % (size_t)window->kernel[axis]) * window->dilations[axis];
+
+            if (at < 0 || at % window->strides[axis] != 0 || at / window->strides[axis] >= window->input[axis])
+                ret[i] = SIZE_MAX;
+            else
+                ret[i] += (size_t)(at / window->strides[axis]) * stride;
+            stride *= (size_t)window->input[axis];
+            output /= (size_t)window->output[axis];
+            position /= (size_t)window->kernel[axis];
+        }
+    }
+    return ret;
+}
+
+/* Weights are sorted by the channel of the input here; those of a convolution by that of the output. */
+static double *transpose_weights(const struct exact_convolution *conv)
+{
+    size_t positions = conv->window.positions, channels = conv->channels, features = conv->features;
+    double *ret = memory_alloc_zero(conv->groups * channels * features * positions + 1, sizeof(*ret));
+
+    for (size_t i = 0; i < conv->groups * features * channels * positions; i++) {
+        size_t position = i % positions, channel = i / positions % channels, feature = i / positions / channels;
+        size_t from = (feature / features * channels + channel) * features + feature % features;
+
+        ret[i] = conv->weights[from * positions + position];
+    }
+    return ret;
+}
+
+static int compute_transposed(struct exact_call *call, struct error *err)
+{
+    struct exact_convolution conv = {0};
+    struct text padding = exact_text_attribute(call, "auto_pad", "NOTSET");
+    int64_t more[TENSOR_MAX_RANK] = {0};
+    size_t *indices SCOPED_FREE = NULL;
+    double *weights SCOPED_FREE = NULL, *ret;
+    struct shape shape;
+    struct span given;
+    int rc = read_convolution(call, &conv, true, err);
+
+    if (rc < 0)
+        return rc;
+    if ((!text_equal_string(padding, "NOTSET") && !text_equal_string(padding, "VALID")) ||
+        node_attribute_find(call->node->message, "output_shape", &given))
+        return exact_refuse(call, err, "its padding is not computed in float64");
+    rc = exact_window_init(call, &conv.window, false, err);
+    if (rc < 0)
+        return rc;
+    node_attribute_integers(call->node->message, "output_padding", more, conv.window.rank);
+    conv.indices = indices = plan_transposed(&conv.window, more);
+    if (indices == NULL || is_too_large(conv.window.outputs * conv.window.positions, conv.channels * conv.batch,
+                                        conv.groups * conv.features))
+        return exact_refuse(call, err, "it is too large to be computed in float64");
+    shape = (struct shape){.rank = conv.window.rank + 2,
+                           .dims = {(int64_t)conv.batch, (int64_t)(conv.groups * conv.features)}};
+    for (size_t i = 0; i < conv.window.rank; i++)
+        shape.dims[2 + i] = conv.window.output[i];
+    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
+    if (rc < 0)
+        return rc;
+    conv.weights = weights = transpose_weights(&conv);
+    convolve_planes(call, &conv, ret);
+    return 0;
+}
+
 int exact_compute_products(struct exact_call *call, struct error *err)
 {
     if (node_is(call->node, "MatMul"))
@@ -275,5 +364,7 @@ int exact_compute_products(struct exact_call *call, struct error *err)
         return compute_gemm(call, err);
     if (node_is(call->node, "Conv"))
         return compute_convolution(call, err);
+    if (node_is(call->node, "ConvTranspose"))
+        return compute_transposed(call, err);
     return EXACT_NOT_MINE;
 }

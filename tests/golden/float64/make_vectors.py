@@ -22,12 +22,15 @@ exact = numpy.vectorize(lambda x: mpf(float(x)), otypes=[object])
 TYPES = {"float32": TensorProto.FLOAT, "int64": TensorProto.INT64, "uint8": TensorProto.UINT8}
 
 
-def case(name, operator, arrays, formula, **attributes):
+def case(name, operator, arrays, formula, outputs=None, skip=(), **attributes):
+    """`skip`: positions of inputs that are omitted, before which the arrays go on."""
     names = []
     for i, array in enumerate(arrays):
+        while len(names) in skip:
+            names.append("")
         names.append(f"{name}.{i}")
         inputs[names[-1]] = array
-    nodes.append(helper.make_node(operator, names, [name], name=name, **attributes))
+    nodes.append(helper.make_node(operator, names, outputs or [name], name=name, **attributes))
     wide = [exact(array) if array.dtype.kind == "f" else array for array in arrays]
     result = numpy.asarray(formula(*wide))
     expected[name] = numpy.vectorize(float, otypes=[numpy.float64])(result) if result.size else result
@@ -201,11 +204,111 @@ case("ArgMax", "ArgMax", [x], lambda x: numpy.argmax(x.astype(float), 1)[:, None
 case("Clip", "Clip", [wide, numpy.float32(-1.5), numpy.float32(2.25)],
      each(lambda x, low, high: max(low, min(high, x))))
 
+
+
+def transposed(x, w, b, stride, pad, more, group):
+    channels, features = x.shape[1] // group, w.shape[1]
+    size = [stride * (x.shape[2 + i] - 1) + more + w.shape[2 + i] - 2 * pad for i in range(2)]
+    ret = numpy.full((x.shape[0], features * group, *size), mpf(0), object) + b.reshape(1, -1, 1, 1)
+    for n, c, f, i, j, k, m in itertools.product(*map(range, (x.shape[0], x.shape[1], features, *x.shape[2:],
+                                                              *w.shape[2:]))):
+        row, column = i * stride + k - pad, j * stride + m - pad
+        if 0 <= row < size[0] and 0 <= column < size[1]:
+            ret[n, c // channels * features + f, row, column] += x[n, c, i, j] * w[c, f, k, m]
+    return ret
+
+
+case("ConvTranspose", "ConvTranspose", [normal(2, 4, 3, 4), normal(4, 3, 3, 2), normal(6)],
+     lambda x, w, b: transposed(x, w, b, 2, 1, 1, 2), strides=[2, 2], pads=[1] * 4, output_padding=[1, 1], group=2)
+case("Einsum", "Einsum", [normal(2, 4, 3, 5), normal(2, 6, 3, 5)],
+     lambda q, k: numpy.array([[[[sum(q[b, i, h] * k[b, j, h]) for j in range(6)] for i in range(4)]
+                                for h in range(3)] for b in range(2)]), equation="bqhd,bkhd->bhqk")
+case("EinsumDiagonal", "Einsum", [normal(4, 4, 3)], lambda x: numpy.array([sum(x[i, i]) for i in range(4)]),
+     equation="iij->i")
+case("GatherElements", "GatherElements", [x, numpy.int64(random.randint(-5, 5, (2, 3, 6)))],
+     lambda x, i: numpy.take_along_axis(x, i % 5, 1), axis=1)
+
+
+def scattered(x, i, updates):
+    ret = x.copy()
+    numpy.put_along_axis(ret, i % 5, updates, 1)
+    return ret
+
+
+case("ScatterElements", "ScatterElements", [x, numpy.int64([[[4] * 6, [-5] * 6]] * 2), normal(2, 2, 6)], scattered, axis=1)
+case("TopK", "TopK", [x, numpy.int64([3])], lambda x, k: numpy.sort(x, 1)[:, :-4:-1], outputs=["TopK", "TopKIndices"],
+     axis=1)
+expected["TopKIndices"] = numpy.argsort(-x, 1, kind="stable")[:, :3].astype(float)
+sigmoid, tanh = each(lambda v: 1 / (1 + mpmath.exp(-v))), each(mpmath.tanh)
+
+
+def recurrent(step, gates):
+    def formula(x, w, r, b, state, *cell):
+        rows = []
+        for d in range(w.shape[0]):
+            h, c = state[d], cell[0][d] if cell else None
+            wb, rb = b[d][:len(b[d]) // 2], b[d][len(b[d]) // 2:]
+            made = []
+            for item in x if d == 0 else x[::-1]:
+                h, c = step(numpy.split(item.dot(w[d].T) + wb, gates, 1), h, c, r[d], rb)
+                made.append(h)
+            rows.append(made if d == 0 else made[::-1])
+        return numpy.array(rows).transpose(1, 0, 2, 3)
+    return formula
+
+
+def lstm_step(a, h, c, r, rb):
+    i, o, f, g = [p + q for p, q in zip(a, numpy.split(h.dot(r.T) + rb, 4, 1))]
+    c = sigmoid(f) * c + sigmoid(i) * tanh(g)
+    return sigmoid(o) * tanh(c), c
+
+
+def gru_step(is_last):
+    def step(a, h, c, r, rb):
+        z, s, n = numpy.split(h.dot(r.T) + rb, 3, 1)
+        z, s = sigmoid(a[0] + z), sigmoid(a[1] + s)
+        size = h.shape[1]
+        n = tanh(a[2] + (s * n if is_last else (s * h).dot(r[2 * size:].T) + rb[2 * size:]))
+        return (1 - z) * n + z * h, c
+    return step
+
+
+case("LSTM", "LSTM", [normal(5, 2, 3), normal(2, 16, 3), normal(2, 16, 4), normal(2, 32), normal(2, 2, 4), normal(2, 2, 4)],
+     recurrent(lstm_step, 4), skip=[4], hidden_size=4, direction="bidirectional")
+for is_last in 0, 1:
+    case(f"GRU{is_last}", "GRU", [normal(5, 2, 3), normal(1, 12, 3), normal(1, 12, 4), normal(1, 24), normal(1, 2, 4)],
+         recurrent(gru_step(is_last), 3), skip=[4], hidden_size=4, linear_before_reset=is_last)
+case("RNN", "RNN", [normal(5, 2, 3), normal(1, 4, 3), normal(1, 4, 4), normal(1, 8), normal(1, 2, 4)],
+     recurrent(lambda a, h, c, r, rb: (tanh(a[0] + h.dot(r.T) + rb), c), 1), skip=[4], hidden_size=4)
+
+
+def interpolated(x, size, coordinate):
+    for axis, count in enumerate(size):
+        rows = []
+        for k in range(count):
+            at = min(max(coordinate(k, x.shape[axis], count), mpf(0)), mpf(x.shape[axis] - 1))
+            low = int(mpmath.floor(at))
+            high = min(low + 1, x.shape[axis] - 1)
+            rows.append(numpy.take(x, low, axis) * (1 - (at - low)) + numpy.take(x, high, axis) * (at - low))
+        x = numpy.stack(rows, axis)
+    return x
+
+
+case("ResizeNearest", "Resize", [normal(1, 2, 3, 4), numpy.float32([1, 1, 2, 2])],
+     lambda x, s: x.repeat(2, 2).repeat(2, 3), skip=[1], mode="nearest", coordinate_transformation_mode="asymmetric",
+     nearest_mode="floor")
+case("ResizeLinear", "Resize", [normal(1, 2, 3, 4), numpy.int64([1, 2, 5, 7])],
+     lambda x, s: interpolated(x, [1, 2, 5, 7], lambda k, a, b: (k + half) * a / mpf(b) - half), skip=[1, 2],
+     mode="linear")
+case("ResizeCorners", "Resize", [normal(1, 2, 5, 4), numpy.int64([1, 2, 3, 6])],
+     lambda x, s: interpolated(x, [1, 2, 3, 6], lambda k, a, b: mpf(k) * (a - 1) / (b - 1) if b > 1 else mpf(0)),
+     skip=[1, 2], mode="linear", coordinate_transformation_mode="align_corners")
+
 folder = sys.argv[1] if len(sys.argv) > 1 else os.path.dirname(os.path.abspath(__file__))
 graph = helper.make_graph(
     nodes, "operators",
     [helper.make_tensor_value_info(name, TYPES[array.dtype.name], array.shape) for name, array in inputs.items()],
-    [helper.make_tensor_value_info(name, TensorProto.INT64 if name == "ArgMax" else TensorProto.FLOAT, array.shape)
+    [helper.make_tensor_value_info(name, TensorProto.INT64 if name in ("ArgMax", "TopKIndices") else TensorProto.FLOAT, array.shape)
      for name, array in expected.items()])
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)])
 model.ir_version = 10
