@@ -52,6 +52,10 @@ static int report_builtin_engine(const struct command_context *context, struct e
         return error_set(err, ERR_UNSUPPORTED,
                          "--fp8: the built-in engine does not support 8-bit floating point; use --fp16, --bf16 or "
                          "--int8; see " FROM_POLYGRAPHY("parts-of-tensorrt"));
+    if (parse_given(context->parse, "--trt-outputs-by-type"))
+        return error_set(err, ERR_UNSUPPORTED,
+                         "--trt-outputs-by-type: the built-in engine has no layers of TensorRT's types; name operators "
+                         "with --onnx-outputs-by-type, or tensors with --trt-outputs");
     say_which(context->log);
     tensorrt_options_given(context->parse, &ignored);
     if (ignored.size > 0)

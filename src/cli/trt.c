@@ -237,6 +237,19 @@ static void take_shapes(struct trt_request *request, const struct builder_settin
     settings->default_shapes = (struct tensorrt_profile){usual, shapes->count};
 }
 
+/* An option of its own for a flag of the parser. */
+static void add_parser_flag(struct trt_request *request)
+{
+    struct tensorrt_settings *settings = &request->request.settings;
+    struct words given = settings->onnx_flags;
+    const char **items = arena_alloc_zero(&request->arena, given.count + 1, sizeof(*items));
+
+    for (size_t i = 0; i < given.count; i++)
+        items[i] = given.items[i];
+    items[given.count] = "ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA";
+    settings->onnx_flags = (struct words){.items = items, .count = given.count + 1};
+}
+
 /* A cache that is added to is read, too. What is not read cannot be added to. */
 static int take_timing_cache(struct trt_request *request, struct error *err)
 {
@@ -317,6 +330,8 @@ int trt_request_init(struct trt_request *request, const struct command_context *
         settings->progress_context = context->progress;
     }
     settings->strongly_typed = values->strongly_typed;
+    if (values->uint8_dla)
+        add_parser_flag(request);
     settings->outputs = engine->network.outputs;
     settings->excluded_outputs = engine->network.excluded;
     settings->plugins = engine->providers.plugins;

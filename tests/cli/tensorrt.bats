@@ -214,6 +214,34 @@ agrees()
     logged 'mark-debug'
 }
 
+@test "outputs are those of layers of some types" {
+    use_release 10.16
+    run polygraphy run "$models/attention_overflow.onnx" --trt --trt-outputs-by-type matrix_multiply --save-outputs out.json
+    [ "$status" -eq 0 ]
+    run polygraphy inspect data out.json
+    [[ $output == *'stem_t ['*'logits ['* && $output != *'stem_u ['* ]]
+    run polygraphy run "$models/attention_overflow.onnx" --trt --trt-outputs-by-type MATRIX
+    [ "$status" -eq 1 ]
+    [[ $output == *"No TensorRT layer type 'MATRIX' was found in the network, which has "*MATRIX_MULTIPLY* ]]
+    POLYGRAPHY_TRT=builtin run polygraphy run "$models/attention_overflow.onnx" --trt --trt-outputs-by-type MATRIX_MULTIPLY
+    [[ $status -eq 1 && $output == *--onnx-outputs-by-type* ]]
+}
+
+@test "types and formats of all inputs and outputs" {
+    use_release 10.16
+    run polygraphy run "$models/identity.onnx" --trt --all-tensor-datatypes float16 --all-tensor-formats linear \
+        --enable-uint8-asymmetric-quantization-dla
+    [ "$status" -eq 0 ]
+    logged '\{y \[dtype=float16, '
+    run polygraphy run "$models/identity.onnx" --trt --all-tensor-formats chw99
+    [ "$status" -eq 1 ]
+    logged "all-tensor-formats: there is no 'chw99'"
+    use_release 11.1
+    run polygraphy run "$models/identity.onnx" --trt --all-tensor-datatypes float16
+    [ "$status" -eq 1 ]
+    logged 'all-tensor-datatypes'
+}
+
 @test "version-compatible engines run on other releases, with host code allowed" {
     use_release 10.0
     polygraphy convert "$models/identity.onnx" -o compatible.engine --version-compatible

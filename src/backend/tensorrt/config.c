@@ -191,13 +191,45 @@ static int set_precisions(struct tensorrt_config *config, struct error *err)
 
 /* ---- Tensors ---- */
 
+static int32_t count_ends(const struct tensorrt_network *network)
+{
+    return TENSORRT_GET(VNetworkDefinition, getNbInputs, network->network) +
+           TENSORRT_GET(VNetworkDefinition, getNbOutputs, network->network);
+}
+
+/* Inputs of the network, then outputs. */
+static void *network_end(const struct tensorrt_network *network, int32_t index)
+{
+    int32_t inputs = TENSORRT_GET(VNetworkDefinition, getNbInputs, network->network);
+
+    return index < inputs ? TENSORRT_CALL(VNetworkDefinition, getInput, network->network, index)
+                          : TENSORRT_CALL(VNetworkDefinition, getOutput, network->network, index - inputs);
+}
+
+static int set_all_types(const struct tensorrt_network *network, struct error *err)
+{
+    const char *name = network->settings->all_tensor_type;
+    enum data_type wanted = data_type_parse(text_of(name));
+    int32_t type = wanted != DATA_UNDEFINED ? tensorrt_type_to(wanted) : -1;
+
+    if (type < 0)
+        return error_set(err, ERR_UNSUPPORTED, "--all-tensor-datatypes: TensorRT has no tensors of '%s'", name);
+    for (int32_t i = 0; i < count_ends(network); i++)
+        TENSORRT_CALL(VTensor, setType, network_end(network, i), type);
+    return 0;
+}
+
 static int set_tensor_types(const struct tensorrt_config *config, struct error *err)
 {
     const struct tensorrt_network *network = config->network;
     const struct tensorrt_named_types *wishes = &network->settings->tensor_types;
+    bool for_all = network->settings->all_tensor_type != NULL;
 
-    if (wishes->count > 0 && !tensorrt_has(TENSORRT_METHOD(VTensor, setType)))
-        return refuse_setting("--tensor-dtypes", "in TensorRT 11 and TensorRT-RTX, " TYPES_OF_MODEL, err);
+    if ((wishes->count > 0 || for_all) && !tensorrt_has(TENSORRT_METHOD(VTensor, setType)))
+        return refuse_setting(for_all ? "--all-tensor-datatypes" : "--tensor-dtypes",
+                              "in TensorRT 11 and TensorRT-RTX, " TYPES_OF_MODEL, err);
+    if (for_all)
+        return set_all_types(network, err);
     for (size_t i = 0; i < wishes->count; i++) {
         void *tensor = tensorrt_network_find(network, wishes->items[i].name);
         int32_t type = tensorrt_type_to(wishes->items[i].type);
@@ -238,10 +270,29 @@ static int read_formats(struct text text, const char *word, uint32_t *ret, struc
     return *ret != 0 ? 0 : error_set(err, ERR_INVALID, "--tensor-formats: '%s': expected NAME:[linear,chw4]", word);
 }
 
+static int set_all_formats(const struct tensorrt_network *network, const struct words *names, struct error *err)
+{
+    uint32_t formats = 0;
+
+    for (size_t i = 0; i < names->count; i++) {
+        int32_t value;
+
+        if (tensorrt_value_find(TENSORRT_TENSOR_FORMAT, names->items[i], "--all-tensor-formats", &value, err) < 0)
+            return err->code;
+        formats |= 1u << value;
+    }
+    for (int32_t i = 0; i < count_ends(network); i++)
+        TENSORRT_CALL(VTensor, setAllowedFormats, network_end(network, i), formats);
+    return 0;
+}
+
 static int set_tensor_formats(const struct tensorrt_config *config, struct error *err)
 {
     const struct words *wishes = &config->network->settings->tensor_formats;
+    const struct words *for_all = &config->network->settings->all_tensor_formats;
 
+    if (for_all->count > 0)
+        return set_all_formats(config->network, for_all, err);
     for (size_t i = 0; i < wishes->count; i++) {
         const char *word = wishes->items[i], *colon = strrchr(word, ':');
         struct text name = {word, colon != NULL ? (size_t)(colon - word) : 0};

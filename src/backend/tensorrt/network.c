@@ -4,10 +4,12 @@
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "backend/tensorrt/interfaces.h"
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "base/container/name_map.h"
 #include "base/text/names.h"
 
 /* ---- Errors of the parser ---- */
@@ -336,17 +338,71 @@ static int mark_named(const struct tensorrt_network *network, const struct words
     return 0;
 }
 
+static int refuse_layer_type(const struct tensorrt_network *network, const char *type, struct error *err)
+{
+    int32_t layers = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
+    SCOPED_NAME_MAP(seen);
+    SCOPED_STRING(text);
+
+    for (int32_t i = 0; i < layers; i++) {
+        void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
+        struct text known = text_of(tensorrt_layer_type(layer));
+
+        if (name_map_find(&seen, known) != NAME_MAP_NONE)
+            continue;
+        name_map_add(&seen, known, 0);
+        string_add_format(&text, " " TEXT_FORMAT, TEXT_ARGS(known));
+    }
+    return error_set(err, ERR_INVALID,
+                     "--trt-outputs-by-type: No TensorRT layer type '%s' was found in the network, which has%s", type,
+                     text.data);
+}
+
+static bool mark_layer_type(const struct tensorrt_network *network, const char *type)
+{
+    int32_t layers = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
+    bool any = false;
+
+    for (int32_t i = 0; i < layers; i++) {
+        void *layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
+
+        if (strcasecmp(tensorrt_layer_type(layer), type) != 0)
+            continue;
+        for (int32_t k = 0; k < TENSORRT_GET(VLayer, getNbOutputs, layer); k++) {
+            void *tensor = TENSORRT_CALL(VLayer, getOutput, layer, k);
+
+            if (tensor == NULL || !TENSORRT_GET(VTensor, isExecutionTensor, tensor))
+                continue;
+            mark_tensor(network, tensor);
+            any = true;
+        }
+    }
+    return any;
+}
+
+/* As --trt-outputs says; then the outputs of layers of certain types become the only ones. */
+static int mark_wanted(const struct tensorrt_network *network, const struct tensorrt_settings *settings,
+                       struct error *err)
+{
+    const struct words *types = &settings->output_types;
+
+    if (settings->outputs.mark_all || settings->outputs.names.count + types->count > 0)
+        unmark_outputs(network);
+    if (types->count == 0 && settings->outputs.mark_all)
+        mark_all_tensors(network);
+    else if (types->count == 0)
+        return mark_named(network, &settings->outputs.names, "--trt-outputs", err);
+    for (size_t i = 0; i < types->count; i++)
+        if (!mark_layer_type(network, types->items[i]))
+            return refuse_layer_type(network, types->items[i], err);
+    return 0;
+}
+
 static int mark_outputs(const struct tensorrt_network *network, struct error *err)
 {
     const struct tensorrt_settings *settings = network->settings;
-    int rc = 0;
+    int rc = mark_wanted(network, settings, err);
 
-    if (settings->outputs.mark_all || settings->outputs.names.count > 0)
-        unmark_outputs(network);
-    if (settings->outputs.mark_all)
-        mark_all_tensors(network);
-    else
-        rc = mark_named(network, &settings->outputs.names, "--trt-outputs", err);
     for (size_t i = 0; i < settings->excluded_outputs.count && rc == 0; i++) {
         void *tensor = tensorrt_network_find(network, settings->excluded_outputs.items[i]);
 

@@ -64,8 +64,10 @@ struct tensorrt_settings {
     struct tensorrt_named_types layer_precisions;    /* by names of ONNX nodes */
     struct tensorrt_named_types optional_precisions; /* the same, of nodes of which TensorRT may make no layer */
     struct tensorrt_named_types tensor_types;
-    struct words tensor_formats;   /* "NAME:format[,format]" */
-    const char *calibration_cache; /* that TensorRT has written; NULL: `samples` */
+    struct words tensor_formats;     /* "NAME:format[,format]" */
+    struct words all_tensor_formats; /* of all inputs and outputs; in place of those */
+    const char *all_tensor_type;     /* the same for `tensor_types`; NULL: not given */
+    const char *calibration_cache;   /* that TensorRT has written; NULL: `samples` */
     enum tensorrt_calibration_algorithm calibration_algorithm;
     double calibration_quantile, regression_cutoff; /* of IInt8LegacyCalibrator */
     const struct tensorrt_samples *samples;         /* for int8 without a cache and QuantizeLinear nodes; may be NULL */
@@ -74,6 +76,7 @@ struct tensorrt_settings {
     struct tensorrt_profiles profiles;      /* an input of unknown size that none names gets that of `default_shapes` */
     struct tensorrt_profile default_shapes; /* of inputs that profiles do not name; only `optimum` is read */
     struct output_names outputs;            /* --trt-outputs; no names: the model's own */
+    struct words output_types;              /* --trt-outputs-by-type: types of layers */
     struct words excluded_outputs;
     struct words barriers; /* tensors that are outputs as well, so that nothing is fused across them */
     struct words onnx_flags;

@@ -32,6 +32,7 @@ struct engine_values {
     const char *load_tactics, *save_tactics;
     const char *save_layer_info;
     bool strongly_typed; /* types are those of the model: no lower precision */
+    bool uint8_dla;      /* TensorRT's parser takes uint8 and asymmetric quantization for DLA */
     bool decide_branches;
     const char *save_engine;
     struct words disabled_fusions, disabled_foldings; /* as given */

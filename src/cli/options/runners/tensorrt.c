@@ -77,6 +77,23 @@ static const struct option rows[] = {
         .help = "no reformatting of inputs and outputs"),
     ROW(tensorrt.tensor_formats, .names = {"--tensor-formats"}, .yields = true, .kind = OPTION_MANY,
         .value_name = "NAME:[FORMAT,...]", .help = "memory formats of inputs and outputs: x:[linear,chw4]"),
+    ROW(tensorrt.all_tensor_formats, .names = {"--all-tensor-formats"}, .yields = true, .kind = OPTION_MANY,
+        .value_name = "FORMAT", .help = "memory formats of all inputs and outputs, in place of --tensor-formats"),
+    ROW(tensorrt.all_tensor_type, .names = {"--all-tensor-dtypes", "--all-tensor-datatypes"}, .yields = true,
+        .kind = OPTION_ONE, .value_name = "TYPE",
+        .help = "data type of all inputs and outputs, in place of --tensor-dtypes (up to TensorRT 10)"),
+    ROW(tensorrt.output_types, .names = {"--trt-outputs-by-type"}, .yields = true, .kind = OPTION_MANY,
+        .value_name = "TYPE",
+        .help = "make the outputs of all layers of these types of TensorRT's the only outputs: CONVOLUTION ACTIVATION"),
+    ROW(uint8_dla, .names = {"--enable-uint8-asymmetric-quantization-dla"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "the same as --onnx-flags ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA"),
+    OPTION_WITHOUT_FIELD(.names = {"--decomposable-attentions"}, .yields = true, .kind = OPTION_FLAG,
+                         .refusal = "the layers of an attention cannot be marked as decomposable; an attention that is "
+                                    "written as MatMul and Softmax nodes is decomposed already",
+                         .topic = "parts-of-tensorrt"),
+    OPTION_WITHOUT_FIELD(.names = {"--dla-workspace-allocation-strategy"}, .yields = true, .kind = OPTION_ONE,
+                         .refusal = "it needs TensorRT 11.3, which is not supported; leave it out",
+                         .topic = "parts-of-tensorrt"),
     /* only for `convert` */
     TRT_ROW(OPTION_ONE, OPTION_TEXT, engine_capability, "--engine-capability", "standard, safety or dla_standalone"),
 };

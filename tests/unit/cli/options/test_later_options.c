@@ -8,13 +8,6 @@
 
 /* Options of Polygraphy 0.53 that are unknown here. */
 static const char *const unknown[] = {
-    "--trt-outputs-by-type",
-    "--decomposable-attentions",
-    "--all-tensor-dtypes",
-    "--all-tensor-datatypes",
-    "--all-tensor-formats",
-    "--enable-uint8-asymmetric-quantization-dla",
-    "--dla-workspace-allocation-strategy",
     "--visual",
     "--visual-port",
     "--save-visual",
