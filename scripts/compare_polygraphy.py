@@ -290,7 +290,6 @@ LACKING = [(re.compile(pattern), why) for pattern, why in (
     (r"--(load-runtime|mark-.*debug.*|onnx-flags|plugin.*|save-timing-cache|strongly-typed|tensor-(datatypes|dtypes|formats))$",
      "builds an engine: an option of convert, not of inspect"),
     (r"--(check-average|save-accuracy-results)$", "not yet"),
-    (r"--(visual|save-visual)$", "not yet"),
     (r"--lpips-threshold$", "needs the weights of a network; refused with a sentence"),
     (r"--visual-port$", "there is no server: the page is a file"),
 )]

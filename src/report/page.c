@@ -17,18 +17,21 @@ EMBED("report_page_css", "src/report/page/page.css");
 EMBED("report_elements_js", "src/report/page/elements.js");
 EMBED("report_tables_js", "src/report/page/tables.js");
 EMBED("report_graph_js", "src/report/page/graph.js");
+EMBED("report_dagre_js", "src/report/page/dagre.js");
+EMBED("report_model_js", "src/report/page/model.js");
 EMBED("report_curves_js", "src/report/page/curves.js");
 EMBED("report_page_js", "src/report/page/page.js");
 
 extern const char report_page_html[], report_page_css[], report_elements_js[], report_tables_js[], report_graph_js[],
-    report_curves_js[], report_page_js[];
+    report_dagre_js[], report_model_js[], report_curves_js[], report_page_js[];
 
 /* What page.html names "{{page.css}}". */
 static const struct {
     const char *name, *content;
 } parts[] = {
-    {"page.css", report_page_css}, {"elements.js", report_elements_js}, {"tables.js", report_tables_js},
-    {"graph.js", report_graph_js}, {"curves.js", report_curves_js},     {"page.js", report_page_js},
+    {"page.css", report_page_css},   {"elements.js", report_elements_js}, {"tables.js", report_tables_js},
+    {"graph.js", report_graph_js},   {"dagre.js", report_dagre_js},       {"model.js", report_model_js},
+    {"curves.js", report_curves_js}, {"page.js", report_page_js},
 };
 
 /* For the content of an element and for attributes in quotes. */

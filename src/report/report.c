@@ -42,6 +42,7 @@ struct report {
     struct json_writer sections[SECTION_COUNT]; /* begun arrays */
     size_t columns;                             /* of the table that was begun last; 0: there is none */
     struct report_network *network;
+    struct json_writer model; /* empty: there is none */
 };
 
 static void begin_section(struct json_writer *writer)
@@ -62,6 +63,9 @@ struct report *report_new(const char *title)
     for (size_t i = 0; i < SECTION_COUNT; i++)
         begin_section(&report->sections[i]);
     report->network = report_network_new();
+    json_writer_init(&report->model);
+    report->model.compact = true;
+    report->model.strict = true;
     return report;
 }
 
@@ -77,6 +81,7 @@ void report_free(struct report *report)
     for (size_t i = 0; i < SECTION_COUNT; i++)
         json_writer_release(&report->sections[i]);
     report_network_free(report->network);
+    json_writer_release(&report->model);
     free(report);
 }
 
@@ -201,6 +206,11 @@ void report_add_step(struct report *report, const struct report_step *step)
 }
 
 /* ---- The network ---- */
+
+struct json_writer *report_begin_model(struct report *report)
+{
+    return &report->model;
+}
 
 void report_add_network(struct report *report, struct model *model)
 {
@@ -441,6 +451,10 @@ static int write_document(struct report *report, struct json_writer *document, s
     for (size_t i = 0; i < SECTION_COUNT; i++)
         if (!report->sections[i].empty) /* a section without items is left out */
             end_section(document, section_names[i], &report->sections[i]);
+    if (report->model.text.size > 0) {
+        json_writer_key(document, "model");
+        json_writer_fragment(document, &report->model);
+    }
     rc = report_network_write(report->network, document, log, err);
     json_writer_end_object(document);
     return rc;

@@ -73,6 +73,10 @@ void report_add_step(struct report *report, const struct report_step *step);
 
 /* ---- The network ---- */
 
+/* Begins the member "model": the model as `inspect model --json` writes it, with its "path", which the page draws and
+ * lets its reader walk through. The caller writes one object. */
+struct json_writer *report_begin_model(struct report *report);
+
 /* The main graph, node by node, with what the model says of types and shapes. At most once. Tensors and layers that are
  * added, before or after, belong to it by the names of tensors and nodes. */
 void report_add_network(struct report *report, struct model *model);

@@ -156,7 +156,53 @@ def check_search(page):
     assert "outputs differ" in page.all(".candidate")[2].text, "the log of a candidate is not shown"
 
 
+def check_paint(page):
+    paint = page.driver.execute_script("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
+    assert paint < 2000, f"the first paint is after {paint} ms"
+
+
+def find_in_model(page, text):
+    field = page.all("#network .tools input")[0]
+    field.clear()
+    field.send_keys(text, Keys.ENTER)
+
+
+def press(page, text):
+    page.click(next(button for button in page.all("#network button") if button.text == text))
+
+
+def check_model(page):
+    """Groups and bodies open, a search opens what is around the node, and the command cuts out what is chosen."""
+    assert 0 < len(page.all(".frame .node")) <= 130, "too much is drawn at first, or nothing"
+    find_in_model(page, "block_77/layer_3/relu")
+    told = page.text(".details")
+    assert "block_77/layer_3/relu" in told and "Relu" in told, f"the node is not told of: {told}"
+    assert page.text(".details .command").startswith("polygraphy surgeon extract "), "the command is missing"
+    assert "block_77/layer_3" in page.text(".actions"), "its groups cannot be folded"
+    before = len(page.all(".frame .node"))
+    press(page, "fold block_77")
+    assert len(page.all(".frame .node")) < before, "the group does not fold"
+    press(page, "open the group")
+    assert len(page.all(".frame .node")) > 2, "the group does not open"
+    find_in_model(page, "decided")
+    press(page, "open then_branch")
+    assert "inside" in page.text(".frame") and "main graph" in page.text(".trail"), "the body does not open"
+    page.click(page.all(".frame .node")[0].find_element(By.CSS_SELECTOR, "rect"))
+    assert "cannot be cut out" in page.text(".details")
+    press(page, "main graph")
+    find_in_model(page, "weighted")
+    told = page.text(".details")
+    assert "1 … 3, mean 2" in told and "NaN" not in told, f"the statistics of the weight are not there: {told}"
+    field = page.all("#network .tools input")[1]
+    field.send_keys("MatMul")
+    dimmed, drawn = len(page.all(".frame .node.dimmed")), len(page.all(".frame .node"))
+    assert 0 < dimmed < drawn, f"{dimmed} of {drawn} boxes are dimmed"
+    field.clear()
+
+
 KINDS = {
+    "model": [check_paint, check_model],
+    "hostile-model": [],
     "inspect": [check_verdict, check_graph, check_tables],
     "results": [check_verdict, check_graph],
     "all": [check_verdict, check_graph, check_curves, check_search, check_tables],
@@ -180,7 +226,7 @@ def use_pages():
             for width in WIDTHS:
                 page.open(width)
                 try:
-                    if kind == "hostile":
+                    if kind.startswith("hostile"):
                         assert HOSTILE in page.text("h1"), "the name is not shown as it is"
                     for check in KINDS[kind]:
                         check(page)

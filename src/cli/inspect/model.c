@@ -18,6 +18,7 @@
 #include "onnx/edit/bounds.h"
 #include "cli/inspect/model_text.h"
 #include "cli/inspect/trt_engine.h"
+#include "cli/inspect/visual.h"
 #include "onnx/model/graph_view.h"
 
 struct inspect_model_settings {
@@ -31,6 +32,7 @@ struct inspect_model_settings {
     struct words show;
     bool list_unbounded;
     const char *layer_info, *profile; /* paths; NULL: not given */
+    struct visual_settings visual;
 };
 
 static const char *const details[] = {"layers", "attrs", "weights", NULL};
@@ -56,6 +58,11 @@ static const struct option options[] = {
         .extensions = "json",
         .help =
             "layer times of a TensorRT engine, written by trtexec --exportProfile; the slowest layers are shown first"),
+    ROW(visual.save, .names = {"--save-visual"}, .yields = true, .kind = OPTION_ONE, .value_name = "PATH",
+        .file = OPTION_WRITES, .extensions = "html",
+        .help = "write a page that draws the model: groups and bodies open, nodes show their attributes and weights"),
+    ROW(visual.show, .names = {"--visual"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "open this page in a browser; without --save-visual it is a temporary file"),
     OPTION_WITHOUT_FIELD(.names = {"--combine-tensor-info"}, .kind = OPTION_ONE,
                          .refusal = "files with TensorRT's tensor information are not supported; `polygraphy run "
                                     "--onnx-outputs mark all --json FILE` writes the ranges of all tensors",
@@ -392,10 +399,11 @@ static int refuse_report(const struct command_context *context, const struct ins
                          struct error *err)
 {
     const struct model_values *values = &own->file.model;
-    const char *option = parse_given(context->parse, "--report");
+    static const char *const options_of_pages[] = {"--report", "--report-data", "--save-visual", "--visual"};
+    const char *option = NULL;
 
-    if (option == NULL)
-        option = parse_given(context->parse, "--report-data");
+    for (size_t i = 0; option == NULL && i < ARRAY_LEN(options_of_pages); i++)
+        option = parse_given(context->parse, options_of_pages[i]);
     if (option == NULL)
         return 0;
     if (values->type != MODEL_ONNX || plan_is_tensorrt(values->path))
@@ -410,6 +418,7 @@ static int inspect_model_run(const struct command_context *context, const struct
                              struct error *err)
 {
     const struct model_values *values = &own->file.model;
+    struct visual_settings visual = own->visual;
     struct graph_text_settings settings;
     struct model *model;
     int rc = refuse_report(context, own, err);
@@ -437,6 +446,9 @@ static int inspect_model_run(const struct command_context *context, const struct
     rc = inspect_graph(context, own, model, err);
     if (rc == 0)
         rc = inspect_model_report(context, &own->report, own->file.model.path, model, err);
+    visual.ignore_external_data = settings.ignore_external_data;
+    if (rc == 0)
+        rc = inspect_model_visual(context, &visual, own->file.model.path, model, err);
     model_free(model);
     return rc;
 }
@@ -458,7 +470,8 @@ static const struct command_group groups[] = {
 
 /* The options that --help shows. */
 static const char *const essential[] = {
-    "--show", "--layer-info", "--profile", "--list-unbounded-dds", "--convert-to", "--json", "--report", "-v", NULL};
+    "--show",        "--layer-info", "--profile", "--list-unbounded-dds", "--convert-to", "--json", "--report",
+    "--save-visual", "-v",           NULL};
 
 const struct command cmd_inspect_model = {
     .name = "model",

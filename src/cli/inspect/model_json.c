@@ -1,14 +1,17 @@
 /* cli/inspect/model_json.c: see model_json.h. */
 #include "cli/inspect/model_json.h"
 
+#include <stdlib.h>
+
 #include "cli/tensor_json.h"
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
+#include "tensor/statistics/statistics.h"
 
 struct description {
-    struct json_writer json;
+    struct json_writer *json;
     const struct graph_text_settings *settings;
 };
 
@@ -19,20 +22,35 @@ static int write_graph(struct description *to, const struct graph_view *view, st
 static void write_values(struct description *to, const struct graph_view *view, const char *key,
                          const struct value_list *values)
 {
-    json_writer_begin_array_member(&to->json, key);
+    json_writer_begin_array_member(to->json, key);
     for (size_t i = 0; i < values->count; i++) {
         struct value_type type;
 
         graph_view_describe(view, values->items[i], &type);
-        json_writer_begin_object(&to->json);
-        json_writer_add_text(&to->json, "name", view->graph->values.items[values->items[i]].name);
-        tensor_json_value_type(&to->json, &type);
-        json_writer_end_object(&to->json);
+        json_writer_begin_object(to->json);
+        json_writer_add_text(to->json, "name", view->graph->values.items[values->items[i]].name);
+        tensor_json_value_type(to->json, &type);
+        json_writer_end_object(to->json);
     }
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
 }
 
-/* Writes type, shape and, if requested, values of a TensorProto or SparseTensorProto. */
+/* Nothing for an empty tensor, and for types without arithmetic. */
+static void write_statistics(struct description *to, const struct tensor *tensor)
+{
+    struct statistics statistics;
+
+    if (tensor_elements(tensor) == 0 || statistics_compute(tensor, &statistics, NULL) < 0)
+        return;
+    json_writer_begin_object_member(to->json, "statistics");
+    json_writer_add_number(to->json, "minimum", statistics.minimum);
+    json_writer_add_number(to->json, "maximum", statistics.maximum);
+    json_writer_add_number(to->json, "mean", statistics.mean);
+    json_writer_add_number(to->json, "deviation", statistics.standard_deviation);
+    json_writer_end_object(to->json);
+}
+
+/* Writes type, shape and, if requested, values or statistics of a TensorProto or SparseTensorProto. */
 static int write_constant(struct description *to, const struct graph_view *view, const struct initializer *constant,
                           struct error *err)
 {
@@ -42,14 +60,17 @@ static int write_constant(struct description *to, const struct graph_view *view,
     int rc;
 
     graph_view_initializer_type(constant, &type);
-    tensor_json_value_type(&to->json, &type);
-    if (!to->settings->weights || constant->sparse ||
+    tensor_json_value_type(to->json, &type);
+    if ((!to->settings->weights && !to->settings->statistics) || constant->sparse ||
         (to->settings->ignore_external_data && external_tensor_location(constant->message, &file)))
         return 0;
     rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
         return rc;
-    tensor_json_values(&to->json, &tensor);
+    if (to->settings->weights)
+        tensor_json_values(to->json, &tensor);
+    if (to->settings->statistics)
+        write_statistics(to, &tensor);
     tensor_release(&tensor);
     return 0;
 }
@@ -59,16 +80,16 @@ static int write_initializers(struct description *to, const struct graph_view *v
     const struct model *model = view->graph;
     int rc = 0;
 
-    json_writer_begin_array_member(&to->json, "initializers");
+    json_writer_begin_array_member(to->json, "initializers");
     for (size_t i = 0; i < model->initializers.count && rc == 0; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
 
-        json_writer_begin_object(&to->json);
-        json_writer_add_text(&to->json, "name", model->values.items[initializer->value].name);
+        json_writer_begin_object(to->json);
+        json_writer_add_text(to->json, "name", model->values.items[initializer->value].name);
         rc = write_constant(to, view, initializer, err);
-        json_writer_end_object(&to->json);
+        json_writer_end_object(to->json);
     }
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
     return rc;
 }
 
@@ -81,14 +102,14 @@ static void write_number_list(struct description *to, const struct attribute *at
     float number;
     struct span bytes;
 
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array(to->json);
     while (attribute->type == ATTRIBUTE_MANY_FLOATS && attribute_next_float(&walk, &number))
-        json_writer_number(&to->json, (double)number);
+        json_writer_number(to->json, (double)number);
     while (attribute->type == ATTRIBUTE_MANY_INTEGERS && attribute_next_integer(&walk, &integer))
-        json_writer_integer(&to->json, integer);
+        json_writer_integer(to->json, integer);
     while (attribute->type == ATTRIBUTE_MANY_STRINGS && attribute_next_bytes(&walk, &bytes))
-        json_writer_text(&to->json, span_text(bytes));
-    json_writer_end_array(&to->json);
+        json_writer_text(to->json, span_text(bytes));
+    json_writer_end_array(to->json);
 }
 
 static int write_body(struct description *to, const struct graph_view *view, struct span body, struct error *err)
@@ -98,9 +119,9 @@ static int write_body(struct description *to, const struct graph_view *view, str
 
     if (rc < 0)
         return rc;
-    json_writer_begin_object(&to->json);
+    json_writer_begin_object(to->json);
     rc = write_graph(to, &inner, err);
-    json_writer_end_object(&to->json);
+    json_writer_end_object(to->json);
     graph_view_close(&inner);
     return rc;
 }
@@ -112,10 +133,10 @@ static int write_bodies(struct description *to, const struct graph_view *view, c
     struct span body;
     int rc = 0;
 
-    json_writer_begin_array(&to->json);
+    json_writer_begin_array(to->json);
     while (rc == 0 && attribute_next_bytes(&walk, &body))
         rc = write_body(to, view, body, err);
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
     return rc;
 }
 
@@ -127,18 +148,18 @@ static int write_attribute_value(struct description *to, const struct graph_view
 
     switch (attribute->type) {
     case ATTRIBUTE_ONE_FLOAT:
-        json_writer_number(&to->json, (double)attribute->number);
+        json_writer_number(to->json, (double)attribute->number);
         break;
     case ATTRIBUTE_ONE_INTEGER:
-        json_writer_integer(&to->json, attribute->integer);
+        json_writer_integer(to->json, attribute->integer);
         break;
     case ATTRIBUTE_ONE_STRING:
-        json_writer_text(&to->json, span_text(attribute->bytes));
+        json_writer_text(to->json, span_text(attribute->bytes));
         break;
     case ATTRIBUTE_ONE_TENSOR:
-        json_writer_begin_object(&to->json);
+        json_writer_begin_object(to->json);
         rc = write_constant(to, view, &constant, err);
-        json_writer_end_object(&to->json);
+        json_writer_end_object(to->json);
         break;
     case ATTRIBUTE_ONE_GRAPH:
         return write_body(to, view, attribute->bytes, err);
@@ -155,7 +176,7 @@ static int write_attribute_value(struct description *to, const struct graph_view
     case ATTRIBUTE_MANY_SPARSE_TENSORS:
     case ATTRIBUTE_ONE_TYPE:
     case ATTRIBUTE_MANY_TYPES:
-        json_writer_null(&to->json);
+        json_writer_null(to->json);
         break;
     }
     return rc;
@@ -167,12 +188,12 @@ static int write_attribute(struct description *to, const struct graph_view *view
     struct attribute attribute;
 
     attribute_read(message, &attribute);
-    json_writer_key_text(&to->json, attribute.name);
+    json_writer_key_text(to->json, attribute.name);
     if (attribute.reference.size == 0)
         return write_attribute_value(to, view, &attribute, err);
-    json_writer_begin_object(&to->json);
-    json_writer_add_text(&to->json, "reference", attribute.reference);
-    json_writer_end_object(&to->json);
+    json_writer_begin_object(to->json);
+    json_writer_add_text(to->json, "reference", attribute.reference);
+    json_writer_end_object(to->json);
     return 0;
 }
 
@@ -181,16 +202,16 @@ static int write_attribute(struct description *to, const struct graph_view *view
 /* Names; null for omitted ones. */
 static void write_edges(struct description *to, const struct model *model, const char *key, struct edge_range edges)
 {
-    json_writer_begin_array_member(&to->json, key);
+    json_writer_begin_array_member(to->json, key);
     for (size_t i = 0; i < edges.count; i++) {
         uint32_t value = model_edge(model, edges, i);
 
         if (value == VALUE_NONE)
-            json_writer_null(&to->json);
+            json_writer_null(to->json);
         else
-            json_writer_text(&to->json, model->values.items[value].name);
+            json_writer_text(to->json, model->values.items[value].name);
     }
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
 }
 
 static int write_node(struct description *to, const struct graph_view *view, const struct node *node, struct error *err)
@@ -199,19 +220,31 @@ static int write_node(struct description *to, const struct graph_view *view, con
     struct wire_field field;
     int rc = 0;
 
-    json_writer_begin_object(&to->json);
-    json_writer_add_text(&to->json, "name", node->name);
-    json_writer_add_text(&to->json, "op", node->op_type);
-    json_writer_add_text(&to->json, "domain", node->domain);
+    json_writer_begin_object(to->json);
+    json_writer_add_text(to->json, "name", node->name);
+    json_writer_add_text(to->json, "op", node->op_type);
+    json_writer_add_text(to->json, "domain", node->domain);
     write_edges(to, view->graph, "inputs", node->inputs);
     write_edges(to, view->graph, "outputs", node->outputs);
-    json_writer_begin_object_member(&to->json, "attributes");
+    json_writer_begin_object_member(to->json, "attributes");
     while (rc == 0 && wire_next(&reader, &field))
         if (field.number == NODE_ATTRIBUTE && field.type == WIRE_BYTES)
             rc = write_attribute(to, view, field.bytes, err);
-    json_writer_end_object(&to->json);
-    json_writer_end_object(&to->json);
+    json_writer_end_object(to->json);
+    json_writer_end_object(to->json);
     return rc;
+}
+
+/* The tensors of nodes whose types are known. */
+static void write_inner_types(struct description *to, const struct graph_view *view)
+{
+    struct value_list known = {0};
+
+    for (uint32_t i = 0; i < view->graph->values.count; i++)
+        if (view->graph->values.items[i].producer != NODE_NONE && view->graph->values.items[i].info.size > 0)
+            value_list_add(&known, i);
+    write_values(to, view, "tensors", &known);
+    free(known.items);
 }
 
 /* Writes the members of a graph into the current object. */
@@ -220,14 +253,16 @@ static int write_graph(struct description *to, const struct graph_view *view, st
     const struct model *model = view->graph;
     int rc;
 
-    json_writer_add_text(&to->json, "name", model->graph_name);
+    json_writer_add_text(to->json, "name", model->graph_name);
     write_values(to, view, "inputs", &model->inputs);
     write_values(to, view, "outputs", &model->outputs);
     rc = write_initializers(to, view, err);
-    json_writer_begin_array_member(&to->json, "nodes");
+    if (to->settings->statistics)
+        write_inner_types(to, view);
+    json_writer_begin_array_member(to->json, "nodes");
     for (size_t i = 0; i < model->nodes.count && rc == 0; i++)
         rc = write_node(to, view, &model->nodes.items[i], err);
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
     return rc;
 }
 
@@ -247,56 +282,68 @@ static int write_functions_among(struct description *to, const struct graph_view
         if (rc < 0)
             break;
         function.view.graph->graph_name = function.name;
-        json_writer_begin_object(&to->json);
-        json_writer_add_text(&to->json, "domain", function.domain);
+        json_writer_begin_object(to->json);
+        json_writer_add_text(to->json, "domain", function.domain);
         rc = write_graph(to, &function.view, err);
-        json_writer_end_object(&to->json);
+        json_writer_end_object(to->json);
         graph_view_close(&function.view);
     }
     return rc;
 }
 
-static int write_onnx_model(struct description *to, struct model *model, const struct value_list *unbounded,
-                            struct error *err)
+/* `path` and `unbounded` may be NULL: not written. */
+static int write_onnx_model(struct description *to, struct model *model, const char *path,
+                            const struct value_list *unbounded, struct error *err)
 {
     struct graph_view view = graph_view_of(model);
     int rc;
 
-    json_writer_begin_object(&to->json);
-    json_writer_add_integer(&to->json, "ir_version", model->ir_version);
-    json_writer_begin_object_member(&to->json, "opsets");
+    json_writer_begin_object(to->json);
+    if (path != NULL)
+        json_writer_add_string(to->json, "path", path);
+    json_writer_add_integer(to->json, "ir_version", model->ir_version);
+    json_writer_begin_object_member(to->json, "opsets");
     for (size_t i = 0; i < model->opsets.count; i++) {
-        json_writer_key_text(&to->json, model->opsets.items[i].domain);
-        json_writer_integer(&to->json, model->opsets.items[i].version);
+        json_writer_key_text(to->json, model->opsets.items[i].domain);
+        json_writer_integer(to->json, model->opsets.items[i].version);
     }
-    json_writer_end_object(&to->json);
+    json_writer_end_object(to->json);
     rc = write_graph(to, &view, err);
-    json_writer_begin_array_member(&to->json, "functions");
+    json_writer_begin_array_member(to->json, "functions");
     if (rc == 0)
         rc = write_functions_among(to, &view, &model->fields_before_graph, err);
     if (rc == 0)
         rc = write_functions_among(to, &view, &model->fields_after_graph, err);
-    json_writer_end_array(&to->json);
+    json_writer_end_array(to->json);
     if (unbounded != NULL) {
-        json_writer_begin_array_member(&to->json, "unbounded_dds");
+        json_writer_begin_array_member(to->json, "unbounded_dds");
         for (size_t i = 0; i < unbounded->count; i++)
-            json_writer_text(&to->json, model->values.items[unbounded->items[i]].name);
-        json_writer_end_array(&to->json);
+            json_writer_text(to->json, model->values.items[unbounded->items[i]].name);
+        json_writer_end_array(to->json);
     }
-    json_writer_end_object(&to->json);
+    json_writer_end_object(to->json);
     return rc;
+}
+
+int inspect_model_write(struct model *model, const struct graph_text_settings *settings, const char *path,
+                        struct json_writer *json, struct error *err)
+{
+    struct description to = {.json = json, .settings = settings};
+
+    return write_onnx_model(&to, model, path, NULL, err);
 }
 
 int inspect_model_save(struct model *model, const struct graph_text_settings *settings,
                        const struct value_list *unbounded, const char *path, struct error *err)
 {
-    struct description to = {.settings = settings};
-    int rc = json_writer_open(&to.json, path, err);
+    struct json_writer json;
+    struct description to = {.json = &json, .settings = settings};
+    int rc = json_writer_open(&json, path, err);
 
     if (rc == 0)
-        rc = write_onnx_model(&to, model, unbounded, err);
+        rc = write_onnx_model(&to, model, NULL, unbounded, err);
     if (rc == 0)
-        rc = json_writer_commit(&to.json, FILE_DURABLE, err);
-    json_writer_release(&to.json);
+        rc = json_writer_commit(&json, FILE_DURABLE, err);
+    json_writer_release(&json);
     return rc;
 }

@@ -10,6 +10,7 @@ struct graph_text_settings {
     bool layers;               /* nodes with their inputs and outputs */
     bool attributes;           /* attributes of nodes, with bodies; only with `layers` */
     bool weights;              /* values of initializers and of tensors in attributes */
+    bool statistics;           /* of weights, and types of inner tensors; only as JSON */
     bool ignore_external_data; /* show only the file name of external weights */
 };
 

@@ -246,14 +246,14 @@ void json_writer_integers(struct json_writer *writer, const int64_t *values, siz
 void json_writer_number(struct json_writer *writer, double value)
 {
     char buffer[NUMBER_TEXT_SIZE];
+    const char *word = isnan(value) ? "NaN" : !isinf(value) ? NULL : value > 0 ? "Infinity" : "-Infinity";
 
+    if (word != NULL && writer->strict) {
+        json_writer_string(writer, word);
+        return;
+    }
     begin_item(writer);
-    if (isnan(value))
-        string_add(&writer->text, "NaN");
-    else if (isinf(value))
-        string_add(&writer->text, value > 0 ? "Infinity" : "-Infinity");
-    else
-        string_add(&writer->text, number_to_text(value, buffer));
+    string_add(&writer->text, word != NULL ? word : number_to_text(value, buffer));
 }
 
 void json_writer_boolean(struct json_writer *writer, bool value)

@@ -22,6 +22,7 @@ struct json_writer {
     struct file_writer file;
     bool has_file;
     bool compact;     /* all in one line; set before the first value */
+    bool strict;      /* NaN and infinities are strings: JSON has no such numbers */
     unsigned depth;   /* open objects and arrays */
     bool empty;       /* the innermost of them has no members yet */
     bool after_key;   /* the next value belongs to a member's name */

@@ -56,12 +56,34 @@ function severity(tensor) {
 
 // ---- What is known of one node ----
 
+function statisticsText(statistics) {
+    return statistics ? `${range(statistics)}, mean ${digits(statistics.mean)}, std-dev ${digits(statistics.deviation)}` : "";
+}
+
+// A value of an attribute; bodies are opened, not told.
+function attributeText(value) {
+    if (value === null)
+        return "";
+    if (value.reference)
+        return `that of the function's ${value.reference}`;
+    if (value.dtype)
+        return `${value.dtype} (${(value.shape ?? []).join(", ")})`;
+    return Array.isArray(value) ? `[${value.join(", ")}]` : typeof value === "number" ? digits(value, 8) : String(value);
+}
+
+function attributeList(node) {
+    const facts = Object.entries(node.attributes ?? {}).filter(([, value]) => ![value].flat().some((item) => item?.nodes));
+    return facts.length === 0 ? null : make("dl", { class: "attributes" },
+        ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, attributeText(value))]));
+}
+
 // A tensor of the node: what the model says of it, then what the two results have.
 function describeTensor(network, number, role) {
     const tensor = network.tensors[number];
     const result = network.results.get(tensor.name) ?? {};
     const type = [result.shape ?? tensor.shape, result.type ?? tensor.type].filter((part) => part).join(" ");
     const facts = [
+        ["values", statisticsText(tensor.statistics)],
         ["reference", range(result.reference)],
         ["suspect", [range(result.suspect), result.precision ? `in ${result.precision}` : ""].filter((part) => part).join(", ")],
         ["largest error", [result.absolute_error === undefined ? "" : `${digits(result.absolute_error)} absolute`,
@@ -102,6 +124,7 @@ function describeNode(network, number) {
         make("p", {}, make("b", {}, node.operator), node.domain ? ` of ${node.domain}` : "", `, node ${number}`,
             network.isCulprit.has(number) ? ", the culprit" : ""),
         ...firstBad(network, node),
+        attributeList(node),
         layer ? layerLine(layer) : null,
         ...tensors,
     ].filter((part) => part !== null);
@@ -208,7 +231,7 @@ class Drawing {
         const layer = single ? this.network.layerOf.get(box.nodes[0]) : undefined;
         const { state, share } = this.network.judge(box.nodes);
         const culprit = box.nodes.some((number) => this.network.isCulprit.has(number));
-        const name = single ? node.name : scopeOf(this.network, box.nodes);
+        const name = box.label ?? (single ? node.name : scopeOf(this.network, box.nodes));
         const operators = [...new Set(box.nodes.map((number) => this.network.nodes[number].operator))];
         const above = name.startsWith("nodes ") ? operators.join(", ") : single ? node.operator :
             count(box.nodes.length, "node", "nodes");
@@ -226,20 +249,20 @@ class Drawing {
         drawn("text", { class: "mark", x: x + box.width - 8, y: y + 16 }, marks),
         drawn("text", { class: "label", x: x + 8, y: y + 30 }, endOf(name, box.width - 12)));
         group.style.setProperty("--share", `${Math.round(12 + share * 43)}%`);
-        group.addEventListener("click", () => this.choose(i));
+        group.addEventListener("click", (event) => this.choose(i, null, event));
         group.addEventListener("keydown", (event) => this.key(event, i));
         this.groups[i] = group;
         return group;
     }
 
     // Marks the box and tells what is in it.
-    choose(i, number = null) {
+    choose(i, number = null, event = null) {
         this.groups[this.chosen ?? 0].setAttribute("tabindex", "-1");
         this.groups[this.chosen ?? 0].classList.remove("chosen");
         this.chosen = i;
         this.groups[i].setAttribute("tabindex", "0");
         this.groups[i].classList.add("chosen");
-        this.onChoose(number !== null ? [number] : this.layout.boxes[i].nodes);
+        this.onChoose(number !== null ? [number] : this.layout.boxes[i].nodes, event);
     }
 
     // Scrolls the frame, not the page.
@@ -312,11 +335,11 @@ function legend(network) {
     return make("p", { class: "legend" }, ...entries);
 }
 
-// A field that goes to the nodes whose names or operators hold what is typed; Enter to the next one.
-function finder(network, choose) {
+// A field that goes to the nodes whose names or operators hold what is typed; Enter to the next one, with `next` if given.
+function finder(network, choose, next = choose) {
     const field = make("input", { type: "search", placeholder: "find a node", "aria-label": "find a node" });
     let last = -1;
-    const find = (from) => {
+    const find = (from, act) => {
         const wanted = field.value.toLowerCase();
         const matches = (node) => `${node.name} ${node.operator}`.toLowerCase().includes(wanted);
         if (wanted === "")
@@ -325,12 +348,12 @@ function finder(network, choose) {
         if (last < 0)
             last = network.nodes.findIndex(matches);
         if (last >= 0)
-            choose(last);
+            act(last);
     };
-    field.addEventListener("input", () => find(-1));
+    field.addEventListener("input", () => find(-1, choose));
     field.addEventListener("keydown", (event) => {
         if (event.key === "Enter")
-            find(last);
+            find(last, next);
     });
     return field;
 }

@@ -128,6 +128,8 @@ function addNavigation() {
 function addAll() {
     let choose = () => {};
     addVerdict();
+    if (report.model)
+        new ModelView(report);
     addOrigin();
     if (report.network)
         choose = addNetwork(report);

@@ -66,6 +66,8 @@ static const char *const new_options[] = {
     "--dla-workspace-allocation-strategy",
     "--check-average",
     "--save-accuracy-results",
+    "--save-visual",
+    "--visual",
     "--onnx-outputs-by-type",
     "--outputs-by-type",
     "--psnr-threshold",

@@ -1,0 +1,74 @@
+/* cli/inspect/visual.c: see visual.h. */
+#include "cli/inspect/visual.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/inspect/model_json.h"
+#include "cli/options/groups.h"
+
+extern char **environ;
+
+static int choose_temporary_page(struct string_builder *ret, struct error *err)
+{
+    const char *folder = getenv("TMPDIR");
+
+    string_add_format(ret, "%s/polygraphy-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    if (mkdtemp(ret->data) == NULL)
+        return error_set(err, ERR_IO, "cannot create the folder '%s': %s; pass --save-visual FILE", ret->data,
+                         strerror(errno));
+    string_add(ret, "/model.html");
+    return 0;
+}
+
+/* Where there is no desktop, or no browser, the path in the log is enough. */
+static void open_browser(const char *page)
+{
+    const char *words[] = {"xdg-open", page, NULL};
+    pid_t child;
+
+    if (getenv("DISPLAY") != NULL || getenv("WAYLAND_DISPLAY") != NULL)
+        (void)posix_spawnp(&child, words[0], NULL, NULL, (char **)words, environ);
+}
+
+static int write_visual_page(const struct command_context *context, const struct visual_settings *settings,
+                             const char *model_path, struct model *model, const char *page, struct error *err)
+{
+    const struct graph_text_settings details = {.statistics = true,
+                                                .ignore_external_data = settings->ignore_external_data};
+    const struct report_values values = {.files.page = page};
+    SCOPED_STRING(title);
+    struct report *report;
+    int rc;
+
+    string_add_format(&title, "inspect model %s", model_path);
+    report = report_begin_always(context, title.data);
+    report_set_verdict(report, REPORT_UNKNOWN, TEXT_FORMAT, TEXT_ARGS(model->graph_name));
+    rc = inspect_model_write(model, &details, model_path, report_begin_model(report), err);
+    if (rc < 0) {
+        report_free(report);
+        return rc;
+    }
+    return report_finish(context, &values, report, err);
+}
+
+int inspect_model_visual(const struct command_context *context, const struct visual_settings *settings,
+                         const char *model_path, struct model *model, struct error *err)
+{
+    SCOPED_STRING(temporary);
+    int rc = 0;
+
+    if (settings->save == NULL && !settings->show)
+        return 0;
+    if (settings->save == NULL)
+        rc = choose_temporary_page(&temporary, err);
+    if (rc == 0)
+        rc = write_visual_page(context, settings, model_path, model,
+                               settings->save != NULL ? settings->save : temporary.data, err);
+    if (rc == 0 && settings->show)
+        open_browser(settings->save != NULL ? settings->save : temporary.data);
+    return rc;
+}
