@@ -104,7 +104,7 @@ examples: all $(example_plugins) ## build the example plug-ins
 faults: all $(example_plugins) ## look for the causes of the faults of examples/faults, and say which were found
 	@BUILD='$(BUILD)' examples/faults/run.py -o $(BUILD)/faults
 
-bench: all $(benches) $(BUILD)/tests/make_chain ## measure
+bench: all $(benches) $(tensorrt) $(BUILD)/tests/make_chain ## measure
 	@bench/run.sh $(BUILD)
 
 # OLD is the program of another tree: `git worktree add FOLDER COMMIT && make -C FOLDER` builds it.

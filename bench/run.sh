@@ -269,6 +269,25 @@ absolute "what to check next, 16 jobs, 10,000 nodes" us "$ours" 50
 
 runner_case
 
+# 100 inferences with 1 MB in and 1 MB out, by the library that stands in for TensorRT's, which computes nothing but Relu.
+tensorrt_case()
+{
+    local library=$build/tests/tensorrt/10.16 ours workers
+    /usr/bin/python3 - "$folder/relu.onnx" <<'EOF' || return 0
+import sys
+from onnx import helper, save
+shape = [1, 262144]
+values = [helper.make_tensor_value_info(name, 1, shape) for name in "xy"]
+graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", values[:1], values[1:])
+save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), sys.argv[1])
+EOF
+    read -r ours workers <<<"$(POLYGRAPHY_TENSORRT=$library LD_LIBRARY_PATH=$library \
+        "$tools/tensorrt_calls" "$folder/relu.onnx" 262144 100)"
+    absolute "TensorRT: an inference besides the library's time" ms "$(milliseconds "$ours")" 1
+    absolute "TensorRT: processes for 100 inferences" "" "$workers" 1
+}
+tensorrt_case
+
 models=()
 for model in light_squeezenet light_resnet50 light_densenet121; do
     if [ -f "$POLYGRAPHY_TEST_MODELS/onnx_light/$model.onnx" ]; then

@@ -440,7 +440,7 @@ END
         TENSORRT_STAND_IN_FAULTS=endless-build env --default-signal=INT polygraphy convert "$models/identity.onnx" -o x.engine \
             >log 2>&1 3>&- &
         program=$!
-        while [ ! -s record ] && kill -0 $program; do sleep 0.05; done
+        while ! grep -qs endless record && kill -0 $program; do sleep 0.05; done
         kill -INT $program
         run wait $program
         [ "$status" -ne 0 ]
@@ -512,6 +512,23 @@ END
     POLYGRAPHY_TRT=builtin run polygraphy inspect capability refused.onnx
     [ "$status" -eq 0 ]
     logged '^\[I\] Nodes that the built-in engine does not support:$'
+}
+
+@test "a truncated engine, and shapes that do not fit a profile, are named" {
+    use_release 10.16
+    make_model empty_tensor
+    polygraphy convert "$models/identity.onnx" -o whole.engine
+    head -c 40 whole.engine >part.engine
+    run polygraphy run part.engine --trt
+    [ "$status" -ne 0 ]
+    logged "\[!\] TensorRT does not load the engine, which is of the library's release, so it may be truncated or damaged: "
+    run polygraphy run empty_tensor.onnx --trt --trt-min-shapes x:[3,3] --trt-opt-shapes x:[2,3] --trt-max-shapes x:[4,3]
+    [ "$status" -ne 0 ]
+    logged "\[!\] input 'x': the minimum shape \(3, 3\) exceeds the optimum shape \(2, 3\)"
+    run polygraphy run empty_tensor.onnx --trt --trt-min-shapes x:[1,3] --trt-opt-shapes x:[2,3] --trt-max-shapes x:[4,3] \
+        --input-shapes x:[9,3]
+    [ "$status" -ne 0 ]
+    logged "\[!\] the shape \(9, 3\) of the input 'x' does not fit the engine's profile"
 }
 
 @test "int8 is calibrated with data up to TensorRT 10, and the cache is written and read" {

@@ -165,6 +165,7 @@ void write_calibration(const struct stand_in_config *config, const struct calibr
 
 /* ---- record.c ---- */
 
+void record_line(const char *line);
 void record_build(const struct stand_in_network *network, const struct stand_in_config *config);
 
 /* ---- plan.c ---- */

@@ -116,6 +116,17 @@ static void record_network(FILE *file, const struct stand_in_network *network)
         fprintf(file, "debug unfused\n");
 }
 
+void record_line(const char *line)
+{
+    const char *path = getenv("TENSORRT_STAND_IN_RECORD");
+    FILE *file = path != NULL ? fopen(path, "a") : NULL;
+
+    if (file == NULL)
+        return;
+    fprintf(file, "%s\n", line);
+    fclose(file);
+}
+
 void record_build(const struct stand_in_network *network, const struct stand_in_config *config)
 {
     const char *path = getenv("TENSORRT_STAND_IN_RECORD");

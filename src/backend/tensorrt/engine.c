@@ -278,6 +278,8 @@ static int refuse_plan(const struct tensorrt *trt, struct span plan, struct erro
                           ": it was built by TensorRT%s %u.%u.%u, and the library is %s (install that release, or "
                           "build with --version-compatible)",
                           built.is_rtx ? "-RTX" : "", built.major, built.minor, built.patch, name.data);
+    else
+        string_add(&what, ", which is of the library's release, so it may be truncated or damaged");
     return tensorrt_failure(err, what.data);
 }
 
@@ -351,6 +353,19 @@ void tensorrt_engine_release(struct tensorrt_engine *engine)
 
 /* ---- Running ---- */
 
+static int refuse_shape(const char *name, const struct shape *shape, struct error *err)
+{
+    SCOPED_STRING(what);
+
+    string_add(&what, "the shape ");
+    shape_to_text(shape, &what);
+    string_add_format(&what,
+                      " of the input '%s' does not fit the engine's profile (--trt-min-shapes and --trt-max-shapes of "
+                      "the build)",
+                      name);
+    return tensorrt_failure(err, what.data);
+}
+
 static int set_input(struct tensorrt_engine *engine, struct tensorrt_tensor *input, const struct tensor *given,
                      struct error *err)
 {
@@ -364,7 +379,7 @@ static int set_input(struct tensorrt_engine *engine, struct tensorrt_tensor *inp
     if (!shape_is_static(&input->io.shape) &&
         (!tensorrt_dims_set(&tensor->shape, &dims) ||
          !TENSORRT_CALL(VExecutionContext, setInputShape, engine->context, name, &dims)))
-        return tensorrt_failure(err, "TensorRT does not take the shape of an input");
+        return refuse_shape(name, &tensor->shape, err);
     if (input->is_host)
         return TENSORRT_CALL(VExecutionContext, setTensorAddress, engine->context, name,
                              (void *)(uintptr_t)tensor->data)

@@ -68,11 +68,31 @@ static int check_shape(const struct profile_input *input, const struct shape *sh
     return error_set(err, ERR_INVALID, "%s; -1 stands for any size", text.data);
 }
 
+static int check_order(const char *name, const char *lower, const struct shape *a, const char *upper,
+                       const struct shape *b, struct error *err)
+{
+    bool fits = a->rank == b->rank;
+    SCOPED_STRING(text);
+
+    for (size_t i = 0; fits && i < a->rank; i++)
+        fits = a->dims[i] <= b->dims[i];
+    if (fits)
+        return 0;
+    string_add_format(&text, "input '%s': the %s shape ", name, lower);
+    shape_to_text(a, &text);
+    string_add_format(&text, " exceeds the %s shape ", upper);
+    shape_to_text(b, &text);
+    return error_set(err, ERR_INVALID, "%s", text.data);
+}
+
 static int check_shapes(const struct profile_input *input, const struct tensorrt_shapes *shapes, struct error *err)
 {
     if (check_shape(input, &shapes->minimum, err) < 0 || check_shape(input, &shapes->optimum, err) < 0)
         return err->code;
-    return check_shape(input, &shapes->maximum, err);
+    if (check_shape(input, &shapes->maximum, err) < 0 ||
+        check_order(input->name, "minimum", &shapes->minimum, "optimum", &shapes->optimum, err) < 0)
+        return err->code;
+    return check_order(input->name, "optimum", &shapes->optimum, "maximum", &shapes->maximum, err);
 }
 
 static int check_profile(const struct tensorrt_network *network, const struct tensorrt_profile *profile,

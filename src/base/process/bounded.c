@@ -508,7 +508,7 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
 }
 
 /* Seconds that the copy has to end its work; less than INTERRUPT_GRACE_MILLISECONDS. */
-#define CANCELLATION_SECONDS 1.0
+#define CANCELLATION_SECONDS 1.5
 
 bool bounded_process_is_cancelled(int answer_to)
 {

@@ -77,7 +77,7 @@ struct bounded_question {
     size_t count;
     struct bounds bounds;
     void *note_data;         /* first argument of the work's note() */
-    bool is_cancelled_first; /* on an interruption: bounded_process_is_cancelled() in the copy, and a second to end */
+    bool is_cancelled_first; /* on an interruption: bounded_process_is_cancelled() in the copy, and time to end */
     const struct bounded_files *files; /* the other side gets descriptors of its own; NULL: none */
 };
 
