@@ -17,6 +17,7 @@ void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, cons
     enum log_level log_level = lint_rules[rule].level == LINT_EXCEPTION ? LOG_ERROR : LOG_WARNING;
     const char *label = node != NODE_NONE ? lint->labels[node] : NULL;
     SCOPED_STRING(message);
+    SCOPED_STRING(what);
     va_list args;
 
     va_start(args, format);
@@ -24,10 +25,12 @@ void lint_add(struct lint *lint, enum lint_rule_number rule, uint32_t node, cons
     va_end(args);
     lint_report_add(lint->report, &lint_rules[rule], label, (struct text){message.data, message.size});
     if (label != NULL)
-        log_message(lint->log, log_level, "LINT | Name: %s, Op: " TEXT_FORMAT " | %s", label,
-                    TEXT_ARGS(lint->model->nodes.items[node].op_type), message.data);
-    else
-        log_message(lint->log, log_level, "LINT | %s", message.data);
+        string_add_format(&what, "Op: " TEXT_FORMAT " | ", TEXT_ARGS(lint->model->nodes.items[node].op_type));
+    string_add(&what, message.data);
+    if (!lint_groups_add(&lint->groups, &lint->model->arena, rule, (struct text){what.data, what.size}, log_level))
+        log_level = LOG_VERBOSE;
+    log_message(lint->log, log_level, "LINT | %s%s%s%s", label != NULL ? "Name: " : "", label != NULL ? label : "",
+                label != NULL ? ", " : "", what.data);
 }
 
 void lint_add_passing(struct lint *lint, uint32_t node)
@@ -287,7 +290,7 @@ static int run_on(struct lint *lint, struct tensor_list *feed, bool in_order, st
     return 0;
 }
 
-int lint_run(struct lint *lint, struct error *err)
+static int run_checks(struct lint *lint, struct error *err)
 {
     struct tensor_list feed SCOPED(tensor_list_release) = {0};
     struct error why = {0};
@@ -316,5 +319,14 @@ int lint_run(struct lint *lint, struct error *err)
     } else if (rc == 0) {
         rc = run_on(lint, &feed, in_order, err);
     }
+    return rc;
+}
+
+int lint_run(struct lint *lint, struct error *err)
+{
+    int rc = run_checks(lint, err);
+
+    lint_groups_log_rest(&lint->groups, lint->log);
+    lint_groups_release(&lint->groups);
     return rc;
 }

@@ -15,6 +15,7 @@
 
 #include "backend/backend.h"
 #include "comparator/data/loader.h"
+#include "lint/groups.h"
 #include "lint/rules.h"
 #include "onnx/model/model.h"
 
@@ -26,6 +27,7 @@ struct lint {
     struct log *log;
     struct lint_report *report; /* receives the findings, which are also logged */
     char **labels;              /* names of the nodes; generated for nodes without a name */
+    struct lint_groups groups;  /* of findings that are nearly equal */
 
     /* Data are generated, and not proven valid: a failure at run time is no finding about the model. */
     bool data_are_uncertain;

@@ -296,3 +296,19 @@ END
     [ "$status" -eq 0 ]
     [[ "$output" == *"TensorMetadata: {a [dtype=float32, shape=(2, 3, 2)],"$'\n'"     b [dtype=float32, shape=('m', 1, 2)]}"* ]]
 }
+
+@test "of findings that differ in names only the log shows the first ones, and reports have all" {
+    PYTHONPATH=$POLYGRAPHY_ROOT/examples/faults PYTHONDONTWRITEBYTECODE=1 python3 - <<'END'
+from onnx_file import constant, model, node, tensor
+nodes = [node("Mul", ["x", "k"], [f"t{i}"], f"unused{i}") for i in range(40)] + [node("Relu", ["x"], ["y"], "relu")]
+with open("many.onnx", "wb") as file:
+    file.write(model("many", nodes, [tensor("x", [2])], [tensor("y", [2])], [constant("k", [], [2.0])]))
+END
+    run --separate-stderr polygraphy check lint many.onnx -o report.json
+    echo "$output"
+    [ "$(grep -c 'LINT | Name: unused[0-9]*, Op: Mul | Does not affect outputs' <<<"$output")" -eq 5 ]
+    logged '^\[W\] LINT \| 35 more like: Op: Mul \| Does not affect outputs, can be removed\. \(-v shows each\)$'
+    [ "$(grep -c 'Does not affect outputs' report.json)" -eq 40 ]
+    run --separate-stderr polygraphy check lint many.onnx -v
+    [ "$(grep -c 'LINT | Name: unused[0-9]*, Op: Mul | Does not affect outputs' <<<"$output")" -eq 40 ]
+}

@@ -1,0 +1,56 @@
+/* lint/groups.c: see groups.h. */
+#include "lint/groups.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+
+#include "base/text/string_builder.h"
+
+#define MOST_SHOWN 5
+
+void lint_groups_release(struct lint_groups *groups)
+{
+    name_map_release(&groups->index);
+    free(groups->groups.items);
+}
+
+/* The text without what stands in quotes, and without digits. */
+static void add_group_key(struct string_builder *key, struct text what)
+{
+    bool is_quoted = false;
+
+    for (size_t i = 0; i < what.size; i++) {
+        if (what.data[i] == '\'')
+            is_quoted = !is_quoted;
+        else if (!is_quoted && !isdigit((unsigned char)what.data[i]))
+            string_add_char(key, what.data[i]);
+    }
+}
+
+bool lint_groups_add(struct lint_groups *groups, struct arena *arena, unsigned rule, struct text what,
+                     enum log_level level)
+{
+    SCOPED_STRING(key);
+    uint32_t at;
+
+    string_add_format(&key, "%u ", rule);
+    add_group_key(&key, what);
+    at = name_map_find(&groups->index, text_of(key.data));
+    if (at == NAME_MAP_NONE) {
+        at = (uint32_t)groups->groups.count;
+        name_map_add(&groups->index, text_of(arena_strdup(arena, key.data)), at);
+        *VECTOR_APPEND(&groups->groups) = (struct lint_group){.what = text_of(arena_text(arena, what)), .level = level};
+    }
+    return ++groups->groups.items[at].count <= MOST_SHOWN;
+}
+
+void lint_groups_log_rest(const struct lint_groups *groups, struct log *log)
+{
+    for (size_t i = 0; i < groups->groups.count; i++) {
+        const struct lint_group *group = &groups->groups.items[i];
+
+        if (group->count > MOST_SHOWN)
+            log_message(log, group->level, "LINT | %zu more like: " TEXT_FORMAT " (-v shows each)",
+                        group->count - MOST_SHOWN, TEXT_ARGS(group->what));
+    }
+}
