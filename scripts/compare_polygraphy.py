@@ -285,11 +285,10 @@ LACKING = [(re.compile(pattern), why) for pattern, why in (
     (r"--(gen|gen-script|.*script|.*-func-name)$", "needs Python; refused with a sentence"),
     (r"--(tf|save-pb|save-tensorboard|freeze-graph|ckpt|uff.*|caffe.*|deploy|xla|gpu-memory.*|allow-growth|tftrt.*|minimum-segment-size|"
      r"dynamic-op|preprocessor|save-timeline|tf-outputs|opset|no-const-folding)$", "TensorFlow; refused with a sentence"),
-    (r"--(all-tensor-.*|decomposable-.*|trt-outputs-by-type|.*-dla|dla-.*)$", "TensorRT only; not accepted yet"),
     (r"--(trt-npps|trt-network-postprocess-script)$", "needs Python; refused with a sentence"),
-    (r"--(load-runtime|mark-.*debug.*|onnx-flags|plugin.*|save-timing-cache|strongly-typed|tensor-(datatypes|dtypes|formats))$",
+    (r"--(load-runtime|mark-.*debug.*|onnx-flags|plugin.*|save-timing-cache|strongly-typed|.*tensor-(datatypes|dtypes|formats)|"
+     r"decomposable-.*|.*-dla|dla-.*)$",
      "builds an engine: an option of convert, not of inspect"),
-    (r"--(check-average|save-accuracy-results)$", "not yet"),
     (r"--lpips-threshold$", "needs the weights of a network; refused with a sentence"),
     (r"--visual-port$", "there is no server: the page is a file"),
 )]
