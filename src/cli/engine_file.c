@@ -35,13 +35,13 @@ static void say_which(struct log *log)
     if (tensorrt_find(NULL, &library, NULL) == 0)
         log_message(log, LOG_WARNING,
                     "%s is installed ('%s'), but not used here%s%s: the built-in CPU engine takes its place "
-                    "(POLYGRAPHY_TRT=builtin says that this is wanted)",
+                    "(POLYGRAPHY_TRT=builtin selects it without this warning)",
                     library->name, library->path, library->no_device != NULL ? ", since " : "",
                     library->no_device != NULL ? library->no_device : "");
     else
-        log_message(
-            log, LOG_WARNING,
-            "TensorRT is not installed: the built-in CPU engine is used (set POLYGRAPHY_TRT=builtin to confirm)");
+        log_message(log, LOG_WARNING,
+                    "TensorRT is not installed: the built-in CPU engine is used "
+                    "(POLYGRAPHY_TRT=builtin selects it without this warning)");
 }
 
 static int report_builtin_engine(const struct command_context *context, struct error *err)

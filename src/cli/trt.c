@@ -151,6 +151,14 @@ int trt_choose(struct log *log, const char *model_path, enum trt_need need, cons
     return rc == ERR_MISSING && wish == WISH_LIBRARY ? error_context(err, "POLYGRAPHY_TRT=tensorrt") : rc;
 }
 
+void trt_add_not_tested(const struct tensorrt_description *library, struct result *ret)
+{
+    enum wish wish;
+
+    if (library == NULL && read_wish(&wish, NULL) == 0 && wish == WISH_AUTO)
+        result_add_line(ret, RESULT_NOT_TESTED, "TensorRT itself: the built-in CPU engine was used in its place");
+}
+
 /* ---- What options say ---- */
 
 /* Choices of the built-in engine. */

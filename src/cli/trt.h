@@ -15,6 +15,7 @@
 #include "cli/trt_calibration.h"
 #include "engine/precision/precision.h"
 #include "format/polygraphy/tactic_replay.h"
+#include "report/result.h"
 
 /* What a command does with an engine, which says whether it needs a GPU. */
 enum trt_need {
@@ -30,6 +31,10 @@ enum trt_need {
  * ERR_INVALID for variables that select trtexec; errors of tensorrt_find(). */
 int trt_choose(struct log *log, const char *model_path, enum trt_need need, const struct tensorrt_description **ret,
                struct error *err);
+
+/* Adds the line that TensorRT itself was not tested, where the built-in engine was chosen for the lack of it (`library`
+ * is NULL and POLYGRAPHY_TRT does not ask for the built-in engine). */
+void trt_add_not_tested(const struct tensorrt_description *library, struct result *ret);
 
 /* Settings as the options have them; a command may change them between builds. It must not be moved. */
 struct trt_request {

@@ -101,7 +101,7 @@ ends()
     feeds in.json '[{"X0": f32([1]), "y0:0": f32([5])}]'
     ends 125 0 run "$models/reducable.onnx" --onnxrt --load-inputs in.json
     POLYGRAPHY_ITERATION=0 run polygraphy run "$models/reducable.onnx" --onnxrt --load-inputs in.json
-    logged "^\\[!\\] input 'Y0' .* is not among the loaded data, which hold \\['X0', 'y0:0'\\] .*: provide the data of all inputs; "
+    logged "^\\[!\\] input 'Y0' .* is not among the loaded data; iteration 0 contains \\['X0', 'y0:0'\\]: provide the data of all inputs; "
 }
 
 @test "in a check outputs are paired by their names only, and the others are named in one line" {

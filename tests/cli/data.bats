@@ -116,7 +116,7 @@ assert (np.load("folder/x.npy") == b["x"]).all() and (np.load("folder/y.npy") ==
     [[ $output == *'cannot store runners and iterations'* ]]
     run polygraphy run "$model" --onnxrt --load-inputs arrays/X0.npy
     [ "$status" -eq 1 ]
-    [[ $output == *"'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0']"*INPUT:FILE* ]]
+    [[ $output == *"'Y0' (dtype=float32, shape=(1,)) is not among the loaded data; iteration 0 contains ['X0']"*INPUT:FILE* ]]
     /usr/bin/python3 -c 'import numpy as np; a = np.load("in.npz"); assert a["X0"] == 2 and a["Y0"] == 0.5'
     echo '[0.5, 1e39]' >list.json
     run polygraphy run "$POLYGRAPHY_ROOT/tests/models/dynamic_identity.onnx" --onnxrt --load-inputs list.json

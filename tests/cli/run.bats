@@ -425,7 +425,7 @@ compared_log()
 0 0 identity_out_2 float32 [10.0]" ]
     feeds in.json '[{"X0": f32([1]), "another": f32([5]), "other": f32([5])}]'
     run_tool "$models/reducable.onnx" --onnxrt --load-inputs in.json
-    refused "input 'Y0' (dtype=float32, shape=(1,)) is not among the loaded data, which hold ['X0', 'another', 'other']"
+    refused "input 'Y0' (dtype=float32, shape=(1,)) is not among the loaded data; iteration 0 contains ['X0', 'another', 'other']"
 }
 
 @test "a loaded input with another name is taken only when nothing else can be meant" {

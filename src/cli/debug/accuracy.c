@@ -226,10 +226,10 @@ static int refuse_equal_runners(struct given *given, struct error *err)
         shell_add_argument(&line, words.items[i]);
     return error_set(
         err, ERR_INVALID,
-        "reference and suspect are the same, '%s': an option applies to all runners that support it, unless it is "
-        "repeated with another value after the other runner, as in --onnxrt --onnxrt-optimization-level none --onnxrt "
-        "--onnxrt-optimization-level all. For flags write one of them as --runner 'polygraphy run {model} --trt "
-        "--load-inputs {inputs} --save-outputs {outputs}'. To see whether runs differ: `polygraphy debug repeat`",
+        "reference and suspect are the same, '%s', so there is nothing to compare: give them different options, each "
+        "after its runner, as in --onnxrt --onnxrt-optimization-level none --onnxrt --onnxrt-optimization-level all. "
+        "Options without a value apply to both; to give them to one, write the other as --runner 'polygraphy run "
+        "{model} --trt --load-inputs {inputs} --save-outputs {outputs}'",
         line.data + strspn(line.data, " "));
 }
 
@@ -333,6 +333,8 @@ static int report_study(struct debug_outputs *outputs, struct study *study, int 
     if (rc < 0 && rc != ERR_INTERRUPTED)
         return rc;
     accuracy_result_fill(study, outputs->result);
+    if (study->settings->suspect_is_builtin)
+        trt_add_not_tested(NULL, outputs->result);
     if (rc == ERR_INTERRUPTED) {
         if (accuracy_report_write(context, report, study, outputs->result, &why) < 0)
             log_message(study->log, LOG_WARNING, "The report was not written: %s", why.message);

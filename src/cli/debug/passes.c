@@ -408,6 +408,8 @@ static int report_passes(struct passes_command *command, struct passes_report *r
     report->checks = check_counts_runs(session_state(command->session).checks);
     report->checked_twice = !session_state(command->session).is_flaky;
     passes_result_fill(report, command->outputs.result);
+    if (command->runner == &builtin_passes_runner)
+        trt_add_not_tested(NULL, command->outputs.result);
     draw_page(command, report);
     return debug_outputs_finish(&command->outputs, command->session, 0, command->result.outcome == PASSES_FOUND, err);
 }

@@ -319,6 +319,8 @@ static int report_precision(struct precision_command *command, const struct prec
         report.errors = measured ? &errors : NULL;
     }
     precision_result_fill(&report, command->outputs.result);
+    if (command->form == PRECISION_ENGINES)
+        trt_add_not_tested(command->library, command->outputs.result);
     if (rc == 0 && output != NULL && result->outcome == PRECISION_FOUND)
         rc = precision_lab_save_onnx(command->lab, &answer, output, err);
     precision_errors_release(&errors);

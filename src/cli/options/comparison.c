@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/options/groups.h"
+#include "cli/parse/command.h"
 #include "comparator/infer/driver.h"
 
 /* Names on the command line, Polygraphy's first. NMSE is added to the quality metrics if --nmse-tolerance is given. */
@@ -120,8 +121,10 @@ static bool selects_by_thresholds(const struct parse *parse)
            parse->path[parse->depth - 1] == &cmd_check_accuracy;
 }
 
-static void warn_about_ignored_criteria(struct parse *parse, const struct comparison_values *values)
+/* Polygraphy warns, too; a search of a debug tool would find what another criterion fails on. */
+static int refuse_ignored_criteria(struct parse *parse, const struct comparison_values *values, struct error *err)
 {
+    bool is_search = parse->depth > 2 && strcmp(parse->path[1]->name, "debug") == 0;
     struct comparison_functions functions = comparison_functions_or_default(&values->settings.functions);
     SCOPED_STRING(selected);
 
@@ -135,11 +138,17 @@ static void warn_about_ignored_criteria(struct parse *parse, const struct compar
             parse_given(parse, specific[i].option) == NULL || !option_find(parse, text_of(specific[i].option), &match))
             continue;
         list_names_of(specific[i].function, &valid);
+        if (is_search)
+            return error_set(err, ERR_INVALID,
+                             "%s: this criterion belongs to another comparison function than the selected [%s]: add "
+                             "--compare with one of %s",
+                             parse_given(parse, specific[i].option), selected.data, valid.data);
         log_message(parse_log(parse), LOG_WARNING,
                     "Option: %s is only valid for comparison function(s): %s. The selected comparison functions are: "
                     "[%s], so this option will be ignored.",
                     option_title(parse, option_of(&match)), valid.data, selected.data);
     }
+    return 0;
 }
 
 static int finish_comparison(struct parse *parse, void *given, struct error *err)
@@ -159,7 +168,8 @@ static int finish_comparison(struct parse *parse, void *given, struct error *err
         if (strcmp(values->compare.items[i], "perceptual_metrics") == 0)
             return error_set(err, ERR_UNSUPPORTED, "--compare: " PERCEPTUAL_METRICS);
     choose_functions(&values->compare, rules, &values->settings.functions);
-    warn_about_ignored_criteria(parse, values);
+    if (refuse_ignored_criteria(parse, values, err) < 0)
+        return err->code;
     if (comparison_functions_contain(&values->settings.functions, COMPARISON_NMSE) && rules->nmse_tolerance.count == 0)
         return error_set(err, ERR_INVALID,
                          "--compare nmse has no default tolerance, so every output would pass; add "

@@ -109,11 +109,12 @@ static int check_divergence_options(const struct run_settings *options, struct e
                          "--first-divergence needs the ONNX model, whose nodes it names: put it first. Results of all "
                          "its tensors come from runners, such as --onnxrt, or from files of --load-outputs");
     if (run_model_has_runner(runners, &engine_backend) && !marks_all(options))
-        return error_set(
-            err, ERR_INVALID,
-            "--first-divergence with --trt needs all tensors as outputs of the engine: add '--onnx-outputs mark all', "
-            "which changes fusions; or save all tensors (--trt --trt-outputs mark all --save-inputs IN --save-outputs "
-            "OUT), then compare them with --onnxrt --load-inputs IN --load-outputs OUT --first-divergence");
+        return error_set(err, ERR_INVALID,
+                         "--first-divergence with --trt needs all tensors as outputs of the engine: add "
+                         "'--onnx-outputs mark all'. Layers "
+                         "are then fused less, so that the error may disappear; `polygraphy debug accuracy` with the "
+                         "same runners finds "
+                         "the node either way");
     if (runners->names.count == 1 && comparison->load_outputs.count == 0 && !comparison->validate)
         return error_set(err, ERR_INVALID,
                          "--first-divergence has nothing to compare: pass results of all tensors to --load-outputs, or "
@@ -570,8 +571,9 @@ static int run_command(const struct command_context *context, const struct run_s
     if (rc < 0)
         return rc;
     warn_of_equal_runners(context, runner_values);
-    crash_set_advice("--use-subprocess runs each runner in a separate process; with --onnxrt-optimization-level none "
-                     "--onnxrt takes the model as it is");
+    crash_set_advice(
+        "to see whether ONNX Runtime's optimizers crash, add --onnxrt-optimization-level none, and if that "
+        "passes, find the one with `polygraphy debug passes`; --use-subprocess keeps a crash to one runner");
     accounts.page = watchers.page = begin_page(context, options);
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
         context->junit != NULL)

@@ -78,11 +78,12 @@ static void report_surplus(const struct comparison *comparison)
 {
     size_t first = comparison->sides[0].iterations, second = comparison->sides[1].iterations;
     enum log_level level = comparison->settings->require_all ? LOG_ERROR : LOG_WARNING;
+    bool is_check = comparison->settings->strict; /* of a tool, which chooses the numbers itself */
 
     if (first == 0 && second == 0)
         log_message(comparison_log(comparison), level, "Nothing was compared: the results have no iterations");
     else if (first != second)
-        log_message(comparison_log(comparison), level,
+        log_message(comparison_log(comparison), is_check && level == LOG_WARNING ? LOG_INFO : level,
                     "The provided streams have different numbers of iterations. Only the first %zu iteration(s) -- "
                     "present in all 2 streams -- were compared; stream(s) at index [%d] ran out first.",
                     comparison->iterations, first > second);

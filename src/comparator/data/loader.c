@@ -410,12 +410,12 @@ static int refuse_missing(const struct data_loader *loader, const struct tensor_
         has_unnamed = has_unnamed || feed->items[i].is_unnamed;
     }
     input_shape_to_text(input, &shape);
-    return error_set(
-        err, ERR_MISSING,
-        "input '%s' (dtype=%s, shape=%s) is not among the loaded data, which hold [%s] in iteration %lld: %s%s",
-        input->name, data_type_name(input->type), shape.data, names.data, (long long)iteration,
-        has_unnamed ? "say whose an array without a name is, as in INPUT:FILE, or " : "",
-        loader->settings.advice != NULL ? loader->settings.advice : "give it the name that the model has");
+    return error_set(err, ERR_MISSING,
+                     "input '%s' (dtype=%s, shape=%s) is not among the loaded data; iteration %lld contains [%s]: %s%s",
+                     input->name, data_type_name(input->type), shape.data, (long long)iteration, names.data,
+                     has_unnamed ? "name the input of an array without a name, as in INPUT:FILE, or " : "",
+                     loader->settings.advice != NULL ? loader->settings.advice
+                                                     : "rename an array in the file, or pass NAME:FILE");
 }
 
 /* Takes inputs from loaded or kept data. Missing inputs are generated, unless data were loaded. */

@@ -269,8 +269,10 @@ const char *describe_judgement(struct study *study, const struct exact_judgement
                       "exact value of '%s' (float64): error of the suspect %.2g, of the reference %.2g, of rounding %s "
                       "(relative to its largest magnitude): %s",
                       judgement->output, judgement->suspect_error, judgement->reference_error, rounding,
-                      judgement->side == BOTH_ROUND && !same ? "each side is within the rounding of its type"
-                                                             : verdicts[judgement->side]);
+                      judgement->side == BOTH_ROUND && !isfinite(judgement->suspect_rounding)
+                          ? "it is beyond the range of the suspect's type"
+                      : judgement->side == BOTH_ROUND && !same ? "each side is within the rounding of its type"
+                                                               : verdicts[judgement->side]);
 }
 
 void study_add_judgement(struct study *study, const char *what, const struct exact_judgement *judgement)

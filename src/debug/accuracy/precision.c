@@ -72,7 +72,7 @@ static bool log_hints(struct precision_need *need)
     }
     for (uint32_t i = 0; worst > HAS_TINY && i < need->nodes.size; i++)
         if (error_from_node(need, i, &value) == worst && count++ < MOST_HINTS)
-            study_log(study, "Range in the reference: %s", describe_error(need, value, i, worst));
+            study_log(study, "By the values of the reference: %s", describe_error(need, value, i, worst));
     if (count > MOST_HINTS)
         study_log(study, "and %zu more", count - MOST_HINTS);
     return is_too_large;
@@ -352,7 +352,7 @@ static void make_lowered_minimal(struct precision_need *need)
     study_make_minimal(study, &part, study->part_tolerance);
     if (study_has_failed(study) || study->minimal.model == NULL)
         return;
-    step = step_begin_comparison(study, &study->minimal, "minimal-float32", "The same in float32");
+    step = step_begin_comparison(study, &study->minimal, "minimal-float32", "The minimal case in float32");
     step_add_words(step, study->settings->suspect_in_float);
     if (step_try(step) == AGREES)
         study_add_evidence(study, "%s: fails alone in %s, passes alone in float32", describe_nodes(study, &part),

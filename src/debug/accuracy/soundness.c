@@ -46,11 +46,14 @@ static void decide_tolerances(struct study *study)
         return;
     study->whole.tolerance = study->layer_tolerance;
     words = study->layer_tolerance.items;
-    study->tolerance_why = study_text(
-        study,
-        "%s %s %s %s: of the largest magnitude of an output; 8 (u sqrt(depth) + v sqrt(depth terms)) with the unit "
-        "roundoff u = %.2g of %s, v = 6e-08 of float32, %zu nodes on the longest path, and sums of up to %zu products",
-        words[0], words[1], words[2], words[3], settings->unit_roundoff, settings->precision, paths.depth, paths.terms);
+    study->tolerance_why = study_text(study,
+                                      "%s %s %s %s (--norm-tolerance is relative to the largest magnitude of an "
+                                      "output). Derived: 8 * (u * sqrt(depth) + "
+                                      "v * sqrt(depth * terms)), u = %.2g, the unit roundoff of %s, v = 6e-08, that of "
+                                      "float32, depth = %zu nodes on the "
+                                      "longest path, terms = %zu products in the longest sum",
+                                      words[0], words[1], words[2], words[3], settings->unit_roundoff,
+                                      settings->precision, paths.depth, paths.terms);
     study_log(study, "Tolerance: %s", study->tolerance_why);
 }
 
@@ -58,7 +61,7 @@ static void decide_tolerances(struct study *study)
 
 static void run_lint(struct study *study, bool has_data)
 {
-    struct study_step *step = step_begin(study, "lint", "Nothing is wrong with the model itself");
+    struct study_step *step = step_begin(study, "lint", "check lint: mistakes in the model");
 
     step_add(step, "check", "lint", study->settings->model, NULL);
     step_add_words(step, study->settings->loading);
@@ -74,8 +77,8 @@ static void run_lint(struct study *study, bool has_data)
 /* Another process, each input several times in it, and compared with a third one. */
 static void run_reference_again(struct study *study)
 {
-    struct study_step *step =
-        step_begin_model(study, "reference-repeated", "The same data, several times", study->settings->reference);
+    struct study_step *step = step_begin_model(
+        study, "reference-repeated", "Outputs of the reference, each input several times", study->settings->reference);
 
     step_add_inputs(step, study->whole.inputs, RUNS_OF_ONE_BUILD);
     step_add(step, "--save-outputs", study->repeated_golden, NULL);

@@ -1,6 +1,6 @@
 /* debug/accuracy/study.h: a study of one failure: its experiments, each a command of this program, and what is known.
  *
- *   struct study_step *step = step_begin(study, "lint", "Nothing is wrong with the model itself");
+ *   struct study_step *step = step_begin(study, "lint", "check lint: mistakes in the model");
  *
  *   step_add(step, "check", "lint", study->settings->model, NULL);
  *   if (step_run(step) && step->exit_status != 0)

@@ -55,7 +55,8 @@ bool study_make_values(struct study *study)
     }
     step->outcome = "done";
     study->all_tensors = step;
-    return combine_inputs(study, study->values, study->layerwise, "layerwise", "The same as input data for any part");
+    return combine_inputs(study, study->values, study->layerwise, "layerwise",
+                          "All tensors of the reference, as input data of subgraphs");
 }
 
 /* The data of a subgraph are its inputs, and nothing of the rest of the model. */
@@ -213,13 +214,13 @@ struct lone_run study_run_nodes(struct study *study, const struct bitset *nodes,
     if (ret.model == NULL)
         return ret;
     subject = study_values_case(study, ret.model, tolerance);
-    ret.step = step = step_begin_suspect(study, &subject, "alone", "The same alone in the suspect");
+    ret.step = step = step_begin_suspect(study, &subject, "alone", "The same nodes alone in the suspect");
     ret.outputs = study_text(study, "%s/outputs%s", step->folder, strrchr(study->values, '.'));
     step_add(step, "--save-outputs", ret.outputs, NULL);
     ret.agreement = step_try(step);
     if (ret.agreement != DIFFERS)
         return ret;
-    step = step_begin_control(study, &subject, "alone-in-reference", "The same alone in the reference");
+    step = step_begin_control(study, &subject, "alone-in-reference", "The same nodes alone in the reference");
     if (step_try(step) != AGREES)
         ret.agreement = REFUSES;
     return ret;

@@ -107,11 +107,12 @@ static int conclude_from_end(struct passes_search *passes, const struct bitset *
     if (verdict == VERDICT_SKIP)
         return belief_refuse_check(
             passes->experiment.session, err,
-            "the check is inconclusive for the model with %s disabled, so the search cannot start. Last run",
-            all_off ? "everything" : "nothing");
+            "the check is inconclusive for the model with all optimizations %s, so the search cannot start. Last run",
+            all_off ? "disabled" : "enabled");
     passes->result->outcome = all_off ? PASSES_ALL_OFF_FAILS : PASSES_NONE_OFF_PASSES;
     return experiment_confirm(&passes->experiment, off,
-                              all_off ? "the model with everything disabled" : "the model with nothing disabled",
+                              all_off ? "the model with all optimizations disabled"
+                                      : "the model with all optimizations enabled",
                               verdict, err);
 }
 
@@ -119,7 +120,7 @@ static int check_end(struct passes_search *passes, const struct bitset *off, str
 {
     bool all_off = bitset_count(off) > 0;
     const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END, all_off ? "_all_off" : "_none_off",
-                                          all_off ? "everything disabled" : "nothing disabled"};
+                                          all_off ? "all optimizations disabled" : "all optimizations enabled"};
     enum verdict verdict;
     int rc = experiment_check(&passes->experiment, off, request, &verdict, err);
 

@@ -111,7 +111,7 @@ static void add_held_types(struct string_builder *text, const struct engine_buil
         for (int type = 0; type < DATA_TYPE_COUNT; type++)
             if (data_type_bits((enum data_type)type) == (unsigned)bits)
                 add_layer_count(text, &separator, build->held[type], data_type_name((enum data_type)type));
-    add_layer_count(text, &separator, build->moving, "that only move data");
+    add_layer_count(text, &separator, build->moving, "moving data only");
     add_layer_count(text, &separator, build->other, "without floating-point numbers");
 }
 
@@ -163,7 +163,7 @@ static void log_build_summary(const struct engine_builder *build, double seconds
     }
     string_add_format(&text, "; %.2f s", seconds);
     if (build->measured + build->remembered > 0)
-        string_add_format(&text, " (%zu tactics timed, %zu times known already)", build->measured, build->remembered);
+        string_add_format(&text, " (%zu tactics timed, %zu in the timing cache)", build->measured, build->remembered);
     log_message(build->settings->log, LOG_INFO, "%s", text.data);
 }
 

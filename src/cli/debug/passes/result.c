@@ -395,7 +395,8 @@ void passes_result_fill(const struct passes_report *report, struct result *ret)
     if (report->result->outcome == PASSES_FOUND) {
         add_cause(report, ret);
     } else {
-        result_set_verdict(ret, REPORT_UNKNOWN, "%s", failure_of(report));
+        result_set_verdict(ret, report->result->outcome == PASSES_NONE_OFF_PASSES ? REPORT_PASSED : REPORT_UNKNOWN,
+                           "%s", failure_of(report));
         add_culprits(report, ret);
         add_not_tried(&report->not_tried, ret);
     }

@@ -221,9 +221,8 @@ static void loaded_data_without_an_input_are_an_error(void **state)
     save_feeds("one.json", (const float[]){1}, 1);
     struct data_loader *loader = loader_of(&settings, NULL);
     assert_int_equal(data_loader_feed(loader, inputs, 2, 0, &feed, &error), ERR_MISSING);
-    assert_message_contains(&error,
-                            "input 'hidden' (dtype=float32, shape=(1,)) is not among the loaded data, which hold "
-                            "['x'] in iteration 0");
+    assert_message_contains(&error, "input 'hidden' (dtype=float32, shape=(1,)) is not among the loaded data; "
+                                    "iteration 0 contains ['x']");
     assert_int_equal(feed.count, 0);
     data_loader_free(loader);
 }
