@@ -187,3 +187,13 @@ END
     [ -s folder/inlined/minimal.onnx ]
     run ! sh folder/reproduce.sh
 }
+
+@test "that nothing fails is said with the absolute tolerance that applies by default" {
+    make_networks
+    run --separate-stderr polygraphy debug accuracy functions.onnx --norm-tolerance 1e-9 --onnxrt --builds 1 --runs 1 \
+        --runner 'plain=polygraphy run {model} --onnxrt --onnxrt-optimization-level none --load-inputs {inputs} --save-outputs {outputs:json}' \
+        -o folder
+    echo "$output"
+    [ "$status" -eq 0 ]
+    logged 'Nothing fails: .* by --norm-tolerance 1e-9 --infinities-compare-equal, where an absolute difference of 1e-5 is tolerated, too \(default of --atol\), with errors'
+}

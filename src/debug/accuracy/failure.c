@@ -250,6 +250,8 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
         study_note_inner_sums(study, &format_float16);
     for (size_t i = 0; i < words->count; i++)
         shell_add_argument(&tolerance, words->items[i]);
+    if (study->settings->tolerance.count > 0 && has_word(*words, "--norm-tolerance") && !has_word(*words, "--atol"))
+        string_add(&tolerance, ", where an absolute difference of 1e-5 is tolerated, too (default of --atol)");
     study_conclude(study, OUTCOME_NOTHING_FAILS,
                    "Nothing fails: %lld runs of %lld builds agree with the reference by %s, with errors of up to %.2g "
                    "of an output's largest magnitude; a failure in more than %.0f %% of builds, or of the runs of "
