@@ -29,6 +29,7 @@ static const struct manual_fact exit_statuses[] = {
 
 static const struct manual_fact variables[] = {
     {"COLUMNS", NULL, NULL, "width of --help in columns (default: that of the terminal)"},
+    {"DISPLAY", NULL, "--visual", "`inspect model --visual` opens a browser only where this or WAYLAND_DISPLAY is set"},
     {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU OpenMP spin before they sleep (default: 1000)"},
     {"HOME", NULL, NULL, "the folder that the completion of words reads for `~`"},
     {"LD_LIBRARY_PATH", NULL, "--fp16", "folders in which the system's loader finds TensorRT's libraries"},
@@ -68,6 +69,7 @@ static const struct manual_fact variables[] = {
     {"TMPDIR", NULL, NULL, "the folder for temporary files (default: `/tmp`)"},
     {"VIRTUAL_ENV, CONDA_PREFIX", NULL, "--fp16",
      "the Python environment whose packages are searched for TensorRT's libraries"},
+    {"WAYLAND_DISPLAY", NULL, "--visual", "see DISPLAY"},
 };
 
 static const struct manual_fact files[] = {
