@@ -29,6 +29,7 @@ static const struct manual_fact exit_statuses[] = {
 
 static const struct manual_fact variables[] = {
     {"COLUMNS", NULL, NULL, "width of --help in columns (default: that of the terminal)"},
+    {"CONDA_PREFIX", NULL, NULL, "see VIRTUAL_ENV"},
     {"DISPLAY", NULL, "--visual", "`inspect model --visual` opens a browser only where this or WAYLAND_DISPLAY is set"},
     {"GOMP_SPINCOUNT", NULL, "--fp16", "how long threads of GNU OpenMP spin before they sleep (default: 1000)"},
     {"HOME", NULL, NULL, "the folder that the completion of words reads for `~`"},
@@ -67,8 +68,8 @@ static const struct manual_fact variables[] = {
     {"SOURCE_DATE_EPOCH", NULL, "--write-manuals", "the date of manuals, in seconds since 1970"},
     {"TERM", NULL, NULL, "`dumb`: neither colors nor a progress line"},
     {"TMPDIR", NULL, NULL, "the folder for temporary files (default: `/tmp`)"},
-    {"VIRTUAL_ENV, CONDA_PREFIX", NULL, "--fp16",
-     "the Python environment whose packages are searched for TensorRT's libraries"},
+    {"VIRTUAL_ENV", NULL, NULL,
+     "the Python environment whose packages are searched for the libraries of ONNX Runtime, TensorRT and oneDNN"},
     {"WAYLAND_DISPLAY", NULL, "--visual", "see DISPLAY"},
 };
 

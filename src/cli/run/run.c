@@ -571,9 +571,9 @@ static int run_command(const struct command_context *context, const struct run_s
     if (rc < 0)
         return rc;
     warn_of_equal_runners(context, runner_values);
-    crash_set_advice(
-        "to see whether ONNX Runtime's optimizers crash, add --onnxrt-optimization-level none, and if that "
-        "passes, find the one with `polygraphy debug passes`; --use-subprocess keeps a crash to one runner");
+    crash_set_advice("To see whether ONNX Runtime's optimizers crash, add --onnxrt-optimization-level none; if that "
+                     "passes, `polygraphy debug passes` finds the optimizer. --use-subprocess runs each runner in a "
+                     "separate process");
     accounts.page = watchers.page = begin_page(context, options);
     if (accounts.json != NULL || accounts.page != NULL || nodes->node_data != NULL || nodes->annotated != NULL ||
         context->junit != NULL)
