@@ -279,9 +279,12 @@ static int write_model(const struct simplify *simplify, const struct subgraph *w
     int rc = candidate_data_write(simplify->maker->reference, simplify->bad, paths, err);
 
     if (rc == 0)
-        rc = model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, &candidate->file, err);
-    candidate->has_file = rc == 0;
-    return rc;
+        rc = model_write(whole, paths->items[CANDIDATE_ARTIFACT], NULL, FILE_INTERMEDIATE, NULL, err);
+    if (rc < 0)
+        return rc;
+    candidate->has_file = true;
+    /* not that of its pieces: the same bytes come from other places once a result is parsed again */
+    return hash_file(paths->items[CANDIDATE_ARTIFACT], &candidate->file, err);
 }
 
 static int write_trial(void *data, struct candidate_description *candidate, const struct candidate_paths *paths,

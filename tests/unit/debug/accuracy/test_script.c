@@ -16,7 +16,8 @@ static const struct accuracy_settings settings = {.model = "model.onnx", .folder
 /* The script of a cause of which this is said, with a fix that has one option. */
 static char *make_script(const char *verdict, const char *proof, const char *option)
 {
-    struct study study = {.settings = &settings, .outcome = OUTCOME_CAUSE, .verdict = verdict, .refused = true};
+    struct study study = {
+        .settings = &settings, .question = &settings, .outcome = OUTCOME_CAUSE, .verdict = verdict, .refused = true};
     struct captured_log captured;
     struct error error = {0};
     char *script;
