@@ -215,7 +215,7 @@ int tensorrt_calibration_set(struct tensorrt_calibration *calibration, const str
 
     if (is_quantized(network))
         return 0;
-    *calibration = (struct tensorrt_calibration){.algorithm = settings->calibration_algorithm,
+    *calibration = (struct tensorrt_calibration){.algorithm = (int32_t)settings->calibration_algorithm,
                                                  .quantile = settings->calibration_quantile,
                                                  .cutoff = settings->regression_cutoff,
                                                  .samples = settings->samples};
