@@ -13,7 +13,7 @@
 /* Labels are numbered: those of the output first. */
 struct einsum_plan {
     char labels[MOST_LABELS];
-    int64_t sizes[MOST_LABELS];
+    int64_t sizes[MOST_LABELS];                 /* -1: not known yet */
     size_t count, outputs;                      /* labels, and how many of them the output has */
     size_t strides[MOST_OPERANDS][MOST_LABELS]; /* elements from one to the next */
     size_t terms;                               /* of each sum */
@@ -79,7 +79,7 @@ static bool plan_operand(struct einsum_plan *plan, const struct shape *shape, co
     for (size_t axis = shape->rank; axis-- > 0;) {
         size_t label = find_label(plan, labels[axis]);
 
-        if (plan->sizes[label] != 0 && plan->sizes[label] != shape->dims[axis])
+        if (plan->sizes[label] >= 0 && plan->sizes[label] != shape->dims[axis])
             return false;
         plan->sizes[label] = shape->dims[axis];
         plan->strides[operand][label] += stride;
@@ -120,13 +120,15 @@ static double sum_products(const struct exact_call *call, const struct einsum_pl
     return sum;
 }
 
-/* NULL: no memory is left. */
+/* False: the equation is not supported. */
 static bool plan_einsum(const struct exact_call *call, char *equation, struct einsum_plan *plan)
 {
     char *inputs;
 
     if (!read_equation(plan, equation, &inputs))
         return false;
+    for (size_t i = 0; i < plan->count; i++)
+        plan->sizes[i] = -1;
     for (size_t i = 0; i < call->input_count; i++) {
         char *end = inputs + strcspn(inputs, ",");
         bool is_last = *end == '\0';
@@ -136,13 +138,29 @@ static bool plan_einsum(const struct exact_call *call, char *equation, struct ei
             return false;
         inputs = end + 1;
     }
+    for (size_t i = 0; i < plan->count; i++)
+        if (plan->sizes[i] < 0)
+            return false;
     return true;
+}
+
+/* The shape of the output, and the terms of each sum. False: there are too many products. */
+static bool plan_sums(struct einsum_plan *plan, size_t operands, struct shape *ret)
+{
+    *ret = (struct shape){.rank = plan->outputs};
+    plan->terms = 1;
+    for (size_t i = 0; i < plan->count; i++)
+        if (i < plan->outputs)
+            ret->dims[i] = plan->sizes[i];
+        else if (__builtin_mul_overflow(plan->terms, (size_t)plan->sizes[i], &plan->terms))
+            return false;
+    return (double)shape_elements(ret) * (double)plan->terms * (double)operands <= (double)EXACT_MOST_PRODUCTS;
 }
 
 int exact_compute_einsum(struct exact_call *call, struct error *err)
 {
-    struct einsum_plan plan = {.terms = 1};
-    struct shape shape = {0};
+    struct einsum_plan plan = {0};
+    struct shape shape;
     SCOPED_STRING(equation);
     struct text given;
     double *ret;
@@ -150,8 +168,9 @@ int exact_compute_einsum(struct exact_call *call, struct error *err)
 
     if (!node_is(call->node, "Einsum"))
         return EXACT_NOT_MINE;
-    rc = call->input_count <= MOST_OPERANDS ? exact_require_inputs(call, call->input_count, err)
-                                            : exact_refuse(call, err, "so many operands are not computed in float64");
+    if (call->input_count > MOST_OPERANDS)
+        return exact_refuse(call, err, "so many operands are not computed in float64");
+    rc = exact_require_inputs(call, call->input_count > 0 ? call->input_count : 1, err);
     if (rc < 0)
         return rc;
     given = exact_text_attribute(call, "equation", "");
@@ -160,14 +179,7 @@ int exact_compute_einsum(struct exact_call *call, struct error *err)
             string_add_char(&equation, given.data[i]);
     if (!plan_einsum(call, equation.data, &plan))
         return exact_refuse(call, err, "its equation is not computed in float64");
-    shape.rank = plan.outputs;
-    for (size_t i = 0; i < plan.count; i++) {
-        if (i < plan.outputs)
-            shape.dims[i] = plan.sizes[i];
-        else
-            plan.terms *= (size_t)plan.sizes[i];
-    }
-    if ((double)shape_elements(&shape) * (double)plan.terms * (double)call->input_count > (double)EXACT_MOST_PRODUCTS)
+    if (!plan_sums(&plan, call->input_count, &shape))
         return exact_refuse(call, err, "it is too large to be computed in float64");
     rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
     for (size_t i = 0; rc == 0 && i < shape_elements(&shape); i++)

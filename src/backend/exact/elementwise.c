@@ -12,12 +12,6 @@
 
 /* `p` are attributes. Formulas are those of ONNX's operator specification, in forms that lose nothing in float64. */
 
-static double compute_sigmoid(double x, const double *p)
-{
-    (void)p;
-    return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
-}
-
 static double compute_softplus(double x, const double *p)
 {
     (void)p;
@@ -71,9 +65,10 @@ UNARY(celu, fmax(0, x) + fmin(0, p[0] * expm1(x / p[0])))
 UNARY(selu, x > 0 ? p[1] * x : p[1] * p[0] * expm1(x))
 UNARY(hard_sigmoid, clamp_to_unit(p[0] * x + p[1]))
 UNARY(hard_swish, x * clamp_to_unit(x / 6 + 0.5))
+UNARY(sigmoid, exact_sigmoid(x))
 UNARY(softsign, x / (1 + fabs(x)))
 UNARY(mish, x * tanh(compute_softplus(x, p)))
-UNARY(swish, x * compute_sigmoid(p[0] * x, p))
+UNARY(swish, x * exact_sigmoid(p[0] * x))
 UNARY(gelu, 0.5 * x * erfc(-x * 0.70710678118654752440))
 UNARY(tanh_gelu, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
 /* clang-format on */

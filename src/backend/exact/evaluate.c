@@ -86,12 +86,29 @@ static int read_feed(struct evaluation *evaluation, const struct tensor_list *fe
 
 /* ---- Nodes ---- */
 
+/* An empty tensor takes no memory, whatever its other dimensions are; the loops over those would not end. */
+static int check_inputs(const struct exact_call *call, struct error *err)
+{
+    for (size_t i = 0; i < call->input_count; i++) {
+        const struct exact_value *value = exact_input(call, i);
+        double extent = 1;
+
+        for (size_t axis = 0; value != NULL && exact_count(value) == 0 && axis < exact_shape(value)->rank; axis++)
+            extent *= fmax(1, (double)exact_shape(value)->dims[axis]);
+        if (extent > (double)EXACT_MOST_PRODUCTS)
+            return exact_refuse(call, err, "an empty tensor with so large dimensions is not computed in float64");
+    }
+    return 0;
+}
+
 /* Integers are computed in float64 as well, which is exact up to 2^53. */
-static int refuse_large_integers(const struct exact_call *call, struct error *err)
+static int check_outputs(const struct exact_call *call, struct error *err)
 {
     for (size_t k = 0; k < call->output_count; k++) {
         const struct exact_value *value = &call->outputs[k];
 
+        if (value->tensor.data == NULL)
+            return exact_refuse(call, err, "not all of its outputs are computed in float64");
         for (size_t i = 0; !data_type_is_float(value->type) && i < exact_count(value); i++)
             if (!(fabs(exact_items(value)[i]) <= LARGEST_INTEGER))
                 return exact_refuse(call, err, "integers beyond 2^53 are not computed in float64");
@@ -105,13 +122,16 @@ static int dispatch_call(struct exact_call *call, struct error *err)
         exact_compute_elementwise, exact_compute_products,      exact_compute_pooling,      exact_compute_reductions,
         exact_compute_movement,    exact_compute_normalization, exact_compute_quantization, exact_compute_recurrent,
         exact_compute_einsum,      exact_compute_selection,     exact_compute_resize};
-    int rc = EXACT_NOT_MINE;
+    int rc = check_inputs(call, err);
 
+    if (rc < 0)
+        return rc;
+    rc = EXACT_NOT_MINE;
     for (size_t i = 0; i < ARRAY_LEN(families) && rc == EXACT_NOT_MINE; i++)
         rc = families[i](call, err);
     if (rc == EXACT_NOT_MINE)
         return exact_refuse(call, err, "the operator is not computed in float64");
-    return rc < 0 ? rc : refuse_large_integers(call, err);
+    return rc < 0 ? rc : check_outputs(call, err);
 }
 
 /* Results of floating types are rounded, whoever computed them. */

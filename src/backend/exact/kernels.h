@@ -72,6 +72,9 @@ int exact_allocate(struct exact_call *call, size_t output, enum data_type type, 
 double exact_round(const struct exact_options *options, double value);
 double exact_round_sum(const struct exact_options *options, double sum);
 
+/* 1 / (1 + exp(-x)), without overflow. */
+double exact_sigmoid(double x);
+
 /* The sum of `count` terms, `stride` elements apart, in the order of the options. */
 double exact_sum(const struct exact_options *options, const double *terms, size_t count, size_t stride);
 
@@ -111,8 +114,15 @@ struct exact_window {
     size_t inputs, positions, outputs; /* elements: of the input, of the kernel, of the output */
 };
 
-/* Reads strides, dilations, pads and auto_pad of a node whose input and kernel sizes are filled in, and computes the
- * sizes of the output; `rounds_up` is ceil_mode. */
+/* Reads strides, dilations and pads of a node whose input and kernel sizes are filled in. ERR_UNSUPPORTED for sizes
+ * that no window has; the product of any two accepted ones is an int64_t. */
+int exact_window_read(struct exact_call *call, struct exact_window *window, struct error *err);
+
+/* Counts the elements, where the sizes of the output are filled in too. ERR_UNSUPPORTED if they are too many. */
+int exact_window_count(struct exact_call *call, struct exact_window *window, struct error *err);
+
+/* Both, for pools and convolutions that are not transposed: the sizes of the output are computed here, with auto_pad;
+ * `rounds_up` is ceil_mode. */
 int exact_window_init(struct exact_call *call, struct exact_window *window, bool rounds_up, struct error *err);
 
 /* For each element of the output, and each of the kernel, the element of the input, or SIZE_MAX in the padding. To be

@@ -232,7 +232,7 @@ static int read_convolution(struct exact_call *call, struct exact_convolution *c
         conv->window.input[i] = input->dims[2 + i];
         conv->window.kernel[i] = weights->dims[2 + i];
     }
-    if (conv->features == 0 ||
+    if (conv->features == 0 || conv->channels == 0 ||
         (is_transposed ? weights->dims[0] != input->dims[1]
                        : weights->dims[0] % groups != 0 || (size_t)weights->dims[1] != conv->channels))
         return exact_refuse_shapes(call, err);
@@ -269,22 +269,33 @@ static int compute_convolution(struct exact_call *call, struct error *err)
 
 /* ---- Transposed convolutions ---- */
 
-/* Sizes of the output, and for each of its elements and each one of the kernel the element of the input; SIZE_MAX:
- * none. To be freed; NULL: no memory. */
-static size_t *plan_transposed(struct exact_window *window, const int64_t *more)
+/* Sizes of the output. ONNX, ConvTranspose: output_padding is less than the stride or the dilation. */
+static int plan_transposed(struct exact_call *call, struct exact_window *window, struct error *err)
 {
-    size_t *ret;
+    int64_t more[TENSOR_MAX_RANK] = {0};
+    int rc = exact_window_read(call, window, err);
 
-    window->outputs = 1;
+    if (rc < 0)
+        return rc;
+    node_attribute_integers(call->node->message, "output_padding", more, window->rank);
     for (size_t i = 0; i < window->rank; i++) {
-        window->output[i] = window->strides[i] * (window->input[i] - 1) + more[i] +
-                            (window->kernel[i] - 1) * window->dilations[i] + 1 - window->pads[i] -
-                            window->pads[window->rank + i];
-        window->outputs *= window->output[i] > 0 ? (size_t)window->output[i] : 0;
+        int64_t stride = window->strides[i], dilation = window->dilations[i], size;
+
+        if (more[i] < 0 || more[i] >= (stride > dilation ? stride : dilation))
+            return exact_refuse(call, err, "its output_padding is not computed in float64");
+        size = stride * (window->input[i] - 1) + more[i] + (window->kernel[i] - 1) * dilation + 1 - window->pads[i] -
+               window->pads[window->rank + i];
+        window->output[i] = size > 0 ? size : 0;
     }
-    if ((double)window->outputs * (double)window->positions > (double)EXACT_MOST_PRODUCTS / 64)
-        return NULL;
-    ret = malloc((window->outputs * window->positions + 1) * sizeof(*ret));
+    return exact_window_count(call, window, err);
+}
+
+/* For each element of the output and each one of the kernel the element of the input; SIZE_MAX: none. To be freed;
+ * NULL: no memory. */
+static size_t *list_transposed_indices(const struct exact_window *window)
+{
+    size_t *ret = malloc((window->outputs * window->positions + 1) * sizeof(*ret));
+
     for (size_t i = 0; ret != NULL && i < window->outputs * window->positions; i++) {
         size_t output = i / window->positions, position = i % window->positions, stride = 1;
 
@@ -324,7 +335,6 @@ static int compute_transposed(struct exact_call *call, struct error *err)
 {
     struct exact_convolution conv = {0};
     struct text padding = exact_text_attribute(call, "auto_pad", "NOTSET");
-    int64_t more[TENSOR_MAX_RANK] = {0};
     size_t *indices SCOPED_FREE = NULL;
     double *weights SCOPED_FREE = NULL, *ret;
     struct shape shape;
@@ -336,13 +346,11 @@ static int compute_transposed(struct exact_call *call, struct error *err)
     if ((!text_equal_string(padding, "NOTSET") && !text_equal_string(padding, "VALID")) ||
         node_attribute_find(call->node->message, "output_shape", &given))
         return exact_refuse(call, err, "its padding is not computed in float64");
-    rc = exact_window_init(call, &conv.window, false, err);
+    rc = plan_transposed(call, &conv.window, err);
     if (rc < 0)
         return rc;
-    node_attribute_integers(call->node->message, "output_padding", more, conv.window.rank);
-    conv.indices = indices = plan_transposed(&conv.window, more);
-    if (indices == NULL || is_too_large(conv.window.outputs * conv.window.positions, conv.channels * conv.batch,
-                                        conv.groups * conv.features))
+    if (is_too_large(conv.window.outputs * conv.window.positions, conv.channels * conv.batch,
+                     conv.groups * conv.features))
         return exact_refuse(call, err, "it is too large to be computed in float64");
     shape = (struct shape){.rank = conv.window.rank + 2,
                            .dims = {(int64_t)conv.batch, (int64_t)(conv.groups * conv.features)}};
@@ -351,6 +359,9 @@ static int compute_transposed(struct exact_call *call, struct error *err)
     rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
     if (rc < 0)
         return rc;
+    conv.indices = indices = list_transposed_indices(&conv.window);
+    if (indices == NULL)
+        return tensor_refuse_size(DATA_FLOAT64, &shape, SIZE_MAX, err);
     conv.weights = weights = transpose_weights(&conv);
     convolve_planes(call, &conv, ret);
     return 0;

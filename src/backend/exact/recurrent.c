@@ -26,11 +26,6 @@ struct recurrence {
     double *from_input, *from_hidden, *next; /* sums of the gates; what becomes the state */
 };
 
-static double compute_sigmoid(double x)
-{
-    return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
-}
-
 /* ---- One step ---- */
 
 /* Adds up row `row` of a matrix with a vector, and its bias. */
@@ -68,10 +63,10 @@ static void step_lstm(struct recurrence *rnn)
 
     for (size_t i = 0; i < n; i++) {
         double old = rnn->cell[i];
-        double enter = compute_sigmoid(gate_of(rnn, 0, i) + (peepholes != NULL ? peepholes[i] * old : 0));
-        double forget = compute_sigmoid(gate_of(rnn, 2, i) + (peepholes != NULL ? peepholes[2 * n + i] * old : 0));
+        double enter = exact_sigmoid(gate_of(rnn, 0, i) + (peepholes != NULL ? peepholes[i] * old : 0));
+        double forget = exact_sigmoid(gate_of(rnn, 2, i) + (peepholes != NULL ? peepholes[2 * n + i] * old : 0));
         double cell = exact_round(rnn->options, forget * old + enter * tanh(gate_of(rnn, 3, i)));
-        double leave = compute_sigmoid(gate_of(rnn, 1, i) + (peepholes != NULL ? peepholes[n + i] * cell : 0));
+        double leave = exact_sigmoid(gate_of(rnn, 1, i) + (peepholes != NULL ? peepholes[n + i] * cell : 0));
 
         rnn->cell[i] = cell;
         rnn->next[i] = exact_round(rnn->options, leave * tanh(cell));
@@ -91,9 +86,9 @@ static void step_gru(struct recurrence *rnn)
     double *reset = rnn->cell; /* a GRU has no cell */
 
     for (size_t i = 0; i < n; i++)
-        reset[i] = compute_sigmoid(gate_of(rnn, 1, i)) * (rnn->resets_last ? 1 : rnn->state[i]);
+        reset[i] = exact_sigmoid(gate_of(rnn, 1, i)) * (rnn->resets_last ? 1 : rnn->state[i]);
     for (size_t i = 0; i < n; i++) {
-        double update = compute_sigmoid(gate_of(rnn, 0, i));
+        double update = exact_sigmoid(gate_of(rnn, 0, i));
         double read = rnn->resets_last ? reset[i] * rnn->from_hidden[2 * n + i] : reset_before(rnn, reset, i);
         double candidate = tanh(rnn->from_input[2 * n + i] + read);
 
@@ -158,10 +153,19 @@ static bool read_sizes(const struct exact_call *call, struct recurrence *rnn)
     rnn->hidden = (size_t)w->dims[1] / rnn->gates;
     rows = rnn->directions * rnn->gates * rnn->hidden;
     state = rnn->directions * rnn->batch * rnn->hidden;
-    return (size_t)w->dims[2] == rnn->inputs && exact_count(call->inputs[2]) == rows * rnn->hidden &&
+    return rnn->hidden > 0 && (size_t)w->dims[2] == rnn->inputs && exact_count(call->inputs[2]) == rows * rnn->hidden &&
            has_elements(call, INPUT_BIAS, 2 * rows) && has_elements(call, INPUT_HIDDEN, state) &&
            has_elements(call, INPUT_CELL, state) &&
            has_elements(call, INPUT_PEEPHOLES, rnn->directions * 3 * rnn->hidden);
+}
+
+/* Also a sequence of no steps, and a batch of no elements, have a state: each size counts at least once. */
+static bool is_too_large(const struct recurrence *rnn)
+{
+    double sequences = (double)rnn->directions * (double)(rnn->batch > 0 ? rnn->batch : 1);
+    double products = (double)rnn->gates * (double)rnn->hidden * ((double)rnn->inputs + (double)rnn->hidden);
+
+    return sequences * (double)(rnn->steps > 0 ? rnn->steps : 1) * products > (double)EXACT_MOST_PRODUCTS;
 }
 
 static void begin_direction(const struct exact_call *call, struct recurrence *rnn, size_t direction)
@@ -190,8 +194,8 @@ static void begin_state(const struct exact_call *call, const struct recurrence *
 static void run_sequence(const struct exact_call *call, struct recurrence *rnn, size_t direction, size_t element,
                          double *const *outputs)
 {
-    const char *name = exact_text_attribute(call, "direction", "forward").data;
-    bool is_reverse = direction == 1 || strncmp(name, "reverse", strlen("reverse")) == 0;
+    struct text name = exact_text_attribute(call, "direction", "forward");
+    bool is_reverse = direction == 1 || text_equal_string(name, "reverse");
     size_t at = direction * rnn->batch + element, size = rnn->hidden * sizeof(double);
 
     begin_state(call, rnn, INPUT_HIDDEN, at, rnn->state);
@@ -253,8 +257,7 @@ int exact_compute_recurrent(struct exact_call *call, struct error *err)
         return exact_refuse_shapes(call, err);
     last = (struct shape){.rank = 3, .dims = {(int64_t)rnn.directions, (int64_t)rnn.batch, (int64_t)rnn.hidden}};
     all = (struct shape){.rank = 4, .dims = {(int64_t)rnn.steps, last.dims[0], last.dims[1], last.dims[2]}};
-    if ((double)shape_elements(&all) * (double)rnn.gates * (double)(rnn.inputs + rnn.hidden) >
-        (double)EXACT_MOST_PRODUCTS)
+    if (is_too_large(&rnn))
         return exact_refuse(call, err, "it is too large to be computed in float64");
     for (size_t i = 0; i < call->output_count && i < ARRAY_LEN(outputs); i++) {
         rc = exact_allocate(call, i, call->inputs[0]->type, i == 0 ? &all : &last, &outputs[i], err);

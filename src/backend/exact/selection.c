@@ -58,7 +58,7 @@ static int compute_topk(struct exact_call *call, struct error *err)
     if (rc < 0)
         return rc;
     rc = exact_allocate(call, 1, DATA_INT64, &shape, &indices, err);
-    if (rc < 0)
+    if (rc < 0 || shape_elements(&shape) == 0)
         return rc;
     row = memory_alloc_zero(rows.size + 1, sizeof(*row));
     for (size_t at = 0; at < rows.outer * rows.inner; at++) {

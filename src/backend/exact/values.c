@@ -51,6 +51,11 @@ double exact_round_sum(const struct exact_options *options, double sum)
     return options->type == DATA_FLOAT64 ? sum : (double)(float)sum;
 }
 
+double exact_sigmoid(double x)
+{
+    return x >= 0 ? 1 / (1 + exp(-x)) : exp(x) / (1 + exp(x));
+}
+
 double exact_sum(const struct exact_options *options, const double *terms, size_t count, size_t stride)
 {
     double ret = 0;

@@ -62,27 +62,42 @@ static bool is_sane(const struct exact_window *window)
     return true;
 }
 
-int exact_window_init(struct exact_call *call, struct exact_window *window, bool rounds_up, struct error *err)
+int exact_window_read(struct exact_call *call, struct exact_window *window, struct error *err)
 {
-    struct text padding = exact_text_attribute(call, "auto_pad", "NOTSET");
-
     read_window_attribute(call, "strides", window->rank, 1, window->strides);
     read_window_attribute(call, "dilations", window->rank, 1, window->dilations);
     read_window_attribute(call, "pads", 2 * window->rank, 0, window->pads);
-    if (!is_sane(window))
-        return exact_refuse(call, err, "its window is not computed in float64");
-    if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
-        choose_pads(window, text_equal_string(padding, "SAME_LOWER"));
+    return is_sane(window) ? 0 : exact_refuse(call, err, "its window is not computed in float64");
+}
+
+int exact_window_count(struct exact_call *call, struct exact_window *window, struct error *err)
+{
+    double indices = 1;
+
     window->inputs = window->positions = window->outputs = 1;
     for (size_t i = 0; i < window->rank; i++) {
-        window->output[i] = output_size(window, i, rounds_up);
         window->inputs *= (size_t)window->input[i];
         window->positions *= (size_t)window->kernel[i];
         window->outputs *= (size_t)window->output[i];
+        indices *= (double)window->kernel[i] * (double)window->output[i];
     }
-    if (window->positions * window->outputs > EXACT_MOST_PRODUCTS / 64)
+    if (indices > (double)EXACT_MOST_PRODUCTS / 64)
         return exact_refuse(call, err, "it is too large to be computed in float64");
     return 0;
+}
+
+int exact_window_init(struct exact_call *call, struct exact_window *window, bool rounds_up, struct error *err)
+{
+    struct text padding = exact_text_attribute(call, "auto_pad", "NOTSET");
+    int rc = exact_window_read(call, window, err);
+
+    if (rc < 0)
+        return rc;
+    if (text_equal_string(padding, "SAME_UPPER") || text_equal_string(padding, "SAME_LOWER"))
+        choose_pads(window, text_equal_string(padding, "SAME_LOWER"));
+    for (size_t i = 0; i < window->rank; i++)
+        window->output[i] = output_size(window, i, rounds_up);
+    return exact_window_count(call, window, err);
 }
 
 /* The element of the input below one of the kernel's. */
