@@ -25,6 +25,7 @@
 #include "base/system.h"
 #include "backend/onnxrt/settings.h"
 #include "engine/build/builder.h"
+#include "engine/build/timing.h"
 #include "engine/network/compile.h"
 #include "engine/plan/plan.h"
 #include "engine/run/executor.h"
@@ -87,19 +88,6 @@ static int sample_feed(const struct engine *engine, struct tensor_list *ret)
         free(input.name);
     }
     return rc;
-}
-
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-static double median(double *seconds, size_t count)
-{
-    qsort(seconds, count, sizeof(*seconds), compare_seconds);
-    return seconds[count / 2];
 }
 
 static double build(const struct network *network, const struct builder_settings *settings, struct engine **ret)
@@ -169,7 +157,7 @@ static void race(const char *path, const struct engine *engine, size_t turns, bo
             seconds[i % 2][i / 2 * ROUNDS_PER_TURN + k] = run(&racers, i % 2);
     }
     for (size_t i = 0; i < 2; i++)
-        ret[i] = median(seconds[i], turns * ROUNDS_PER_TURN);
+        ret[i] = median_of_seconds(seconds[i], turns * ROUNDS_PER_TURN);
     if (verbose)
         show_layers(racers.executor, engine);
     tensor_list_release(&racers.feed);

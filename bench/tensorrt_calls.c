@@ -13,13 +13,7 @@
 #include "backend/tensorrt/backend.h"
 #include "base/memory.h"
 #include "base/system.h"
-
-static int compare_seconds(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
+#include "engine/build/timing.h"
 
 static _Noreturn void fail(const struct error *err)
 {
@@ -97,8 +91,7 @@ int main(int argc, char **argv)
         workers += find_worker() != worker;
         worker = find_worker();
     }
-    qsort(seconds, runs, sizeof(*seconds), compare_seconds);
-    printf("%.7f %zu\n", seconds[runs / 2], workers);
+    printf("%.7f %zu\n", median_of_seconds(seconds, runs), workers);
     tensor_list_release(&feed);
     tensorrt_backend.close(session);
     free(seconds);

@@ -1,7 +1,6 @@
 /* lint/groups.c: see groups.h. */
 #include "lint/groups.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 
 #include "base/text/string_builder.h"
@@ -14,19 +13,6 @@ void lint_groups_release(struct lint_groups *groups)
     free(groups->groups.items);
 }
 
-/* The text without what stands in quotes, and without digits. */
-static void add_group_key(struct string_builder *key, struct text what)
-{
-    bool is_quoted = false;
-
-    for (size_t i = 0; i < what.size; i++) {
-        if (what.data[i] == '\'')
-            is_quoted = !is_quoted;
-        else if (!is_quoted && !isdigit((unsigned char)what.data[i]))
-            string_add_char(key, what.data[i]);
-    }
-}
-
 bool lint_groups_add(struct lint_groups *groups, struct arena *arena, unsigned rule, struct text what,
                      enum log_level level)
 {
@@ -34,7 +20,7 @@ bool lint_groups_add(struct lint_groups *groups, struct arena *arena, unsigned r
     uint32_t at;
 
     string_add_format(&key, "%u ", rule);
-    add_group_key(&key, what);
+    string_add_without_names(&key, what);
     at = name_map_find(&groups->index, text_of(key.data));
     if (at == NAME_MAP_NONE) {
         at = (uint32_t)groups->groups.count;

@@ -1,6 +1,7 @@
 /* base/text/string_builder.c: a growing string. */
 #include "base/text/string_builder.h"
 
+#include <ctype.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -144,6 +145,25 @@ void string_add_in_line(struct string_builder *builder, const char *text)
         text += length;
         if (*text != '\0')
             string_add(builder, *text++ == '\n' ? "\\n" : "\\t");
+    }
+}
+
+void string_add_without_names(struct string_builder *builder, struct text message)
+{
+    char before = ' ';
+
+    for (size_t i = 0; i < message.size; i++) {
+        char c = message.data[i];
+        const char *end = NULL;
+
+        if (c == '\'' && !isalnum((unsigned char)before))
+            end = memchr(&message.data[i + 1], '\'', message.size - i - 1);
+        before = c;
+        if (end != NULL)
+            i = (size_t)(end - message.data);
+        else if (!isdigit((unsigned char)c) &&
+                 (c != ' ' || builder->size == 0 || builder->data[builder->size - 1] != ' '))
+            string_add_char(builder, c);
     }
 }
 

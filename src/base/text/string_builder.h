@@ -38,6 +38,11 @@ void string_add_visible(struct string_builder *builder, struct text text);
 
 /* Like string_add_visible(), but for a single line: line breaks and tabs become \n and \t. */
 void string_add_in_line(struct string_builder *builder, const char *text);
+
+/* Appends a message without what differs between two equal cases: digits, and names in single quotes. An apostrophe
+ * within a word begins no name. Blanks that are then next to each other become one. */
+void string_add_without_names(struct string_builder *builder, struct text message);
+
 void string_add_integer(struct string_builder *builder, int64_t value); /* much faster than string_add_format() */
 void string_add_format(struct string_builder *builder, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void string_add_format_list(struct string_builder *builder, const char *format, va_list args)

@@ -1,7 +1,6 @@
 /* debug/check/failure_reason.c: see failure_reason.h. */
 #include "debug/check/failure_reason.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -18,23 +17,6 @@ static void add_code(int code, struct string_builder *ret)
         string_add_format(ret, "error %d of the runtime", code);
 }
 
-/* The message without what differs between two models: numbers, and names in quotes. */
-static void add_message(const char *message, struct string_builder *ret)
-{
-    char before = ' ';
-
-    string_add(ret, "message: ");
-    for (const char *at = message; *at != '\0'; at++) {
-        const char *end = *at == '\'' && !isalnum((unsigned char)before) ? strchr(at + 1, '\'') : NULL;
-
-        before = *at;
-        if (end != NULL)
-            at = end;
-        else if (!isdigit((unsigned char)*at) && (*at != ' ' || ret->data[ret->size - 1] != ' '))
-            string_add_char(ret, *at);
-    }
-}
-
 void failure_reason_of(const struct error *err, char ret[PROCESS_REASON_SIZE])
 {
     struct text name;
@@ -45,8 +27,10 @@ void failure_reason_of(const struct error *err, char ret[PROCESS_REASON_SIZE])
         string_add_format(&text, "%s" TEXT_FORMAT, text.size > 0 ? ", " : "", TEXT_ARGS(name));
     if (failing_functions(err->message, &name))
         string_add_format(&text, " in " TEXT_FORMAT, TEXT_ARGS(name));
-    if (text.size == 0)
-        add_message(err->message, &text);
+    if (text.size == 0) {
+        string_add(&text, "message: ");
+        string_add_without_names(&text, text_of(err->message));
+    }
     snprintf(ret, PROCESS_REASON_SIZE, "%s", text.data);
 }
 

@@ -78,7 +78,7 @@ static int compare_seconds(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static double median_of_seconds(double *seconds, size_t count)
+double median_of_seconds(double *seconds, size_t count)
 {
     qsort(seconds, count, sizeof(*seconds), compare_seconds);
     return count % 2 == 1 ? seconds[count / 2] : (seconds[count / 2 - 1] + seconds[count / 2]) / 2;

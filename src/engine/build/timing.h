@@ -26,6 +26,9 @@ struct layer_timer;
 struct layer_timer *layer_timer_new(const struct layer_request *request, const struct timing_effort *effort);
 void layer_timer_free(struct layer_timer *timer); /* NULL is fine */
 
+/* The median of `count` > 0 times, which it sorts; of an even number the mean of the two in the middle. */
+double median_of_seconds(double *seconds, size_t count);
+
 /* Returns the median in seconds, > 0; of fewer runs if the tactic takes more than `limit` seconds. `ret_made`: whether
  * the kernel was created, also after an error. ERR_INTERRUPTED; else the errors of the provider. */
 int layer_timer_measure(struct layer_timer *timer, const struct tactic *tactic, double limit, double *ret_seconds,

@@ -212,8 +212,9 @@ static int edit_function(struct inner_edit *edit, struct span function, struct s
     const struct inner_layout layout = {FUNCTION_NODE, FUNCTION_VALUE_INFO, true};
     struct model *graph;
     bool changed = false;
+    SCOPED_STRING(bytes);
     SCOPED_STRING(message);
-    int rc = function_open(edit->model, function, &graph, err);
+    int rc = function_open(edit->model, function, &bytes, &graph, err);
 
     if (rc < 0)
         return rc;

@@ -154,10 +154,9 @@ static void add_function_header(const struct model *model, struct span function,
             wire_write_bytes(ret, MODEL_OPSET_IMPORT, field.bytes.data, field.bytes.size);
 }
 
-static int parse_function_model(struct model *model, const struct string_builder *bytes, struct model **ret,
-                                struct error *err)
+static int parse_function_model(const struct model *model, struct span bytes, struct model **ret, struct error *err)
 {
-    int rc = model_parse(wire_keep(&model->arena, bytes), model->display_name, ret, err);
+    int rc = model_parse(bytes, model->display_name, ret, err);
 
     if (rc < 0)
         return rc;
@@ -204,17 +203,16 @@ int function_call_open(struct model *model, uint32_t node, struct model **ret, s
     add_function_header(model, call.function, &bytes);
     add_call_graph(&call, &bytes);
     name_map_release(&call.omitted);
-    rc = parse_function_model(model, &bytes, ret, err);
+    rc = parse_function_model(model, wire_keep(&model->arena, &bytes), ret, err);
     if (rc == 0)
         describe_call_inputs(model, call.node, call.function, *ret);
     return rc;
 }
 
-int function_open(struct model *model, struct span function, struct model **ret, struct error *err)
+int function_open(const struct model *model, struct span function, struct string_builder *bytes, struct model **ret,
+                  struct error *err)
 {
-    SCOPED_STRING(bytes);
-
-    add_function_header(model, function, &bytes);
-    add_function_graph(function, &bytes);
-    return parse_function_model(model, &bytes, ret, err);
+    add_function_header(model, function, bytes);
+    add_function_graph(function, bytes);
+    return parse_function_model(model, (struct span){(const uint8_t *)bytes->data, bytes->size}, ret, err);
 }

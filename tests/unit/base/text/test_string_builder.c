@@ -145,6 +145,23 @@ static void what_a_terminal_would_obey_or_not_understand_is_escaped(void **state
     assert_quoted("\377\177", "'\\xff\\x7f'");
 }
 
+static void names_and_digits_are_left_out(void **state)
+{
+    static const char *const cases[][2] = {
+        {"layer 'conv1' has 3 inputs", "layer has inputs"},
+        {"the model's opset 13 lacks 'a' and 'b'", "the model's opset lacks and "},
+        {"'a' is never closed: 'b", " is never closed: 'b"},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+        SCOPED_STRING(text);
+
+        string_add_without_names(&text, text_of(cases[i][0]));
+        assert_string_equal(text.data, cases[i][1]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +174,7 @@ int main(void)
         cmocka_unit_test(what_a_terminal_would_obey_or_not_understand_is_escaped),
         cmocka_unit_test(reserved_room_is_written_by_the_caller),
         cmocka_unit_test(taken_text_belongs_to_the_caller),
+        cmocka_unit_test(names_and_digits_are_left_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
