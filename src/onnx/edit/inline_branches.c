@@ -41,24 +41,6 @@ static bool read_branch_condition(const struct model *model, const struct node *
     return known;
 }
 
-static bool find_branch_body(const struct node *node, bool condition, struct span *ret)
-{
-    struct wire_reader reader;
-    struct wire_field field;
-    struct span attribute;
-    bool found = false;
-
-    if (!node_attribute_find(node->message, condition ? "then_branch" : "else_branch", &attribute))
-        return false;
-    reader = wire_reader_of(attribute);
-    while (wire_next(&reader, &field))
-        if (field.number == ATTRIBUTE_GRAPH && field.type == WIRE_BYTES) {
-            *ret = field.bytes;
-            found = true;
-        }
-    return found;
-}
-
 static void define_inlined_name(struct inlining *inlining, struct text name)
 {
     if (name.size > 0 && name_map_find(&inlining->map.index, name) == NAME_MAP_NONE)
@@ -181,7 +163,8 @@ static int inline_branch(struct model *model, struct unused_names *names, const 
     bool condition;
     int rc = 1;
 
-    if (!read_branch_condition(model, node, &condition) || !find_branch_body(node, condition, &inlining.body))
+    if (!read_branch_condition(model, node, &condition) ||
+        !node_attribute_graph(node->message, condition ? "then_branch" : "else_branch", &inlining.body))
         return 1;
     rename_map_init(&inlining.map);
     if (survey_branch(&inlining) && inlining.outputs.count == node->outputs.count) {

@@ -52,24 +52,6 @@ struct unrolling {
 
 /* ---- Bodies ---- */
 
-static bool find_loop_body(const struct node *node, struct span *ret)
-{
-    struct wire_reader reader;
-    struct wire_field field;
-    struct span attribute;
-    bool found = false;
-
-    if (!node_attribute_find(node->message, "body", &attribute))
-        return false;
-    reader = wire_reader_of(attribute);
-    while (wire_next(&reader, &field))
-        if (field.number == ATTRIBUTE_GRAPH && field.type == WIRE_BYTES) {
-            *ret = field.bytes;
-            found = true;
-        }
-    return found;
-}
-
 static void read_body_input(struct loop_body *body, struct span info)
 {
     struct value_type type;
@@ -87,7 +69,7 @@ static bool read_loop_body(const struct node *node, struct loop_body *ret)
     struct wire_field field;
 
     *ret = (struct loop_body){0};
-    if (!find_loop_body(node, &graph))
+    if (!node_attribute_graph(node->message, "body", &graph))
         return false;
     reader = wire_reader_of(graph);
     while (wire_next(&reader, &field)) {

@@ -32,6 +32,18 @@ bool node_attribute_find(struct span node, const char *name, struct span *ret)
     return found;
 }
 
+bool node_attribute_graph(struct span node, const char *name, struct span *ret)
+{
+    struct span message;
+    struct attribute attribute;
+
+    if (!node_attribute_find(node, name, &message))
+        return false;
+    attribute_read(message, &attribute);
+    *ret = attribute.bytes;
+    return attribute.type == ATTRIBUTE_ONE_GRAPH;
+}
+
 int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback)
 {
     struct span attribute = {NULL, 0};

@@ -9,6 +9,9 @@
 /* The AttributeProto of this name. False if the node (a NodeProto) has none. Of duplicates the last one counts. */
 bool node_attribute_find(struct span node, const char *name, struct span *ret);
 
+/* The body (a GraphProto) in this attribute. False if the node has none. */
+bool node_attribute_graph(struct span node, const char *name, struct span *ret);
+
 /* The value of an integer attribute, or `fallback`. */
 int64_t node_attribute_integer(struct span node, const char *name, int64_t fallback);
 
