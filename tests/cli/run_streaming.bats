@@ -71,7 +71,9 @@ summary_of()
     tool=$!
     until [ -e started ]; do sleep 0.05; done
     kill -TERM "$tool"
-    run wait "$tool"
+    status=0
+    wait "$tool" || status=$?
+    [ "$status" -ne 0 ]
     [ "$(echo ins/*)" = ins/0000000000.json ]
     grep -q "'ins' has the 1 complete iterations of 3" log
     grep -q -- '--seed 2 --iterations 2' log
