@@ -1,10 +1,10 @@
-/* bench/tensorrt_calls.c: what an inference by TensorRT's library costs besides the library's own time.
+/* bench/tensorrt_calls.c: the overhead of an inference by TensorRT's library, without the library's own time.
  *
  *   tensorrt_calls MODEL ELEMENTS RUNS
  *
  * Builds MODEL, whose only input is float32 of ELEMENTS elements, and runs the engine RUNS times. Prints the median of
- * the seconds of a run besides those that the library takes, in which input and outputs pass to the worker process and
- * back, and the number of worker processes.
+ * the seconds in which input and outputs pass to the worker process and back, without those that the library takes, and
+ * the number of worker processes.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,9 +87,12 @@ int main(int argc, char **argv)
         fail(&err);
     make_feed(session, strtoul(argv[2], NULL, 10), &feed);
     for (size_t i = 0; i < runs; i++) {
+        long now;
+
         seconds[i] = run_once(session, &feed);
-        workers += find_worker() != worker;
-        worker = find_worker();
+        now = find_worker();
+        workers += now != worker;
+        worker = now;
     }
     printf("%.7f %zu\n", median_of_seconds(seconds, runs), workers);
     tensor_list_release(&feed);

@@ -56,7 +56,7 @@ PHRASES = [re.compile(pattern) for pattern in (
 # Not of interest: how long it took, what it was called, and where a line is in a paragraph.
 REMOVED = [(re.compile(pattern), replacement) for pattern, replacement in (
     (r"\x1b\[[0-9;]*m", ""), (r"^\[[A-Z!]+\] *", ""), (r"^\s+|\s+$", ""), (r"-N(\d+)-<date>", r"-N\1"),
-    (r"\| Runtime: .*", ""), (r"/tmp/\S*/(here|bin)/", ""), (r"(in|time:) <time>.*", ""),
+    (r"\| Runtime: .*", ""), (r"/\S*/(here|bin)/", ""), (r"(in|time:) <time>.*", ""),
 )]
 
 Command = collections.namedtuple("Command", "line kind aspects why")

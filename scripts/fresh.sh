@@ -328,7 +328,7 @@ try_installed_npm()
 try_wheel()
 {
     local made=$results/$1-$2-wheel
-    install_pip "$2" && inside "$2" sh -ec 'scripts/setup.sh; make wheel' &&
+    install_pip && inside "$2" sh -ec 'scripts/setup.sh; make wheel' &&
         keep_what_was_made "$2" wheel "$made" &&
         in_another_system "$1" "$2" "$made" try_installed_wheel "$2"
 }

@@ -24,7 +24,7 @@ static int fail_sample(const struct tensorrt_calibration *calibration, const cha
     return error_context(err, "calibration: sample %zu of the input '%s'", calibration->next + 1, input);
 }
 
-/* The tensor of the current sample with that name. */
+/* The tensor of that name in the sample with this number; NULL: none. */
 static const struct tensor *find_sample(const struct tensorrt_calibration *calibration, size_t sample, const char *name)
 {
     const struct tensor_list *all = &calibration->samples->tensors;
@@ -77,7 +77,7 @@ static bool get_batch(void *self, void **bindings, const char **names, int32_t c
 {
     struct tensorrt_calibration *calibration = self;
 
-    if (calibration->samples == NULL || calibration->next == calibration->samples->count)
+    if (calibration->next == calibration->samples->count)
         return false;
     for (int32_t i = 0; i < count; i++)
         if (copy_sample(calibration, names[i], &bindings[i], &calibration->failure) < 0)
@@ -202,11 +202,6 @@ static int set_profile(struct tensorrt_calibration *calibration, const struct te
     return rc;
 }
 
-static int read_cache(struct tensorrt_calibration *calibration, const char *path, struct error *err)
-{
-    return file_read(path, SIZE_MAX, &calibration->cache, &calibration->cache_size, err);
-}
-
 int tensorrt_calibration_set(struct tensorrt_calibration *calibration, const struct tensorrt_network *network,
                              void *config, struct error *err)
 {
@@ -221,8 +216,8 @@ int tensorrt_calibration_set(struct tensorrt_calibration *calibration, const str
                                                  .samples = settings->samples};
     init_interface(calibration);
     if (settings->calibration_cache != NULL)
-        rc = read_cache(calibration, settings->calibration_cache, err);
-    else if (settings->samples == NULL || settings->samples->count == 0)
+        rc = file_read(settings->calibration_cache, SIZE_MAX, &calibration->cache, &calibration->cache_size, err);
+    else if (settings->samples->count == 0)
         return error_set(err, ERR_UNSUPPORTED,
                          "--int8: give a --calibration-cache that TensorRT has written, input data, or a model with "
                          "QuantizeLinear and DequantizeLinear nodes");

@@ -17,16 +17,15 @@ struct tensorrt_sample_input {
 /* IInt8Calibrator of one build. It must not be moved while it is used; zeros can be released. */
 struct tensorrt_calibration {
     struct tensorrt_interface interface;
-    int32_t algorithm;                      /* nvinfer1::CalibrationAlgoType */
-    double quantile, cutoff;                /* of IInt8LegacyCalibrator */
-    const struct tensorrt_samples *samples; /* NULL: none */
+    int32_t algorithm;       /* nvinfer1::CalibrationAlgoType */
+    double quantile, cutoff; /* of IInt8LegacyCalibrator */
+    const struct tensorrt_samples *samples;
     size_t next;
     char *cache; /* read; NULL: none */
     size_t cache_size;
     struct string_builder written; /* the cache of this build; empty: none */
     struct tensorrt_sample_input *inputs;
     size_t count;
-    void *profile;        /* with the shapes of the samples; NULL: none */
     struct error failure; /* why a sample could not be given; code 0: none */
 };
 

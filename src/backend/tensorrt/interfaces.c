@@ -251,7 +251,7 @@ static void start_phase(void *self, const char *phase, const char *parent, int32
         worker_report_progress(phase, 0, (uint64_t)steps);
 }
 
-/* True: go on. */
+/* True: continue; false: cancel the build. */
 static bool complete_step(void *self, const char *phase, int32_t step)
 {
     double now = stopwatch_now();

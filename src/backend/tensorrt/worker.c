@@ -38,7 +38,7 @@ struct work {
     struct backend_model model; /* without path and bytes: there is none */
 };
 
-/* Reads settings and model, which are the end of a question, and loads the library. Text lives in `arena`. */
+/* Reads settings and model, which are the end of a question, and loads the library. Text is allocated in `arena`. */
 static int start_work(struct worker_question *question, struct arena *arena, struct work *ret, struct error *err)
 {
     struct message_reader *message = &question->message;
@@ -274,10 +274,11 @@ static int answer_build(struct worker_question *question, struct worker_reply *r
     if (rc == 0)
         rc = tensorrt_network_open(work->trt, &work->settings, &work->model, &network, err);
     if (rc < 0)
-        return rc;
+        goto done;
     rc = build_network(&build, &network, &reply->message, err);
     tensorrt_network_release(&network);
-    release_samples();
+done:
+    release_samples(); /* of this build only */
     return rc;
 }
 

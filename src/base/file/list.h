@@ -7,7 +7,7 @@
 #include "base/error.h"
 
 struct file_list {
-    char **items; /* paths, sorted byte by byte */
+    char **items; /* paths; file_list_find() sorts them byte by byte */
     size_t count, capacity;
 };
 

@@ -4,8 +4,9 @@
 
 #include "base/file/list.h"
 
-/* Appends the existing folders: of the environment in which the program itself is installed (its bin/ is next to lib/),
- * of the active one (VIRTUAL_ENV, CONDA_PREFIX), of the user, of the system. `ret` is empty on entry. */
+/* Lists the existing folders, in the order of the search: of the environment in which the program itself is installed
+ * (its bin/ is next to lib/), of the active one (VIRTUAL_ENV, CONDA_PREFIX), of the user, of the system. `ret` is empty
+ * on entry. */
 void python_packages_list(struct file_list *ret);
 
 /* The first file that matches `pattern` (of glob(), relative) in one of `folders`, malloc'd; NULL: none. */

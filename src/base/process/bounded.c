@@ -507,8 +507,9 @@ static int explain_time(struct bounded_process *process, const struct bounds *bo
     return ERR_BACKEND;
 }
 
-/* Seconds that the copy has to end its work; less than INTERRUPT_GRACE_MILLISECONDS. */
-#define CANCELLATION_SECONDS 1.5
+/* The time that the copy has to end its work. */
+#define CANCELLATION_MILLISECONDS 1500
+_Static_assert(CANCELLATION_MILLISECONDS < INTERRUPT_GRACE_MILLISECONDS, "the program ends before");
 
 bool bounded_process_is_cancelled(int answer_to)
 {
@@ -520,7 +521,7 @@ bool bounded_process_is_cancelled(int answer_to)
 /* Ends the connection in one direction, and waits until the copy has ended: after its answer, which nobody reads. */
 static void cancel_work(const struct bounded_process *process)
 {
-    double deadline = stopwatch_now() + CANCELLATION_SECONDS, left;
+    double deadline = stopwatch_now() + (CANCELLATION_MILLISECONDS / 1000.0), left;
     struct pollfd event = {.fd = process->socket, .events = POLLIN};
     char unread[4096];
 

@@ -267,8 +267,7 @@ static const struct option rows[] = {
         .type = OPTION_CHOICE, .choices = policies, .fallback = "lowest",
         .help = "precision of layers for which none is specified, of the allowed ones"),
     ROW(calibration_cache, .names = {"--calibration-cache"}, .kind = OPTION_ONE, .value_name = "PATH",
-        .file = OPTION_WRITES,
-        .help = "scales for int8: read if the file contains some, otherwise written (TensorRT: only read)"),
+        .file = OPTION_WRITES, .help = "scales for int8: read if the file contains some, otherwise written"),
     ROW(calibration_method, .names = {"--calib-base-cls", "--calibration-base-class"}, .kind = OPTION_ONE,
         .value_name = "CLASS", .convert = convert_calibrator,
         .hints =
