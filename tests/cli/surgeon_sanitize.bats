@@ -456,6 +456,25 @@ EOF
     same_outputs "$models/scan_with_capture.onnx" inlined.onnx
 }
 
+@test "a Loop whose body ends it is not unrolled by its count" {
+    /usr/bin/python3 - <<'EOF'
+import onnx
+from onnx import TensorProto, helper
+info = helper.make_tensor_value_info
+body = helper.make_graph(
+    [helper.make_node("Add", ["before", "before"], ["after"])], "body",
+    [info("i", TensorProto.INT64, []), info("goes_on", TensorProto.BOOL, []), info("before", TensorProto.FLOAT, [1])],
+    [info("never", TensorProto.BOOL, []), info("after", TensorProto.FLOAT, [1])],
+    [helper.make_tensor("never", TensorProto.BOOL, [], [False])])
+graph = helper.make_graph([helper.make_node("Loop", ["count", "", "x"], ["y"], body=body)], "g",
+                          [info("x", TensorProto.FLOAT, [1])], [info("y", TensorProto.FLOAT, [1])],
+                          [helper.make_tensor("count", TensorProto.INT64, [], [3])])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "once.onnx")
+EOF
+    sanitize once.onnx -o inlined.onnx --inline-bodies
+    same_outputs once.onnx inlined.onnx
+}
+
 @test "the branch that the input data take is inlined, the other one is gone" {
     sanitize "$models/all_in_an_if.onnx" -o inlined.onnx --inline-bodies --val-range rate:[8,8]
     polygraphy inspect model inlined.onnx --show layers | grep small_matmul

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "comparator/reference/values.h"
 #include "onnx/edit/inline_branches.h"
+#include "onnx/edit/inner_graphs.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/unroll.h"
 #include "onnx/proto/node_attribute.h"
@@ -13,6 +14,9 @@
 
 /* Of a Loop or Scan. More would take longer to search than a body is worth. */
 #define MOST_ITERATIONS 256
+
+/* Of the model, with copies of bodies. */
+#define MOST_NODES 100000
 
 /* Bodies inside of bodies. */
 #define MOST_ROUNDS 8
@@ -23,6 +27,7 @@ struct flow_decisions {
     const struct reference_values *values;
     uint8_t *branches;   /* for branches_take() */
     int64_t *iterations; /* for model_unroll_loops() */
+    size_t room;         /* nodes that may still be added */
 };
 
 static bool is_branch(const struct node *node)
@@ -125,7 +130,7 @@ static void decide_node(struct flow_decisions *decisions, size_t i)
 {
     const struct node *node = &decisions->model->nodes.items[i];
     int64_t number;
-    size_t states;
+    size_t states, added;
     bool is_known;
 
     if (is_branch(node)) {
@@ -139,8 +144,13 @@ static void decide_node(struct flow_decisions *decisions, size_t i)
         return;
     is_known = node_is(node, "Scan") ? count_scan_iterations(decisions, node, states, &number)
                                      : count_loop_iterations(decisions, node, states, &number);
-    if (is_known && number >= 0 && number <= MOST_ITERATIONS)
-        decisions->iterations[i] = number;
+    if (!is_known || number < 0 || number > MOST_ITERATIONS)
+        return;
+    added = (size_t)number * node_count_inner_nodes(node);
+    if (added > decisions->room)
+        return;
+    decisions->room -= added;
+    decisions->iterations[i] = number;
 }
 
 /* ---- Rounds ---- */
@@ -155,13 +165,16 @@ static int apply_decisions(struct flow_decisions *decisions, size_t *count, stru
     return rc < 0 || *count > before ? rc : model_unroll_loops(model, decisions->iterations, count, err);
 }
 
-static int inline_round(struct model *model, const struct sample_run *run, size_t *count, struct error *err)
+/* `why`: why the model does not run, so that nothing is decided. */
+static int inline_round(struct model *model, const struct sample_run *run, size_t *count, struct error *why,
+                        struct error *err)
 {
-    struct flow_decisions decisions = {.model = model};
+    size_t nodes = model_count_nodes(model);
+    struct flow_decisions decisions = {.model = model, .room = nodes < MOST_NODES ? MOST_NODES - nodes : 0};
     struct reference_values *values = NULL;
     struct value_list wanted = {0};
     struct subgraph whole;
-    int rc = 0;
+    int rc = 0, recorded = 0;
 
     subgraph_init_whole(&whole, model);
     reference_values_new(&whole, run->backend, run->request, run->loader, run->log, &values);
@@ -171,13 +184,13 @@ static int inline_round(struct model *model, const struct sample_run *run, size_
     for (size_t i = 0; i < model->nodes.count; i++)
         add_deciding_values(model, &model->nodes.items[i], &wanted);
     if (wanted.count > 0)
-        rc = reference_values_record(values, &wanted, err);
-    for (size_t i = 0; rc == 0 && i < model->nodes.count; i++) {
+        recorded = reference_values_record(values, &wanted, why);
+    for (size_t i = 0; recorded == 0 && i < model->nodes.count; i++) {
         decisions.iterations[i] = NOT_UNROLLED;
         decide_node(&decisions, i);
     }
     subgraph_release(&whole); /* before nodes are renumbered */
-    if (rc == 0)
+    if (recorded == 0)
         rc = apply_decisions(&decisions, count, err);
     reference_values_free(values);
     free(decisions.branches);
@@ -207,13 +220,14 @@ int control_flow_inline(struct model *model, const struct sample_run *run, size_
         before = *ret_count;
         rc = inline_decided_branches(model, ret_count, err);
         if (rc == 0 && model_has_control_flow(model))
-            rc = inline_round(model, run, ret_count, &why);
+            rc = inline_round(model, run, ret_count, &why, err);
+        if (rc < 0)
+            return rc;
         if (why.code != 0 && why.code != ERR_INTERRUPTED && *ret_count > 0)
             return 0; /* the nodes of bodies need not run with all that is known of their inputs */
         if (why.code != 0)
             return error_set(err, why.code, "%s", why.message);
-        if (rc == 0)
-            rc = model_lower_constants(model, err);
+        rc = model_lower_constants(model, err);
         if (rc < 0)
             return rc;
     }

@@ -1,5 +1,6 @@
-/* debug/accuracy/bodies.c: an If, Loop or Scan is a single node to whoever cuts the main graph. Where one is to blame,
- * or nothing is, the same study is made of the model in which they are replaced by what they do on the input data.
+/* debug/accuracy/bodies.c: tools that cut the main graph treat an If, Loop or Scan as one node. If such a node is the
+ * cause, or no cause was found, the study is repeated on the model in which these nodes are replaced by what they do on
+ * the input data.
  */
 #include "base/file/file.h"
 #include "base/memory.h"
@@ -46,6 +47,7 @@ bool study_enter_bodies(struct study *study)
 {
     struct accuracy_settings *settings;
     struct failing_case inlined = study->whole;
+    enum agreement agreement;
 
     if (study->pattern != FAILS_ALWAYS || study->refused || study_has_failed(study) || !may_be_inside(study))
         return false;
@@ -53,11 +55,14 @@ bool study_enter_bodies(struct study *study)
     inlined.model = write_inlined_model(study);
     if (inlined.model == NULL)
         return false;
-    if (step_try(step_begin_suspect(study, &inlined, "inlined", "The suspect on that")) != DIFFERS) {
+    agreement = step_try(step_begin_suspect(study, &inlined, "inlined", "The suspect on that"));
+    if (agreement == AGREES)
         study_add_note(study, "with the bodies of If, Loop and Scan inlined ('%s') the suspect does not fail",
                        inlined.model);
+    else if (agreement != DIFFERS)
+        study_add_not_tested(study, "nodes inside of If, Loop and Scan: the suspect does not run '%s'", inlined.model);
+    if (agreement != DIFFERS)
         return false;
-    }
     settings = arena_alloc_zero(&study->arena, 1, sizeof(*settings));
     *settings = *study->settings;
     settings->model = inlined.model;

@@ -246,8 +246,6 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
     const struct words *words = &study->whole.tolerance;
     SCOPED_STRING(tolerance);
 
-    if (strcmp(study->settings->precision, format_float16.name) == 0)
-        study_note_inner_sums(study, &format_float16);
     for (size_t i = 0; i < words->count; i++)
         shell_add_argument(&tolerance, words->items[i]);
     if (study->settings->tolerance.count > 0 && has_word(*words, "--norm-tolerance") && !has_word(*words, "--atol"))
@@ -258,6 +256,8 @@ static void conclude_that_nothing_fails(struct study *study, const struct build_
                    "each, would have been observed with 95 %% confidence",
                    (long long)counts->runs, (long long)counts->passed, tolerance.data, counts->largest_error,
                    ceil(100 * rate_excluded(counts->passed)));
+    if (strcmp(study->settings->precision, format_float16.name) == 0)
+        study_note_inner_sums(study, &format_float16);
 }
 
 /* Builds that choose among more tactics than the fastest show what those of one machine and one day do not. */

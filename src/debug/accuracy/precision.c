@@ -248,7 +248,7 @@ static const char *describe_overflow(struct precision_need *need)
                       ret, others);
 }
 
-/* Where too large values begin: the node makes one, or has a constant, and reads none that another node makes. */
+/* Where too large values begin: the node makes one, and those of other nodes that it reads are known to be in range. */
 static bool begins_overflow(const struct precision_need *need, uint32_t node, uint32_t *ret_value)
 {
     const struct model *model = need->study->model;
@@ -260,8 +260,9 @@ static bool begins_overflow(const struct precision_need *need, uint32_t node, ui
     *ret_value = value;
     for (size_t i = 0; i < node_read_count(item); i++) {
         value = node_read(model, item, i);
-        if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE && need->ranges[value].is_known &&
-            need->ranges[value].largest > need->format->largest)
+        if (value != VALUE_NONE && model->values.items[value].producer != NODE_NONE &&
+            (!need->ranges[value].is_known || need->ranges[value].has_infinities ||
+             need->ranges[value].largest > need->format->largest))
             return false;
     }
     return true;
@@ -277,11 +278,12 @@ static void list_other_overflows(struct precision_need *need)
     for (uint32_t i = 0; i < need->nodes.size; i++)
         if (i != need->node && bitset_has(&need->nodes, i) && begins_overflow(need, i, &value) &&
             count++ < MOST_OTHER_OVERFLOWS)
-            study_add_evidence(study, "an independent cause among these layers, whose inputs are in range: %s",
+            study_add_evidence(study,
+                               "by the values of the reference, an overflow begins in another of these layers, too: %s",
                                describe_error(need, value, i, IS_TOO_LARGE));
     if (count > 0)
-        study->cause.sentence = study_text(study, "%s; %zu more overflow%s independently of it", study->cause.sentence,
-                                           count, count == 1 ? " begins" : "s begin");
+        study->cause.sentence = study_text(study, "%s; by the values of the reference %zu more overflow%s",
+                                           study->cause.sentence, count, count == 1 ? " begins" : "s begin");
 }
 
 static void conclude_precision(struct precision_need *need, bool passes_in_bfloat16)

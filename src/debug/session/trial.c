@@ -60,13 +60,14 @@ int session_write(struct debug_session *session, const struct session_subject *s
     struct job_slot *slot = job_slots_take(session->slots, key);
     int rc = write_again(session, subject, candidate, slot, err);
 
-    if (rc < 0 || candidate->action == CANDIDATE_SKIP)
+    if (rc < 0 || candidate->action == CANDIDATE_SKIP) {
         job_slot_drop(session->slots, slot);
-    else
-        *ret = slot;
+        return rc;
+    }
     slot->has_file = candidate->has_file;
     slot->file = candidate->file;
-    return rc;
+    *ret = slot;
+    return 0;
 }
 
 /* Finds the slot of a candidate written ahead of its turn, or writes it. No slot without an error: nothing to check. */

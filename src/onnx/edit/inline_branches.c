@@ -47,13 +47,6 @@ static void define_inlined_name(struct inlining *inlining, struct text name)
         rename_map_add(&inlining->map, name, unused_names_make(inlining->names, name, ""));
 }
 
-static struct text translate_inlined_name(const struct inlining *inlining, struct text name)
-{
-    uint32_t found = name_map_find(&inlining->map.index, name);
-
-    return found != NAME_MAP_NONE ? inlining->map.names.items[found] : name;
-}
-
 /* Collects the outputs and constants of the branch. False if it contains anything that cannot be moved. */
 static bool survey_branch(struct inlining *inlining)
 {
@@ -122,7 +115,7 @@ static int move_branch_nodes(struct inlining *inlining, struct error *err)
         } else if (field.number == GRAPH_INITIALIZER) {
             *VECTOR_APPEND(&inlining->tensors) = field.bytes;
             *VECTOR_APPEND(&inlining->tensor_names) =
-                translate_inlined_name(inlining, wire_find_text(field.bytes, TENSOR_NAME));
+                rename_map_get(&inlining->map, wire_find_text(field.bytes, TENSOR_NAME));
         }
     }
     return rc;
@@ -136,7 +129,7 @@ static void copy_branch_outputs(struct inlining *inlining, const struct node *no
     for (size_t i = 0; i < node->outputs.count; i++) {
         uint32_t value = model_edge(model, node->outputs, i);
         struct node_recipe identity = {.op_type = TEXT("Identity"), .input_count = 1, .output_count = 1};
-        struct text from = translate_inlined_name(inlining, inlining->outputs.items[i]), to;
+        struct text from = rename_map_get(&inlining->map, inlining->outputs.items[i]), to;
 
         if (value == VALUE_NONE || text_equal(from, model->values.items[value].name))
             continue;
@@ -208,7 +201,8 @@ int model_inline_branches(struct model *model, struct unused_names *names, size_
     }
     if (inlined > 0)
         rc = model_set_nodes(model, &fields, err);
-    *count += inlined;
+    if (rc == 0)
+        *count += inlined;
     free(fields.items);
     return rc;
 }

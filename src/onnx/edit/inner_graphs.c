@@ -287,12 +287,16 @@ static size_t count_body_nodes(struct span body, unsigned depth)
     return count;
 }
 
+size_t node_count_inner_nodes(const struct node *node)
+{
+    return node->has_subgraphs ? count_in_bodies(node->message, 0) : 0;
+}
+
 size_t model_count_nodes(const struct model *model)
 {
     size_t count = model->nodes.count;
 
     for (size_t i = 0; i < model->nodes.count; i++)
-        if (model->nodes.items[i].has_subgraphs)
-            count += count_in_bodies(model->nodes.items[i].message, 0);
+        count += node_count_inner_nodes(&model->nodes.items[i]);
     return count;
 }

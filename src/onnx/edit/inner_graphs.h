@@ -19,6 +19,9 @@ int model_edit_bodies(struct model *model, inner_graph_editor *edit, void *data,
 int model_edit_functions(struct model *model, inner_graph_editor *edit, void *data, bool *ret_changed,
                          struct error *err);
 
+/* The number of nodes in the bodies of `node`, and in theirs. */
+size_t node_count_inner_nodes(const struct node *node);
+
 /* The number of nodes, including those in bodies, without functions. */
 size_t model_count_nodes(const struct model *model);
 

@@ -120,6 +120,13 @@ void rename_map_add(struct rename_map *map, struct text from, struct text to)
     *VECTOR_APPEND(&map->names) = to;
 }
 
+struct text rename_map_get(const struct rename_map *map, struct text name)
+{
+    uint32_t found = name_map_find(&map->index, name);
+
+    return found != NAME_MAP_NONE ? map->names.items[found] : name;
+}
+
 /* State of copying one node. */
 struct node_renaming {
     const struct rename_map *inputs, *outputs; /* may be NULL */

@@ -70,6 +70,7 @@ struct rename_map {
 void rename_map_init(struct rename_map *map);
 void rename_map_release(struct rename_map *map);
 void rename_map_add(struct rename_map *map, struct text from, struct text to); /* replaces an earlier entry */
+struct text rename_map_get(const struct rename_map *map, struct text name);    /* `name` itself if it has no entry */
 
 /* Copies the node `field` (a NodeProto with tag and length) with its inputs and captured tensors renamed by `inputs`,
  * and its outputs renamed by `outputs`; either may be NULL. Names defined in a body stay. `*ret` is `field` itself if

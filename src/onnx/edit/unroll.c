@@ -8,8 +8,13 @@
 #include "onnx/edit/node.h"
 #include "onnx/edit/rebuild.h"
 #include "onnx/proto/fields.h"
+#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
+#include "onnx/proto/tensor_proto.h"
 #include "onnx/proto/wire.h"
+
+/* Nodes that pass the condition of a Loop on: Identity, Cast. */
+#define MOST_COPIES 8
 
 /* Axes and directions that are read of a Scan. */
 #define MOST_SCAN_LISTED 64
@@ -37,8 +42,7 @@ struct unrolling {
     const struct node *node;
     struct loop_body body;
     size_t states;      /* that one iteration passes to the next */
-    size_t body_states; /* position of the first one in the body's lists */
-    size_t node_states; /* likewise in the node's inputs */
+    size_t body_states; /* position of the first one among the inputs of the node and of its body */
     int64_t input_axes[MOST_SCAN_LISTED], output_axes[MOST_SCAN_LISTED];
     bool input_backwards[MOST_SCAN_LISTED], output_backwards[MOST_SCAN_LISTED];
     struct text *current;        /* tensors of the main graph that the next iteration gets as states */
@@ -112,27 +116,51 @@ static struct span find_body_producer(const struct loop_body *body, struct text 
     return (struct span){0};
 }
 
+static struct span attribute_tensor(struct span message)
+{
+    struct attribute attribute;
+
+    attribute_read(message, &attribute);
+    return attribute.bytes;
+}
+
+static bool is_true_constant(struct span tensor_proto)
+{
+    struct tensor tensor SCOPED(tensor_release) = {0};
+
+    return tensor_proto_decode(tensor_proto, &tensor, NULL) == 0 && tensor.type == DATA_BOOL &&
+           tensor_elements(&tensor) == 1 && *(const uint8_t *)tensor.data != 0;
+}
+
+/* A tensor of the body that no node produces: its own condition of before, or a constant that is true. */
+static bool is_always_true(const struct loop_body *body, struct text name)
+{
+    bool ret = text_equal(name, body->inputs.items[1]);
+
+    for (size_t i = 0; !ret && i < body->tensors.count; i++)
+        ret = text_equal(wire_find_text(body->tensors.items[i], TENSOR_NAME), name) &&
+              is_true_constant(body->tensors.items[i]);
+    return ret;
+}
+
 bool loop_is_counted(const struct node *node)
 {
     struct loop_body body SCOPED(release_loop_body) = {0};
+    struct span constant;
     struct text name;
 
     if (!read_loop_body(node, &body) || body.inputs.count < 2 || body.outputs.count == 0)
         return false;
     name = body.outputs.items[0];
-    for (size_t steps = 0; steps <= body.nodes.count; steps++) {
+    for (int steps = 0; steps < MOST_COPIES; steps++) {
         struct span producer = find_body_producer(&body, name);
         struct text op_type = wire_find_text(producer, NODE_OP_TYPE);
 
-        if (producer.size == 0) {
-            bool is_constant = text_equal(name, body.inputs.items[1]);
-
-            for (size_t i = 0; !is_constant && i < body.tensors.count; i++)
-                is_constant = text_equal(wire_find_text(body.tensors.items[i], TENSOR_NAME), name);
-            return is_constant;
-        }
+        if (producer.size == 0)
+            return is_always_true(&body, name);
         if (!text_equal_string(op_type, "Identity") && !text_equal_string(op_type, "Cast"))
-            return text_equal_string(op_type, "Constant");
+            return text_equal_string(op_type, "Constant") && node_attribute_find(producer, "value", &constant) &&
+                   is_true_constant(attribute_tensor(constant));
         name = wire_find_text(producer, NODE_INPUT);
     }
     return false;
@@ -275,13 +303,6 @@ static int copy_body_node(struct unrolling *unrolling, struct span node, const s
     return 0;
 }
 
-static struct text find_new_name(const struct rename_map *map, struct text name)
-{
-    uint32_t found = name_map_find(&map->index, name);
-
-    return found != NAME_MAP_NONE ? map->names.items[found] : name;
-}
-
 /* What the iteration leaves: states for the next one, and rows of the outputs behind them. */
 static void read_body_outputs(struct unrolling *unrolling, const struct rename_map *map)
 {
@@ -289,7 +310,7 @@ static void read_body_outputs(struct unrolling *unrolling, const struct rename_m
     size_t first = unrolling->body_states > 0; /* behind the condition */
 
     for (size_t i = 0; first + i < body->outputs.count; i++) {
-        struct text name = find_new_name(map, body->outputs.items[first + i]);
+        struct text name = rename_map_get(map, body->outputs.items[first + i]);
 
         if (i < unrolling->states)
             unrolling->current[i] = name;
@@ -428,15 +449,15 @@ static bool survey_loop(struct unrolling *unrolling)
         unrolling->body.cannot_move || node->inputs.count > MOST_SCAN_LISTED ||
         node->outputs.count > MOST_SCAN_LISTED || (unrolling->count == 0 && node->outputs.count > unrolling->states))
         return false;
-    unrolling->body_states = unrolling->node_states = is_loop ? 2 : 0;
-    for (size_t i = unrolling->node_states; i < node->inputs.count; i++)
+    unrolling->body_states = is_loop ? 2 : 0;
+    for (size_t i = unrolling->body_states; i < node->inputs.count; i++)
         if (node_input(model, node, i) == VALUE_NONE)
             return false;
     if (!is_loop)
         read_scan_attributes(unrolling);
     unrolling->current = memory_alloc_zero(unrolling->states + 1, sizeof(*unrolling->current));
     for (size_t i = 0; i < unrolling->states; i++)
-        unrolling->current[i] = model->values.items[node_input(model, node, unrolling->node_states + i)].name;
+        unrolling->current[i] = model->values.items[node_input(model, node, unrolling->body_states + i)].name;
     return true;
 }
 
@@ -496,9 +517,13 @@ int model_unroll_loops(struct model *model, const int64_t *iterations, size_t *c
         else
             rc = unroll_loop(&unrolling, &fields, &unrolled, err);
     }
-    if (rc == 0 && unrolled > 0)
+    if (rc < 0)
+        goto done;
+    if (unrolled > 0)
         rc = model_set_nodes(model, &fields, err);
-    *count += unrolled;
+    if (rc == 0)
+        *count += unrolled;
+done:
     free(fields.items);
     return rc;
 }
