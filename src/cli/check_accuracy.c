@@ -23,7 +23,7 @@ static const struct option_group check_accuracy_options = {
     .count = ARRAY_LEN(options),
 };
 
-/* The options of a comparison that need outputs. */
+/* The options of a comparison that need outputs: metrics were computed without them, or with others. */
 static const char *const without_effect[] = {"--load-outputs",
                                              "--validate",
                                              "--first-divergence",
@@ -32,6 +32,9 @@ static const char *const without_effect[] = {"--load-outputs",
                                              "--save-heatmaps",
                                              "--save-error-metrics-plot",
                                              "--norm-tolerance",
+                                             "--error-quantile",
+                                             "--infinities-compare-equal",
+                                             "--index-tolerance",
                                              NULL};
 
 /* Thresholds that select their functions if --compare does not. */
@@ -69,7 +72,7 @@ static int judge_results(const struct command_context *context, const struct che
     struct comparison_functions functions = functions_to_judge(context->parse, comparison);
     int rc;
 
-    if (results->count == 0)
+    if (accuracy_count_outputs(results) == 0)
         return error_set(err, ERR_MISSING, "'%s' contains no results: nothing was compared", settings->path);
     rc = accuracy_results_judge_again(results, &functions, &comparison->rules, err);
     if (rc < 0)

@@ -96,3 +96,17 @@ some_results()
     run polygraphy inspect data saved.json --all
     [[ $output == *'-- Iteration: 2'*'x | FAILED | l2_norm=3'* ]]
 }
+
+@test "results of one runner are not judged, and neither are damaged verdicts" {
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt --save-accuracy-results lone.json
+    run polygraphy check accuracy lone.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"'lone.json' contains no results"* ]]
+    polygraphy run "$POLYGRAPHY_ROOT/tests/models/identity.onnx" --onnxrt --onnxrt --save-accuracy-results pair.json
+    polygraphy check accuracy pair.json
+    sed 's/"passed": true/"passed": null/' pair.json >damaged.json
+    run ! cmp -s pair.json damaged.json
+    run polygraphy check accuracy damaged.json
+    [ "$status" -eq 1 ]
+    [[ $output == *"'passed'"* ]]
+}

@@ -733,7 +733,7 @@ graph = helper.make_graph([node], "g", [value("x", [1, 1, "h", "w"])], [value("y
 save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 13)], ir_version=8), "blocks.onnx")
 END
     run --separate-stderr polygraphy run blocks.onnx --onnxrt
-    refused "sizes that the model leaves open were taken as 1: if it wants others, give them with --input-shapes, in place of x:[1,1,1,1]"
+    refused "dynamic dimensions were treated as 1: if the model needs other sizes, pass them with --input-shapes instead of x:[1,1,1,1]"
     run --separate-stderr polygraphy run blocks.onnx --onnxrt --input-shapes 'x:[1,1,2,2]'
     [ "$status" -eq 0 ]
     run --separate-stderr polygraphy run "$models/reflecting_pads.onnx" --onnxrt --input-shapes 'x:[3,1]'

@@ -6,7 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file/file.h"
 #include "base/memory.h"
+#include "base/system.h"
 #include "cli/inspect/model_json.h"
 #include "cli/options/groups.h"
 
@@ -14,9 +16,7 @@ extern char **environ;
 
 static int choose_temporary_page(struct string_builder *ret, struct error *err)
 {
-    const char *folder = getenv("TMPDIR");
-
-    string_add_format(ret, "%s/polygraphy-XXXXXX", folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+    string_add_format(ret, "%s/polygraphy-XXXXXX", system_temporary_folder());
     if (mkdtemp(ret->data) == NULL)
         return error_set(err, ERR_IO, "cannot create the folder '%s': %s; pass --save-visual FILE", ret->data,
                          strerror(errno));
@@ -58,17 +58,25 @@ static int write_visual_page(const struct command_context *context, const struct
 int inspect_model_visual(const struct command_context *context, const struct visual_settings *settings,
                          const char *model_path, struct model *model, struct error *err)
 {
+    const char *page = settings->save;
     SCOPED_STRING(temporary);
     int rc = 0;
 
-    if (settings->save == NULL && !settings->show)
+    if (page == NULL && !settings->show)
         return 0;
-    if (settings->save == NULL)
+    if (page == NULL) {
         rc = choose_temporary_page(&temporary, err);
-    if (rc == 0)
-        rc = write_visual_page(context, settings, model_path, model,
-                               settings->save != NULL ? settings->save : temporary.data, err);
+        page = temporary.data;
+    }
+    if (rc < 0)
+        return rc;
+    rc = write_visual_page(context, settings, model_path, model, page, err);
     if (rc == 0 && settings->show)
-        open_browser(settings->save != NULL ? settings->save : temporary.data);
+        open_browser(page);
+    if (rc < 0 && settings->save == NULL) {
+        char *folder SCOPED_FREE = file_folder(page);
+
+        (void)file_remove_tree(folder, NULL);
+    }
     return rc;
 }

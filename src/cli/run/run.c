@@ -17,11 +17,11 @@
 #include "cli/run/model.h"
 #include "cli/run/nodes.h"
 #include "cli/run/report.h"
+#include "cli/run/save_paths.h"
 #include "cli/run/settings.h"
 #include "comparator/compare/accuracy.h"
 #include "comparator/infer/driver.h"
 #include "debug/check/check.h"
-#include "format/data/iteration_folder.h"
 #include "plot/plots.h"
 
 static const struct backend *const backends[] = {&onnxrt_backend, &engine_backend, &command_backend};
@@ -132,44 +132,6 @@ static int check_divergence_options(const struct run_settings *options, struct e
     return 0;
 }
 
-/* Whether `path` is `folder` or below it. */
-static bool is_in(const char *path, const char *folder)
-{
-    char *place = file_place(path), *around = file_place(folder);
-    size_t length = strlen(around);
-    bool ret = strncmp(place, around, length) == 0 && (place[length] == '\0' || place[length] == '/');
-
-    free(place);
-    free(around);
-    return ret;
-}
-
-static int check_loaded(struct words loaded, const char *saved, struct error *err)
-{
-    for (size_t i = 0; i < loaded.count; i++)
-        if (is_in(loaded.items[i], saved))
-            return error_set(err, ERR_EXISTS,
-                             "The load path '%s' overlaps the save path '%s'. Saving would overwrite or conflict with "
-                             "the data being loaded. Use distinct paths for loading and saving.",
-                             loaded.items[i], saved);
-    return 0;
-}
-
-static int check_saving(const struct run_settings *settings, struct error *err)
-{
-    const struct saving_paths *save = &settings->inference.save;
-    const char *const saved[] = {save->inputs, save->outputs};
-
-    for (size_t i = 0; i < ARRAY_LEN(saved); i++) {
-        if (saved[i] == NULL || !iteration_folder_is_name(saved[i]))
-            continue;
-        if (check_loaded(settings->file.data.files, saved[i], err) < 0 ||
-            check_loaded(settings->comparison.load_outputs, saved[i], err) < 0)
-            return err->code;
-    }
-    return 0;
-}
-
 static void warn_of_no_runner(const struct command_context *context, const struct run_settings *settings)
 {
     const struct saving_paths *save = &settings->inference.save;
@@ -213,7 +175,7 @@ static int check_request(const struct command_context *context, const struct run
         return error_set(err, ERR_INVALID, "--annotate needs an ONNX model, of which it writes a copy: put it first");
     if (accuracy_values_check(&settings->accuracy, comparison, err) < 0 ||
         check_runner_options(context, settings, err) < 0 || check_divergence_options(settings, err) < 0 ||
-        check_saving(settings, err) < 0)
+        run_check_save_paths(settings, err) < 0)
         return err->code;
     for (size_t i = 0; i < comparison->load_outputs.count; i++)
         if (!file_exists(comparison->load_outputs.items[i]))

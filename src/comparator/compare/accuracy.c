@@ -45,12 +45,12 @@ void accuracy_results_begin(struct accuracy_results *results, const struct compa
         *VECTOR_APPEND(results) = (struct accuracy_result){.average = average};
 }
 
-static bool has_output(const struct accuracy_iteration *iteration, const char *name)
+static struct accuracy_output *find_accuracy(const struct accuracy_iteration *iteration, const char *name)
 {
     for (size_t i = 0; i < iteration->count; i++)
         if (strcmp(iteration->items[i].name, name) == 0)
-            return true;
-    return false;
+            return &iteration->items[i];
+    return NULL;
 }
 
 /* The pair of these runners that lacks the output; several may have the same names. */
@@ -63,7 +63,7 @@ static struct accuracy_pair *find_pair(struct accuracy_result *result, const str
 
         if (strcmp(pair->first, compared->first_runner) == 0 && strcmp(pair->second, compared->second_runner) == 0 &&
             (pair->count <= compared->iteration ||
-             !has_output(&pair->items[compared->iteration], compared->first->name)))
+             find_accuracy(&pair->items[compared->iteration], compared->first->name) == NULL))
             return pair;
     }
     ret = VECTOR_APPEND(result);
@@ -263,14 +263,6 @@ void accuracy_results_keep(struct accuracy_results *results, const struct compar
 
 /* ---- Averages ---- */
 
-static struct accuracy_output *find_accuracy(const struct accuracy_iteration *iteration, const char *name)
-{
-    for (size_t i = 0; i < iteration->count; i++)
-        if (strcmp(iteration->items[i].name, name) == 0)
-            return &iteration->items[i];
-    return NULL;
-}
-
 static int refuse_average(const struct accuracy_output *output, struct error *err)
 {
     if (output->kind == ACCURACY_PLAIN)
@@ -322,7 +314,7 @@ static int average_pair(const struct accuracy_pair *pair, struct accuracy_iterat
             const char *name = pair->items[i].items[k].name;
             struct accuracy_output average = {0};
 
-            if (has_output(ret, name))
+            if (find_accuracy(ret, name) != NULL)
                 continue;
             if (average_output(pair, name, &average, err) < 0)
                 return err->code;
@@ -332,6 +324,17 @@ static int average_pair(const struct accuracy_pair *pair, struct accuracy_iterat
 }
 
 /* ---- Summaries ---- */
+
+size_t accuracy_count_outputs(const struct accuracy_results *results)
+{
+    size_t count = 0;
+
+    for (size_t r = 0; r < results->count; r++)
+        for (size_t p = 0; p < results->items[r].count; p++)
+            for (size_t i = 0; i < results->items[r].items[p].count; i++)
+                count += results->items[r].items[p].items[i].count;
+    return count;
+}
 
 size_t accuracy_count_passed(const struct accuracy_pair *pair)
 {

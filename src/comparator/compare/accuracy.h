@@ -33,6 +33,9 @@ int accuracy_results_log(const struct accuracy_results *results, struct log *log
 int accuracy_results_log_averages(const struct accuracy_results *results, struct log *log, bool *ret_passed,
                                   struct error *err);
 
+/* The number of outputs in all iterations of all pairs of runners; 0: nothing was compared. */
+size_t accuracy_count_outputs(const struct accuracy_results *results);
+
 /* The number of iterations that passed. */
 size_t accuracy_count_passed(const struct accuracy_pair *pair);
 

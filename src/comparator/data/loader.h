@@ -61,9 +61,9 @@ bool data_loader_generates(const struct data_loader *loader); /* nothing was loa
  * than DATA_LOADER_UNASKED bytes for inputs whose shapes were specified by the model only. */
 int data_loader_keep(struct data_loader *loader, const struct backend_io *inputs, size_t count, struct error *err);
 
-/* Loads an iteration, or generates it for these inputs, and holds it in place of the last one: data_loader_feed() then
- * serves it to models with other inputs, too. `ret`: all that is there, for saving. With data that are streamed, feed
- * dicts of another iteration become invalid. */
+/* Loads an iteration, or generates it for these inputs, and keeps it instead of the previous one: data_loader_feed()
+ * then serves it to models with other inputs, too. `ret`: all that is there, for saving. With data that are streamed,
+ * feed dicts of another iteration become invalid. */
 int data_loader_hold(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,
                      const struct tensor_list **ret, struct error *err);
 

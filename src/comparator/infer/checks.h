@@ -40,8 +40,8 @@ bool iteration_checks_await(const struct iteration_checks *checks, size_t result
 /* Releases all outputs. */
 void iteration_checks_end_iteration(struct iteration_checks *checks);
 
-/* Whether further iterations would be in vain: the result is known with `fail_fast` after a mismatch, and after an
- * iteration that could not be compared or has invalid values. */
+/* Whether further iterations cannot change the result: the result is known with `fail_fast` after a mismatch, and after
+ * an iteration that could not be compared or has invalid values. */
 bool iteration_checks_end_run(const struct iteration_checks *checks, size_t index, struct log *log);
 
 bool iteration_checks_passed(const struct iteration_checks *checks); /* so far */

@@ -264,8 +264,8 @@ static void hint_at_sizes(const struct driver *driver, size_t runner, struct err
 
     if (data_loader_guesses(driver->loader, inputs, count, &guesses)) {
         error_set(err, (enum error_code)why.code,
-                  "%s; sizes that the model leaves open were taken as 1: if it wants others, give them with "
-                  "--input-shapes, in place of %s",
+                  "%s; dynamic dimensions were treated as 1: if the model needs other sizes, pass them with "
+                  "--input-shapes instead of %s",
                   why.message, guesses.data);
         err->foreign_code = why.foreign_code;
     }
@@ -676,7 +676,7 @@ int driver_run(const struct driver_settings *settings, struct data_loader *loade
     if (rc == 0) {
         rc = settle_results(&driver, ret_passed, err);
     } else {
-        *ret_passed = iteration_checks_passed(&driver.checks); /* what was seen before the error counts */
+        *ret_passed = iteration_checks_passed(&driver.checks); /* mismatches observed before the error count */
         run_results_release(driver.results);
     }
     log_sections_release(&driver.sections);

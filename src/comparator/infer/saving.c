@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "format/data/iteration_folder.h"
+#include "onnx/external/data.h"
 
 static void log_destination(const struct saving *saving, const char *what, const char *path)
 {
@@ -46,24 +47,11 @@ int saving_open(struct saving *saving, struct error *err)
 
 /* ---- Inputs ---- */
 
-/* Whether a file of this name would be outside of its folder. */
-static bool leads_out(const char *name)
-{
-    size_t length;
-
-    for (const char *at = name; *at != '\0'; at += length + (at[length] == '/')) {
-        length = strcspn(at, "/");
-        if (length == 2 && at[0] == '.' && at[1] == '.')
-            return true;
-    }
-    return name[0] == '/';
-}
-
 static int save_blob(const struct named_tensor *input, const char *folder, struct error *err)
 {
     SCOPED_STRING(path);
 
-    if (leads_out(input->name))
+    if (external_data_leads_out(input->name))
         return error_set(err, ERR_INVALID,
                          "--save-input-blob: a file for the input '%s' would be outside of '%s': rename the input",
                          input->name, folder);
@@ -257,6 +245,8 @@ void saving_log_incomplete(const struct saving *saving, int64_t seed)
     size_t complete = saves_outputs ? saving->outputs : saving->inputs;
     const char *inputs = saving->paths.inputs, *path = saves_outputs ? saving->paths.outputs : inputs;
 
+    if (saving->inputs == 0 && saving->outputs == 0) /* perhaps it was not even opened */
+        return;
     log_saved(saving, inputs, saving->inputs,
               saving->has_committed_inputs || (inputs != NULL && iteration_folder_is_name(inputs)));
     log_saved(saving, saving->paths.outputs, saving->outputs, saving->is_folder);

@@ -52,8 +52,8 @@ int saving_add_results(struct saving *saving, const struct run_results *results,
 int saving_commit(struct saving *saving, struct error *err);
 int saving_commit_inputs(struct saving *saving, struct error *err);
 
-/* Logs what is there after a run that ended early, and how to go on. `seed`: of the data, which were generated; -1:
- * loaded. */
+/* Logs what is complete after an interrupted run, and how to resume; nothing if no iteration is. `seed`: of the data,
+ * which were generated; -1: loaded. */
 void saving_log_incomplete(const struct saving *saving, int64_t seed);
 
 /* Single files that were not committed are not written. */

@@ -2,6 +2,7 @@
 #include "format/data/iteration_folder.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,14 +34,20 @@ static int count_entries(const char *path, int (*filter)(const struct dirent *),
 {
     DIR *stream = opendir(path);
     const struct dirent *entry;
+    int rc = 0;
 
     if (stream == NULL)
         return error_set_errno(err, ERR_IO, "cannot read the folder '%s'", path);
     *ret = 0;
-    while ((entry = readdir(stream)) != NULL)
+    errno = 0;
+    while ((entry = readdir(stream)) != NULL) {
         *ret += filter(entry) != 0;
+        errno = 0;
+    }
+    if (errno != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot read the folder '%s'", path);
     closedir(stream);
-    return 0;
+    return rc;
 }
 
 int iteration_folder_create(const char *path, struct error *err)

@@ -111,10 +111,12 @@ static int add_input_word(struct input_stream *stream, const char *text, struct 
     rc = list_iterations(&word, &source.files, err);
     if (rc < 0)
         goto done;
-    if (source.files.count > 0 || open_lazy_inputs(&word, &source.file))
+    if (source.files.count > 0 || open_lazy_inputs(&word, &source.file)) {
         *VECTOR_APPEND(stream) = source;
-    else
+    } else {
+        iteration_files_release(&source.files);
         rc = data_file_add_inputs(&loaded_source(stream)->loaded, text, err);
+    }
 done:
     data_word_release(&word);
     return rc;
@@ -168,7 +170,7 @@ static void borrow_tensors(const struct tensor_list *from, struct tensor_list *r
     }
 }
 
-/* `feeds` are what is in the place of one iteration. */
+/* `feeds` are the data of one iteration. */
 static int take_single(struct feed_dicts *feeds, const char *path, struct tensor_list *ret, struct error *err)
 {
     if (feeds->count != 1)

@@ -1,7 +1,7 @@
 /* format/data/stream.h: input data and results that are read iteration by iteration, so that a data set of any size
  * needs the memory of one.
  *
- * That holds for Polygraphy's JSON and folders of it (iteration_folder.h). Arrays of the other formats are loaded at
+ * This applies to Polygraphy's JSON and folders of it (iteration_folder.h). Arrays of the other formats are loaded at
  * once: those that are mapped, such as safetensors, need memory only for their names and shapes.
  */
 #ifndef FORMAT_DATA_STREAM_H

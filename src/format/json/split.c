@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Pages that were read are dropped in steps of so many bytes. */
+/* Pages that were read are dropped every DROP_STEP bytes. */
 #define DROP_STEP ((size_t)1 << 20)
 
 struct splitter {

@@ -131,9 +131,9 @@ static int read_result(struct json_reader *reader, json_t *value, struct accurac
     json_t *passed = json_object_get(value, "passed"), *threshold = json_object_get(value, "thresholds");
     int rc;
 
-    ret->has_verdict = json_is_boolean(value) || json_is_boolean(passed);
+    ret->has_verdict = json_is_boolean(value);
     ret->verdict = json_is_true(value) || json_is_true(passed);
-    if (json_is_boolean(value))
+    if (ret->has_verdict)
         return 0;
     rc = read_kind(reader, value, &ret->kind, err);
     if (rc < 0)
@@ -145,9 +145,13 @@ static int read_result(struct json_reader *reader, json_t *value, struct accurac
         if (ret->known[i] && !json_reader_number(reader, number, &ret->values[i]))
             return error_set(err, ERR_CORRUPT, "'%s' is not a number", kinds[ret->kind].values[i]);
     }
-    if (ret->kind == ACCURACY_SIMPLE)
-        return read_simple_threshold(reader, threshold, ret, err);
-    return read_number(reader, threshold, "threshold", &ret->threshold, err);
+    if (ret->kind != ACCURACY_SIMPLE)
+        return read_number(reader, threshold, "threshold", &ret->threshold, err);
+    rc = read_simple_threshold(reader, threshold, ret, err);
+    ret->has_verdict = ret->statistic == COMPARE_ELEMWISE;
+    if (rc == 0 && ret->has_verdict && !json_is_boolean(passed))
+        return error_set(err, ERR_CORRUPT, "'passed' of a comparison by elements is missing or not a boolean");
+    return rc;
 }
 
 static int read_iteration(struct json_reader *reader, json_t *object, struct accuracy_iteration *ret, struct error *err)
