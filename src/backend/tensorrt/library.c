@@ -17,15 +17,20 @@ static struct tensorrt loaded;
 static const struct {
     enum tensorrt_flavour flavour;
     int major, first_minor, last_minor;
-    const struct tensorrt_slot *slots;
-    const struct tensorrt_value *values;
+    enum tensorrt_series series;
 } releases[] = {
-    {TENSORRT_FULL, 8, 6, 6, tensorrt_slots_8, tensorrt_values_8},
-    {TENSORRT_FULL, 9, 0, 3, tensorrt_slots_8, tensorrt_values_8},
-    {TENSORRT_FULL, 10, 0, 16, tensorrt_slots_10, tensorrt_values_10},
-    {TENSORRT_FULL, 11, 0, 4, tensorrt_slots_11, tensorrt_values_11},
-    {TENSORRT_RTX, 1, 7, 7, tensorrt_slots_rtx, tensorrt_values_rtx},
+    {TENSORRT_FULL, 8, 6, 6, TENSORRT_SERIES_8},    {TENSORRT_FULL, 9, 0, 3, TENSORRT_SERIES_8},
+    {TENSORRT_FULL, 10, 0, 16, TENSORRT_SERIES_10}, {TENSORRT_FULL, 11, 0, 4, TENSORRT_SERIES_11},
+    {TENSORRT_RTX, 1, 7, 7, TENSORRT_SERIES_RTX},
 };
+
+#define METHOD_ROW(class, method, slots, result, parameters) {#class "::" #method, slots},
+static const struct {
+    const char *name;
+    short since; /* TENSORRT_RELEASE(); of no meaning for TensorRT-RTX */
+    short slots[TENSORRT_SERIES_COUNT];
+} methods[] = {TENSORRT_METHOD_LIST(METHOD_ROW)};
+#undef METHOD_ROW
 
 /* Up to 9 a version is 1000 * major + 100 * minor + patch, later 10000 * major and so on. */
 static void read_version(struct tensorrt *trt)
@@ -37,15 +42,20 @@ static void read_version(struct tensorrt *trt)
     trt->patch = trt->number % 100;
 }
 
-static void take_slots(struct tensorrt *trt, const struct tensorrt_slot *slots)
+static void read_slots(struct tensorrt *trt, enum tensorrt_series series)
 {
-    for (; slots->method != TENSORRT_METHODS; slots++) {
-        trt->slots[slots->method].number = slots->number;
-        trt->slots[slots->method].since = slots->since;
-    }
+    trt->series = series;
+    for (size_t i = 0; i < TENSORRT_METHODS; i++)
+        if (methods[i].slots[series] >= 0) {
+            trt->slots[i].number = methods[i].slots[series];
+            trt->slots[i].since = series == TENSORRT_SERIES_RTX ? 1 : methods[i].since;
+        }
+    /* 10.8.0 has addCumulative in the middle of VNetworkDefinition; 10.9 moved it to the end. */
+    if (trt->major == 10 && trt->minor == 8 && trt->patch == 0)
+        trt->slots[TENSORRT_METHOD(VNetworkDefinition, markDebug)].number++;
 }
 
-static int choose_tables(struct tensorrt *trt, struct error *err)
+static int choose_series(struct tensorrt *trt, struct error *err)
 {
     enum tensorrt_flavour flavour = trt->place.flavour == TENSORRT_RTX ? TENSORRT_RTX : TENSORRT_FULL;
     SCOPED_STRING(text);
@@ -53,13 +63,9 @@ static int choose_tables(struct tensorrt *trt, struct error *err)
     for (size_t i = 0; i < ARRAY_LEN(releases); i++)
         if (releases[i].flavour == flavour && releases[i].major == trt->major &&
             trt->minor >= releases[i].first_minor && trt->minor <= releases[i].last_minor) {
-            take_slots(trt, releases[i].slots);
-            trt->values = releases[i].values;
+            read_slots(trt, releases[i].series);
+            return 0;
         }
-    if (trt->major == 10 && trt->minor == 8 && trt->patch == 0)
-        take_slots(trt, tensorrt_slots_10_8_0);
-    if (trt->values != NULL)
-        return 0;
     tensorrt_describe(trt, &text);
     return error_set(err, ERR_UNSUPPORTED,
                      "'%s' is %s, whose binary interface is not known here: there are TensorRT 8.6, 9.0 to 9.3, "
@@ -131,7 +137,7 @@ static int load_library(struct tensorrt *ret, struct arena *arena, struct error 
     find_symbol(trt.place.handle, "createInferRefitter_INTERNAL", &trt.create_refitter);
     trt.number = version();
     read_version(&trt);
-    rc = choose_tables(&trt, err);
+    rc = choose_series(&trt, err);
     if (rc < 0)
         return rc;
     if (trt.create_builder != NULL)
@@ -146,7 +152,7 @@ int tensorrt_load(const struct tensorrt **ret, struct error *err)
     static struct arena arena;
     int rc = 0;
 
-    if (loaded.values == NULL)
+    if (loaded.number == 0)
         rc = load_library(&loaded, &arena, err);
     if (rc == 0)
         *ret = &loaded;
@@ -159,10 +165,6 @@ bool tensorrt_is_before(int major)
 }
 
 /* ---- Methods ---- */
-
-#define METHOD_NAME(class, method, result, parameters) #class "::" #method,
-static const char *const method_names[] = {TENSORRT_METHOD_LIST(METHOD_NAME)};
-#undef METHOD_NAME
 
 bool tensorrt_has(enum tensorrt_method method)
 {
@@ -180,10 +182,10 @@ int tensorrt_require(enum tensorrt_method method, const char *wish, struct error
         return 0;
     tensorrt_describe(&loaded, &text);
     if (since != 0)
-        string_add_format(&text, " has no %s, which %d.%d and later have", method_names[method], since / 100,
+        string_add_format(&text, " has no %s, which %d.%d and later have", methods[method].name, since / 100,
                           since % 100);
     else
-        string_add_format(&text, " has no %s", method_names[method]);
+        string_add_format(&text, " has no %s", methods[method].name);
     return error_set(err, ERR_UNSUPPORTED, "%s: %s", wish, text.data);
 }
 
@@ -218,45 +220,41 @@ void tensorrt_delete(void *object)
 
 /* ---- Values ---- */
 
-static const struct tensorrt_value *find_value(enum tensorrt_value_kind kind, const char *name)
+/* Of the loaded release. */
+static int32_t value_in_release(const struct tensorrt_value *value)
 {
-    for (const struct tensorrt_value *value = loaded.values; value->name != NULL; value++)
-        if (value->kind == kind && strcasecmp(value->name, name) == 0)
-            return value;
-    return NULL;
+    return value->values[loaded.series];
+}
+
+bool tensorrt_value_of(enum tensorrt_value_kind kind, const char *name, int32_t *ret)
+{
+    for (const struct tensorrt_value *value = tensorrt_values; value->name != NULL; value++)
+        if (value->kind == kind && value_in_release(value) >= 0 && strcasecmp(value->name, name) == 0) {
+            *ret = value_in_release(value);
+            return true;
+        }
+    return false;
 }
 
 int tensorrt_value_find(enum tensorrt_value_kind kind, const char *word, const char *option, int32_t *ret,
                         struct error *err)
 {
-    const struct tensorrt_value *value = find_value(kind, word);
     SCOPED_STRING(text);
 
-    if (value != NULL) {
-        *ret = value->value;
+    if (tensorrt_value_of(kind, word, ret))
         return 0;
-    }
     tensorrt_describe(&loaded, &text);
     string_add(&text, " has");
-    for (value = loaded.values; value->name != NULL; value++)
-        if (value->kind == kind)
+    for (const struct tensorrt_value *value = tensorrt_values; value->name != NULL; value++)
+        if (value->kind == kind && value_in_release(value) >= 0)
             string_add_format(&text, " %s", value->name);
     return error_set(err, ERR_INVALID, "%s: there is no '%s'; %s", option, word, text.data);
 }
 
-bool tensorrt_value_of(enum tensorrt_value_kind kind, const char *name, int32_t *ret)
-{
-    const struct tensorrt_value *value = find_value(kind, name);
-
-    if (value != NULL)
-        *ret = value->value;
-    return value != NULL;
-}
-
 const char *tensorrt_value_name(enum tensorrt_value_kind kind, int32_t number)
 {
-    for (const struct tensorrt_value *value = loaded.values; value->name != NULL; value++)
-        if (value->kind == kind && value->value == number)
+    for (const struct tensorrt_value *value = tensorrt_values; value->name != NULL; value++)
+        if (value->kind == kind && value_in_release(value) == number)
             return value->name;
     return NULL;
 }

@@ -10,7 +10,6 @@
 #ifndef BACKEND_TENSORRT_LIBRARY_H
 #define BACKEND_TENSORRT_LIBRARY_H
 
-#include "backend/tensorrt/abi/slots.h"
 #include "backend/tensorrt/abi/values.h"
 #include "backend/tensorrt/search.h"
 #include "tensor/values/tensor.h"
@@ -24,7 +23,7 @@ struct tensorrt {
     struct {
         short number, since; /* since 0: there is no such method */
     } slots[TENSORRT_METHODS];
-    const struct tensorrt_value *values;
+    enum tensorrt_series series;
     void *(*create_builder)(void *logger, int32_t number); /* NULL: it has no builder */
     void *(*create_runtime)(void *logger, int32_t number);
     void *(*create_refitter)(void *engine, void *logger, int32_t number);          /* NULL: it has none */

@@ -1,9 +1,8 @@
-/* backend/tensorrt/abi/values.h: tables of the values of TensorRT's enums, one for each major release. */
+/* backend/tensorrt/abi/values.h: the values of TensorRT's enums. */
 #ifndef BACKEND_TENSORRT_ABI_VALUES_H
 #define BACKEND_TENSORRT_ABI_VALUES_H
 
-#include <stddef.h>
-#include <stdint.h>
+#include "backend/tensorrt/abi/methods.h"
 
 /* TensorRT's enums. Types of data have the same values in all releases. */
 enum tensorrt_value_kind {
@@ -25,15 +24,14 @@ enum tensorrt_value_kind {
     TENSORRT_VALUE_KINDS,
 };
 
-/* A name as in the header, without its k. */
+/* A name as in the header, without its k, and its value in each release, -1 where they do not have it. */
 struct tensorrt_value {
     enum tensorrt_value_kind kind;
     const char *name;
-    int32_t value;
+    int32_t values[TENSORRT_SERIES_COUNT];
 };
 
-/* Each ends with a row of TENSORRT_VALUE_KINDS. */
-extern const struct tensorrt_value tensorrt_values_8[], tensorrt_values_10[], tensorrt_values_11[],
-    tensorrt_values_rtx[];
+/* Ends with a row of TENSORRT_VALUE_KINDS. */
+extern const struct tensorrt_value tensorrt_values[];
 
 #endif
