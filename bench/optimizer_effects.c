@@ -140,7 +140,7 @@ static struct effect compare(const struct outputs *a, const struct outputs *b)
 
             if (tensor == NULL || tensor_elements(&tensor->tensor) != elements)
                 return (struct effect){INFINITY, INFINITY};
-            pair_init(&pair, &tensor->tensor, &other->tensor, true);
+            pair_init(&pair, &tensor->tensor, &other->tensor, true, false);
             for (size_t first = 0; first < elements; first += ELEMENTS_RUN) {
                 struct difference_summary run;
 

@@ -186,7 +186,7 @@ static int gather_errors(struct error_plot *plot, const struct compared_outputs 
 
     if (rc < 0)
         return rc;
-    pair_init(&pair, a, &matched, plot->options->infinities_compare_equal);
+    pair_init(&pair, a, &matched, plot->options->infinities_compare_equal, plot->options->nans_compare_equal);
     for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
         read_errors(&pair, first, elements_in_run(total, first), &errors);
         find_ranges(plot, &errors, elements_in_run(total, first));

@@ -64,7 +64,7 @@ static int gather_cells(struct heat_map *map, struct error *err)
 
     if (rc < 0)
         return rc;
-    pair_init(&pair, a, &matched, map->options->infinities_compare_equal);
+    pair_init(&pair, a, &matched, map->options->infinities_compare_equal, map->options->nans_compare_equal);
     for (size_t first = 0; first < total; first += ELEMENTS_RUN) {
         size_t count = elements_in_run(total, first);
 

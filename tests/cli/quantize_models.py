@@ -14,6 +14,8 @@ repaired MODEL              ends with status 1 where the second product has that
 relu FLOAT QUANTIZED        two products with a Relu between them, in whose place there is a quantizer
 saturating RESULT           a product of uint8 activations and int8 weights, two of which added do not fit 16 bits when
                             the activations are near 1
+refused RESULT              a quantized pooling whose dilations the runtime's fused operator does not have, so that it refuses
+                            the model that it has optimized
 random RESULT               a quantized sum of its input and random numbers
 show MODEL                  its operator set, how many nodes of each quantizing operator, and constants of each type
 weights MODEL NAME          how many different numbers a weight has
@@ -277,6 +279,21 @@ def quantized_weight(kind, weight):
     return constants, inputs, {"axis": 0, "block_size": 4} if kind.endswith("int4") else {}
 
 
+def refused(result):
+    nodes = [
+        helper.make_node("QuantizeLinear", ["x", "step", "zero"], ["i"]),
+        helper.make_node("DequantizeLinear", ["i", "step", "zero"], ["d"]),
+        helper.make_node("AveragePool", ["d"], ["p"], name="pool", kernel_shape=[3, 3], dilations=[2, 2]),
+        helper.make_node("QuantizeLinear", ["p", "step", "zero"], ["o"]),
+        helper.make_node("DequantizeLinear", ["o", "step", "zero"], ["y"]),
+    ]
+    graph = helper.make_graph(
+        nodes, "refused", [helper.make_tensor_value_info("x", TensorProto.FLOAT, [1, 2, 9, 9])],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, [1, 2, 5, 5])],
+        [numpy_helper.from_array(numpy.float32(0.05), "step"), numpy_helper.from_array(numpy.uint8(128), "zero")])
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 19)], ir_version=9), result)
+
+
 def random(result):
     nodes = [
         helper.make_node("RandomNormal", [], ["r"], shape=[8, 8]),
@@ -322,5 +339,5 @@ def types(float_path, quantized_path):
 if __name__ == "__main__":
     commands = {"make": make, "computed": computed, "show": show, "weights": weights, "types": types, "unusual": unusual,
                 "chain": chain, "problems": problems, "repaired": repaired,
-                "thrice": thrice, "relu": relu, "random": random, "saturating": saturating, "outlier": outlier}
+                "thrice": thrice, "relu": relu, "random": random, "refused": refused, "saturating": saturating, "outlier": outlier}
     commands[sys.argv[1]](*sys.argv[2:])

@@ -9,7 +9,9 @@
 #include "base/text/string_builder.h"
 #include "cli/options/groups.h"
 #include "comparator/infer/driver.h"
+#include "format/data/file.h"
 #include "onnx/model/model.h"
+#include "tensor/compare/validate.h"
 
 #define MOST_OUTPUTS 8 /* in an error */
 
@@ -168,6 +170,15 @@ int own_check_make_reference(struct own_check *check, struct word_list *words, c
     return rc;
 }
 
+void own_check_add_equalities(const struct parse *parse, struct word_list *words)
+{
+    static const char *const options[] = {"--infinities-compare-equal", "--nans-compare-equal"};
+
+    for (size_t i = 0; comparison_is_of_values(parse) && i < ARRAY_LEN(options); i++)
+        if (parse_given(parse, options[i]) == NULL)
+            *VECTOR_APPEND(words) = options[i];
+}
+
 void own_check_finish(struct own_check *check, struct check_settings *settings)
 {
     const struct parse *parse = check->context->parse;
@@ -180,11 +191,58 @@ void own_check_finish(struct own_check *check, struct check_settings *settings)
         data_loader_add_words(check->context->parse, words);
     }
     parse_add_given_of_group(parse, &comparison_options, NULL, words);
-    if (comparison_is_of_values(parse) && parse_given(parse, "--infinities-compare-equal") == NULL)
-        *VECTOR_APPEND(words) = "--infinities-compare-equal"; /* default of all debug tools */
+    own_check_add_equalities(parse, words);
     settings->command.count = words->count;
     *VECTOR_APPEND(words) = NULL;
     settings->command.items = words->items;
+}
+
+static void add_nans(const struct named_tensor *output, const struct words *ignored, struct short_list *list)
+{
+    struct validation validation;
+
+    for (size_t i = 0; i < ignored->count; i++)
+        if (name_rule_covers(ignored->items[i], output->name))
+            return;
+    tensor_validate(&output->tensor, &validation);
+    if (validation.nans > 0 && short_list_next(list))
+        string_add_format(list->text, "%zu of %zu elements of '%s'", validation.nans, tensor_elements(&output->tensor),
+                          output->name);
+}
+
+static void list_nans(const struct run_results *results, const struct words *ignored, struct short_list *list)
+{
+    for (size_t i = 0; i < results->count; i++)
+        for (size_t k = 0; k < results->items[i].count; k++)
+            for (size_t n = 0; n < results->items[i].items[k].outputs.count; n++)
+                add_nans(&results->items[i].items[k].outputs.items[n], ignored, list);
+    short_list_end(list);
+}
+
+void own_check_add_not_tested(const struct own_check *check, const struct comparison_values *comparison,
+                              struct result *ret)
+{
+    const struct words *ignored = &comparison->settings.ignored, *given = &comparison->load_outputs;
+    struct run_results results = {0};
+    SCOPED_STRING(names);
+    SCOPED_STRING(nans);
+    struct error unread;
+
+    if (!check->has_begun)
+        return;
+    if (check->inputs != NULL)
+        data_file_add_results(&results, in_folder(check, REFERENCE), &unread);
+    for (size_t i = 0; i < given->count; i++)
+        data_file_add_results(&results, given->items[i], &unread);
+    if (comparison_is_of_values(check->context->parse))
+        list_nans(&results, ignored, &(struct short_list){.text = &nans, .most = MOST_OUTPUTS});
+    run_results_release(&results);
+    for (size_t i = 0; i < ignored->count; i++)
+        name_list_add(&names, ignored->items[i]);
+    if (nans.size > 0)
+        result_add_line(ret, RESULT_NOT_TESTED, "%s: NaN in the reference, too, which count as equal", nans.data);
+    if (names.size > 0)
+        result_add_line(ret, RESULT_NOT_TESTED, "outputs that are not compared (--ignore-outputs): %s", names.data);
 }
 
 void own_check_release(struct own_check *check)

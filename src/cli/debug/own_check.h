@@ -11,6 +11,7 @@
 #include "cli/parse/command.h"
 #include "debug/check/check.h"
 #include "debug/record/session_lock.h"
+#include "report/result.h"
 
 struct own_check {
     const struct command_context *context;
@@ -51,8 +52,16 @@ bool own_check_needs_reference(const struct own_check *check);
 int own_check_make_reference(struct own_check *check, struct word_list *words, const char *const *environment,
                              const char *model, struct error *err);
 
+/* Appends the options that the user has not given and that are defaults of checks that debug tools write: infinities of
+ * the same sign, and NaN in both outputs, count as equal. */
+void own_check_add_equalities(const struct parse *parse, struct word_list *words);
+
 /* Appends data and comparison to the words, which become the command of `settings` (borrowed). */
 void own_check_finish(struct own_check *check, struct check_settings *settings);
+
+/* Adds outputs that are not compared, and NaN in the reference, which equal NaN in a candidate, as not tested. */
+void own_check_add_not_tested(const struct own_check *check, const struct comparison_values *comparison,
+                              struct result *ret);
 
 void own_check_release(struct own_check *check); /* accepts a zeroed struct */
 

@@ -9,6 +9,7 @@
 #include "base/system.h"
 #include "cli/commands.h"
 #include "cli/debug/own_check.h"
+#include "cli/debug/passes/barriers.h"
 #include "cli/debug/passes/refused.h"
 #include "cli/debug/passes/result.h"
 #include "cli/debug/passes/runner.h"
@@ -109,8 +110,9 @@ struct passes_command {
     struct debug_outputs outputs;
     struct debug_session *session;
     struct decisions decisions;
-    struct word_list refused; /* optimizations that cannot be disabled together with these */
-    struct own_check check;   /* the default check, unless --check is given */
+    struct decisions barriers; /* tried if the cause is not among the decisions */
+    struct word_list refused;  /* optimizations that cannot be disabled together with these */
+    struct own_check check;    /* the default check, unless --check is given */
     struct passes_result result;
 };
 
@@ -259,14 +261,14 @@ static int make_check(struct passes_command *command, struct error *err)
 /* ---- What was found ---- */
 
 /* The optimizations to disable. */
-static struct words list_off(const struct passes_command *command)
+static struct words list_off(const struct passes_command *command, struct words decisions)
 {
     const struct bitset *off = &command->result.off;
     const char **items = arena_alloc_zero(command->subject.arena, bitset_count(off) + 1, sizeof(*items));
     size_t count = 0;
 
     for (size_t i = bitset_next(off, 0); i < off->size; i = bitset_next(off, i + 1))
-        items[count++] = command->decisions.names.items[i];
+        items[count++] = decisions.items[i];
     return (struct words){.items = items, .count = count};
 }
 
@@ -408,10 +410,54 @@ static int report_passes(struct passes_command *command, struct passes_report *r
     report->checks = check_counts_runs(session_state(command->session).checks);
     report->checked_twice = !session_state(command->session).is_flaky;
     passes_result_fill(report, command->outputs.result);
+    own_check_add_not_tested(&command->check, &command->values->comparison, command->outputs.result);
     if (command->runner == &builtin_passes_runner)
         trt_add_not_tested(NULL, command->outputs.result);
     draw_page(command, report);
     return debug_outputs_finish(&command->outputs, command->session, 0, command->result.outcome == PASSES_FOUND, err);
+}
+
+/* Whether the decisions were chosen by the runner, which has barriers besides these. */
+static bool may_try_barriers(const struct passes_command *command)
+{
+    return command->values->decisions.count == 0 && command->values->among.count == 0;
+}
+
+/* Finds the runner's barriers. None: `ret` stays empty. */
+static int find_barriers(const struct passes_command *command, struct decisions *ret, struct error *err)
+{
+    static const char *const kinds[] = {"barriers", NULL};
+    const struct decision_wishes wishes = {.kinds = {.items = kinds, .count = 1}};
+    int rc = passes_find_decisions(&command->subject, command->runner, &wishes, ret, err);
+
+    return rc == ERR_UNSUPPORTED ? 0 : rc;
+}
+
+/* Searches among barriers if disabling all optimizations is not enough. */
+static int search_barriers(struct passes_command *command, struct passes_report *report, struct error *err)
+{
+    struct words earlier = report->decisions;
+    struct passes_result result;
+    int rc = find_barriers(command, &command->barriers, err);
+
+    if (rc < 0 || command->barriers.names.count == 0 || barriers_own(earlier.items[earlier.count - 1]))
+        return rc;
+    log_message(command->context->log, LOG_INFO,
+                "The cause is not among these %zu optimizations; searching for a place, by %zu barriers", earlier.count,
+                command->barriers.names.count);
+    report->barriers = (struct words){command->barriers.names.items, command->barriers.names.count};
+    rc = passes_run(report->barriers, "barriers_", command->session, command->context->log, &result, err);
+    if (rc == 0 && result.outcome != PASSES_ALL_OFF_FAILS) {
+        struct passes_result first = command->result;
+
+        command->result = result;
+        result = first;
+        report->decisions = report->barriers;
+        report->barriers = (struct words){0};
+        report->earlier = earlier;
+    }
+    passes_result_release(&result);
+    return rc;
 }
 
 static int search_decisions(struct passes_command *command, struct error *err)
@@ -432,11 +478,13 @@ static int search_decisions(struct passes_command *command, struct error *err)
     rc = session_new(&command->session_settings, &hash, command->context->log, &command->session, err);
     if (rc < 0)
         return rc;
-    rc = passes_run(report.decisions, command->session, command->context->log, &command->result, err);
+    rc = passes_run(report.decisions, "", command->session, command->context->log, &command->result, err);
+    if (rc == 0 && command->result.outcome == PASSES_ALL_OFF_FAILS && may_try_barriers(command))
+        rc = search_barriers(command, &report, err);
     if (rc < 0)
         return debug_outputs_finish(&command->outputs, command->session, rc, false, err);
     if (command->result.outcome == PASSES_FOUND) {
-        struct words off = list_off(command);
+        struct words off = list_off(command, report.decisions);
 
         passes_find_remedies(command->runner, off, &report.remedies);
         compare_rewritten(command, off, &report.rewriting);
@@ -470,10 +518,12 @@ static int debug_passes_run(const struct command_context *context, const struct 
                                                  .memory = &memory},
                                      .session_settings =
                                          debug_session_settings(context, &settings->debug, &settings->file),
-                                     .decisions = {.arena = arena}};
+                                     .decisions = {.arena = arena},
+                                     .barriers = {.arena = arena}};
     const struct decision_wishes wishes = {.names = command.values->decisions,
                                            .kinds = command.values->among,
                                            .check_is_given = command.session_settings.check.command.count > 0};
+    struct error unfound;
     int rc = debug_outputs_open(&command.outputs, context, &settings->debug, "debug passes", err);
 
     if (rc < 0)
@@ -487,6 +537,9 @@ static int debug_passes_run(const struct command_context *context, const struct 
     if (rc < 0)
         goto done;
     rc = passes_find_decisions(&command.subject, command.runner, &wishes, &command.decisions, err);
+    if (rc == ERR_UNSUPPORTED && may_try_barriers(&command) &&
+        find_barriers(&command, &command.decisions, &unfound) == 0 && command.decisions.names.count > 0)
+        rc = 0;
     if (rc < 0)
         goto done;
     rc = result_folder_begin(command.values->folder, "debug passes", err);
@@ -501,6 +554,8 @@ done:
     session_free(command.session);
     free(command.decisions.names.items);
     free(command.decisions.unfit.items);
+    free(command.barriers.names.items);
+    free(command.barriers.unfit.items);
     free(command.refused.items);
     own_check_release(&command.check);
     debug_outputs_close(&command.outputs);

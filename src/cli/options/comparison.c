@@ -46,6 +46,7 @@ static const struct {
     {"--check-error-stat", COMPARISON_SIMPLE},
     {"--error-quantile", COMPARISON_SIMPLE},
     {"--infinities-compare-equal", COMPARISON_SIMPLE},
+    {"--nans-compare-equal", COMPARISON_SIMPLE},
     {"--save-heatmaps", COMPARISON_SIMPLE},
     {"--save-error-metrics-plot", COMPARISON_SIMPLE},
     {"--index-tolerance", COMPARISON_INDICES},
@@ -248,6 +249,10 @@ static const struct option options[] = {
         .help = "simple: the quantile, from 0 to 1 (default: 0.99)"),
     ROW(settings.rules.infinities_compare_equal, .names = {"--infinities-compare-equal"}, .kind = OPTION_FLAG,
         .help = "simple: treat infinities of the same sign as equal"),
+    ROW(settings.rules.nans_compare_equal, .names = {"--nans-compare-equal"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "simple: treat elements that are NaN in both outputs as equal; their number is logged"),
+    ROW(settings.ignored, .names = {"--ignore-outputs"}, .yields = true, .kind = OPTION_MANY, .value_name = "OUT",
+        .naming = OPTION_OUTPUT_NAMES, .help = "outputs that are not compared, by name or pattern such as 'layer*'"),
     ROW(settings.rules.index_tolerance, .names = {"--index-tolerance"}, .kind = OPTION_MANY, .value_name = "[OUT:]N",
         .convert = convert_named_counts, .naming = OPTION_OUTPUT_NAMES,
         .help = "indices: tolerated distance between the positions of equal values (default: 0)"),
@@ -313,6 +318,7 @@ void comparison_list_rules(const struct comparison_values *values, struct output
         RULES("--snr-threshold", rules->snr_threshold),
         RULES("--nmse-tolerance", rules->nmse_tolerance),
         RULES("--postprocess", values->postprocess),
+        RULES("--ignore-outputs", values->settings.ignored),
     };
 
     memcpy(ret, all, sizeof(all));

@@ -124,7 +124,8 @@ void comparison_begin_iteration(struct comparison *comparison, size_t index, str
     comparison->compared_count = 0;
     log_message(comparison_log(comparison), LOG_START, "Iteration: %zu", index);
     log_indent(comparison_log(comparison), 1);
-    pairing_init(pairing, &first->outputs, &second->outputs, comparison->settings->strict);
+    pairing_init(pairing, &first->outputs, &second->outputs, comparison->settings->strict,
+                 &comparison->settings->ignored);
     string_init(&comparison->compared);
     for (size_t i = 0; i < comparison->functions.count; i++)
         string_init(&comparison->mismatched[i]);
@@ -297,6 +298,8 @@ void comparison_end_iteration(struct comparison *comparison)
 
     if (comparison->compared_count == 0 && is_done && !is_empty)
         refuse_strangers(comparison);
+    else if (comparison->compared_count == 0 && is_done && comparison->settings->ignored.count > 0)
+        refuse_comparison(comparison, "--ignore-outputs leaves no output to compare");
     else if (comparison->compared_count == 0 && is_done && comparison->settings->strict)
         refuse_comparison(comparison, "there is nothing to compare: neither result has an output");
     else

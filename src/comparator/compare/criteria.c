@@ -11,6 +11,7 @@ void comparison_rules_find(const struct comparison_rules *rules, const char *out
                    .norm_tolerance = named_number_find(&rules->norm_tolerance, output, 0), /* none */
                    .quantile = named_number_find(&rules->error_quantile, output, 0.99),
                    .infinities_compare_equal = rules->infinities_compare_equal,
+                   .nans_compare_equal = rules->nans_compare_equal,
                    .check_shapes = !rules->no_shape_check,
                    .want_medians = rules->want_medians},
         .index_tolerance = (size_t)named_integer_find(&rules->index_tolerance, output, 0),

@@ -28,7 +28,7 @@ struct comparison_rules {
     struct named_numbers rtol, atol, norm_tolerance;
     struct named_words check_error_stat; /* "max", "mean", "median", "elemwise" or "quantile" */
     struct named_numbers error_quantile; /* 0 .. 1 */
-    bool infinities_compare_equal, no_shape_check, want_medians;
+    bool infinities_compare_equal, nans_compare_equal, no_shape_check, want_medians;
     struct named_integers index_tolerance; /* >= 0 */
     struct named_numbers l2_tolerance, cosine_threshold, psnr_threshold, snr_threshold, nmse_tolerance;
 };

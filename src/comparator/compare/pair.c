@@ -257,7 +257,8 @@ static void log_mismatches(const struct subject *subject)
 
     if (!log_shows(subject->log, LOG_EXTRA_VERBOSE) || subject->result.mismatches == 0)
         return;
-    pair_init(&pair, subject->a, subject->b, subject->criteria.simple.infinities_compare_equal);
+    pair_init(&pair, subject->a, subject->b, subject->criteria.simple.infinities_compare_equal,
+              subject->criteria.simple.nans_compare_equal);
     string_add(&text, "Mismatched values:");
     for (size_t first = 0; first < elements && shown < MOST_MISMATCHES; first += ELEMENTS_RUN) {
         size_t count = elements - first < ELEMENTS_RUN ? elements - first : ELEMENTS_RUN;
@@ -304,6 +305,9 @@ static void log_verdict(const struct subject *subject)
         log_message(subject->log, LOG_ERROR, "Mismatched elements: %zu of %zu | Worst at %s", result->mismatches,
                     result->elements, worst.data);
     }
+    if (result->equal_nans > 0)
+        log_message(subject->log, LOG_WARNING, "%zu of %zu elements are NaN in both outputs and count as equal",
+                    result->equal_nans, result->elements);
     add_norm_tolerance(subject, &norm);
     log_message(subject->log, result->passed ? LOG_FINISH : LOG_ERROR,
                 "%s | Output: '%s' | Difference %s tolerance (rel=%s, abs=%s%s)", result->passed ? "PASSED" : "FAILED",

@@ -31,6 +31,14 @@ static const struct named_tensor *find_similar(const struct tensor_list *list, c
     return position < list->count ? &list->items[position] : NULL;
 }
 
+static bool is_ignored(const char *name, const struct words *ignored)
+{
+    for (size_t i = 0; i < ignored->count; i++)
+        if (name_rule_covers(ignored->items[i], name))
+            return true;
+    return false;
+}
+
 static const struct named_tensor *find_partner(const struct tensor_list *first, const struct tensor_list *second,
                                                size_t position, bool by_name)
 {
@@ -44,7 +52,7 @@ static const struct named_tensor *find_partner(const struct tensor_list *first, 
 }
 
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
-                  bool by_name)
+                  bool by_name, const struct words *ignored)
 {
     struct bitset paired; /* positions in `second` */
 
@@ -55,7 +63,9 @@ void pairing_init(struct pairing *pairing, const struct tensor_list *first, cons
     for (size_t i = 0; i < first->count; i++) {
         const struct named_tensor *partner = find_partner(first, second, i, by_name);
 
-        if (partner != NULL) {
+        if (is_ignored(first->items[i].name, ignored))
+            continue;
+        if (partner != NULL && !is_ignored(partner->name, ignored)) {
             *VECTOR_APPEND(pairing) = (struct output_pair){&first->items[i], partner};
             bitset_add(&paired, (size_t)(partner - second->items));
         } else {
@@ -63,7 +73,7 @@ void pairing_init(struct pairing *pairing, const struct tensor_list *first, cons
         }
     }
     for (size_t i = 0; i < second->count; i++)
-        if (!bitset_has(&paired, i))
+        if (!bitset_has(&paired, i) && !is_ignored(second->items[i].name, ignored))
             add_lonely(&pairing->second_alone, second->items[i].name);
     bitset_release(&paired);
 }

@@ -22,9 +22,10 @@ struct pairing {
 
 /* The partner of an output is the one with the same name; else the first one whose name contains it or is contained in
  * it, ignoring case; else the one at the same position. An output never gets a partner whose name matches another
- * output. `by_name`: only equal names are paired. */
+ * output. `by_name`: only equal names are paired. Outputs that
+ * `ignored` names (name_rule_covers()) are neither paired nor counted. */
 void pairing_init(struct pairing *pairing, const struct tensor_list *first, const struct tensor_list *second,
-                  bool by_name);
+                  bool by_name, const struct words *ignored);
 void pairing_release(struct pairing *pairing);
 
 /* Separates a pair: both outputs count as unpaired. The pair stays in the list. */

@@ -305,6 +305,7 @@ static void write_tolerances(struct json_writer *json, const struct compared_rec
         if (criteria->simple.statistic == COMPARE_QUANTILE)
             json_writer_add_number(json, "error_quantile", criteria->simple.quantile);
         json_writer_add_boolean(json, "infinities_compare_equal", criteria->simple.infinities_compare_equal);
+        json_writer_add_boolean(json, "nans_compare_equal", criteria->simple.nans_compare_equal);
         break;
     case COMPARISON_INDICES:
         json_writer_add_count(json, "index_tolerance", criteria->index_tolerance);

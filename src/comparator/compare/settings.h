@@ -23,6 +23,8 @@ struct comparison_settings {
 
     struct comparison_rules rules; /* for outputs by their names in the first result */
 
+    struct words ignored; /* outputs of these names, or of names that match these patterns, are not compared */
+
     bool fail_fast;   /* stop at the first mismatch */
     bool average;     /* who listens to `on_compared` judges averages: verdicts of functions do not count here */
     bool require_all; /* outputs and iterations without a counterpart are mismatches, not warnings */

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
+#include "base/text/shell_line.h"
 #include "debug/check/failure_reason.h"
 
 #define ITERATION_VARIABLE "POLYGRAPHY_ITERATION"
@@ -17,6 +18,7 @@
 /* Bytes of a list that is passed in the command line. Linux limits each argument and environment variable to 128 KiB; a
  * shell line also has other words and quotes. */
 #define LONGEST_LIST_IN_WORDS ((size_t)48 << 10)
+#define LONGEST_LIST_IN_LOG ((size_t)2 << 10)
 
 struct check {
     struct check_settings settings;
@@ -209,11 +211,6 @@ struct judge *check_judge(struct check *check)
 
 /* ---- Running it ---- */
 
-void check_announce(const struct check *check)
-{
-    log_message(check->log, LOG_INFO, "Running check command: %s", check->command_line);
-}
-
 bool check_is_around_us(void)
 {
     return getenv(ITERATION_VARIABLE) != NULL || getenv(CHECK_ARTIFACT_VARIABLE) != NULL;
@@ -258,6 +255,31 @@ static int read_list(const struct check *check, const char *path, char **ret, st
         if ((*ret)[i] == '\n')
             (*ret)[i] = i + 1 < size ? ';' : '\0';
     return rc;
+}
+
+/* The command for a list in words that a shell accepts: with its environment, and placeholders replaced. */
+static void add_command_for_list(const struct check *check, const struct check_run *run, const char *disabled,
+                                 struct string_builder *ret)
+{
+    char **words = check_words_for(&check->words, &run->files, disabled);
+
+    string_add(ret, CHECK_DISABLED_VARIABLE "=");
+    shell_add_word(ret, disabled, &(struct shell_quotes){0});
+    for (size_t i = 0; words[i] != NULL; i++)
+        shell_add_argument(ret, words[i]);
+    check_words_free(words);
+}
+
+void check_announce(const struct check *check, const struct check_run *run)
+{
+    char *disabled SCOPED_FREE = NULL;
+    SCOPED_STRING(line);
+    struct error unread;
+
+    if (read_list(check, run->files.items[CANDIDATE_ARTIFACT], &disabled, &unread) == 0 && disabled != NULL &&
+        strlen(disabled) <= LONGEST_LIST_IN_LOG)
+        add_command_for_list(check, run, disabled, &line);
+    log_message(check->log, LOG_INFO, "Running check command: %s", line.size > 0 ? line.data : check->command_line);
 }
 
 /* Environment variables of the check. */

@@ -60,10 +60,11 @@ struct check_run {
     bool without_input;           /* no standard input, because checks run in parallel */
 };
 
-/* Logs which command is run, then runs it. Only the latter may be called by several threads at once. The output in
+/* Logs which command is run (if candidates are lists, with a short list in its environment and its words), then runs
+ * it. Only the latter may be called by several threads at once. The output in
  * `ret`, which is given back with process_result_release(), calls files by their usual paths: the user knows no
  * others, and what is shown must not depend on where a candidate was. */
-void check_announce(const struct check *check);
+void check_announce(const struct check *check, const struct check_run *run);
 int check_execute(const struct check *check, const struct check_run *run, struct process_result *ret,
                   struct error *err);
 

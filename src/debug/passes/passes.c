@@ -34,7 +34,16 @@ struct passes_search {
     uint32_t *units;                /* for each optimization: its unit in the search; UNIT_NONE: it stays disabled */
     size_t unit_count;
     struct bitset whole; /* optimizations that were found as a whole kind */
+    const char *phase;   /* beginning of all keys */
+    char key[64];        /* see set_key() */
 };
+
+/* The key of a verdict, valid until the next call. */
+static const char *set_key(struct passes_search *passes, const char *name, size_t number)
+{
+    snprintf(passes->key, sizeof(passes->key), number > 0 ? "%s%s%zu" : "%s%s", passes->phase, name, number);
+    return passes->key;
+}
 
 /* ---- Candidates ---- */
 
@@ -119,7 +128,8 @@ static int conclude_from_end(struct passes_search *passes, const struct bitset *
 static int check_end(struct passes_search *passes, const struct bitset *off, struct error *err)
 {
     bool all_off = bitset_count(off) > 0;
-    const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END, all_off ? "_all_off" : "_none_off",
+    const struct check_request request = {all_off ? ROLE_GOOD_END : ROLE_BAD_END,
+                                          set_key(passes, all_off ? "_all_off" : "_none_off", 0),
                                           all_off ? "all optimizations disabled" : "all optimizations enabled"};
     enum verdict verdict;
     int rc = experiment_check(&passes->experiment, off, request, &verdict, err);
@@ -215,7 +225,6 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
                           struct error *err)
 {
     struct bitset places, off;
-    char name[32];
     int rc;
 
     make_units(passes, found, false);
@@ -225,17 +234,17 @@ static int isolate_places(struct passes_search *passes, size_t round, struct bit
                 "Kinds of optimizations found; searching among %zu single optimizations of these kinds",
                 passes->unit_count);
     bitset_init(&places, passes->decisions.count);
-    snprintf(name, sizeof(name), "places%zu", round);
-    rc = isolate_units(passes, name, &places, ret, err);
+    rc = isolate_units(passes, set_key(passes, "places", round), &places, ret, err);
     if (rc < 0 || bitset_count(&places) == 0)
         goto done;
     bitset_clear(found);
     bitset_unite(found, &places);
     bitset_init_copy(&off, &passes->result->off);
     bitset_unite(&off, found);
-    snprintf(name, sizeof(name), "_without_places%zu", round);
-    rc = experiment_check(&passes->experiment, &off, (struct check_request){ROLE_CANDIDATE, name, "culprits disabled"},
-                          ret, err);
+    rc = experiment_check(
+        &passes->experiment, &off,
+        (struct check_request){ROLE_CANDIDATE, set_key(passes, "_without_places", round), "culprits disabled"}, ret,
+        err);
     bitset_release(&off);
 done:
     bitset_release(&places);
@@ -247,16 +256,15 @@ done:
 static int find_culprits(struct passes_search *passes, size_t round, enum verdict *ret, struct error *err)
 {
     bool by_kind = passes->decisions.count > MOST_SINGLE, places = round <= MOST_ROUNDS_OF_PLACES;
+    bool is_first = round == 1 && passes->phase[0] == '\0';
     struct bitset found, all;
-    char suffix[32];
     int rc;
 
     bitset_init(&all, passes->decisions.count);
     bitset_init(&found, passes->decisions.count);
     bitset_fill(&all);
     make_units(passes, &all, by_kind);
-    snprintf(suffix, sizeof(suffix), "round%zu", round);
-    rc = isolate_units(passes, round > 1 ? suffix : NULL, &found, ret, err);
+    rc = isolate_units(passes, is_first ? NULL : set_key(passes, "round", round), &found, ret, err);
     if (rc == 0 && by_kind && places && bitset_count(&found) > 0)
         rc = isolate_places(passes, round, &found, ret, err);
     if (rc == 0 && bitset_count(&found) > 0) {
@@ -299,7 +307,6 @@ static int enable_unnecessary(struct passes_search *passes, struct error *err)
     while (bitset_count(&result->off) > 1 && i < result->off.size) {
         struct string_builder what;
         struct bitset off;
-        char key[64];
         enum verdict verdict;
         int rc;
 
@@ -309,11 +316,11 @@ static int enable_unnecessary(struct passes_search *passes, struct error *err)
             i = bitset_next(&result->off, i + 1);
             continue;
         }
-        snprintf(key, sizeof(key), "_on_%zu", number++);
         string_init(&what);
         string_add_format(&what, "culprits disabled, without %s%s", passes->decisions.items[i],
                           bitset_has(&passes->whole, i) ? " and others of its kind" : "");
-        rc = experiment_check(&passes->experiment, &off, (struct check_request){ROLE_CANDIDATE, key, what.data},
+        rc = experiment_check(&passes->experiment, &off,
+                              (struct check_request){ROLE_CANDIDATE, set_key(passes, "_on_", ++number), what.data},
                               &verdict, err);
         string_release(&what);
         if (rc == 0 && verdict == VERDICT_PASS)
@@ -380,10 +387,10 @@ static int run_rounds(struct passes_search *passes, struct error *err)
     return rc == 0 ? confirm_answer(passes, err) : rc;
 }
 
-int passes_run(struct words decisions, struct debug_session *session, struct log *log, struct passes_result *ret,
-               struct error *err)
+int passes_run(struct words decisions, const char *phase, struct debug_session *session, struct log *log,
+               struct passes_result *ret, struct error *err)
 {
-    struct passes_search passes = {.decisions = decisions, .log = log, .result = ret};
+    struct passes_search passes = {.decisions = decisions, .phase = phase, .log = log, .result = ret};
     const struct experiment_items items = {.data = &passes,
                                            .count = decisions.count,
                                            .kind = "list",

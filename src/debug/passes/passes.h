@@ -41,9 +41,10 @@ struct passes_result {
     } culprits;
 };
 
-/* `decisions`: at least one, distinct, without line breaks. Release `ret`, also after an error. */
-int passes_run(struct words decisions, struct debug_session *session, struct log *log, struct passes_result *ret,
-               struct error *err);
+/* `decisions`: at least one, distinct, without line breaks. `phase`: begins the keys of verdicts in the debug replay,
+ * for a further search of a session; else "". Release `ret`, also after an error. */
+int passes_run(struct words decisions, const char *phase, struct debug_session *session, struct log *log,
+               struct passes_result *ret, struct error *err);
 void passes_result_release(struct passes_result *result);
 
 /* For struct session_settings: hash of the content of a list. */

@@ -29,7 +29,7 @@ static double largest_difference(const struct tensor *actual, const struct tenso
 
     if (actual == NULL || tensor_elements(actual) != elements)
         return INFINITY;
-    pair_init(&pair, actual, expected, true);
+    pair_init(&pair, actual, expected, true, false);
     for (size_t first = 0; first < elements; first += ELEMENTS_RUN) {
         struct difference_summary run;
 

@@ -193,7 +193,7 @@ static int run_once(struct debug_session *session, struct trial *trial, size_t r
     if (check_is_interactive(session->check))
         return check_ask(session->check, session->settings.check.files.items[CANDIDATE_ARTIFACT], ret, err);
     slot = trial->slot;
-    check_announce(session->check);
+    check_announce(session->check, &slot->run);
     /* If running ahead failed, the reason may be gone by now. */
     if (slot->state == SLOT_WRITTEN || job_slots_jobs(slots) == 1 ||
         (slot->state == SLOT_LAUNCHED && job_slot_has_ended(slots, slot) && slot->rc < 0))

@@ -71,7 +71,7 @@ static int match_outputs(const struct tensor *a, const struct tensor *b, const s
 
     int rc = tensor_match_shape(b, &a->shape, matched, err);
     if (rc == 0)
-        pair_init(pair, a, matched, options->infinities_compare_equal);
+        pair_init(pair, a, matched, options->infinities_compare_equal, options->nans_compare_equal);
     return rc;
 }
 
@@ -133,6 +133,7 @@ static void summarize_differences(const struct pair *pair, const struct toleranc
         ret->relative.maximum = difference_greatest(run.relative_maximum, ret->relative.maximum);
         ret->mismatches += run.mismatches;
         ret->zeros_replaced |= run.zeros_replaced;
+        ret->equal_nans += pair->nans_equal ? pair_equal_nans(pair, first, count) : 0;
         if (run.mismatches > 0 && !isnan(worst.difference) && !(run.absolute_maximum <= worst.difference))
             look_for_worst(pair, first, count, tolerance, &worst);
     }

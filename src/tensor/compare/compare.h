@@ -5,9 +5,9 @@
  * tensor/statistics/.
  *
  * tensor/compare/difference.h defines the difference of two elements for each pair of types. A difference is too large
- * when it is NaN or greater than its tolerance. Two outputs disagree when, for the chosen statistic, both the absolute
- * and the relative difference are too large. Empty outputs agree. Strings agree when they are equal, whatever the
- * tolerances.
+ * when it is NaN or greater than its tolerance; of two NaN it is 0 with `nans_compare_equal`. Two outputs disagree
+ * when, for the chosen statistic, both the absolute and the relative difference are too large. Empty outputs agree.
+ * Strings agree when they are equal, whatever the tolerances.
  */
 #ifndef TENSOR_COMPARE_COMPARE_H
 #define TENSOR_COMPARE_COMPARE_H
@@ -32,6 +32,7 @@ struct compare_options {
     enum compare_statistic statistic;
     double quantile; /* for COMPARE_QUANTILE, in [0, 1] */
     bool infinities_compare_equal;
+    bool nans_compare_equal; /* elements that are NaN in both outputs */
     /* false: the second output is transposed or reshaped if necessary, see tensor_match_shape() */
     bool check_shapes;
     bool want_medians; /* compute medians also if the statistic does not need them */
@@ -58,6 +59,7 @@ struct compare_result {
     size_t first;      /* row-major index of the first mismatch; valid with mismatches > 0 */
     /* index of the greatest absolute difference among the mismatches or, if there are none, all elements */
     size_t worst;
+    size_t equal_nans;   /* elements that are NaN in both outputs and count as equal */
     bool zeros_replaced; /* zeros in the second output were replaced: relative differences to them are not meaningful */
 };
 

@@ -5,6 +5,7 @@
  * sort like the magnitudes that they represent, NaN last.
  */
 #include "tensor/compare/difference.h"
+
 #include "tensor/statistics/range.h"
 
 #include <math.h>
@@ -24,7 +25,8 @@ static const double zero_replacement = 0x1p-52;
 #define FOR_WIDE_VECTORS
 #endif
 
-void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal)
+void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal,
+               bool nans_equal)
 {
     enum arithmetic kinds[] = {elements_arithmetic(a->type), elements_arithmetic(b->type)};
     bool both_integers = true, both_float32 = true, strings = false;
@@ -34,7 +36,7 @@ void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b
         both_float32 &= kinds[i] == ARITHMETIC_FLOAT32 || (i == 0 ? a : b)->type == DATA_BOOL;
         strings |= kinds[i] == ARITHMETIC_NONE;
     }
-    *pair = (struct pair){.a = a, .b = b, .infinities_equal = infinities_equal};
+    *pair = (struct pair){.a = a, .b = b, .infinities_equal = infinities_equal, .nans_equal = nans_equal};
     if (strings)
         pair->arithmetic = ARITHMETIC_NONE;
     else if (both_integers)
@@ -140,11 +142,14 @@ static void float32_summarize(const float *restrict absolute, const float *restr
     }
 }
 
-/* Whether both elements are masks of the same sign. */
-static bool are_equal_masks(const struct pair *pair, double a, double b)
+/* Whether the difference of two elements is 0 although subtraction says otherwise: both are NaN, or masks of the same
+ * sign, and the pair treats these as equal. */
+static bool are_declared_equal(const struct pair *pair, double a, double b)
 {
-    return range_is_mask(pair->a->type, a) && range_is_mask(pair->b->type, b) && (a < 0) == (b < 0) &&
-           (pair->infinities_equal || (isfinite(a) && isfinite(b)));
+    if (pair->nans_equal && isnan(a) && isnan(b))
+        return true;
+    return pair->masks_equal && range_is_mask(pair->a->type, a) && range_is_mask(pair->b->type, b) &&
+           (a < 0) == (b < 0) && (pair->infinities_equal || (isfinite(a) && isfinite(b)));
 }
 
 /* Both differences of a whole run of the pair. */
@@ -159,8 +164,8 @@ static bool float32_pair(const struct pair *pair, size_t first, size_t count, fl
     a = float32_run(pair->a, first, count, buffers[0]);
     b = float32_run(pair->b, first, count, buffers[1]);
     zeros = float32_differences(a, b, equal, replacement, absolute, relative);
-    for (size_t i = 0; pair->masks_equal && i < count; i++)
-        if (are_equal_masks(pair, (double)a[i], (double)b[i]))
+    for (size_t i = 0; (pair->masks_equal || pair->nans_equal) && i < count; i++)
+        if (are_declared_equal(pair, (double)a[i], (double)b[i]))
             absolute[i] = relative[i] = 0;
     return zeros;
 }
@@ -179,7 +184,7 @@ static bool float64_pair(const struct pair *pair, size_t first, size_t count, do
         double reference = b[i] == 0 ? replacement : fabs(b[i]);
         zeros |= b[i] == 0;
         absolute[i] = pair->infinities_equal && a[i] == b[i] ? 0 : fabs(a[i] - b[i]);
-        if (pair->masks_equal && are_equal_masks(pair, a[i], b[i]))
+        if (are_declared_equal(pair, a[i], b[i]))
             absolute[i] = 0;
         relative[i] = absolute[i] / reference;
     }
@@ -228,6 +233,20 @@ static bool other_pair(const struct pair *pair, size_t first, size_t count, doub
     else
         string_pair(pair, first, count, absolute, relative);
     return false;
+}
+
+size_t pair_equal_nans(const struct pair *pair, size_t first, size_t count)
+{
+    double a[ELEMENTS_RUN], b[ELEMENTS_RUN];
+    size_t ret = 0;
+
+    if (pair->arithmetic != ARITHMETIC_FLOAT32 && pair->arithmetic != ARITHMETIC_FLOAT64)
+        return 0;
+    elements_to_float64(pair->a, first, count, a);
+    elements_to_float64(pair->b, first, count, b);
+    for (size_t i = 0; i < count; i++)
+        ret += isnan(a[i]) && isnan(b[i]);
+    return ret;
 }
 
 bool pair_mismatch(const struct pair *pair, const struct tolerance *tolerance, double absolute, double relative)

@@ -18,11 +18,13 @@ struct pair {
     const struct tensor *a, *b;
     enum arithmetic arithmetic; /* ARITHMETIC_NONE: strings */
     bool infinities_equal;      /* else their difference is NaN */
+    bool nans_equal;            /* NaN in both has difference 0, else NaN */
     bool masks_equal;           /* masks (range_is_mask()) of the same sign have difference 0 */
 };
 
 /* The tensors must have the same number of elements, and no complex numbers. */
-void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal);
+void pair_init(struct pair *pair, const struct tensor *a, const struct tensor *b, bool infinities_equal,
+               bool nans_equal);
 
 /* Writes `count` (at most ELEMENTS_RUN) differences from element `first` on. Differences computed in float32 are
  * widened to double. */
@@ -45,6 +47,9 @@ struct difference_summary {
 
 void pair_summarize(const struct pair *pair, size_t first, size_t count, const struct tolerance *tolerance,
                     struct difference_summary *ret);
+
+/* How many of these elements (at most ELEMENTS_RUN) are NaN in both tensors. */
+size_t pair_equal_nans(const struct pair *pair, size_t first, size_t count);
 
 /* The greater of two differences; NaN counts as the greatest. */
 double difference_greatest(double a, double b);

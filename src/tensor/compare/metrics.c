@@ -151,7 +151,7 @@ int metrics_compute(const struct tensor *a, const struct tensor *b, struct metri
     if (tensor_elements(b) != runs.elements)
         return error_set(err, ERR_INVALID, "cannot compute the distance of outputs with %zu and %zu elements",
                          runs.elements, tensor_elements(b));
-    pair_init(&runs.pair, a, b, false);
+    pair_init(&runs.pair, a, b, false, false);
     compute_metrics(&runs, ret);
     return 0;
 }

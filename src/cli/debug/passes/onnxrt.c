@@ -106,9 +106,9 @@ static int find_more_optimizers(const struct passes_subject *subject, struct dec
     onnxrt_optimizers_init(&optimizers);
     settings.optimizers = &optimizers;
     rc = open_session(subject, &request, err);
-    if (rc < 0 && bounded_process_is_end(err)) {
-        log_message(request.log, LOG_WARNING,
-                    "Cannot find out which optimizers change the model, so all known ones are tried: %s", err->message);
+    if (rc == ERR_BACKEND) { /* crashed, or refused what its optimizers made of the model */
+        log_once(request.log, LOG_WARNING,
+                 "Cannot find out which optimizers change the model, so all known ones are tried: %s", err->message);
         onnxrt_optimizers_suspect_all(&optimizers);
         rc = 0;
     }
@@ -351,7 +351,7 @@ static int find_barriers(const struct passes_subject *subject, struct decisions 
         goto done;
     path = file_join(folder, "rewritten.onnx");
     rc = save_rewritten(subject, (struct words){0}, path, &rewritten, err);
-    if (rc < 0 && bounded_process_is_end(err))
+    if (rc == ERR_BACKEND)
         log_message(subject->context->log, LOG_WARNING,
                     "Cannot find out which tensors the runtime removes, so all are tried: %s", err->message);
     else if (rc < 0)

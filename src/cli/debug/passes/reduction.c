@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 #include "cli/debug/outputs.h"
+#include "cli/debug/own_check.h"
 #include "cli/debug/session.h"
 #include "cli/options/groups.h"
 #include "cli/options/runners/disabled.h"
@@ -110,6 +111,7 @@ static void add_tolerance(const struct reduction_request *request, struct word_l
     static const char *const except[] = {"--load-outputs", NULL};
 
     parse_add_given_of_group(request->subject->context->parse, &comparison_options, except, ret);
+    own_check_add_equalities(request->subject->context->parse, ret);
 }
 
 /* With the culprits on and all else off, does it differ from all off? A part that does not even run with all off says

@@ -217,6 +217,24 @@ static void add_not_tried(const struct words *names, struct result *ret)
                         names->items[0], names->count > 1 ? " and others" : "");
 }
 
+/* Searches that found nothing. */
+static void add_other_searches(const struct passes_report *report, struct result *ret)
+{
+    SCOPED_STRING(names);
+    struct short_list list = {.text = &names, .most = MOST_DECISIONS};
+
+    for (size_t i = 0; i < report->earlier.count; i++)
+        if (short_list_next(&list))
+            string_add(&names, report->earlier.items[i]);
+    short_list_end(&list);
+    if (report->earlier.count > 0)
+        result_add_line(ret, RESULT_EVIDENCE, "fails with all of %s disabled: the cause is not among these",
+                        names.data);
+    if (report->barriers.count > 0)
+        result_add_line(ret, RESULT_EVIDENCE, "also fails with all %zu barriers (--among barriers)",
+                        report->barriers.count);
+}
+
 static void add_cause(const struct passes_report *report, struct result *ret)
 {
     const struct passes_result *result = report->result;
@@ -228,6 +246,7 @@ static void add_cause(const struct passes_report *report, struct result *ret)
     result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled and everything else enabled",
                     count == 1 ? "it" : "these");
     add_culprits(report, ret);
+    add_other_searches(report, ret);
     if (result->is_minimal && count > 1)
         result_add_line(ret, RESULT_EVIDENCE, "fails if any single one of them is enabled again");
     add_explanation(report, ret);
@@ -293,6 +312,8 @@ static void add_facts(const struct passes_report *report, struct result *ret)
     result_add_text(ret, "outcome", outcomes[result->outcome]);
     result_add_names(ret, "decisions", report->decisions);
     result_add_names(ret, "not_tried", report->not_tried);
+    result_add_names(ret, "tried_before", report->earlier);
+    result_add_names(ret, "tried_barriers", report->barriers);
     add_set_fact(report, "off", &result->off, ret);
     result_add_flag(ret, "minimal", result->is_minimal);
     result_begin_list(ret, "culprits");
@@ -398,6 +419,7 @@ void passes_result_fill(const struct passes_report *report, struct result *ret)
         result_set_verdict(ret, report->result->outcome == PASSES_NONE_OFF_PASSES ? REPORT_PASSED : REPORT_UNKNOWN,
                            "%s", failure_of(report));
         add_culprits(report, ret);
+        add_other_searches(report, ret);
         add_not_tried(&report->not_tried, ret);
     }
     add_facts(report, ret);

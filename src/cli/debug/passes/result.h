@@ -12,6 +12,8 @@ struct passes_report {
     struct words decisions;
     struct words not_tried; /* optimizations that stay enabled, because the model does not run without them */
     const struct passes_result *result;
+    struct words earlier;  /* optimizations that were tried before these: with all of them disabled the check fails */
+    struct words barriers; /* barriers that were tried after these: with all of them, the check fails */
     bool is_own_reference; /* the reference is the model with all of them disabled */
     bool saturates;        /* of the subject */
     int64_t checks;        /* number of checks */

@@ -75,6 +75,8 @@ static const char *const new_options[] = {
     "--nmse-tolerance",
     "--json",
     "--norm-tolerance",
+    "--nans-compare-equal",
+    "--ignore-outputs",
     "--only",
     "--report",
     "--report-data",

@@ -16,7 +16,7 @@ static char *pair_up(const char *const *first_names, const char *const *second_n
     for (int i = 0; i < 2; i++)
         for (const char *const *name = names[i]; *name != NULL; name++)
             ADD_FLOATS(&lists[i], *name, 1);
-    pairing_init(&pairing, &lists[0], &lists[1], by_name);
+    pairing_init(&pairing, &lists[0], &lists[1], by_name, &(struct words){0});
     string_init(&text);
     for (size_t i = 0; i < pairing.count; i++)
         string_add_format(&text, "%s=%s ", pairing.items[i].first->name, pairing.items[i].second->name);
@@ -69,6 +69,26 @@ static void an_output_with_its_own_namesake_is_nobody_elses(void **state)
     assert_pairs(NAMES("x", "x1"), NAMES("x1", "z"), "x1=x1 | 'x' | 'z'");
 }
 
+static void ignored_outputs_are_neither_paired_nor_missed(void **state)
+{
+    const struct words ignored = {.items = NAMES("b", "layer*"), .count = 2};
+    struct tensor_list lists[2] = {{0}, {0}};
+    struct pairing pairing;
+
+    ADD_FLOATS(&lists[0], "a", 1);
+    ADD_FLOATS(&lists[0], "b", 1);
+    ADD_FLOATS(&lists[1], "layer1", 1);
+    ADD_FLOATS(&lists[1], "b", 1);
+    pairing_init(&pairing, &lists[0], &lists[1], false, &ignored);
+    assert_int_equal(pairing.count, 0);
+    assert_int_equal(pairing.first_alone.count, 1);
+    assert_string_equal(pairing.first_alone.names.data, "'a'");
+    assert_int_equal(pairing.second_alone.count, 0);
+    pairing_release(&pairing);
+    tensor_list_release(&lists[0]);
+    tensor_list_release(&lists[1]);
+}
+
 static void nothing_is_paired_with_nothing(void **state)
 {
     assert_pairs(NAMES("a"), NO_NAMES, "| 'a' | ");
@@ -86,7 +106,7 @@ static void many_outputs_without_partner_are_counted_and_some_named(void **state
         snprintf(name, sizeof(name), "t%d", i);
         ADD_FLOATS(&many, name, 1);
     }
-    pairing_init(&pairing, &none, &many, false);
+    pairing_init(&pairing, &none, &many, false, &(struct words){0});
     assert_int_equal(pairing.second_alone.count, 50);
     assert_string_equal(pairing.second_alone.names.data,
                         "'t0', 't1', 't2', 't3', 't4', 't5', 't6', 't7', 't8', 't9', ...");
@@ -102,6 +122,7 @@ int main(void)
         cmocka_unit_test(the_position_is_last),
         cmocka_unit_test(by_name_alone_nothing_is_guessed),
         cmocka_unit_test(an_output_with_its_own_namesake_is_nobody_elses),
+        cmocka_unit_test(ignored_outputs_are_neither_paired_nor_missed),
         cmocka_unit_test(nothing_is_paired_with_nothing),
         cmocka_unit_test(many_outputs_without_partner_are_counted_and_some_named),
     };

@@ -23,7 +23,7 @@ static int run_once(struct check *check, const struct check_run *run, enum verdi
 
     if (check_is_interactive(check))
         return check_ask(check, NULL, ret, err);
-    check_announce(check);
+    check_announce(check, run);
     rc = check_execute(check, run, &result, err);
     if (rc < 0)
         return rc;

@@ -392,6 +392,26 @@ static void equal_infinities_agree_when_allowed(void **state)
     assert_int_equal(compare(&left, &right, &options).worst, 1);
 }
 
+static void nans_agree_when_allowed(void **state)
+{
+    const double a[] = {NAN, NAN, 1, 2}, b[] = {NAN, 1, NAN, 2};
+    const float narrow_a[] = {NAN, NAN, 1, 2}, narrow_b[] = {NAN, 1, NAN, 2};
+    const struct tensor lefts[] = {VECTOR_OF(DATA_FLOAT64, a), VECTOR_OF(DATA_FLOAT32, narrow_a)};
+    const struct tensor rights[] = {VECTOR_OF(DATA_FLOAT64, b), VECTOR_OF(DATA_FLOAT32, narrow_b)};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct compare_options options = COMPARE_DEFAULTS;
+
+        assert_int_equal(compare(&lefts[i], &rights[i], &options).mismatches, 3);
+        assert_int_equal(compare(&lefts[i], &rights[i], &options).equal_nans, 0);
+        options.nans_compare_equal = true;
+        assert_int_equal(compare(&lefts[i], &rights[i], &options).mismatches, 2);
+        assert_int_equal(compare(&lefts[i], &rights[i], &options).first, 1);
+        assert_int_equal(compare(&lefts[i], &rights[i], &options).equal_nans, 1);
+        assert_true(compare(&lefts[i], &lefts[i], &options).passed);
+    }
+}
+
 static struct compare_options norm_alone(double tolerance)
 {
     struct compare_options options = COMPARE_DEFAULTS;
@@ -523,6 +543,7 @@ int main(void)
         cmocka_unit_test(transposed_output_is_compared_element_by_element),
         cmocka_unit_test(all_differences_can_be_had),
         cmocka_unit_test(equal_infinities_agree_when_allowed),
+        cmocka_unit_test(nans_agree_when_allowed),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
