@@ -77,7 +77,7 @@ static int add_if_weight(struct known_types *known_types, const struct initializ
 
     *passed += initializer->message.size;
     if (*passed > FORGET_STEP) {
-        file_map_forget(&model->map, model->map.size);
+        file_map_forget(&model->map, 0, model->map.size);
         *passed = 0;
     }
     if (initializer->sparse)

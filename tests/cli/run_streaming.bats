@@ -122,8 +122,12 @@ END
             --save-outputs "outs$count" >"folders$count"
         peak_of "$model" --onnxrt --load-inputs "in$count.json" --load-outputs "out$count.json" >"loading$count"
         peak_of "$model" --onnxrt --load-inputs "ins$count" --load-outputs "outs$count" >"from_folders$count"
+        peak_of "$model" --onnxrt --onnxrt --iterations "$count" --save-inputs "in$count.npz" \
+            --save-outputs "out$count.safetensors" >"archives$count"
+        peak_of "$model" --onnxrt --load-inputs "in$count.npz" --load-outputs "out$count.safetensors" \
+            >"from_archives$count"
     done
-    for way in saving folders loading from_folders; do
+    for way in saving folders loading from_folders archives from_archives; do
         [ $((20 * $(cat "${way}2000"))) -le $((21 * $(cat "${way}10"))) ]
     done
 }

@@ -4,9 +4,16 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct tensor_list tensors = {0};
+    struct npz npz;
 
-    npz_parse((struct span){data, size}, &tensors, NULL);
-    tensor_list_release(&tensors);
+    if (npz_open_memory((struct span){data, size}, &npz, NULL) < 0)
+        return 0;
+    for (size_t i = 0; i < npz.count; i++) {
+        struct tensor tensor;
+
+        if (npz_read(&npz, i, &tensor, NULL) == 0)
+            tensor_release(&tensor);
+    }
+    npz_close(&npz);
     return 0;
 }

@@ -85,13 +85,14 @@ void file_map_release(struct file_map *map)
     *map = (struct file_map){.fd = -1};
 }
 
-void file_map_forget(const struct file_map *map, size_t upto)
+void file_map_forget(const struct file_map *map, size_t from, size_t to)
 {
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    size_t size = (upto < map->size ? upto : map->size) / page * page;
+    size_t begin = from / page * page;
+    size_t end = (to < map->size ? to : map->size) / page * page;
 
-    if (size > 0)
-        madvise((void *)map->data, size, MADV_DONTNEED); /* POSIX's own call does nothing in glibc */
+    if (begin < end)
+        madvise((void *)(map->data + begin), end - begin, MADV_DONTNEED); /* POSIX's own call does nothing in glibc */
 }
 
 bool file_map_holds(const struct file_map *map, const void *data, size_t size)

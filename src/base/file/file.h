@@ -28,9 +28,9 @@ struct file_map {
 int file_map_open(const char *path, struct file_map *ret, struct error *err);
 void file_map_release(struct file_map *map);
 
-/* Lets the kernel drop the pages of [0, upto) from memory, so that walking over a large model keeps the resident size
- * small. The mapping stays valid. */
-void file_map_forget(const struct file_map *map, size_t upto);
+/* Lets the kernel drop the pages of [from, to) from memory, so that walking over a large file keeps the resident size
+ * small. The mapping stays valid. The time is proportional to the range, also where no page is resident. */
+void file_map_forget(const struct file_map *map, size_t from, size_t to);
 
 /* Whether these bytes are inside the mapping. False after release. */
 bool file_map_holds(const struct file_map *map, const void *data, size_t size);

@@ -41,6 +41,11 @@ struct span shared_map_content(const struct shared_map *map)
     return (struct span){map->map.data, map->map.size};
 }
 
+void shared_map_forget(const struct shared_map *map, size_t from, size_t to)
+{
+    file_map_forget(&map->map, from, to);
+}
+
 struct shared_map *shared_map_join(struct shared_map *map)
 {
     atomic_fetch_add(&map->users, 1);

@@ -18,6 +18,9 @@ int shared_map_open(const char *path, struct shared_map **ret, struct error *err
 
 struct span shared_map_content(const struct shared_map *map);
 
+/* Lets the kernel drop the pages of [from, to) from memory, see file_map_forget(). */
+void shared_map_forget(const struct shared_map *map, size_t from, size_t to);
+
 /* Adds a reference; returns `map`. */
 struct shared_map *shared_map_join(struct shared_map *map);
 

@@ -13,7 +13,6 @@
 #include "format/data/word.h"
 #include "format/json/class.h"
 #include "format/numpy/npy.h"
-#include "format/numpy/npz.h"
 
 enum format {
     FORMAT_JSON,
@@ -50,10 +49,14 @@ static enum format format_of(const char *path)
     size = file_read_start(path, start, sizeof(start));
     if (size >= 6 && memcmp(start, "\x93NUMPY", 6) == 0)
         return FORMAT_NPY;
-    if (size >= 4 && memcmp(start, "PK", 2) == 0 && (start[2] == 3 || start[2] == 5))
+    switch (array_archive_format(path)) {
+    case ARCHIVE_NPZ:
         return FORMAT_NPZ;
-    if (safetensors_recognize(path))
+    case ARCHIVE_SAFETENSORS:
         return FORMAT_SAFETENSORS;
+    case ARCHIVE_NONE:
+        break;
+    }
     if (has_extension(path, ".pb"))
         return FORMAT_TENSOR_PROTO;
     if (is_json(start, size))
@@ -92,19 +95,19 @@ static int load_json(struct data_file *ret, const char *path, struct error *err)
     return rc;
 }
 
-static int load_safetensors(struct data_file *ret, const char *path, struct error *err)
+static int load_archive(struct data_file *ret, const char *path, enum archive_format format, struct error *err)
 {
-    struct safetensors file;
-    int rc = safetensors_load(path, &file, err);
+    struct array_archive archive;
+    int rc = array_archive_open(path, format, &archive, err);
 
     if (rc < 0)
         return rc;
-    ret->holds_results = safetensors_is_kind(&file, SAFETENSORS_RESULTS);
-    if (ret->holds_results)
-        rc = run_results_take_safetensors(&ret->results, &file, path, err);
-    else
-        rc = feed_dicts_take_safetensors(&ret->feeds, &file, path, err);
-    safetensors_release(&file);
+    ret->holds_results = archive.holds_results;
+    if (archive.holds_results)
+        rc = run_results_add_archive(&ret->results, &archive, err);
+    for (size_t i = 0; i < archive.count && rc == 0 && !archive.holds_results; i++)
+        rc = array_archive_read(&archive, i, add_feed(ret), err);
+    array_archive_close(&archive);
     return rc;
 }
 
@@ -115,45 +118,6 @@ static int load_npy(struct data_file *ret, const char *path, struct error *err)
 
     if (rc == 0)
         data_add_unnamed(add_feed(ret), path, &tensor);
-    return rc;
-}
-
-/* Several iterations are numbered: all names begin with "0/", "1/", ... */
-static int load_npz(struct data_file *ret, const char *path, struct error *err)
-{
-    struct tensor_list all = {0};
-    size_t numbered = 0;
-    int rc = npz_load(path, &all, err);
-
-    for (size_t i = 0; i < all.count && rc == 0; i++) {
-        const char *name = all.items[i].name;
-        size_t iteration;
-
-        if (!safetensors_take_number(&name, all.count, &iteration))
-            break;
-        numbered++;
-        while (ret->feeds.count <= iteration)
-            add_feed(ret);
-    }
-    if (rc < 0)
-        goto done;
-    if (numbered < all.count) {
-        feed_dicts_release(&ret->feeds);
-        *add_feed(ret) = all;
-        return 0;
-    }
-    for (size_t i = 0; i < all.count; i++) {
-        const char *name = all.items[i].name;
-        size_t iteration;
-
-        safetensors_take_number(&name, all.count, &iteration);
-        tensor_list_add(&ret->feeds.items[iteration], text_of(name), &all.items[i].tensor);
-    }
-    for (size_t i = 0; i < ret->feeds.count && rc == 0; i++)
-        if (ret->feeds.items[i].count == 0)
-            rc = error_set(err, ERR_CORRUPT, "'%s' has no array '%zu/...': iterations count from 0 on", path, i);
-done:
-    tensor_list_release(&all);
     return rc;
 }
 
@@ -274,11 +238,11 @@ static int load_path(struct data_file *ret, const struct data_word *word, const 
     case FORMAT_JSON:
         return load_json(ret, path, err);
     case FORMAT_SAFETENSORS:
-        return load_safetensors(ret, path, err);
+        return load_archive(ret, path, ARCHIVE_SAFETENSORS, err);
     case FORMAT_NPY:
         return load_npy(ret, path, err);
     case FORMAT_NPZ:
-        return load_npz(ret, path, err);
+        return load_archive(ret, path, ARCHIVE_NPZ, err);
     case FORMAT_TENSOR_PROTO:
         return data_tensor_proto_load(path, add_feed(ret), err);
     case FORMAT_FOLDER:

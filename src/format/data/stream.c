@@ -1,6 +1,7 @@
 /* format/data/stream.c: see stream.h. */
 #include "format/data/stream.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,6 +30,14 @@ static struct text map_text(const struct file_map *map)
     return (struct text){map->data != NULL ? (const char *)map->data : "", map->size};
 }
 
+/* Drops the pages of a piece that was read. */
+static void forget_piece(const struct file_map *map, struct text piece)
+{
+    size_t offset = (size_t)(piece.data - (const char *)map->data);
+
+    file_map_forget(map, offset, offset + piece.size);
+}
+
 static bool is_regular(const char *path)
 {
     struct stat info;
@@ -49,6 +58,7 @@ static int list_iterations(const struct data_word *word, struct iteration_files 
 /* What one word, or several, specify. */
 struct input_source {
     struct lazy_file file;        /* with pieces, or: */
+    struct array_archive archive; /* with sets of arrays, or: */
     struct iteration_files files; /* of a folder, or: */
     struct feed_dicts loaded;     /* data */
     size_t first;                 /* iteration of the stream */
@@ -62,12 +72,13 @@ struct input_stream {
 
 static size_t count_source(const struct input_source *source)
 {
-    return source->file.pieces.count + source->files.count + source->loaded.count;
+    return source->file.pieces.count + source->archive.count + source->files.count + source->loaded.count;
 }
 
 static void release_source(struct input_source *source)
 {
     release_lazy_file(&source->file);
+    array_archive_close(&source->archive);
     iteration_files_release(&source->files);
     feed_dicts_release(&source->loaded);
 }
@@ -86,6 +97,20 @@ static bool open_lazy_inputs(const struct data_word *word, struct lazy_file *ret
     if (!is_list)
         release_lazy_file(ret);
     return is_list;
+}
+
+/* False: the file has to be loaded at once, which also says what is wrong with it. */
+static bool open_input_archive(const struct data_word *word, struct array_archive *ret)
+{
+    enum archive_format format = ARCHIVE_NONE;
+
+    if (word->name.size == 0 && word->type == DATA_UNDEFINED && is_regular(word->path))
+        format = array_archive_format(word->path);
+    if (format == ARCHIVE_NONE || array_archive_open(word->path, format, ret, NULL) < 0)
+        return false;
+    if (ret->holds_results)
+        array_archive_close(ret);
+    return ret->count > 0;
 }
 
 /* The last source, if it is of loaded data, or else a new one: arrays with names join the last iteration. */
@@ -111,10 +136,10 @@ static int add_input_word(struct input_stream *stream, const char *text, struct 
     rc = list_iterations(&word, &source.files, err);
     if (rc < 0)
         goto done;
-    if (source.files.count > 0 || open_lazy_inputs(&word, &source.file)) {
+    if (source.files.count > 0 || open_lazy_inputs(&word, &source.file) || open_input_archive(&word, &source.archive)) {
         *VECTOR_APPEND(stream) = source;
     } else {
-        iteration_files_release(&source.files);
+        release_source(&source);
         rc = data_file_add_inputs(&loaded_source(stream)->loaded, text, err);
     }
 done:
@@ -198,7 +223,7 @@ static int read_feeds(const struct input_source *source, size_t index, struct fe
     *ret_path = memory_strdup(map->path);
     piece = source->file.pieces.items[index];
     rc = feed_dicts_parse(feeds, piece.data, piece.size, map->path, err);
-    file_map_forget(map, (size_t)(piece.data + piece.size - (const char *)map->data));
+    forget_piece(map, piece);
     return rc;
 }
 
@@ -215,6 +240,8 @@ int input_stream_read(struct input_stream *stream, size_t iteration, struct tens
         borrow_tensors(&source->loaded.items[iteration - source->first], ret);
         return 0;
     }
+    if (source->archive.count > 0)
+        return array_archive_read(&source->archive, iteration - source->first, ret, err);
     rc = read_feeds(source, iteration - source->first, &feeds, &path, err);
     if (rc == 0)
         rc = take_single(&feeds, path, ret, err);
@@ -231,6 +258,7 @@ struct result_source {
     struct file_map map;         /* of a JSON file, of which each runner has: */
     struct json_pieces *runners; /* iterations; or: */
     size_t runner_count;
+    struct array_archive archive; /* with sets of arrays; or: */
     struct iteration_files files; /* of a folder, the last of which read is in `loaded`; or all is there */
     size_t held;                  /* its index + 1 */
     size_t width;                 /* runners in each */
@@ -254,6 +282,7 @@ static void leave_source(struct result_source *source)
     if (--source->users > 0)
         return;
     release_lazy_results(source);
+    array_archive_close(&source->archive);
     iteration_files_release(&source->files);
     run_results_release(&source->loaded);
     free(source);
@@ -333,6 +362,29 @@ static bool open_lazy_results(struct result_source *source, const char *path, st
     return is_good;
 }
 
+/* False: the file has to be loaded at once, which also reports what is wrong with it. */
+static bool open_result_archive(struct result_source *source, const char *path, struct result_streams *streams)
+{
+    struct array_archive *archive = &source->archive;
+    enum archive_format format = is_regular(path) ? array_archive_format(path) : ARCHIVE_NONE;
+    char *file;
+
+    if (format == ARCHIVE_NONE || array_archive_open(path, format, archive, NULL) < 0)
+        return false;
+    if (archive->holds_inputs) {
+        array_archive_close(archive);
+        return false;
+    }
+    for (size_t i = 0; i < archive->runner_count; i++)
+        add_stream(streams, source, i, text_of(archive->runners[i].name), archive->runners[i].iterations);
+    if (archive->holds_results)
+        return true;
+    file = file_basename(path);
+    add_stream(streams, source, 0, text_of(file), archive->count);
+    free(file);
+    return true;
+}
+
 static int check_file(const struct result_source *source, size_t runners, const char *path, struct error *err)
 {
     const struct run_results *loaded = &source->loaded;
@@ -400,6 +452,8 @@ static int open_source(struct result_source *source, struct result_streams *stre
         goto done;
     if (source->files.count > 0) {
         rc = load_file_of_folder(source, 0, err);
+    } else if (word.type == DATA_UNDEFINED && word.name.size == 0 && open_result_archive(source, word.path, streams)) {
+        goto done;
     } else if (word.type == DATA_UNDEFINED && open_lazy_results(source, word.path, streams)) {
         goto done;
     } else {
@@ -434,13 +488,29 @@ static int parse_iteration(const struct result_stream *stream, size_t iteration,
     struct runner_results *runner = run_results_add_runner(&parsed, text_of(stream->name));
     int rc = runner_results_parse_iteration(runner, piece, source->map.path, err);
 
-    file_map_forget(&source->map, (size_t)(piece.data + piece.size - (const char *)source->map.data));
+    forget_piece(&source->map, piece);
     if (rc == 0) {
         *ret = runner->items[0];
         runner->count = 0;
     }
     run_results_release(&parsed);
     return rc < 0 ? error_context(err, "runner %zu, iteration %zu", stream->runner, iteration) : 0;
+}
+
+static int read_archived(const struct result_stream *stream, size_t iteration, struct iteration_result *ret,
+                         struct error *err)
+{
+    struct array_archive *archive = &stream->source->archive;
+    const struct archived_runner *runner = archive->holds_results ? &archive->runners[stream->runner] : NULL;
+    int rc;
+
+    *ret = (struct iteration_result){.runtime = runner != NULL ? runner->runtimes[iteration] : NAN};
+    rc = array_archive_read(archive, runner != NULL ? runner->first + iteration : iteration, &ret->outputs, err);
+    if (rc < 0)
+        tensor_list_release(&ret->outputs);
+    else
+        ret->runner_name = memory_strdup(stream->name);
+    return rc;
 }
 
 int result_stream_read(struct result_stream *stream, size_t iteration, struct iteration_result *ret, struct error *err)
@@ -450,6 +520,8 @@ int result_stream_read(struct result_stream *stream, size_t iteration, struct it
     struct iteration_result *from;
     int rc = 0;
 
+    if (source->archive.path != NULL)
+        return read_archived(stream, iteration, ret, err);
     if (source->runner_count > 0)
         return parse_iteration(stream, iteration, ret, err);
     if (is_folder && source->held != iteration + 1)

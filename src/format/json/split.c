@@ -29,7 +29,7 @@ static void drop_pages(struct splitter *splitter, size_t step)
     done = (size_t)(splitter->at - (const char *)splitter->map->data);
     if (done < splitter->dropped + step)
         return;
-    file_map_forget(splitter->map, done);
+    file_map_forget(splitter->map, splitter->dropped, done);
     splitter->dropped = done;
 }
 
@@ -83,23 +83,34 @@ static bool take_character(struct splitter *splitter, char wanted)
     return true;
 }
 
-static bool take_value(struct splitter *splitter, struct json_pieces *ret)
+static bool take_value(struct splitter *splitter, struct text *ret)
 {
-    const char *start;
-
     skip_blanks(splitter);
-    start = splitter->at;
+    ret->data = splitter->at;
     if (!skip_value(splitter))
         return false;
-    *VECTOR_APPEND(ret) = (struct text){start, (size_t)(splitter->at - start)};
+    ret->size = (size_t)(splitter->at - ret->data);
     return true;
 }
 
-static bool take_name(struct splitter *splitter, struct json_pieces *ret)
+static bool take_name(struct splitter *splitter, struct text *ret)
 {
     skip_blanks(splitter);
     return splitter->at < splitter->end && *splitter->at == '"' && take_value(splitter, ret) &&
            take_character(splitter, ':');
+}
+
+/* Appends an element, or a member's name and value. */
+static bool take_element(struct splitter *splitter, bool is_member, struct json_pieces *ret)
+{
+    struct text name, value;
+
+    if ((is_member && !take_name(splitter, &name)) || !take_value(splitter, &value))
+        return false;
+    if (is_member)
+        *VECTOR_APPEND(ret) = name;
+    *VECTOR_APPEND(ret) = value;
+    return true;
 }
 
 static bool split_container(struct text text, const struct file_map *map, bool is_object, struct json_pieces *ret)
@@ -112,7 +123,7 @@ static bool split_container(struct text text, const struct file_map *map, bool i
         return false;
     if (!take_character(&splitter, close)) {
         do
-            is_good = (!is_object || take_name(&splitter, ret)) && take_value(&splitter, ret);
+            is_good = take_element(&splitter, is_object, ret);
         while (is_good && take_character(&splitter, ','));
         is_good = is_good && take_character(&splitter, close);
     }
@@ -129,4 +140,15 @@ bool json_split_array(struct text text, const struct file_map *map, struct json_
 bool json_split_object(struct text text, const struct file_map *map, struct json_pieces *ret)
 {
     return split_container(text, map, true, ret);
+}
+
+bool json_take_member(struct text *rest, struct text *ret_name, struct text *ret_value)
+{
+    struct splitter splitter = {rest->data, rest->data + rest->size, NULL, 0};
+
+    take_character(&splitter, ',');
+    if (!take_name(&splitter, ret_name) || !take_value(&splitter, ret_value))
+        return false;
+    *rest = (struct text){splitter.at, (size_t)(splitter.end - splitter.at)};
+    return true;
 }

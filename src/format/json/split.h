@@ -18,6 +18,10 @@ struct json_pieces {
  * wrong. `map`: the mapping that contains the text, whose pages are dropped on the way; NULL: none. */
 bool json_split_array(struct text text, const struct file_map *map, struct json_pieces *ret);
 
+/* Takes the next member of an object's text behind its brace, or behind a member: name with its quotes, and value.
+ * False if there is none. */
+bool json_take_member(struct text *rest, struct text *ret_name, struct text *ret_value);
+
 /* Like json_split_array(), for an object: appends name, value, name, value, ...; names with their quotes. */
 bool json_split_object(struct text text, const struct file_map *map, struct json_pieces *ret);
 

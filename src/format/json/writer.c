@@ -188,21 +188,19 @@ static void add_json_escaped(struct string_builder *text, unsigned character)
                           0xDC00 + ((character - 0x10000) & 0x3FF));
 }
 
-/* A byte that is not UTF-8 becomes what Python's "surrogateescape" makes of it (PEP 383), so that different names stay
- * different: os.fsencode() gives the bytes back. */
 #define LONE_SURROGATE 0xDC00u
 
-static void add_quoted(struct json_writer *writer, struct text string)
+void json_add_quoted(struct string_builder *text, struct text string)
 {
     size_t length;
 
-    string_add_char(&writer->text, '"');
+    string_add_char(text, '"');
     for (size_t i = 0; i < string.size; i += length ? length : 1) {
         length = text_utf8_length(string.data + i, string.size - i);
-        add_json_escaped(&writer->text,
+        add_json_escaped(text,
                          length ? code_point(string.data + i, length) : LONE_SURROGATE + (unsigned char)string.data[i]);
     }
-    string_add_char(&writer->text, '"');
+    string_add_char(text, '"');
 }
 
 void json_writer_key(struct json_writer *writer, const char *name)
@@ -213,7 +211,7 @@ void json_writer_key(struct json_writer *writer, const char *name)
 void json_writer_key_text(struct json_writer *writer, struct text name)
 {
     begin_item(writer);
-    add_quoted(writer, name);
+    json_add_quoted(&writer->text, name);
     string_add(&writer->text, ": ");
     writer->after_key = true;
 }
@@ -226,7 +224,7 @@ void json_writer_string(struct json_writer *writer, const char *string)
 void json_writer_text(struct json_writer *writer, struct text text)
 {
     begin_item(writer);
-    add_quoted(writer, text);
+    json_add_quoted(&writer->text, text);
 }
 
 void json_writer_integer(struct json_writer *writer, int64_t value)

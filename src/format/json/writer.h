@@ -99,4 +99,8 @@ void json_writer_members(struct json_writer *writer, const struct json_writer *o
 /* Copies a value from another file, including nested values. ERR_CORRUPT if a string in it is damaged. */
 int json_writer_value(struct json_writer *writer, struct json_reader *reader, json_t *value, struct error *err);
 
+/* Appends a string with its quotes, in ASCII. A byte that is not UTF-8 becomes what Python's "surrogateescape" makes of
+ * it (PEP 383), so that different names stay different: os.fsencode() gives the bytes back. */
+void json_add_quoted(struct string_builder *text, struct text string);
+
 #endif

@@ -16,6 +16,7 @@
 #define DEFLATE_SLACK 1024
 
 #define NPY_EXTENSION ".npy"
+#define DROP_STEP ((uint64_t)1 << 18) /* bytes */
 
 struct member {
     struct text name; /* with its extension; in the archive */
@@ -24,14 +25,6 @@ struct member {
     uint64_t packed_size, size; /* bytes */
     uint64_t header;            /* offset of its local header */
     struct span packed;         /* found by locate_member() */
-};
-
-struct archive {
-    struct span file;
-    struct {
-        struct member *items;
-        size_t count, capacity;
-    } members; /* the .npy files, in the order of the directory */
 };
 
 /* ---- The directory ---- */
@@ -190,44 +183,114 @@ static int check_member(struct span file, struct member *member, struct error *e
     return 0;
 }
 
-static int list_members(struct archive *archive, struct error *err)
+/* What the directory says about a member that list_members() has checked. */
+static struct member entry_at(const struct npz *npz, size_t index)
+{
+    const uint8_t *entry = npz->file.data + npz->entries[index];
+    struct member ret;
+
+    take_entry(&entry, npz->file.data + npz->file.size, &ret);
+    return ret;
+}
+
+/* Looks at the member itself, too. */
+static struct member member_at(const struct npz *npz, size_t index)
+{
+    struct member ret = entry_at(npz, index);
+
+    locate_member(npz->file, &ret);
+    return ret;
+}
+
+/* Looking at the local headers of all members must not keep their pages in memory. */
+static void drop_pages(const struct npz *npz, const struct member *member, uint64_t *dropped)
+{
+    if (npz->map == NULL || member->header < *dropped + DROP_STEP)
+        return;
+    shared_map_forget(npz->map, (size_t)*dropped, (size_t)member->header);
+    *dropped = member->header;
+}
+
+struct span npz_packed(const struct npz *npz, size_t index)
+{
+    return member_at(npz, index).packed;
+}
+
+static int list_members(struct npz *npz, struct error *err)
 {
     struct directory directory = {0};
     const uint8_t *at, *end;
-    uint64_t packed = 0;
-    int rc = find_directory(archive->file, &directory, err);
+    uint64_t packed = 0, dropped = 0;
+    int rc = find_directory(npz->file, &directory, err);
 
     if (rc < 0)
         return rc;
-    at = archive->file.data + directory.offset;
+    at = npz->file.data + directory.offset;
     end = at + directory.size;
     for (uint64_t i = 0; i < directory.count; i++) {
+        size_t entry = (size_t)(at - npz->file.data);
         struct member member;
 
         if (!take_entry(&at, end, &member))
             return refuse_damaged_member("its directory is damaged", err);
         if (!is_npy_name(member.name))
             continue;
-        rc = check_member(archive->file, &member, err);
+        if (memchr(member.name.data, '\0', member.name.size) != NULL)
+            return error_set(err, ERR_CORRUPT, "array %zu of the .npz file has a NUL character in its name",
+                             npz->count);
+        rc = check_member(npz->file, &member, err);
         if (rc < 0)
             return rc;
         packed += member.packed_size;
-        if (packed > archive->file.size)
+        if (packed > npz->file.size)
             return refuse_damaged_member("its members overlap", err);
-        *VECTOR_APPEND(&archive->members) = member;
+        drop_pages(npz, &member, &dropped);
+        npz->entries = memory_grow(npz->entries, npz->count, &npz->capacity, sizeof(*npz->entries));
+        npz->entries[npz->count++] = entry;
     }
-    return archive->members.count > 0 ? 0 : error_set(err, ERR_CORRUPT, "the .npz file contains no array");
+    return npz->count > 0 ? 0 : error_set(err, ERR_CORRUPT, "the .npz file contains no array");
 }
 
-static int archive_open(struct span file, struct archive *ret, struct error *err)
+static int open_archive(struct span file, struct shared_map *map, struct npz *ret, struct error *err)
 {
     int rc;
 
-    *ret = (struct archive){.file = file};
+    *ret = (struct npz){.file = file, .map = map};
     rc = list_members(ret, err);
     if (rc < 0)
-        free(ret->members.items);
+        npz_close(ret);
     return rc;
+}
+
+int npz_open_memory(struct span file, struct npz *ret, struct error *err)
+{
+    return open_archive(file, NULL, ret, err);
+}
+
+int npz_open(const char *path, struct npz *ret, struct error *err)
+{
+    struct shared_map *map;
+    int rc = shared_map_open(path, &map, err);
+
+    if (rc < 0)
+        return rc;
+    rc = open_archive(shared_map_content(map), map, ret, err);
+    return rc < 0 ? error_context(err, "'%s'", path) : 0;
+}
+
+void npz_close(struct npz *npz)
+{
+    free(npz->entries);
+    if (npz->map != NULL)
+        shared_map_leave(npz->map);
+    *npz = (struct npz){0};
+}
+
+struct text npz_name(const struct npz *npz, size_t index)
+{
+    struct text name = entry_at(npz, index).name;
+
+    return (struct text){name.data, name.size - strlen(NPY_EXTENSION)};
 }
 
 /* ---- Members ---- */
@@ -297,74 +360,58 @@ static int read_unpacked(const struct member *member, struct tensor *ret, struct
     return rc < 0 ? rc : npy_read_owned(data, (size_t)member->size, ret, err);
 }
 
-/* `map` contains the archive; NULL: it is in borrowed memory. */
-static int read_member(const struct member *member, struct shared_map *map, struct tensor *ret, struct error *err)
+int npz_read(const struct npz *npz, size_t index, struct tensor *ret, struct error *err)
 {
+    struct member member = member_at(npz, index);
     int rc;
 
-    if (member->method != ZIP_STORED)
-        return read_unpacked(member, ret, err);
-    rc = check_sum(member, member->packed.data, err);
+    if (member.method != ZIP_STORED)
+        return read_unpacked(&member, ret, err);
+    rc = check_sum(&member, member.packed.data, err);
     if (rc == 0)
-        rc = npy_read(member->packed, ret, err);
-    if (rc == 0 && ret->free_owner == NULL && map != NULL) {
-        ret->owner = shared_map_join(map);
+        rc = npy_read(member.packed, ret, err);
+    if (rc == 0 && ret->free_owner == NULL && npz->map != NULL) {
+        ret->owner = shared_map_join(npz->map);
         ret->free_owner = shared_map_leave;
     }
     return rc;
 }
 
-static int read_all(struct span file, struct shared_map *map, struct tensor_list *ret, struct error *err)
+static int add_to_list(const struct npz *npz, size_t index, struct tensor_list *ret, struct error *err)
 {
-    struct archive archive;
-    int rc = archive_open(file, &archive, err);
+    struct text name = npz_name(npz, index);
+    struct tensor tensor;
 
-    if (rc < 0)
-        return rc;
-    for (size_t i = 0; i < archive.members.count; i++) {
-        const struct member *member = &archive.members.items[i];
-        struct text name = {member->name.data, member->name.size - strlen(NPY_EXTENSION)};
-        struct tensor tensor;
-
-        if (memchr(name.data, '\0', name.size) != NULL)
-            rc = error_set(err, ERR_CORRUPT, "array %zu of the .npz file has a NUL character in its name", i);
-        else if (tensor_list_find(ret, name) != NULL)
-            rc = error_set(err, ERR_CORRUPT, "the .npz file has two arrays '" TEXT_FORMAT "'", TEXT_ARGS(name));
-        else if (read_member(member, map, &tensor, err) < 0)
-            rc = error_context(err, "array '" TEXT_FORMAT "'", TEXT_ARGS(name));
-        if (rc < 0)
-            break;
-        tensor_list_add(ret, name, &tensor);
-    }
-    free(archive.members.items);
-    return rc;
+    if (tensor_list_find(ret, name) != NULL)
+        return error_set(err, ERR_CORRUPT, "the .npz file has two arrays '" TEXT_FORMAT "'", TEXT_ARGS(name));
+    if (npz_read(npz, index, &tensor, err) < 0)
+        return error_context(err, "array '" TEXT_FORMAT "'", TEXT_ARGS(name));
+    tensor_list_add(ret, name, &tensor);
+    return 0;
 }
 
 int npz_load(const char *path, struct tensor_list *ret, struct error *err)
 {
-    struct shared_map *map;
-    int rc = shared_map_open(path, &map, err);
+    struct npz npz;
+    int rc = npz_open(path, &npz, err);
 
     if (rc < 0)
         return rc;
-    rc = read_all(shared_map_content(map), map, ret, err);
-    shared_map_leave(map);
+    for (size_t i = 0; i < npz.count && rc == 0; i++)
+        rc = add_to_list(&npz, i, ret, err);
+    npz_close(&npz);
     return rc < 0 ? error_context(err, "'%s'", path) : 0;
-}
-
-int npz_parse(struct span file, struct tensor_list *ret, struct error *err)
-{
-    return read_all(file, NULL, ret, err);
 }
 
 int npz_read_first(struct span file, struct tensor *ret, struct error *err)
 {
-    struct archive archive;
-    int rc = archive_open(file, &archive, err);
+    struct member first;
+    struct npz npz;
+    int rc = npz_open_memory(file, &npz, err);
 
     if (rc < 0)
         return rc;
-    rc = read_unpacked(&archive.members.items[0], ret, err);
-    free(archive.members.items);
-    return rc;
+    first = member_at(&npz, 0);
+    npz_close(&npz);
+    return read_unpacked(&first, ret, err);
 }

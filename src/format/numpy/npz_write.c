@@ -1,7 +1,9 @@
 /* format/numpy/npz_write.c: writes .npz files. */
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
 
+#include "base/text/string_builder.h"
 #include "format/numpy/npy.h"
 #include "format/numpy/npz.h"
 #include "format/numpy/zip.h"
@@ -93,7 +95,6 @@ static int add_bytes(void *context, const void *data, size_t size, struct error 
 int npz_writer_open(struct npz_writer *writer, const char *path, struct error *err)
 {
     *writer = (struct npz_writer){0};
-    string_init(&writer->directory);
     return file_writer_open(&writer->file, path, err);
 }
 
@@ -122,17 +123,73 @@ int npz_writer_add(struct npz_writer *writer, const char *name, const struct ten
     rc = file_writer_overwrite(&writer->file, offset, header.data, header.size, err);
     if (rc < 0)
         return rc;
-    add_entry(&writer->directory, (struct text){member.data, member.size}, offset, (uint32_t)sink.checksum, size);
     writer->count++;
     return rc;
 }
 
+/* The number of a local header's field. */
+static uint64_t read_field(const struct string_builder *header, size_t offset, unsigned size)
+{
+    uint64_t number = 0;
+
+    while (size-- > 0)
+        number = number << 8 | (uint8_t)header->data[offset + size];
+    return number;
+}
+
+/* Reads `size` bytes of the file that is being written into `ret`. */
+static int read_back(const struct file_writer *file, uint64_t offset, size_t size, struct string_builder *ret,
+                     struct error *err)
+{
+    ssize_t got;
+
+    string_clear(ret);
+    string_reserve(ret, size);
+    got = pread(file->fd, ret->data, size, (off_t)offset);
+    if (got < 0)
+        return error_set_errno(err, ERR_IO, "cannot read '%s'", file->temporary);
+    if ((size_t)got < size)
+        return error_set(err, ERR_IO, "'%s' ends at byte %llu: it was changed while it was written", file->temporary,
+                         (unsigned long long)offset + (unsigned long long)got);
+    ret->size = size;
+    return 0;
+}
+
+/* Appends the directory's entry of the member with its local header at *offset, which advances to the next member. */
+static int write_entry(struct npz_writer *writer, uint64_t *offset, struct error *err)
+{
+    SCOPED_STRING(header);
+    SCOPED_STRING(entry);
+    size_t name, extra;
+    uint64_t size;
+    int rc = read_back(&writer->file, *offset, ZIP_LOCAL_SIZE, &header, err);
+
+    if (rc < 0)
+        return rc;
+    name = (size_t)read_field(&header, 26, 2);
+    extra = (size_t)read_field(&header, 28, 2);
+    rc = read_back(&writer->file, *offset, ZIP_LOCAL_SIZE + name + LARGE_SIZES, &header, err);
+    if (rc < 0)
+        return rc;
+    size = read_field(&header, ZIP_LOCAL_SIZE + name + 4, 8);
+    add_entry(&entry, (struct text){header.data + ZIP_LOCAL_SIZE, name}, *offset, (uint32_t)read_field(&header, 14, 4),
+              size);
+    *offset += ZIP_LOCAL_SIZE + name + extra + size;
+    return file_writer_add(&writer->file, entry.data, entry.size, err);
+}
+
 int npz_writer_commit(struct npz_writer *writer, enum file_durability durability, struct error *err)
 {
-    uint64_t begin = writer->file.written, size = writer->directory.size;
-    struct string_builder *end = &writer->directory;
-    int rc;
+    uint64_t begin = writer->file.written, size, offset = 0;
+    SCOPED_STRING(records);
+    struct string_builder *end = &records;
+    int rc = file_writer_flush(&writer->file, err);
 
+    for (uint64_t i = 0; i < writer->count && rc == 0; i++)
+        rc = write_entry(writer, &offset, err);
+    if (rc < 0)
+        return rc;
+    size = writer->file.written - begin;
     add_little_endian(end, ZIP_END64_MAGIC, 4);
     add_little_endian(end, ZIP_END64_SIZE - 12, 8);
     add_little_endian(end, VERSION, 2);
@@ -160,5 +217,4 @@ int npz_writer_commit(struct npz_writer *writer, enum file_durability durability
 void npz_writer_release(struct npz_writer *writer)
 {
     file_writer_release(&writer->file);
-    string_release(&writer->directory);
 }

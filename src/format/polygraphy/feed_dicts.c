@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/text/number.h"
 #include "format/json/class.h"
 #include "format/json/list.h"
 #include "format/json/reader.h"
@@ -99,61 +98,6 @@ int feed_dicts_read(struct feed_dicts *ret, struct json_reader *reader, struct e
         if (read_feed(reader, object, ret, err) < 0)
             return error_context(err, "'%s': iteration %zu", reader->name, index);
     }
-    return 0;
-}
-
-/* ---- Safetensors ---- */
-
-/* Limits the number of iterations: empty ones need no space in the file. */
-enum { MOST_ITERATIONS = 10000000 };
-
-static void take_only_feed(struct safetensors *file, struct feed_dicts *ret)
-{
-    struct tensor_list *feed = VECTOR_APPEND(ret);
-
-    *feed = file->tensors;
-    file->tensors = (struct tensor_list){0};
-}
-
-static int take_feeds(struct safetensors *file, struct feed_dicts *ret, struct error *err)
-{
-    const char *text = safetensors_find_metadata(file, "iterations");
-    size_t before = ret->count;
-    int64_t iterations;
-
-    if (text == NULL || !number_parse_integer(text_of(text), &iterations) || iterations < 0 ||
-        iterations > MOST_ITERATIONS)
-        return error_set(err, ERR_CORRUPT, "the metadata 'iterations' are missing or not a number");
-    if (iterations == 1 && !feed_dict_is_numbered(&file->tensors)) {
-        take_only_feed(file, ret);
-        return 0;
-    }
-    for (int64_t i = 0; i < iterations; i++)
-        *VECTOR_APPEND(ret) = (struct tensor_list){0};
-    for (size_t i = 0; i < file->tensors.count; i++) {
-        struct named_tensor *item = &file->tensors.items[i];
-        const char *name = item->name;
-        size_t iteration;
-
-        if (!safetensors_take_number(&name, (size_t)iterations, &iteration))
-            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no iteration in the metadata", item->name);
-        tensor_list_add(&ret->items[before + iteration], text_of(name), &item->tensor);
-    }
-    return 0;
-}
-
-int feed_dicts_take_safetensors(struct feed_dicts *ret, struct safetensors *file, const char *name, struct error *err)
-{
-    if (safetensors_is_kind(file, SAFETENSORS_RESULTS))
-        return error_set(err, ERR_INVALID,
-                         "'%s' holds results, not inputs: `data merge %s -o inputs.json` makes inputs of them", name,
-                         name);
-    if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
-        int rc = take_feeds(file, ret, err);
-
-        return rc < 0 ? error_context(err, "'%s'", name) : 0;
-    }
-    take_only_feed(file, ret);
     return 0;
 }
 

@@ -28,11 +28,6 @@ int feed_dicts_read(struct feed_dicts *feeds, struct json_reader *reader, struct
  * unchanged. */
 int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, const char *name, struct error *err);
 
-/* Moves the tensors of a safetensors file to `feeds`; `name` is for messages. On an error `feeds` may contain a
- * part. */
-int feed_dicts_take_safetensors(struct feed_dicts *feeds, struct safetensors *file, const char *name,
-                                struct error *err);
-
 /* Whether all names begin with a number and a slash, as those of several iterations in safetensors do. */
 bool feed_dict_is_numbered(const struct tensor_list *feed);
 

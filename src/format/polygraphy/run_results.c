@@ -128,95 +128,30 @@ int run_results_read(struct run_results *ret, struct json_reader *reader, struct
     return 0;
 }
 
-/* ---- Safetensors ---- */
+/* ---- Archives ---- */
 
-static int read_runner_entry(struct json_reader *reader, json_t *object, struct run_results *ret, struct error *err)
+int run_results_add_archive(struct run_results *ret, struct array_archive *archive, struct error *err)
 {
-    json_t *runtimes = json_object_get(object, "runtimes");
-    struct runner_results *runner;
-    struct text name;
-    json_t *runtime;
-    size_t index;
-    int rc = json_reader_text(reader, json_object_get(object, "name"), &name, err);
+    char *file = file_basename(archive->path);
+    struct archived_runner only = {.name = file, .iterations = archive->count};
+    size_t count = archive->holds_results ? archive->runner_count : 1;
+    int rc = 0;
 
-    if (rc < 0)
-        return error_context(err, "name");
-    if (!json_is_array(runtimes))
-        return error_set(err, ERR_CORRUPT, "the list 'runtimes' is missing");
-    runner = run_results_add_runner(ret, name);
-    json_array_foreach (runtimes, index, runtime) {
-        double seconds = NAN;
+    if (archive->holds_inputs)
+        rc = error_set(err, ERR_INVALID, "'%s' contains inputs, not results", archive->path);
+    for (size_t i = 0; i < count && rc == 0; i++) {
+        const struct archived_runner *from = archive->holds_results ? &archive->runners[i] : &only;
+        struct runner_results *runner = run_results_add_runner(ret, text_of(from->name));
 
-        if (!json_is_null(runtime) && !json_reader_number(reader, runtime, &seconds))
-            return error_set(err, ERR_CORRUPT, "runtime %zu is not a number", index);
-        runner_results_add_iteration(runner, seconds);
-    }
-    return 0;
-}
+        for (size_t k = 0; k < from->iterations && rc == 0; k++) {
+            double runtime = from->runtimes != NULL ? from->runtimes[k] : NAN;
 
-static int read_runners(const struct safetensors *file, struct run_results *ret, struct error *err)
-{
-    const char *text = safetensors_find_metadata(file, "runners");
-    struct json_reader reader;
-    json_t *object;
-    size_t index;
-    int rc;
-
-    if (text == NULL)
-        return error_set(err, ERR_CORRUPT, "the metadata 'runners' are missing");
-    rc = json_reader_open_memory(&reader, text, strlen(text), "runners", err);
-    if (rc < 0)
-        return rc;
-    if (!json_is_array(reader.root))
-        rc = error_set(err, ERR_CORRUPT, "the metadata 'runners' are not a list");
-    json_array_foreach (reader.root, index, object) {
-        rc = read_runner_entry(&reader, object, ret, err);
-        if (rc < 0) {
-            error_context(err, "the metadata 'runners', runner %zu", index);
-            break;
+            rc = array_archive_read(archive, from->first + k, &runner_results_add_iteration(runner, runtime)->outputs,
+                                    err);
         }
     }
-    json_reader_release(&reader);
+    free(file);
     return rc;
-}
-
-static int take_tensors(struct safetensors *file, struct run_results *ret, struct error *err)
-{
-    size_t before = ret->count;
-    int rc = read_runners(file, ret, err);
-
-    for (size_t i = 0; i < file->tensors.count && rc == 0; i++) {
-        struct named_tensor *item = &file->tensors.items[i];
-        const char *name = item->name;
-        size_t runner, iteration;
-
-        if (!safetensors_take_number(&name, ret->count - before, &runner) ||
-            !safetensors_take_number(&name, ret->items[before + runner].count, &iteration))
-            return error_set(err, ERR_CORRUPT, "tensor '%s' belongs to no runner and iteration in the metadata",
-                             item->name);
-        tensor_list_add(&ret->items[before + runner].items[iteration].outputs, text_of(name), &item->tensor);
-    }
-    return rc;
-}
-
-int run_results_take_safetensors(struct run_results *ret, struct safetensors *file, const char *name, struct error *err)
-{
-    struct iteration_result *iteration;
-    char *runner;
-
-    if (safetensors_is_kind(file, SAFETENSORS_INPUTS))
-        return error_set(err, ERR_INVALID, "'%s' contains inputs, not results", name);
-    if (safetensors_find_metadata(file, SAFETENSORS_KIND) != NULL) {
-        int rc = take_tensors(file, ret, err);
-
-        return rc < 0 ? error_context(err, "'%s'", name) : 0;
-    }
-    runner = file_basename(name);
-    iteration = runner_results_add_iteration(run_results_add_runner(ret, text_of(runner)), NAN);
-    free(runner);
-    for (size_t i = 0; i < file->tensors.count; i++)
-        tensor_list_add(&iteration->outputs, text_of(file->tensors.items[i].name), &file->tensors.items[i].tensor);
-    return 0;
 }
 
 /* ---- Files ---- */
@@ -246,16 +181,16 @@ static int read_results_and_close(struct run_results *results, struct json_reade
     return hand_over(&loaded, results, rc);
 }
 
-static int load_safetensors(struct run_results *results, const char *path, struct error *err)
+static int load_archive(struct run_results *results, const char *path, struct error *err)
 {
     struct run_results loaded = {0};
-    struct safetensors file;
-    int rc = safetensors_load(path, &file, err);
+    struct array_archive archive;
+    int rc = array_archive_open(path, ARCHIVE_SAFETENSORS, &archive, err);
 
     if (rc < 0)
         return rc;
-    rc = run_results_take_safetensors(&loaded, &file, path, err);
-    safetensors_release(&file);
+    rc = run_results_add_archive(&loaded, &archive, err);
+    array_archive_close(&archive);
     return hand_over(&loaded, results, rc);
 }
 
@@ -265,7 +200,7 @@ int run_results_load(struct run_results *results, const char *path, struct error
     int rc;
 
     if (safetensors_recognize(path))
-        return load_safetensors(results, path, err);
+        return load_archive(results, path, err);
     rc = json_reader_open(&reader, path, err);
     return read_results_and_close(results, &reader, rc, err);
 }

@@ -9,7 +9,7 @@
 #define FORMAT_POLYGRAPHY_RUN_RESULTS_H
 
 #include "format/json/writer.h"
-#include "format/safetensors/safetensors.h"
+#include "format/polygraphy/array_archive.h"
 #include "tensor/values/tensor.h"
 
 struct iteration_result {
@@ -48,13 +48,20 @@ int run_results_parse(struct run_results *results, const void *data, size_t size
 int runner_results_parse_iteration(struct runner_results *runner, struct text json, const char *name,
                                    struct error *err);
 
-/* Moves the tensors of a safetensors file to `results`; `name` is for messages. On an error `results` may contain a
- * part. */
-int run_results_take_safetensors(struct run_results *results, struct safetensors *file, const char *name,
-                                 struct error *err);
+/* Appends the results of an archive; one without runners is one, named after its file. ERR_INVALID for inputs. On an
+ * error `results` may contain a part. */
+int run_results_add_archive(struct run_results *results, struct array_archive *archive, struct error *err);
 
 /* Writes the whole file at once, durably. */
 int run_results_save(const struct run_results *results, const char *path, struct error *err);
+
+struct written_runner {
+    char *name; /* owned */
+    struct {
+        double *items; /* seconds; NaN where unknown */
+        size_t count, capacity;
+    } runtimes; /* so far; for safetensors, whose metadata they are */
+};
 
 /* Writes the file incrementally, so that outputs can be released as soon as they are written. Runners may be written
  * one after the other, or alternately with run_results_writer_select(): begun together, ended in their order. In a JSON
@@ -68,9 +75,10 @@ struct run_results_writer {
                                   unused, it goes to `json` */
     size_t part_count, part_capacity;
     struct safetensors_writer tensors;
-    struct run_results runners; /* names, and for safetensors runtimes so far; no outputs */
-    size_t current;             /* index of the current runner */
-    size_t ended;               /* runners */
+    struct written_runner *runners;
+    size_t runner_count, runner_capacity;
+    size_t current; /* index of the current runner */
+    size_t ended;   /* runners */
 };
 
 int run_results_writer_open(struct run_results_writer *writer, const char *path, struct error *err);

@@ -7,6 +7,7 @@
 
 #include "base/memory.h"
 #include "base/system.h"
+#include "base/text/number.h"
 #include "format/numpy/ndarray.h"
 
 /* Depth of an iteration in the file: the object, the list of runners, the runner, and its list of iterations. */
@@ -63,8 +64,10 @@ int run_results_writer_begin_runner(struct run_results_writer *writer, const cha
     char *temporary;
     int rc;
 
-    run_results_add_runner(&writer->runners, text_of(name));
-    writer->current = writer->runners.count - 1;
+    writer->runners =
+        memory_grow(writer->runners, writer->runner_count, &writer->runner_capacity, sizeof(*writer->runners));
+    writer->runners[writer->runner_count] = (struct written_runner){.name = memory_strdup(name)};
+    writer->current = writer->runner_count++;
     if (writer->is_safetensors)
         return 0;
     writer->parts = memory_grow(writer->parts, writer->part_count, &writer->part_capacity, sizeof(*writer->parts));
@@ -102,7 +105,7 @@ int run_results_writer_add(struct run_results_writer *writer, const char *name, 
     if (writer->is_safetensors) {
         SCOPED_STRING(full);
 
-        string_add_format(&full, "%zu/%zu/%s", writer->current, writer->runners.items[writer->current].count, name);
+        string_add_format(&full, "%zu/%zu/%s", writer->current, writer->runners[writer->current].runtimes.count, name);
         rc = safetensors_writer_add(&writer->tensors, full.data, tensor, err);
     } else {
         json_writer_key(current_json(writer), name);
@@ -117,7 +120,7 @@ int run_results_writer_end_iteration(struct run_results_writer *writer, double r
     struct json_writer *json;
 
     if (writer->is_safetensors) {
-        runner_results_add_iteration(&writer->runners.items[writer->current], runtime);
+        *VECTOR_APPEND(&writer->runners[writer->current].runtimes) = runtime;
         file_writer_begin_sync(&writer->tensors.file);
         return 0;
     }
@@ -142,7 +145,7 @@ int run_results_writer_end_runner(struct run_results_writer *writer, struct erro
         return 0;
     part = &writer->parts[writer->ended];
     if (part->has_file) {
-        begin_runner_entry(writer, writer->runners.items[writer->ended].name);
+        begin_runner_entry(writer, writer->runners[writer->ended].name);
         rc = json_writer_append(&writer->json, part, err);
     }
     writer->ended++;
@@ -153,41 +156,38 @@ int run_results_writer_end_runner(struct run_results_writer *writer, struct erro
 }
 
 /* The metadata "runners". */
-static void describe_runners(const struct run_results *runners, struct json_writer *ret)
+static void describe_runners(const struct run_results_writer *writer, struct string_builder *ret)
 {
-    json_writer_init(ret);
-    json_writer_begin_array(ret);
-    for (size_t i = 0; i < runners->count; i++) {
-        const struct runner_results *runner = &runners->items[i];
+    char buffer[NUMBER_TEXT_SIZE];
 
-        json_writer_begin_object(ret);
-        json_writer_add_string(ret, "name", runner->name);
-        json_writer_begin_array_member(ret, "runtimes");
-        for (size_t k = 0; k < runner->count; k++) {
-            if (isnan(runner->items[k].runtime))
-                json_writer_null(ret);
-            else
-                json_writer_number(ret, runner->items[k].runtime);
+    string_add_char(ret, '[');
+    for (size_t i = 0; i < writer->runner_count; i++) {
+        const struct written_runner *runner = &writer->runners[i];
+
+        string_add(ret, i > 0 ? ",{\"name\":" : "{\"name\":");
+        json_add_quoted(ret, text_of(runner->name));
+        string_add(ret, ",\"runtimes\":[");
+        for (size_t k = 0; k < runner->runtimes.count; k++) {
+            double runtime = runner->runtimes.items[k];
+
+            string_add(ret, k > 0 ? "," : "");
+            string_add(ret, isnan(runtime) ? "null" : number_to_text(runtime, buffer));
         }
-        json_writer_end_array(ret);
-        json_writer_end_object(ret);
+        string_add(ret, "]}");
     }
-    json_writer_end_array(ret);
+    string_add_char(ret, ']');
 }
 
 static int commit_safetensors(struct run_results_writer *writer, struct error *err)
 {
-    struct json_writer runners;
-    int rc;
+    SCOPED_STRING(runners);
 
-    describe_runners(&writer->runners, &runners);
-    rc = safetensors_writer_commit(
+    describe_runners(writer, &runners);
+    return safetensors_writer_commit(
         &writer->tensors,
         (struct safetensors_metadata[]){{(char *)SAFETENSORS_KIND, (char *)SAFETENSORS_RESULTS},
-                                        {(char *)"runners", runners.text.data}},
+                                        {(char *)"runners", runners.data}},
         2, err);
-    json_writer_release(&runners);
-    return rc;
 }
 
 int run_results_writer_commit(struct run_results_writer *writer, enum file_durability durability, struct error *err)
@@ -211,7 +211,11 @@ void run_results_writer_release(struct run_results_writer *writer)
         json_writer_release(&writer->parts[i]);
     free(writer->parts);
     free(writer->path);
-    run_results_release(&writer->runners);
+    for (size_t i = 0; i < writer->runner_count; i++) {
+        free(writer->runners[i].name);
+        free(writer->runners[i].runtimes.items);
+    }
+    free(writer->runners);
 }
 
 static int add_iteration(struct run_results_writer *writer, const struct iteration_result *iteration, struct error *err)

@@ -6,9 +6,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file/shared_map.h"
 #include "base/memory.h"
 #include "format/json/reader.h"
+#include "format/json/split.h"
 #include "format/safetensors/types.h"
 
 enum { LENGTH_SIZE = 8 }; /* before the header */
@@ -38,14 +38,16 @@ bool safetensors_recognize(const char *path)
            has_signature(start, sizeof(start), (uint64_t)status.st_size);
 }
 
-void safetensors_release(struct safetensors *file)
+void safetensors_close(struct safetensors *file)
 {
-    tensor_list_release(&file->tensors);
     for (size_t i = 0; i < file->metadata_count; i++) {
         free(file->metadata[i].name);
         free(file->metadata[i].value);
     }
     free(file->metadata);
+    free(file->members);
+    if (file->map != NULL)
+        shared_map_leave(file->map);
     *file = (struct safetensors){0};
 }
 
@@ -103,18 +105,47 @@ static int read_metadata(struct json_reader *reader, json_t *object, struct safe
     return 0;
 }
 
-/* A tensor of the header. */
-struct entry {
+/* ---- A tensor's member of the header ---- */
+
+/* A member of the header, parsed as an object of its own. */
+struct parsed_member {
+    struct string_builder text;
+    struct json_reader reader;
     const char *name; /* owned by the reader */
+    json_t *value;
+};
+
+static void release_member(struct parsed_member *member)
+{
+    json_reader_release(&member->reader);
+    string_release(&member->text);
+}
+
+static int parse_member(struct text name, struct text value, struct parsed_member *ret, struct error *err)
+{
+    struct text both = {name.data, (size_t)(value.data + value.size - name.data)};
+    int rc;
+
+    *ret = (struct parsed_member){0};
+    string_init(&ret->text);
+    string_add_char(&ret->text, '{');
+    string_add_text(&ret->text, both);
+    string_add_char(&ret->text, '}');
+    rc = json_reader_open_memory(&ret->reader, ret->text.data, ret->text.size, "header", err);
+    if (rc < 0) {
+        string_release(&ret->text);
+        return rc;
+    }
+    ret->name = json_object_iter_key(json_object_iter(ret->reader.root));
+    ret->value = json_object_iter_value(json_object_iter(ret->reader.root));
+    return 0;
+}
+
+/* What a member says about its tensor. */
+struct entry {
     enum data_type type;
     struct shape shape;
     uint64_t begin, end; /* in the data */
-    size_t position;     /* in the header */
-};
-
-struct entry_list {
-    struct entry *items;
-    size_t count, capacity;
 };
 
 static int read_type(struct json_reader *reader, json_t *member, enum data_type *ret, struct error *err)
@@ -192,127 +223,197 @@ static int read_entry(struct json_reader *reader, json_t *object, uint64_t data_
     return 0;
 }
 
-static int by_place(const void *left, const void *right)
+/* The member at this offset in the header, which was checked when the file was opened. */
+static void find_member(const struct safetensors *file, size_t index, struct text *ret_name, struct text *ret_value)
 {
-    const struct entry *a = left, *b = right;
+    size_t offset = file->members[index];
+    struct text rest = {file->header.data + offset, file->header.size - offset};
+
+    json_take_member(&rest, ret_name, ret_value);
+}
+
+int safetensors_read_name(const struct safetensors *file, size_t index, struct string_builder *ret, struct error *err)
+{
+    struct parsed_member member;
+    struct text name, value;
+    int rc;
+
+    find_member(file, index, &name, &value);
+    if (memchr(name.data, '\\', name.size) == NULL) {
+        string_add_bytes(ret, name.data + 1, name.size - 2);
+        return 0;
+    }
+    rc = parse_member(name, value, &member, err);
+    if (rc < 0)
+        return rc;
+    string_add(ret, member.name);
+    release_member(&member);
+    return 0;
+}
+
+int safetensors_read(const struct safetensors *file, size_t index, struct tensor *ret, struct error *err)
+{
+    struct parsed_member member;
+    struct text name, value;
+    struct entry entry;
+    int rc;
+
+    find_member(file, index, &name, &value);
+    rc = parse_member(name, value, &member, err);
+    if (rc < 0)
+        return rc;
+    rc = read_entry(&member.reader, member.value, file->data.size, &entry, err);
+    release_member(&member);
+    if (rc < 0)
+        return rc;
+    tensor_borrow(entry.type, &entry.shape, file->data.data + entry.begin, (size_t)(entry.end - entry.begin), ret);
+    if (file->map != NULL) {
+        ret->owner = shared_map_join(file->map);
+        ret->free_owner = shared_map_leave;
+    }
+    return 0;
+}
+
+/* ---- The header ---- */
+
+/* Where a tensor's data are, and its member in the header. */
+struct data_place {
+    uint64_t begin, end;
+    size_t member; /* offset in the header */
+};
+
+struct data_place_list {
+    struct data_place *items;
+    size_t count, capacity;
+};
+
+static int compare_places(const void *left, const void *right)
+{
+    const struct data_place *a = left, *b = right;
 
     if (a->begin != b->begin)
         return a->begin < b->begin ? -1 : 1;
     if (a->end != b->end)
         return a->end < b->end ? -1 : 1;
-    return a->position < b->position ? -1 : 1;
+    return a->member < b->member ? -1 : 1;
 }
 
-/* Checks that every byte of the data belongs to exactly one tensor. A duplicate name appears as a gap. */
-static int check_places(const struct entry_list *entries, uint64_t data_size, struct error *err)
+/* Checks that every byte of the data belongs to exactly one tensor, and keeps the members' offsets in the order of the
+ * data. */
+static int take_places(struct data_place_list *places, struct safetensors *ret, struct error *err)
 {
     uint64_t end = 0;
 
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->items[i];
+    if (places->count > 0)
+        qsort(places->items, places->count, sizeof(*places->items), compare_places);
+    ret->members = memory_alloc_zero(places->count + 1, sizeof(*ret->members));
+    for (ret->count = 0; ret->count < places->count; ret->count++) {
+        const struct data_place *place = &places->items[ret->count];
 
-        if (entry->begin != end)
+        ret->members[ret->count] = place->member;
+        if (place->begin != end) {
+            SCOPED_STRING(name);
+
+            safetensors_read_name(ret, ret->count, &name, NULL);
             return error_set(err, ERR_CORRUPT,
                              "tensor '%s': its data begin at byte %llu, but the preceding data end at byte %llu",
-                             entry->name, (unsigned long long)entry->begin, (unsigned long long)end);
-        end = entry->end;
+                             name.data, (unsigned long long)place->begin, (unsigned long long)end);
+        }
+        end = place->end;
     }
-    if (end != data_size)
+    if (end != ret->data.size)
         return error_set(err, ERR_CORRUPT, "%llu bytes at the end belong to no tensor",
-                         (unsigned long long)(data_size - end));
+                         (unsigned long long)(ret->data.size - end));
     return 0;
 }
 
-static void add_entry_tensors(const struct entry_list *entries, const uint8_t *data, struct shared_map *shared,
-                              struct safetensors *ret)
+static int read_member(struct parsed_member *member, size_t offset, struct data_place_list *places,
+                       struct safetensors *ret, struct error *err)
 {
-    for (size_t i = 0; i < entries->count; i++) {
-        const struct entry *entry = &entries->items[i];
-        struct tensor tensor;
+    struct entry entry;
 
-        tensor_borrow(entry->type, &entry->shape, data + entry->begin, (size_t)(entry->end - entry->begin), &tensor);
-        if (shared != NULL) {
-            tensor.owner = shared_map_join(shared);
-            tensor.free_owner = shared_map_leave;
-        }
-        tensor_list_add(&ret->tensors, text_of(entry->name), &tensor);
-    }
+    if (strcmp(member->name, "__metadata__") == 0)
+        return read_metadata(&member->reader, member->value, ret, err);
+    if (read_entry(&member->reader, member->value, ret->data.size, &entry, err) < 0)
+        return error_context(err, "tensor '%s'", member->name);
+    *VECTOR_APPEND(places) = (struct data_place){entry.begin, entry.end, offset};
+    return 0;
 }
 
-static int read_header(struct json_reader *reader, struct span data, struct shared_map *shared, struct safetensors *ret,
-                       struct error *err)
+static int read_members(struct text rest, struct safetensors *ret, struct error *err)
 {
-    struct entry_list entries = {0};
-    const char *name;
-    json_t *member;
+    struct data_place_list places = {0};
+    struct text name, value;
     int rc = 0;
 
-    if (!json_is_object(reader->root))
-        return error_set(err, ERR_CORRUPT, "the header is not an object");
-    json_object_foreach (reader->root, name, member) {
-        struct entry entry = {.name = name, .position = entries.count};
+    while (rc == 0 && json_take_member(&rest, &name, &value)) {
+        struct parsed_member member;
 
-        if (strcmp(name, "__metadata__") == 0) {
-            rc = read_metadata(reader, member, ret, err);
-        } else {
-            rc = read_entry(reader, member, data.size, &entry, err);
-            if (rc < 0)
-                error_context(err, "tensor '%s'", name);
-            *VECTOR_APPEND(&entries) = entry;
-        }
+        rc = parse_member(name, value, &member, err);
         if (rc < 0)
-            goto done;
+            break;
+        rc = read_member(&member, (size_t)(name.data - ret->header.data), &places, ret, err);
+        release_member(&member);
     }
-    if (entries.count > 0)
-        qsort(entries.items, entries.count, sizeof(*entries.items), by_place);
-    rc = check_places(&entries, data.size, err);
     if (rc == 0)
-        add_entry_tensors(&entries, data.data, shared, ret);
-done:
-    free(entries.items);
+        rc = take_places(&places, ret, err);
+    free(places.items);
     return rc;
 }
 
-static int read_file(struct span file, const char *name, struct shared_map *shared, struct safetensors *ret,
-                     struct error *err)
+/* The header as a whole is an object; otherwise the reader of JSON says what is wrong with it. */
+static int check_header(const struct safetensors *file, const char *name, struct error *err)
 {
-    struct safetensors loaded = {0};
+    struct json_pieces members = {0};
+    bool is_object = json_split_object(file->header, NULL, &members);
     struct json_reader reader;
+    int rc;
+
+    free(members.items);
+    if (is_object)
+        return 0;
+    rc = json_reader_open_memory(&reader, file->header.data, file->header.size, name, err);
+    if (rc < 0)
+        return rc;
+    json_reader_release(&reader);
+    return error_set(err, ERR_CORRUPT, "the header is not an object");
+}
+
+int safetensors_open_memory(struct span file, const char *name, struct safetensors *ret, struct error *err)
+{
+    struct text inside;
     size_t length;
     int rc;
 
+    *ret = (struct safetensors){0};
     if (!has_signature(file.data, file.size, file.size))
         return error_set(err, ERR_CORRUPT, "'%s' is not a safetensors file: its header is missing or truncated", name);
     length = (size_t)read_length(file.data);
-    rc = json_reader_open_memory(&reader, file.data + LENGTH_SIZE, length, name, err);
-    if (rc < 0)
-        return rc;
-    rc = read_header(&reader, (struct span){file.data + LENGTH_SIZE + length, file.size - LENGTH_SIZE - length}, shared,
-                     &loaded, err);
-    json_reader_release(&reader);
+    ret->header = (struct text){(const char *)file.data + LENGTH_SIZE, length};
+    ret->data = (struct span){file.data + LENGTH_SIZE + length, file.size - LENGTH_SIZE - length};
+    rc = check_header(ret, name, err);
+    inside = (struct text){ret->header.data + 1, length - 1}; /* behind the brace of the signature */
+    if (rc == 0)
+        rc = read_members(inside, ret, err);
     if (rc < 0) {
-        safetensors_release(&loaded);
+        safetensors_close(ret);
         return error_context(err, "'%s'", name);
     }
-    *ret = loaded;
     return 0;
 }
 
-int safetensors_load(const char *path, struct safetensors *ret, struct error *err)
+int safetensors_open(const char *path, struct safetensors *ret, struct error *err)
 {
-    struct shared_map *shared;
-    int rc = shared_map_open(path, &shared, err);
+    struct shared_map *map;
+    int rc = shared_map_open(path, &map, err);
 
     if (rc < 0)
         return rc;
-    rc = read_file(shared_map_content(shared), path, shared, ret, err);
-    shared_map_leave(shared);
+    rc = safetensors_open_memory(shared_map_content(map), path, ret, err);
+    if (rc == 0)
+        ret->map = shared_map_join(map);
+    shared_map_leave(map);
     return rc;
-}
-
-int safetensors_parse(struct span file, const char *name, struct safetensors *ret, struct error *err)
-{
-    return read_file(file, name, NULL, ret, err);
 }
 
 static bool is_still_there(const struct file_map *map)
@@ -321,6 +422,20 @@ static bool is_still_there(const struct file_map *map)
 
     return fstat(map->fd, &mapped) == 0 && stat(map->path, &there) == 0 && mapped.st_ino == there.st_ino &&
            mapped.st_dev == there.st_dev;
+}
+
+/* Whether the tensor at `index` of the file is one of `tensors`, under its name, with its data there. */
+static bool is_in_list(const struct safetensors *file, size_t index, const struct tensor_list *tensors)
+{
+    const struct named_tensor *found;
+    struct tensor tensor;
+    SCOPED_STRING(name);
+
+    if (safetensors_read_name(file, index, &name, NULL) < 0 || safetensors_read(file, index, &tensor, NULL) < 0)
+        return false;
+    found = tensor_list_find(tensors, (struct text){name.data, name.size});
+    return found != NULL && found->tensor.data == tensor.data && found->tensor.type == tensor.type &&
+           shape_equal(&found->tensor.shape, &tensor.shape);
 }
 
 const char *safetensors_find_file(const struct tensor_list *tensors)
@@ -333,16 +448,11 @@ const char *safetensors_find_file(const struct tensor_list *tensors)
         if (tensors->items[i].tensor.size > 0)
             map = shared_map_of(tensors->items[i].tensor.data, tensors->items[i].tensor.size);
     if (map == NULL || !is_still_there(map) ||
-        safetensors_parse((struct span){map->data, map->size}, map->path, &file, NULL) < 0)
+        safetensors_open_memory((struct span){map->data, map->size}, map->path, &file, NULL) < 0)
         return NULL;
-    holds_these = file.tensors.count == tensors->count;
-    for (size_t i = 0; i < tensors->count && holds_these; i++) {
-        const struct named_tensor *found = tensor_list_find(&file.tensors, text_of(tensors->items[i].name));
-        const struct tensor *wanted = &tensors->items[i].tensor;
-
-        holds_these = found != NULL && found->tensor.data == wanted->data && found->tensor.type == wanted->type &&
-                      shape_equal(&found->tensor.shape, &wanted->shape);
-    }
-    safetensors_release(&file);
+    holds_these = file.count == tensors->count;
+    for (size_t i = 0; i < file.count && holds_these; i++)
+        holds_these = is_in_list(&file, i, tensors);
+    safetensors_close(&file);
     return holds_these ? map->path : NULL;
 }

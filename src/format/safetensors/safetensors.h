@@ -13,7 +13,7 @@
 #ifndef FORMAT_SAFETENSORS_SAFETENSORS_H
 #define FORMAT_SAFETENSORS_SAFETENSORS_H
 
-#include "base/file/file.h"
+#include "base/file/shared_map.h"
 #include "base/text/string_builder.h"
 #include "tensor/values/tensor.h"
 
@@ -21,8 +21,13 @@ struct safetensors_metadata {
     char *name, *value; /* owned */
 };
 
+/* An open file, whose tensors are read one by one: it needs eight bytes of memory for each. */
 struct safetensors {
-    struct tensor_list tensors; /* in the order of their data */
+    struct shared_map *map; /* NULL: the file is in borrowed memory */
+    struct text header;
+    struct span data;
+    size_t *members; /* offset of each tensor's member in the header, in the order of the tensors' data */
+    size_t count;
     struct safetensors_metadata *metadata;
     size_t metadata_count, metadata_capacity;
 };
@@ -33,13 +38,18 @@ bool safetensors_is_name(const char *path);
 /* Whether the file at `path` has the signature of one. False for pipes and files that cannot be read. */
 bool safetensors_recognize(const char *path);
 
-/* Maps the file and checks its header. Tensors refer to the mapping, which lives as long as any of them, so they can be
- * moved out of the list. Their data need not be aligned. */
-int safetensors_load(const char *path, struct safetensors *ret, struct error *err);
+/* Maps the file and checks its header. */
+int safetensors_open(const char *path, struct safetensors *ret, struct error *err);
 
-/* Like safetensors_load(), for a file in memory, which must outlive the tensors; `name` is for messages. */
-int safetensors_parse(struct span file, const char *name, struct safetensors *ret, struct error *err);
-void safetensors_release(struct safetensors *file);
+/* Like safetensors_open(), for a file in memory, which must outlive `ret` and the tensors; `name` is for messages. */
+int safetensors_open_memory(struct span file, const char *name, struct safetensors *ret, struct error *err);
+void safetensors_close(struct safetensors *file); /* harmless on a zeroed struct; tensors that were read stay */
+
+/* Appends the name of a tensor to `ret`. Two tensors may have one name. */
+int safetensors_read_name(const struct safetensors *file, size_t index, struct string_builder *ret, struct error *err);
+
+/* Makes `ret` refer to the mapping, which lives as long as any such tensor. The data need not be aligned. */
+int safetensors_read(const struct safetensors *file, size_t index, struct tensor *ret, struct error *err);
 
 /* The path of a loaded file that contains exactly these tensors under these names, so that it need not be written
  * again. NULL if there is none, or if its path now has another file. Valid as long as the tensors. */
@@ -63,11 +73,12 @@ bool safetensors_is_kind(const struct safetensors *file, const char *kind);
 /* Removes "<number>/" from the start of a name. False if it has no such prefix, or the number is not below `count`. */
 bool safetensors_take_number(const char **name, size_t count, size_t *ret);
 
-/* Writes tensor by tensor. Space for the header is reserved before the data; if it is too small, the kernel copies the
- * data after a larger one. */
+/* Writes tensor by tensor, in constant memory. Space for the header is reserved before the data, and filled on the way;
+ * if it is too small, the kernel copies the data after a larger one. */
 struct safetensors_writer {
     struct file_writer file;
-    struct string_builder header; /* the tensors so far */
+    struct string_builder header; /* the part of it that is not in the file */
+    uint64_t header_written;      /* bytes that are */
     uint64_t room;                /* bytes left for the header */
     uint64_t data_size;
     bool has_begun;                  /* data were written: `room` is fixed */

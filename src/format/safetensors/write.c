@@ -9,9 +9,10 @@
 #include "format/safetensors/types.h"
 
 enum {
-    LENGTH_SIZE = 8,      /* before the header */
-    SMALLEST_ROOM = 4088, /* one page, with the length */
-    ENTRY_ROOM = 160,     /* bytes for a tensor without its name: four dimensions and offsets of terabytes */
+    LENGTH_SIZE = 8,        /* before the header */
+    SMALLEST_ROOM = 4088,   /* one page, with the length */
+    HEADER_PIECE = 1 << 16, /* bytes of the header that are gathered before they are written */
+    ENTRY_ROOM = 160,       /* bytes for a tensor without its name: four dimensions and offsets of terabytes */
 };
 
 bool safetensors_is_name(const char *path)
@@ -53,16 +54,6 @@ void safetensors_writer_expect(struct safetensors_writer *writer, size_t tensors
         writer->room = SAFETENSORS_LONGEST_HEADER / 8 * 8;
 }
 
-static void add_quoted(struct string_builder *text, const char *string)
-{
-    struct json_writer quoted;
-
-    json_writer_init(&quoted);
-    json_writer_string(&quoted, string);
-    string_add_bytes(text, quoted.text.data, quoted.text.size);
-    json_writer_release(&quoted);
-}
-
 static int write_blanks(struct file_writer *file, uint64_t count, struct error *err)
 {
     char blanks[4096];
@@ -86,6 +77,20 @@ static int begin_data(struct safetensors_writer *writer, struct error *err)
     return write_blanks(&writer->file, LENGTH_SIZE + writer->room, err);
 }
 
+/* Writes what was gathered of the header into its room, if it fits. */
+static int flush_header(struct safetensors_writer *writer, struct error *err)
+{
+    struct string_builder *header = &writer->header;
+    int rc;
+
+    if (header->size > writer->room - writer->header_written)
+        return 0;
+    rc = file_writer_overwrite(&writer->file, LENGTH_SIZE + writer->header_written, header->data, header->size, err);
+    writer->header_written += header->size;
+    string_clear(header);
+    return rc;
+}
+
 int safetensors_writer_add(struct safetensors_writer *writer, const char *name, const struct tensor *tensor,
                            struct error *err)
 {
@@ -100,37 +105,35 @@ int safetensors_writer_add(struct safetensors_writer *writer, const char *name, 
     rc = begin_data(writer, err);
     if (rc < 0)
         return rc;
-    if (header->size > 0)
-        string_add_char(header, ',');
-    add_quoted(header, name);
+    string_add_char(header, writer->header_written + header->size > 0 ? ',' : '{');
+    json_add_quoted(header, text_of(name));
     string_add_format(header, ":{\"dtype\":\"%s\",\"shape\":[", type);
     for (size_t i = 0; i < tensor->shape.rank; i++)
         string_add_format(header, "%s%lld", i > 0 ? "," : "", (long long)tensor->shape.dims[i]);
     string_add_format(header, "],\"data_offsets\":[%llu,%llu]}", (unsigned long long)writer->data_size,
                       (unsigned long long)(writer->data_size + tensor->size));
     writer->data_size += tensor->size;
-    return file_writer_add(&writer->file, tensor->data, tensor->size, err);
+    rc = header->size < HEADER_PIECE ? 0 : flush_header(writer, err);
+    return rc < 0 ? rc : file_writer_add(&writer->file, tensor->data, tensor->size, err);
 }
 
 /* Completes the header: metadata, the closing brace, and blanks that align the data. */
-static void finish_header(struct safetensors_writer *writer, const struct safetensors_metadata *metadata, size_t count,
-                          struct string_builder *ret)
+static void finish_header(struct safetensors_writer *writer, const struct safetensors_metadata *metadata, size_t count)
 {
-    string_add_char(ret, '{');
+    struct string_builder *header = &writer->header;
+
+    string_add(header, writer->header_written + header->size == 0 ? "{" : count > 0 ? "," : "");
     if (count > 0)
-        string_add(ret, "\"__metadata__\":{");
+        string_add(header, "\"__metadata__\":{");
     for (size_t i = 0; i < count; i++) {
-        string_add(ret, i > 0 ? "," : "");
-        add_quoted(ret, metadata[i].name);
-        string_add_char(ret, ':');
-        add_quoted(ret, metadata[i].value);
+        string_add(header, i > 0 ? "," : "");
+        json_add_quoted(header, text_of(metadata[i].name));
+        string_add_char(header, ':');
+        json_add_quoted(header, text_of(metadata[i].value));
     }
-    if (count > 0)
-        string_add(ret, writer->header.size > 0 ? "}," : "}");
-    string_add_bytes(ret, writer->header.data, writer->header.size);
-    string_add_char(ret, '}');
-    while (ret->size % 8 != 0)
-        string_add_char(ret, ' ');
+    string_add(header, count > 0 ? "}}" : "}");
+    while ((writer->header_written + header->size) % 8 != 0)
+        string_add_char(header, ' ');
 }
 
 static void make_length(uint64_t length, uint8_t ret[LENGTH_SIZE])
@@ -139,10 +142,26 @@ static void make_length(uint64_t length, uint8_t ret[LENGTH_SIZE])
         ret[i] = (uint8_t)(length >> 8 * i);
 }
 
-/* Writes the header to a new file and copies the data after it. */
-static int move_data(struct safetensors_writer *writer, const struct string_builder *header, struct error *err)
+/* Writes the larger header, and the data behind it, to a new file. `fd`: the file with the header's first part. */
+static int write_larger(struct safetensors_writer *writer, int fd, struct file_writer *ret, struct error *err)
 {
     uint8_t length[LENGTH_SIZE];
+    int rc;
+
+    make_length(writer->header_written + writer->header.size, length);
+    rc = file_writer_add(ret, length, sizeof(length), err);
+    if (rc < 0)
+        return rc;
+    rc = file_writer_copy(ret, fd, LENGTH_SIZE, writer->header_written, err);
+    if (rc < 0)
+        return rc;
+    rc = file_writer_add(ret, writer->header.data, writer->header.size, err);
+    return rc < 0 ? rc : file_writer_copy(ret, fd, LENGTH_SIZE + writer->room, writer->data_size, err);
+}
+
+/* Replaces the file by one with room for the whole header. */
+static int move_data(struct safetensors_writer *writer, struct error *err)
+{
     struct file_writer larger;
     int fd, rc;
 
@@ -152,52 +171,43 @@ static int move_data(struct safetensors_writer *writer, const struct string_buil
     fd = file_open_to_read(writer->file.temporary, err);
     if (fd < 0)
         return fd;
-    make_length(header->size, length);
     rc = file_writer_open(&larger, writer->file.path, err);
-    if (rc < 0)
-        goto done;
-    rc = file_writer_add(&larger, length, sizeof(length), err);
-    if (rc < 0)
-        goto done;
-    rc = file_writer_add(&larger, header->data, header->size, err);
-    if (rc < 0)
-        goto done;
-    rc = file_writer_copy(&larger, fd, LENGTH_SIZE + writer->room, writer->data_size, err);
-    if (rc < 0)
-        goto done;
+    if (rc == 0)
+        rc = write_larger(writer, fd, &larger, err);
+    close(fd);
+    if (rc < 0) {
+        file_writer_release(&larger);
+        return rc;
+    }
     file_writer_release(&writer->file);
     writer->file = larger;
-done:
-    close(fd);
-    if (rc < 0)
-        file_writer_release(&larger);
-    return rc;
+    return 0;
+}
+
+/* The header ends where the data begin: the blanks in its room belong to it. */
+static int fill_room(struct safetensors_writer *writer, struct error *err)
+{
+    uint8_t length[LENGTH_SIZE];
+    int rc;
+
+    make_length(writer->room, length);
+    rc = file_writer_overwrite(&writer->file, 0, length, sizeof(length), err);
+    return rc < 0 ? rc : flush_header(writer, err);
 }
 
 int safetensors_writer_commit(struct safetensors_writer *writer, const struct safetensors_metadata *metadata,
                               size_t metadata_count, struct error *err)
 {
-    uint8_t length[LENGTH_SIZE];
-    SCOPED_STRING(header);
-    int rc;
+    uint64_t size;
+    int rc = begin_data(writer, err);
 
-    rc = begin_data(writer, err);
     if (rc < 0)
         return rc;
-    finish_header(writer, metadata, metadata_count, &header);
-    if (header.size > SAFETENSORS_LONGEST_HEADER)
-        return error_set(err, ERR_UNSUPPORTED, "'%s': a header of %zu bytes is longer than the format allows",
-                         writer->file.path, header.size);
-    if (header.size > writer->room) {
-        rc = move_data(writer, &header, err);
-    } else {
-        make_length(writer->room, length);
-        rc = file_writer_overwrite(&writer->file, 0, length, sizeof(length), err);
-        if (rc < 0)
-            return rc;
-        rc = file_writer_overwrite(&writer->file, LENGTH_SIZE, header.data, header.size, err);
-    }
-    if (rc < 0)
-        return rc;
-    return file_writer_commit(&writer->file, writer->durability, err);
+    finish_header(writer, metadata, metadata_count);
+    size = writer->header_written + writer->header.size;
+    if (size > SAFETENSORS_LONGEST_HEADER)
+        return error_set(err, ERR_UNSUPPORTED, "'%s': a header of %llu bytes is longer than the format allows",
+                         writer->file.path, (unsigned long long)size);
+    rc = size > writer->room ? move_data(writer, err) : fill_room(writer, err);
+    return rc < 0 ? rc : file_writer_commit(&writer->file, writer->durability, err);
 }

@@ -121,7 +121,7 @@ static int add_data_location(struct locations *locations, struct span tensor, st
     if (rc < 0)
         return error_context(err, "%s", locations->file_name);
     if (locations->map != NULL && tensor.data > locations->forgotten + FORGET_STEP) {
-        file_map_forget(locations->map, (size_t)(tensor.data - locations->map->data));
+        file_map_forget(locations->map, 0, (size_t)(tensor.data - locations->map->data));
         locations->forgotten = tensor.data;
     }
     if (header.external &&

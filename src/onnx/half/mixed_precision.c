@@ -290,7 +290,7 @@ static void survey_narrowed_weight(const struct model *model, const struct tenso
             ret->vanished += magnitude == 0 && run[i] != 0;
         }
         if (map != NULL && first % FORGET_STEP == 0)
-            file_map_forget(map, map->size);
+            file_map_forget(map, 0, map->size);
     }
 }
 

@@ -353,7 +353,7 @@ static int read_graph_fields(struct model *model, struct span message, struct er
         if (rc < 0)
             return rc;
         if (at - forgotten > FORGET_STEP) {
-            file_map_forget(&model->map, at);
+            file_map_forget(&model->map, forgotten, at);
             forgotten = at;
         }
     }

@@ -103,7 +103,7 @@ int pieces_write_narrowed(struct span float32s, enum data_type type, const struc
         narrow_float32s(float32s.data + done, count, type, buffer);
         rc = file_writer_add(writer, buffer, count * sizeof(*buffer), err);
         if (mapped && done % FORGET_STEP == 0)
-            file_map_forget(map, map->size);
+            file_map_forget(map, 0, map->size);
     }
     return rc;
 }
@@ -130,7 +130,7 @@ int pieces_write(const struct piece_list *list, const struct file_map *map, stru
         if (mapped && piece.size < KERNEL_COPY_SIZE) /* a kernel copy makes no pages resident */
             touched += piece.size;
         if (touched > FORGET_STEP) {
-            file_map_forget(map, map->size);
+            file_map_forget(map, 0, map->size);
             touched = 0;
         }
     }

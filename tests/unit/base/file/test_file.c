@@ -20,8 +20,8 @@ static void map_shows_the_file(void **state)
     assert_int_equal(map.size, 10);
     assert_memory_equal(map.data, "0123456789", 10);
     assert_string_equal(map.path, "data");
-    file_map_forget(&map, 10);
-    file_map_forget(&map, SIZE_MAX);
+    file_map_forget(&map, 0, 10);
+    file_map_forget(&map, 0, SIZE_MAX);
     assert_memory_equal(map.data, "0123456789", 10);
     file_map_release(&map);
     file_map_release(&map); /* harmless */
@@ -38,7 +38,7 @@ static void forgotten_pages_come_back(void **state)
     assert_int_equal(file_map_open("data", &map, NULL), 0);
     for (size_t upto = 0; upto <= size; upto += 1000) {
         assert_int_equal(map.data[upto < size ? upto : size - 1], 'x');
-        file_map_forget(&map, upto);
+        file_map_forget(&map, upto / 2, upto);
     }
     assert_memory_equal(map.data, data, size);
     file_map_release(&map);
@@ -71,7 +71,7 @@ static void empty_file_maps_to_nothing(void **state)
     assert_int_equal(file_map_open("empty", &map, NULL), 0);
     assert_null(map.data);
     assert_int_equal(map.size, 0);
-    file_map_forget(&map, 4096);
+    file_map_forget(&map, 0, 4096);
     file_map_release(&map);
 }
 

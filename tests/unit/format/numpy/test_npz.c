@@ -156,6 +156,7 @@ static void two_arrays_of_one_name_are_refused(void **state)
 {
     size_t size, at = 0;
     char *content = content_of("tests/golden/npz/stored.npz", &size);
+    const char *path = scratch_path("doubled.npz");
     struct tensor_list tensors = {0};
     struct error error = {0};
     char *first, *second;
@@ -169,9 +170,11 @@ static void two_arrays_of_one_name_are_refused(void **state)
     second = content + at + 46;
     assert_int_equal(first[-18], second[-18]);
     memcpy(second, first, (size_t)first[-18]);
-    assert_int_equal(npz_parse((struct span){(const uint8_t *)content, size}, &tensors, &error), ERR_CORRUPT);
+    assert_int_equal(file_write(path, content, size, FILE_INTERMEDIATE, NULL), 0);
+    assert_int_equal(npz_load(path, &tensors, &error), ERR_CORRUPT);
     assert_message_contains(&error, "two arrays");
     tensor_list_release(&tensors);
+    unlink(path);
     free(content);
 }
 
@@ -179,8 +182,8 @@ static void members_that_overlap_are_refused(void **state)
 {
     size_t size, at = 0;
     char *content = content_of("tests/golden/npz/stored.npz", &size);
-    struct tensor_list tensors = {0};
     struct error error = {0};
+    struct npz npz;
 
     /* the first member reaches to the end of the file, over the second */
     while (memcmp(content + at, "PK\1\2", 4) != 0)
@@ -190,9 +193,8 @@ static void members_that_overlap_are_refused(void **state)
 
         memcpy(content + at + k, &claimed, 4);
     }
-    assert_int_equal(npz_parse((struct span){(const uint8_t *)content, size}, &tensors, &error), ERR_CORRUPT);
+    assert_int_equal(npz_open_memory((struct span){(const uint8_t *)content, size}, &npz, &error), ERR_CORRUPT);
     assert_message_contains(&error, "overlap");
-    tensor_list_release(&tensors);
     free(content);
 }
 

@@ -33,10 +33,26 @@ static void assert_refused(const char *header, size_t data_size, int code, const
     struct safetensors tensors = {0};
     struct error error = {0};
 
-    assert_int_equal(safetensors_parse(file, "test", &tensors, &error), code);
+    assert_int_equal(safetensors_open_memory(file, "test", &tensors, &error), code);
     assert_message_contains(&error, part);
-    assert_int_equal(tensors.tensors.count, 0);
+    assert_int_equal(tensors.count, 0);
     free((void *)file.data);
+}
+
+/* All tensors of a file, in their order. */
+static struct tensor_list read_tensors(const struct safetensors *file)
+{
+    struct tensor_list ret = {0};
+
+    for (size_t i = 0; i < file->count; i++) {
+        struct tensor tensor;
+        SCOPED_STRING(name);
+
+        assert_int_equal(safetensors_read_name(file, i, &name, NULL), 0);
+        assert_int_equal(safetensors_read(file, i, &tensor, NULL), 0);
+        tensor_list_add(&ret, (struct text){name.data, name.size}, &tensor);
+    }
+    return ret;
 }
 
 static void tensors_refer_to_the_file_in_the_order_of_their_data(void **state)
@@ -47,21 +63,24 @@ static void tensors_refer_to_the_file_in_the_order_of_their_data(void **state)
                   "\"a\":{\"dtype\":\"BF16\",\"shape\":[1,2],\"data_offsets\":[3,7]}}",
                   300, 7);
     struct safetensors tensors;
+    struct tensor_list list;
     struct error error = {0};
 
-    if (safetensors_parse(file, "test", &tensors, &error) < 0)
+    if (safetensors_open_memory(file, "test", &tensors, &error) < 0)
         fail_msg("%s", error.message);
-    assert_int_equal(tensors.tensors.count, 3);
-    assert_string_equal(tensors.tensors.items[0].name, "b");
-    assert_string_equal(tensors.tensors.items[1].name, "e");
-    assert_string_equal(tensors.tensors.items[2].name, "a");
-    assert_ptr_equal(tensors.tensors.items[0].tensor.data, file.data + 308);
-    assert_ptr_equal(tensors.tensors.items[2].tensor.data, file.data + 311);
-    assert_int_equal(tensors.tensors.items[2].tensor.type, DATA_BFLOAT16);
-    assert_int_equal(tensors.tensors.items[2].tensor.shape.rank, 2);
+    list = read_tensors(&tensors);
+    assert_int_equal(list.count, 3);
+    assert_string_equal(list.items[0].name, "b");
+    assert_string_equal(list.items[1].name, "e");
+    assert_string_equal(list.items[2].name, "a");
+    assert_ptr_equal(list.items[0].tensor.data, file.data + 308);
+    assert_ptr_equal(list.items[2].tensor.data, file.data + 311);
+    assert_int_equal(list.items[2].tensor.type, DATA_BFLOAT16);
+    assert_int_equal(list.items[2].tensor.shape.rank, 2);
     assert_string_equal(safetensors_find_metadata(&tensors, "k"), "v");
     assert_null(safetensors_find_metadata(&tensors, "v"));
-    safetensors_release(&tensors);
+    tensor_list_release(&list);
+    safetensors_close(&tensors);
     free((void *)file.data);
 }
 
@@ -85,8 +104,6 @@ static void damaged_headers_are_refused(void **state)
     assert_refused("{" ENTRY("a", "U8", "[3]", "[1,4]") "}", 4, ERR_CORRUPT, "begin at byte 1");
     assert_refused("{" ENTRY("a", "U8", "[3]", "[0,3]") "," ENTRY("b", "U8", "[2]", "[2,4]") "}", 4, ERR_CORRUPT,
                    "'b': its data begin at byte 2");
-    assert_refused("{" ENTRY("a", "U8", "[2]", "[0,2]") "," ENTRY("a", "U8", "[2]", "[2,4]") "}", 4, ERR_CORRUPT,
-                   "begin at byte 2");
     assert_refused("{\"a\":1}", 0, ERR_CORRUPT, "'a'");
     assert_refused("{\"__metadata__\":{\"k\":1}}", 0, ERR_CORRUPT, "__metadata__");
     assert_refused("{\"a\":", 0, ERR_CORRUPT, "test");
@@ -100,10 +117,11 @@ static void file_that_ends_in_its_header_is_refused(void **state)
     struct error error = {0};
 
     for (size_t size = 0; size < file.size; size++)
-        assert_int_equal(safetensors_parse((struct span){file.data, size}, "test", &tensors, &error), ERR_CORRUPT);
-    assert_int_equal(safetensors_parse(file, "test", &tensors, &error), 0);
-    assert_int_equal(tensors.tensors.count, 0);
-    safetensors_release(&tensors);
+        assert_int_equal(safetensors_open_memory((struct span){file.data, size}, "test", &tensors, &error),
+                         ERR_CORRUPT);
+    assert_int_equal(safetensors_open_memory(file, "test", &tensors, &error), 0);
+    assert_int_equal(tensors.count, 0);
+    safetensors_close(&tensors);
     free((void *)file.data);
 }
 
@@ -123,6 +141,7 @@ static void every_type_of_the_format_keeps_its_bytes(void **state)
     const char *path = scratch_path("types.safetensors");
     struct safetensors_writer writer;
     struct safetensors tensors;
+    struct tensor_list list;
     struct error error = {0};
     size_t found = 0;
 
@@ -133,17 +152,19 @@ static void every_type_of_the_format_keeps_its_bytes(void **state)
     assert_int_equal(safetensors_writer_commit(&writer, NULL, 0, &error), 0);
     safetensors_writer_release(&writer);
     assert_true(safetensors_recognize(path));
-    if (safetensors_load(path, &tensors, &error) < 0)
+    if (safetensors_open(path, &tensors, &error) < 0)
         fail_msg("%s", error.message);
-    for (size_t i = 0; i < tensors.tensors.count; i++) {
-        const struct named_tensor *item = &tensors.tensors.items[i];
+    list = read_tensors(&tensors);
+    for (size_t i = 0; i < list.count; i++) {
+        const struct named_tensor *item = &list.items[i];
 
         assert_string_equal(item->name, data_type_name(item->tensor.type));
         assert_int_equal(((const uint8_t *)item->tensor.data)[1], 2);
         found++;
     }
     assert_int_equal(found, DATA_TYPE_COUNT - 1 - 4);
-    safetensors_release(&tensors);
+    safetensors_close(&tensors);
+    tensor_list_release(&list);
     unlink(path);
 }
 
@@ -172,6 +193,7 @@ static void header_may_outgrow_its_room(void **state)
         struct safetensors_metadata metadata = {memory_strdup("k\n"), memory_strdup("\"v\"")};
         struct safetensors_writer writer;
         struct safetensors tensors;
+        struct tensor_list list;
         struct error error = {0};
         char name[32];
 
@@ -185,15 +207,17 @@ static void header_may_outgrow_its_room(void **state)
         if (safetensors_writer_commit(&writer, &metadata, 1, &error) < 0)
             fail_msg("%s", error.message);
         safetensors_writer_release(&writer);
-        if (safetensors_load(path, &tensors, &error) < 0)
+        if (safetensors_open(path, &tensors, &error) < 0)
             fail_msg("%s", error.message);
-        assert_int_equal(tensors.tensors.count, 1000);
-        assert_string_equal(tensors.tensors.items[999].name, "t/\"999\"");
-        assert_int_equal(tensors.tensors.items[999].tensor.shape.dims[0], 5);
-        assert_int_equal(((const uint8_t *)tensors.tensors.items[999].tensor.data)[8], 9);
-        assert_int_equal((uintptr_t)tensors.tensors.items[0].tensor.data % 8, 0);
+        list = read_tensors(&tensors);
+        assert_int_equal(list.count, 1000);
+        assert_string_equal(list.items[999].name, "t/\"999\"");
+        assert_int_equal(list.items[999].tensor.shape.dims[0], 5);
+        assert_int_equal(((const uint8_t *)list.items[999].tensor.data)[8], 9);
+        assert_int_equal((uintptr_t)list.items[0].tensor.data % 8, 0);
         assert_string_equal(safetensors_find_metadata(&tensors, "k\n"), "\"v\"");
-        safetensors_release(&tensors);
+        tensor_list_release(&list);
+        safetensors_close(&tensors);
         free(metadata.name);
         free(metadata.value);
         unlink(path);
