@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # scripts/screenshots.sh: makes the screenshots of reports in docs/: of README's example, and of two of examples/faults at 1600
 # and at 400 pixels.
-# Usage: scripts/screenshots.sh <build folder>. Needs chromium, graphviz and python3.
+# Usage: scripts/screenshots.sh <build folder>. Needs chromium and python3.
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)

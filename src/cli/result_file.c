@@ -5,7 +5,7 @@
 #include <sys/stat.h>
 
 #include "cli/model_file.h"
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 #include "onnx/external/data.h"
 
 /* ---- Members ---- */

@@ -16,22 +16,23 @@ EMBED("report_page_html", "src/report/page/page.html");
 EMBED("report_page_css", "src/report/page/page.css");
 EMBED("report_elements_js", "src/report/page/elements.js");
 EMBED("report_tables_js", "src/report/page/tables.js");
-EMBED("report_graph_js", "src/report/page/graph.js");
+EMBED("report_network_js", "src/report/page/network.js");
 EMBED("report_dagre_js", "src/report/page/dagre.js");
-EMBED("report_model_js", "src/report/page/model.js");
+EMBED("report_layout_js", "src/report/page/layout.js");
+EMBED("report_graph_js", "src/report/page/graph.js");
 EMBED("report_curves_js", "src/report/page/curves.js");
 EMBED("report_page_js", "src/report/page/page.js");
 
-extern const char report_page_html[], report_page_css[], report_elements_js[], report_tables_js[], report_graph_js[],
-    report_dagre_js[], report_model_js[], report_curves_js[], report_page_js[];
+extern const char report_page_html[], report_page_css[], report_elements_js[], report_tables_js[], report_network_js[],
+    report_dagre_js[], report_layout_js[], report_graph_js[], report_curves_js[], report_page_js[];
 
 /* What page.html names "{{page.css}}". */
 static const struct {
     const char *name, *content;
 } parts[] = {
-    {"page.css", report_page_css},   {"elements.js", report_elements_js}, {"tables.js", report_tables_js},
-    {"graph.js", report_graph_js},   {"dagre.js", report_dagre_js},       {"model.js", report_model_js},
-    {"curves.js", report_curves_js}, {"page.js", report_page_js},
+    {"page.css", report_page_css},     {"elements.js", report_elements_js}, {"tables.js", report_tables_js},
+    {"network.js", report_network_js}, {"dagre.js", report_dagre_js},       {"layout.js", report_layout_js},
+    {"graph.js", report_graph_js},     {"curves.js", report_curves_js},     {"page.js", report_page_js},
 };
 
 /* For the content of an element and for attributes in quotes. */
@@ -68,28 +69,74 @@ static void add_document(struct string_builder *out, struct text document)
     string_add_bytes(out, document.data + start, document.size - start);
 }
 
-void report_page_make(const char *title, const char *sentence, struct text document, struct string_builder *ret)
+static void add_element(struct string_builder *out, const char *start, const char *text, const char *end)
+{
+    string_add(out, start);
+    add_html_escaped(out, text);
+    string_add(out, end);
+}
+
+static void add_proof(struct string_builder *out, const struct words *lines)
+{
+    for (size_t i = 0; i < lines->count; i++)
+        add_element(out, "<li>", lines->items[i], "</li>\n");
+}
+
+static void add_commands(struct string_builder *out, const struct page_entries *commands)
+{
+    for (size_t i = 0; i < commands->count; i++) {
+        if (commands->items[i].name != NULL)
+            add_element(out, "<p>", commands->items[i].name, "</p>\n");
+        add_element(out, "<pre class=\"command\" tabindex=\"0\"><code>", commands->items[i].text, "</code></pre>\n");
+    }
+}
+
+static void add_environment(struct string_builder *out, const struct page_entries *environment)
+{
+    for (size_t i = 0; i < environment->count; i++) {
+        add_element(out, "<dt>", environment->items[i].name, "</dt>");
+        add_element(out, "<dd>", environment->items[i].text, "</dd>\n");
+    }
+}
+
+static void add_part(struct string_builder *out, const struct page *page, struct text name)
+{
+    if (text_equal_string(name, "title"))
+        add_html_escaped(out, page->title);
+    else if (text_equal_string(name, "verdict"))
+        add_html_escaped(out, page->verdict);
+    else if (text_equal_string(name, "label"))
+        add_html_escaped(out, page->label);
+    else if (text_equal_string(name, "sentence"))
+        add_html_escaped(out, page->sentence);
+    else if (text_equal_string(name, "proof"))
+        add_proof(out, &page->proof);
+    else if (text_equal_string(name, "commands"))
+        add_commands(out, &page->commands);
+    else if (text_equal_string(name, "environment"))
+        add_environment(out, &page->environment);
+    else if (text_equal_string(name, "document"))
+        add_document(out, page->document);
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++)
+        if (text_equal_string(name, parts[i].name))
+            string_add(out, parts[i].content);
+}
+
+void page_make(const struct page *page, struct string_builder *ret)
 {
     char nonce[HASH_TEXT_SIZE]; /* marks the page's own script: nothing else may run, whatever got into the markup */
     const char *rest = report_page_html;
     const char *mark;
 
-    hash_to_text(hash_bytes(document.data, document.size), nonce);
+    hash_to_text(hash_bytes(page->document.data, page->document.size), nonce);
     while ((mark = strstr(rest, "{{")) != NULL) {
         struct text name = {mark + 2, strcspn(mark + 2, "}")};
 
         string_add_bytes(ret, rest, (size_t)(mark - rest));
-        if (text_equal_string(name, "title"))
-            add_html_escaped(ret, title);
-        else if (text_equal_string(name, "sentence"))
-            add_html_escaped(ret, sentence);
-        else if (text_equal_string(name, "nonce"))
+        if (text_equal_string(name, "nonce"))
             string_add(ret, nonce);
-        else if (text_equal_string(name, "document"))
-            add_document(ret, document);
-        for (size_t i = 0; i < ARRAY_LEN(parts); i++)
-            if (text_equal_string(name, parts[i].name))
-                string_add(ret, parts[i].content);
+        else
+            add_part(ret, page, name);
         rest = mark + 2 + name.size + 2;
     }
     string_add(ret, rest);

@@ -4,7 +4,29 @@
 
 #include "base/text/string_builder.h"
 
-/* Appends the page. `title` and `sentence` stand in it as text, so that they are read without the script, too. */
-void report_page_make(const char *title, const char *sentence, struct text document, struct string_builder *ret);
+/* Lines that belong to each other: what a command does and the command, or a name and a value. */
+struct page_entry {
+    const char *name; /* NULL: there is none */
+    const char *text;
+};
+
+struct page_entries {
+    struct page_entry *items;
+    size_t count, capacity;
+};
+
+/* What a page consists of. All but the document stands in it as text, so that it is read without scripts, too. */
+struct page {
+    const char *title;
+    const char *verdict; /* "cause", "failed", "passed" or "unknown" */
+    const char *label;   /* the same for readers; "" if unknown */
+    const char *sentence;
+    struct words proof;
+    struct page_entries commands, environment;
+    struct text document; /* JSON */
+};
+
+/* Appends the page as HTML. */
+void page_make(const struct page *page, struct string_builder *ret);
 
 #endif

@@ -6,13 +6,11 @@
 
 #include "base/memory.h"
 #include "format/json/writer.h"
-#include "report/network.h"
+#include "report/model.h"
 #include "report/page.h"
 
 /* The members of the document that grow item by item, in the order in which it has them. */
 enum section {
-    SECTION_COMMANDS,
-    SECTION_ENVIRONMENT,
     SECTION_STEPS,
     SECTION_LAYERS,
     SECTION_TENSORS,
@@ -21,28 +19,30 @@ enum section {
     SECTION_TABLES,
     SECTION_HISTOGRAMS,
     SECTION_PICTURES,
+    SECTION_CULPRITS,
     SECTION_COUNT,
 };
 
 static const char *const section_names[SECTION_COUNT] = {
-    "commands", "environment", "steps",  "layers",     "tensors",
-    "evidence", "candidates",  "tables", "histograms", "pictures",
+    "steps", "layers", "tensors", "evidence", "candidates", "tables", "histograms", "pictures", "culprits",
 };
 
 static const char *const verdict_names[] = {"unknown", "passed", "failed", "cause"};
+static const char *const verdict_labels[] = {"", "passes", "fails", "cause proven"};
 static const char *const outcome_names[] = {"not compared", "matches", "differs"};
 
 struct report {
     char *title;
     enum report_verdict verdict;
-    struct string_builder sentence;             /* of the verdict */
-    struct json_writer proof;                   /* lines */
-    struct string_builder proof_lines;          /* the same for those who read no JSON */
+    struct string_builder sentence; /* of the verdict */
+    struct arena texts;
+    struct word_list proof;
+    struct page_entries commands, environment;
     char *search;                               /* NULL: there is none */
     struct json_writer sections[SECTION_COUNT]; /* begun arrays */
     size_t columns;                             /* of the table that was begun last; 0: there is none */
-    struct report_network *network;
-    struct json_writer model; /* empty: there is none */
+    struct json_writer network;                 /* empty: there is none */
+    struct error unreadable;                    /* why it is not complete */
 };
 
 static void begin_section(struct json_writer *writer)
@@ -58,14 +58,12 @@ struct report *report_new(const char *title)
 
     report->title = memory_strdup(title);
     string_init(&report->sentence);
-    string_init(&report->proof_lines);
-    begin_section(&report->proof);
+    arena_init(&report->texts);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         begin_section(&report->sections[i]);
-    report->network = report_network_new();
-    json_writer_init(&report->model);
-    report->model.compact = true;
-    report->model.strict = true;
+    json_writer_init(&report->network);
+    report->network.compact = true;
+    report->network.strict = true;
     return report;
 }
 
@@ -76,12 +74,13 @@ void report_free(struct report *report)
     free(report->title);
     free(report->search);
     string_release(&report->sentence);
-    json_writer_release(&report->proof);
-    string_release(&report->proof_lines);
+    arena_release(&report->texts);
+    free(report->proof.items);
+    free(report->commands.items);
+    free(report->environment.items);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         json_writer_release(&report->sections[i]);
-    report_network_free(report->network);
-    json_writer_release(&report->model);
+    json_writer_release(&report->network);
     free(report);
 }
 
@@ -156,38 +155,30 @@ void report_add_proof(struct report *report, const char *format, ...)
     va_start(args, format);
     string_add_format_list(&line, format, args);
     va_end(args);
-    json_writer_string(&report->proof, line.size > 0 ? line.data : "");
-    string_add_text(&report->proof_lines, (struct text){line.data, line.size});
-    string_add_char(&report->proof_lines, '\n');
+    *VECTOR_APPEND(&report->proof) = arena_strdup(&report->texts, line.size > 0 ? line.data : "");
 }
 
-struct text report_proof(const struct report *report)
+struct words report_proof(const struct report *report)
 {
-    return (struct text){report->proof_lines.data, report->proof_lines.size};
+    return (struct words){report->proof.items, report->proof.count};
+}
+
+static void add_entry(struct report *report, struct page_entries *entries, const char *name, const char *text)
+{
+    *VECTOR_APPEND(entries) = (struct page_entry){name != NULL ? arena_strdup(&report->texts, name) : NULL,
+                                                  arena_strdup(&report->texts, text != NULL ? text : "")};
 }
 
 void report_add_command(struct report *report, const char *what, const char *line)
 {
-    struct json_writer *writer;
-
-    if (report == NULL)
-        return;
-    writer = begin_item(report, SECTION_COMMANDS);
-    add_known_text(writer, "what", what);
-    add_known_text(writer, "line", line);
-    json_writer_end_object(writer);
+    if (report != NULL)
+        add_entry(report, &report->commands, what, line);
 }
 
 void report_add_environment(struct report *report, const char *name, const char *value)
 {
-    struct json_writer *writer;
-
-    if (report == NULL)
-        return;
-    writer = begin_item(report, SECTION_ENVIRONMENT);
-    add_known_text(writer, "name", name);
-    add_known_text(writer, "value", value);
-    json_writer_end_object(writer);
+    if (report != NULL)
+        add_entry(report, &report->environment, name, value);
 }
 
 void report_add_step(struct report *report, const struct report_step *step)
@@ -207,21 +198,26 @@ void report_add_step(struct report *report, const struct report_step *step)
 
 /* ---- The network ---- */
 
-struct json_writer *report_begin_model(struct report *report)
+struct json_writer *report_begin_network(struct report *report)
 {
-    return &report->model;
+    return &report->network;
 }
 
 void report_add_network(struct report *report, struct model *model)
 {
-    if (report != NULL)
-        report_network_set(report->network, model);
+    struct report_model_settings settings = {.types = true};
+
+    if (report == NULL || report->network.text.size > 0)
+        return;
+    if (model->map.fd >= 0 && model->edition == 0)
+        settings.path = model->display_name;
+    report_model_write(model, &settings, report_begin_network(report), &report->unreadable);
 }
 
 void report_add_culprit(struct report *report, const char *node)
 {
     if (report != NULL)
-        report_network_add_culprit(report->network, node);
+        json_writer_string(&report->sections[SECTION_CULPRITS], node);
 }
 
 void report_add_layer(struct report *report, const struct report_layer *layer)
@@ -238,7 +234,6 @@ void report_add_layer(struct report *report, const struct report_layer *layer)
     add_known_number(writer, "seconds", layer->seconds);
     json_writer_add_strings(writer, "nodes", layer->nodes.items, layer->nodes.count);
     json_writer_end_object(writer);
-    report_network_add_layer(report->network, &layer->nodes);
 }
 
 static void add_range(struct json_writer *writer, const char *key, const struct report_range *range)
@@ -286,8 +281,6 @@ void report_add_tensor(struct report *report, const struct report_tensor *tensor
         json_writer_end_object(writer);
     }
     json_writer_end_object(writer);
-    if (tensor->outcome == REPORT_DIFFERS && tensor->name != NULL)
-        report_network_add_bad_tensor(report->network, tensor->name);
 }
 
 /* ---- Tables, histograms, pictures ---- */
@@ -435,48 +428,77 @@ static void end_section(struct json_writer *document, const char *key, struct js
     json_writer_fragment(document, list);
 }
 
-static int write_document(struct report *report, struct json_writer *document, struct log *log, struct error *err)
+/* Nothing for an empty list. */
+static void write_entries(struct json_writer *document, const char *key, const struct page_entries *entries,
+                          const char *name, const char *text)
 {
-    int rc;
+    if (entries->count == 0)
+        return;
+    json_writer_begin_array_member(document, key);
+    for (size_t i = 0; i < entries->count; i++) {
+        json_writer_begin_object(document);
+        add_known_text(document, name, entries->items[i].name);
+        json_writer_add_string(document, text, entries->items[i].text);
+        json_writer_end_object(document);
+    }
+    json_writer_end_array(document);
+}
 
+static void write_document(struct report *report, struct json_writer *document, struct log *log)
+{
     json_writer_begin_object(document);
     add_known_text(document, "title", report->title);
     json_writer_begin_object_member(document, "verdict");
     add_known_text(document, "kind", verdict_names[report->verdict]);
     add_known_text(document, "text", report_sentence(report));
-    end_section(document, "proof", &report->proof);
+    json_writer_add_strings(document, "proof", report->proof.items, report->proof.count);
     json_writer_end_object(document);
+    write_entries(document, "commands", &report->commands, "what", "line");
+    write_entries(document, "environment", &report->environment, "name", "value");
     add_known_text(document, "search", report->search);
     end_table(report);
     for (size_t i = 0; i < SECTION_COUNT; i++)
         if (!report->sections[i].empty) /* a section without items is left out */
             end_section(document, section_names[i], &report->sections[i]);
-    if (report->model.text.size > 0) {
-        json_writer_key(document, "model");
-        json_writer_fragment(document, &report->model);
+    if (report->unreadable.code != 0) {
+        log_message(log, LOG_WARNING, "The report has no network: %s", report->unreadable.message);
+    } else if (report->network.text.size > 0) {
+        json_writer_key(document, "network");
+        json_writer_fragment(document, &report->network);
     }
-    rc = report_network_write(report->network, document, log, err);
     json_writer_end_object(document);
-    return rc;
+}
+
+static struct page describe_page(const struct report *report, const struct json_writer *document)
+{
+    return (struct page){.title = report->title,
+                         .verdict = verdict_names[report->verdict],
+                         .label = verdict_labels[report->verdict],
+                         .sentence = report_sentence(report),
+                         .proof = report_proof(report),
+                         .commands = report->commands,
+                         .environment = report->environment,
+                         .document = {document->text.data, document->text.size}};
 }
 
 int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err)
 {
     struct json_writer document;
-    SCOPED_STRING(page);
-    int rc;
+    SCOPED_STRING(text);
+    int rc = 0;
 
     if (report == NULL || (files->page == NULL && files->data == NULL))
         return 0;
     json_writer_init(&document);
     document.compact = true;
-    rc = write_document(report, &document, log, err);
-    if (rc == 0 && files->data != NULL)
+    write_document(report, &document, log);
+    if (files->data != NULL)
         rc = file_write(files->data, document.text.data, document.text.size, FILE_DURABLE, err);
     if (rc == 0 && files->page != NULL) {
-        report_page_make(report->title, report_sentence(report), (struct text){document.text.data, document.text.size},
-                         &page);
-        rc = file_write(files->page, page.data, page.size, FILE_DURABLE, err);
+        struct page page = describe_page(report, &document);
+
+        page_make(&page, &text);
+        rc = file_write(files->page, text.data, text.size, FILE_DURABLE, err);
     }
     json_writer_release(&document);
     return rc;

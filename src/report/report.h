@@ -3,8 +3,8 @@
  * The module report/ makes a document of results that its caller has: a verdict with its proof, commands, the network
  * with the errors of its tensors, tables, pictures, a search, steps. The document (JSON; docs/report.md has every
  * member) goes into a page of its own, which needs no network and no other file: the files of report/page/ are its
- * templates, and the script among them draws the document. Nothing is computed here. It uses format/json/ to write,
- * onnx/ for networks, and base/process/ for Graphviz, which says where nodes go.
+ * templates, and the script among them draws the document. Nothing is computed here. It uses format/json/ to write and
+ * onnx/ for networks.
  *
  *   struct report *report = report_new("light_resnet50.onnx: is float16 good enough?");
  *   report_set_verdict(report, REPORT_CAUSE, "'n39' overflows float16");
@@ -51,7 +51,7 @@ const char *report_sentence(const struct report *report);
 
 /* What was seen that makes it true: one line each, in the order of an argument. */
 void report_add_proof(struct report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
-struct text report_proof(const struct report *report); /* all of these lines */
+struct words report_proof(const struct report *report);
 
 /* A command that can be typed: of the run that is reported, or one that shows more. `what` says in some words what it
  * does; NULL: it is the command of this report. */
@@ -73,17 +73,17 @@ void report_add_step(struct report *report, const struct report_step *step);
 
 /* ---- The network ---- */
 
-/* Begins the member "model": the model as `inspect model --json` writes it, with its "path", which the page draws and
- * lets its reader walk through. The caller writes one object. */
-struct json_writer *report_begin_model(struct report *report);
-
-/* The main graph, node by node, with what the model says of types and shapes. At most once. Tensors and layers that are
- * added, before or after, belong to it by the names of tensors and nodes. */
+/* The model: its main graph is drawn, node by node or folded by scope, and bodies and functions open. At most once.
+ * Tensors and layers that are added, before or after, belong to it by the names of tensors and nodes. If a part of the
+ * model cannot be read, report_write() logs that, and the report has no network. */
 void report_add_network(struct report *report, struct model *model);
 
-/* Says which node the report is about; what surrounds it is drawn node by node however large the network is. It may be
- * called for several. `node` is its name, or what model_node_label() calls it. The producers of the first tensors that
- * were added as failed count as such anyway. */
+/* The same for a caller that writes the one object itself, by report_model_write(). */
+struct json_writer *report_begin_network(struct report *report);
+
+/* Says which node the report is about: it is drawn at first, and has a thick frame. It may be called for several.
+ * `node` is its name, or what model_node_label() calls it. Without any, the page takes the producer of the first tensor
+ * that was added as failed. */
 void report_add_culprit(struct report *report, const char *node);
 
 /* A layer of an engine, drawn around the nodes that it computes. */
@@ -201,8 +201,7 @@ struct report_files {
     const char *page, *data; /* the page and the document; NULL: not wanted */
 };
 
-/* Lays out the network (by Graphviz's `dot`; without it, says so in the log and on the page) and writes the files, each
- * atomically. To be called once, at the end. ERR_IO when one cannot be written, ERR_INTERRUPTED. */
+/* Writes the files, each atomically. To be called once, at the end. ERR_IO when one cannot be written. */
 int report_write(struct report *report, const struct report_files *files, struct log *log, struct error *err);
 
 #endif

@@ -73,7 +73,9 @@ model.graph.node[0].input[0] = "x"
 onnx.save(model, "hostile.onnx")
 END
     polygraphy inspect model hostile.onnx --save-visual hostile.html
-    run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" model=page.html hostile-model=hostile.html
+    polygraphy debug reduce blocks.onnx -o reduced.onnx --mode minimal --report large.html \
+        --check sh -c '! grep -q block_77/layer_3/relu_out "$1"' sh polygraphy_debug.onnx
+    run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" model=page.html hostile-model=hostile.html large=large.html
     echo "$output"
     [ "$status" -eq 0 ]
 }

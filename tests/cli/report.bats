@@ -33,32 +33,10 @@ needs_browser()
     [ "$status" -eq 0 ]
     logged 'Report: report.html'
     [ "$(json_value 'it["verdict"]["kind"]')" = unknown ]
-    [ "$(json_value '[n["operator"] for n in it["network"]["nodes"]]')" = "['Relu', 'Exp', 'Neg', 'Add']" ]
+    [ "$(json_value '[n["op"] for n in it["network"]["nodes"]]')" = "['Relu', 'Exp', 'Neg', 'Add']" ]
     [ "$(json_value 'it["tables"][0]["rows"][0][1]')" = 1.0 ]
     [ "$(json_value 'it["commands"][0]["line"].split()[1:4]')" = "['inspect', 'model', 'model.onnx']" ]
     grep -q "<h1 id=\"verdict\">$(json_value 'it["verdict"]["text"]')</h1>" report.html
-}
-
-@test "without Graphviz the page has a table, and the log says so" {
-    make_model model.onnx ""
-    mkdir empty
-    PATH=$PWD/empty run "$POLYGRAPHY" inspect model model.onnx --report-data result.json
-    [ "$status" -eq 0 ]
-    logged "The report shows the network as a table: Graphviz is not installed: there is no program 'dot'"
-    [ "$(json_value '"layout" in it["network"], it["network"]["no_layout"].split(":")[0]')" = "(False, 'Graphviz is not installed')" ]
-}
-
-@test "what dot answers is not believed" {
-    make_model model.onnx ""
-    mkdir bin
-    printf '#!/bin/sh\necho "graph 1 2 2"\necho "node 99999 1 1"\n' >bin/dot
-    chmod +x bin/dot
-    PATH=$PWD/bin:$PATH run "$POLYGRAPHY" inspect model model.onnx --report-data result.json
-    [ "$status" -eq 0 ]
-    logged 'The report shows the network as a table: line 2 of what dot has written makes no sense'
-    printf '#!/bin/sh\necho no >&2\nexit 3\n' >bin/dot
-    PATH=$PWD/bin:$PATH run "$POLYGRAPHY" inspect model model.onnx --report-data result.json
-    logged 'as a table: dot \(Graphviz\) ended with exit code 3: no$'
 }
 
 @test "a report is not written over the model, and one that would not be written is refused" {
@@ -75,18 +53,41 @@ needs_browser()
 
 @test "pages work in a browser, whatever names are in them" {
     needs_browser
-    command -v dot >/dev/null || skip "there is no Graphviz"
     require_onnxruntime
     make_model plain.onnx ""
     make_model hostile.onnx "$hostile"
-    mkdir empty
     polygraphy inspect model plain.onnx --report inspect.html
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" plain.onnx b all.html all.json
     "$POLYGRAPHY_TEST_PROGRAMS/report_sample" hostile.onnx "b$hostile" hostile.html hostile.json
-    PATH=$PWD/empty "$POLYGRAPHY_TEST_PROGRAMS/report_sample" hostile.onnx "b$hostile" none.html none.json
     polygraphy run hostile.onnx --onnxrt --trt --fp16 --onnx-outputs mark all --report results.html || [ $? -eq 1 ]
     run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" \
-        inspect=inspect.html results=results.html all=all.html hostile=hostile.html no-graph=none.html
+        inspect=inspect.html results=results.html all=all.html hostile=hostile.html
     echo "$output"
     [ "$status" -eq 0 ]
+}
+
+@test "the pages of debug tools show the network with the nodes that the answer names" {
+    needs_browser
+    require_onnxruntime
+    export POLYGRAPHY_TRT=builtin
+    cp "$POLYGRAPHY_ROOT/examples/accuracy/attention.onnx" .
+    polygraphy debug accuracy attention.onnx --onnxrt --trt --fp16 --builds 1 --runs 1 -o folder
+    polygraphy run attention.onnx --onnxrt --save-outputs golden.json
+    polygraphy debug precision attention.onnx --mode minimal --report precision.html --check \
+        polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json --atol 1e-2 --rtol 1e-2
+    polygraphy debug reduce "$POLYGRAPHY_ROOT/tests/models/chain17.onnx" -o reduced.onnx --mode minimal --report reduce.html \
+        --check sh -c '! grep -q n9 "$1"' sh polygraphy_debug.onnx
+    run /usr/bin/python3 "$POLYGRAPHY_ROOT/tests/cli/report_browser.py" \
+        accuracy=folder/report.html precision=precision.html reduce=reduce.html
+    echo "$output"
+    [ "$status" -eq 0 ]
+}
+
+@test "a model of which a part cannot be read gives a page without its network, and the log says why" {
+    make_model model.onnx ""
+    printf '\312\001\002\012\177' >>model.onnx # a function whose name is longer than the file
+    run polygraphy inspect model model.onnx --report report.html --report-data result.json
+    [ "$status" -eq 0 ]
+    logged 'The report has no network: a function is damaged'
+    [ "$(json_value '"network" in it, len(it["tables"])')" = '(False, 2)' ]
 }

@@ -78,37 +78,40 @@ def check_verdict(page):
         assert line in page.text("header"), f"the proof is not there: {line}"
 
 
-def check_node(page, node):
+def names_of(page, selector):
+    """The names of the boxes drawn for a selector."""
+    return page.driver.execute_script(
+        "return [...document.querySelectorAll(arguments[0] + ' > title')].map((title) => title.textContent.split('\\n')[0])",
+        f".frame {selector}")
+
+
+def check_node(page, name):
     """What is told of a chosen node."""
     told = page.text(".details")
-    assert node["name"] in told and node["operator"] in told, f"{node['name']} is not told of: {told}"
+    node = next(node for number, node in enumerate(page.document["network"]["nodes"])
+                if name == (node["name"] or f"{node['op']} #{number}"))
+    assert name in told and node["op"] in told, f"{name} is not told of: {told}"
     results = {tensor["name"]: tensor for tensor in page.document.get("tensors", [])}
     for output in node["outputs"]:
-        tensor = page.document["network"]["tensors"][output]
-        assert tensor["name"] in told, f"{tensor['name']} is not told of"
-        result = results.get(tensor["name"], {})
+        assert output in told, f"{output} is not told of"
+        result = results.get(output, {})
         if "first_bad" in result:
             assert result["first_bad"]["index"] in told, "the first bad element is missing"
             assert str(abs(result["first_bad"]["reference"]))[:6] in told, "its value is missing"
 
 
 def check_graph(page):
-    boxes = [box for box in page.document["network"]["layout"]["boxes"] if "nodes" in box]
-    drawn = page.all(".frame .node")
-    assert len(drawn) == len(boxes), "not all boxes are drawn"
-    for i in (0, len(boxes) // 2):
-        if len(boxes[i]["nodes"]) == 1:
-            page.click(drawn[i].find_element(By.CSS_SELECTOR, "rect"))
-            check_node(page, page.document["network"]["nodes"][boxes[i]["nodes"][0]])
-    check_keys(page, boxes)
-
-
-def check_keys(page, boxes):
-    lines = page.document["network"]["layout"]["lines"]
-    line = next((line for line in lines if line["from"] < len(boxes) and line["to"] < len(boxes)), None)
-    if line is None:
-        return
-    start = page.all(".frame .node")[line["from"]]
+    """A click shows what is known of a node, and arrow keys go on."""
+    names = names_of(page, ".node:not(.folded)")
+    drawn = page.all(".frame .node:not(.folded)")
+    assert names and len(names) == len(drawn), "nothing is drawn"
+    if not page.all(".frame .node.folded"):
+        nodes = page.document["network"]["nodes"]
+        assert len(names) == sum(node["op"] != "Constant" for node in nodes), "not all nodes are drawn"
+    for i in (0, len(names) // 2):
+        page.click(drawn[i].find_element(By.CSS_SELECTOR, "rect"))
+        check_node(page, names[i])
+    start = page.all(".frame .node")[0]
     page.driver.execute_script("arguments[0].focus()", start)
     start.send_keys(Keys.ENTER)
     before = page.text(".details h3")
@@ -116,11 +119,26 @@ def check_keys(page, boxes):
     assert page.text(".details h3") != before, "the arrow key does not go on"
 
 
-def check_node_table(page):
-    """Where there is no graph."""
-    assert page.document["network"]["no_layout"] in page.text("#network"), "it does not say why there is no graph"
-    page.click(page.all("#network tbody tr")[1])
-    check_node(page, page.document["network"]["nodes"][1])
+def check_culprits(page):
+    """Nodes that the answer names are marked, and the first one's details are there before any click."""
+    culprits = page.document["culprits"]
+    assert sorted(names_of(page, ".node.culprit")) == sorted(culprits), f"marked are {names_of(page, '.node.culprit')}"
+    assert page.text(".details h3") == culprits[0], "the details are those of another node"
+    assert "the culprit" in page.text(".details")
+    check_node(page, culprits[0])
+
+
+def check_layers(page):
+    """Layers of several nodes are drawn around them."""
+    layers = [layer for layer in page.document["layers"] if len(layer["nodes"]) > 1]
+    assert sorted(names_of(page, ".layer")) == sorted(layer["name"] for layer in layers), "the layers are not drawn"
+    page.click(page.all(".frame .node rect")[0])
+    assert "Layer " in page.text(".details"), "the layer of a node is not told of"
+
+
+def check_command(page):
+    command = page.text(".details .command")
+    assert command.startswith("polygraphy surgeon extract "), "the command is missing"
 
 
 def check_tables(page):
@@ -172,7 +190,7 @@ def check_model(page):
     find_in_model(page, "block_77/layer_3/relu")
     shown = page.text(".details")
     assert "block_77/layer_3/relu" in shown and "Relu" in shown, f"the details do not show the node: {shown}"
-    assert page.text(".details .command").startswith("polygraphy surgeon extract "), "the command is missing"
+    check_command(page)
     assert "block_77/layer_3" in page.text(".actions"), "its groups cannot be folded"
     before = len(page.all(".frame .node"))
     press(page, "fold block_77")
@@ -183,7 +201,7 @@ def check_model(page):
     press(page, "open then_branch")
     assert "inside" in page.text(".frame") and "main graph" in page.text(".trail"), "the body does not open"
     page.click(page.all(".frame .node")[0].find_element(By.CSS_SELECTOR, "rect"))
-    assert "cannot be cut out" in page.text(".details")
+    assert "tensors of the main graph only" in page.text(".details")
     press(page, "main graph")
     find_in_model(page, "weighted")
     shown = page.text(".details")
@@ -202,8 +220,26 @@ KINDS = {
     "results": [check_verdict, check_graph],
     "all": [check_verdict, check_graph, check_curves, check_search, check_tables],
     "hostile": [check_verdict, check_graph, check_curves, check_search, check_tables],
-    "no-graph": [check_verdict, check_node_table],
+    "accuracy": [check_verdict, check_culprits, check_command, check_layers, check_curves, check_graph],
+    "precision": [check_verdict, check_culprits, check_graph],
+    "reduce": [check_verdict, check_culprits, check_command, check_graph],
+    "large": [check_verdict, check_culprits, check_graph],
 }
+
+
+def check_without_scripts(page):
+    """The evidence, the fix and the commands are text of the page itself."""
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": True})
+    page.driver.get(page.url)
+    shown = page.all("body")[0].text
+    page.driver.execute_cdp_cmd("Emulation.setScriptExecutionDisabled", {"value": False})
+    document = page.document
+    assert not page.requests(), "without scripts it asks for other files"
+    assert "Scripts are disabled here" in shown, "the page does not say that scripts are disabled"
+    texts = [document["verdict"]["text"], *document["verdict"]["proof"], *(item["line"] for item in document.get("commands", [])),
+             *(item["value"] for item in document.get("environment", []))]
+    for text in texts:
+        assert " ".join(text.split()) in " ".join(shown.split()), f"without scripts the page does not show: {text}"
 
 
 def main():
@@ -226,6 +262,7 @@ def use_pages():
                     for check in KINDS[kind]:
                         check(page)
                     check_quiet(page, width)
+                    check_without_scripts(page)
                 except AssertionError as error:
                     sys.exit(f"{path} at {width} pixels: {error}")
     finally:

@@ -1,7 +1,7 @@
 /* cli/data/description.c: see description.h. */
 #include "cli/data/description.h"
 
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 
 void describe_data_read(struct result_file *result, const char *path, const struct data_file *file)
 {

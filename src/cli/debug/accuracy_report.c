@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "backend/onnxrt/library.h"
-#include "base/interrupt.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/text/shell_line.h"
@@ -164,8 +163,7 @@ int accuracy_report_write(const struct command_context *context, const struct re
     rc = model_open(study->settings->model, NULL, &model, err);
     if (rc < 0)
         goto done;
-    if (!interrupt_pending()) /* another process lays it out, and none is started any more */
-        report_add_network(report, model);
+    report_add_network(report, model);
     add_compared_tensors(report, study);
     add_engine_layers(report, study);
     rc = report_write(report, &own, context->log, err);

@@ -6,7 +6,7 @@
 #include "cli/commands.h"
 #include "comparator/compare/accuracy.h"
 #include "format/data/file.h"
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 #include "cli/options/groups.h"
 #include "tensor/statistics/histogram.h"
 #include "tensor/statistics/statistics.h"

@@ -8,7 +8,6 @@
 #include "base/text/string_builder.h"
 #include "cli/commands.h"
 #include "cli/inspect/engine_layers.h"
-#include "cli/inspect/model_json.h"
 #include "cli/inspect/model_report.h"
 #include "cli/inspect/network.h"
 #include "cli/model_file.h"
@@ -20,6 +19,7 @@
 #include "cli/inspect/trt_engine.h"
 #include "cli/inspect/visual.h"
 #include "onnx/model/graph_view.h"
+#include "report/model.h"
 
 struct inspect_model_settings {
     struct common_settings common;
@@ -129,6 +129,22 @@ static void list_unbounded(const struct command_context *context, const struct i
     log_message(context->log, LOG_INFO, "Found tensors with unbounded DDS: [%s]", names.size > 0 ? names.data : "");
 }
 
+static int save_graph(struct model *model, const struct graph_text_settings *settings,
+                      const struct value_list *unbounded, const char *path, struct error *err)
+{
+    const struct report_model_settings written = {
+        .unbounded = unbounded, .values = settings->weights, .ignore_external_data = settings->ignore_external_data};
+    struct json_writer json;
+    int rc = json_writer_open(&json, path, err);
+
+    if (rc == 0)
+        rc = report_model_write(model, &written, &json, err);
+    if (rc == 0)
+        rc = json_writer_commit(&json, FILE_DURABLE, err);
+    json_writer_release(&json);
+    return rc;
+}
+
 static int inspect_graph(const struct command_context *context, const struct inspect_model_settings *values,
                          struct model *model, struct error *err)
 {
@@ -140,7 +156,7 @@ static int inspect_graph(const struct command_context *context, const struct ins
     if (rc == 0 && values->list_unbounded)
         list_unbounded(context, values, model, &unbounded);
     if (rc == 0 && json->path != NULL)
-        rc = inspect_model_save(model, &settings, values->list_unbounded ? &unbounded : NULL, json->path, err);
+        rc = save_graph(model, &settings, values->list_unbounded ? &unbounded : NULL, json->path, err);
     free(unbounded.items);
     return rc;
 }

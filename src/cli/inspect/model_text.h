@@ -1,4 +1,8 @@
-/* cli/inspect/model_text.h: a complete model as text, as `inspect model` shows it. */
+/* cli/inspect/model_text.h: a complete model as text, as `inspect model` shows it.
+ *
+ * The module cli/inspect/ contains the subtools of `inspect`, one file each: they read a model, an engine or data, and
+ * write text, or JSON with --json. It may use the shared code of cli/ and its other modules.
+ */
 #ifndef CLI_INSPECT_MODEL_TEXT_H
 #define CLI_INSPECT_MODEL_TEXT_H
 
@@ -10,7 +14,6 @@ struct graph_text_settings {
     bool layers;               /* nodes with their inputs and outputs */
     bool attributes;           /* attributes of nodes, with bodies; only with `layers` */
     bool weights;              /* values of initializers and of tensors in attributes */
-    bool statistics;           /* of weights, and types of inner tensors; only as JSON */
     bool ignore_external_data; /* show only the file name of external weights */
 };
 

@@ -9,8 +9,8 @@
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/system.h"
-#include "cli/inspect/model_json.h"
 #include "cli/options/groups.h"
+#include "report/model.h"
 
 extern char **environ;
 
@@ -37,8 +37,8 @@ static void open_browser(const char *page)
 static int write_visual_page(const struct command_context *context, const struct visual_settings *settings,
                              const char *model_path, struct model *model, const char *page, struct error *err)
 {
-    const struct graph_text_settings details = {.statistics = true,
-                                                .ignore_external_data = settings->ignore_external_data};
+    const struct report_model_settings details = {
+        .path = model_path, .statistics = true, .types = true, .ignore_external_data = settings->ignore_external_data};
     const struct report_values values = {.files.page = page};
     SCOPED_STRING(title);
     struct report *report;
@@ -47,7 +47,7 @@ static int write_visual_page(const struct command_context *context, const struct
     string_add_format(&title, "inspect model %s", model_path);
     report = report_begin_always(context, title.data);
     report_set_verdict(report, REPORT_UNKNOWN, TEXT_FORMAT, TEXT_ARGS(model->graph_name));
-    rc = inspect_model_write(model, &details, model_path, report_begin_model(report), err);
+    rc = report_model_write(model, &details, report_begin_network(report), err);
     if (rc < 0) {
         report_free(report);
         return rc;

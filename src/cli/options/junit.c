@@ -69,11 +69,13 @@ void junit_add_verdict(struct junit *junit, const struct report *report, bool pa
 {
     enum report_verdict verdict = report_verdict(report);
     bool failed = verdict == REPORT_FAILED || verdict == REPORT_CAUSE;
+    struct words proof = report_proof(report);
     SCOPED_STRING(details);
 
     if (passed)
         string_add_format(&details, "%s\n", report_sentence(report));
-    string_add_text(&details, report_proof(report));
+    for (size_t i = 0; i < proof.count; i++)
+        string_add_format(&details, "%s\n", proof.items[i]);
     junit_add_case(junit, &(struct junit_case){.name = "verdict",
                                                .outcome = passed   ? JUNIT_PASSED
                                                           : failed ? JUNIT_FAILED

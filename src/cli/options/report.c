@@ -13,8 +13,7 @@
 static const struct option options[] = {
     ROW(files.page, .names = {"--report"}, .kind = OPTION_ONE, .value_name = "FILE.html", .file = OPTION_WRITES,
         .extensions = "html",
-        .help = "write the result as an HTML page: one file that needs no network connection. The graph is drawn if "
-                "Graphviz (`dot`) is installed"),
+        .help = "write the result as an HTML page: one file that needs no network connection and draws the graph"),
     ROW(files.data, .names = {"--report-data"}, .kind = OPTION_ONE, .value_name = "FILE.json", .file = OPTION_WRITES,
         .extensions = "json",
         .help = "write the data of the report as JSON, with or without --report. docs/report.md describes it"),

@@ -4,7 +4,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/surgeon/edit.h"
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 #include "onnx/edit/constants.h"
 #include "onnx/shrink/sparsity.h"
 #include "onnx/shrink/stripped_weight.h"

@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "cli/commands.h"
 #include "cli/surgeon/edit.h"
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 #include "onnx/edit/model.h"
 #include "onnx/edit/constants.h"
 #include "onnx/external/tensor.h"

@@ -82,12 +82,9 @@ function magnitude(values) {
     return Math.max(Math.abs(valueOf(values.minimum)), Math.abs(valueOf(values.maximum)));
 }
 
-const sections = [];
-
 // Adds a section to the page; empty ones are left out.
 function addSection(identifier, title, ...content) {
     const section = make("section", { id: identifier }, make("h2", {}, title), ...content);
     document.getElementById("report").append(section);
-    sections.push([identifier, title]);
     return section;
 }

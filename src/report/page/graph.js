@@ -1,153 +1,5 @@
-// graph.js: the network: what is known of each node, and the drawing in which one is chosen.
-
-// The network of a document, with what belongs together by name found once.
-class Network {
-    constructor(document) {
-        Object.assign(this, document.network);
-        this.results = new Map((document.tensors ?? []).map((tensor) => [tensor.name, tensor]));
-        this.isCulprit = new Set(this.culprits);
-        this.layers = (document.layers ?? []).map((layer) => ({ ...layer, numbers: [] }));
-        this.layerOf = new Map();
-        this.readers = new Map(); // of a tensor: nodes
-        this.producer = new Map(); // of the name of a tensor: node
-        const byName = new Map();
-        this.nodes.forEach((node, number) => {
-            byName.set(node.name, number);
-            for (const tensor of node.outputs)
-                if (tensor !== null)
-                    this.producer.set(this.tensors[tensor].name, number);
-            for (const tensor of this.reads(node))
-                this.readers.set(tensor, [...(this.readers.get(tensor) ?? []), number]);
-        });
-        for (const layer of this.layers)
-            for (const number of layer.nodes.map((name) => byName.get(name)).filter((number) => number !== undefined)) {
-                layer.numbers.push(number);
-                this.layerOf.set(number, layer);
-            }
-    }
-
-    reads(node) {
-        return [...new Set([...node.inputs, ...(node.captures ?? [])])].filter((tensor) => tensor !== null);
-    }
-
-    resultsOf(node) {
-        return node.outputs.filter((tensor) => tensor !== null).map((tensor) => this.results.get(this.tensors[tensor].name))
-            .filter((result) => result !== undefined);
-    }
-
-    // What the colour of a node, or of several, says: {state, share}, share being how strong the colour is.
-    judge(numbers) {
-        const results = numbers.flatMap((number) => this.resultsOf(this.nodes[number]));
-        const differing = results.filter((result) => result.outcome === "differs");
-        if (differing.length > 0)
-            return { state: "differs", share: Math.max(...differing.map(severity)) };
-        const state = results.some((result) => result.outcome === "matches") ? "matches" : "unknown";
-        return { state, share: 1 };
-    }
-}
-
-// How bad a differing tensor is, 0 to 1: by its noise, else by how far its error is beyond the tolerance.
-function severity(tensor) {
-    const noise = valueOf(tensor.signal_to_noise);
-    const error = valueOf(tensor.absolute_error) / (valueOf(tensor.absolute_tolerance) || 1e-5);
-    const share = Number.isNaN(noise) ? Math.log10(error) / 6 : (60 - noise) / 60;
-    return Number.isNaN(share) ? 1 : Math.max(0, Math.min(1, share));
-}
-
-// ---- What is known of one node ----
-
-function statisticsText(statistics) {
-    return statistics ? `${range(statistics)}, mean ${digits(statistics.mean)}, std-dev ${digits(statistics.deviation)}` : "";
-}
-
-// A value of an attribute; bodies are opened, not told.
-function attributeText(value) {
-    if (value === null)
-        return "";
-    if (value.reference)
-        return `that of the function's ${value.reference}`;
-    if (value.dtype)
-        return `${value.dtype} (${(value.shape ?? []).join(", ")})`;
-    return Array.isArray(value) ? `[${value.join(", ")}]` : typeof value === "number" ? digits(value, 8) : String(value);
-}
-
-function attributeList(node) {
-    const facts = Object.entries(node.attributes ?? {}).filter(([, value]) => ![value].flat().some((item) => item?.nodes));
-    return facts.length === 0 ? null : make("dl", { class: "attributes" },
-        ...facts.flatMap(([name, value]) => [make("dt", {}, name), make("dd", {}, attributeText(value))]));
-}
-
-// A tensor of the node: what the model says of it, then what the two results have.
-function describeTensor(network, number, role) {
-    const tensor = network.tensors[number];
-    const result = network.results.get(tensor.name) ?? {};
-    const type = [result.shape ?? tensor.shape, result.type ?? tensor.type].filter((part) => part).join(" ");
-    const facts = [
-        ["values", statisticsText(tensor.statistics)],
-        ["reference", range(result.reference)],
-        ["suspect", [range(result.suspect), result.precision ? `in ${result.precision}` : ""].filter((part) => part).join(", ")],
-        ["largest error", [result.absolute_error === undefined ? "" : `${digits(result.absolute_error)} absolute`,
-            result.relative_error === undefined ? "" : `${digits(result.relative_error)} relative`].filter((part) => part).join(", ")],
-        ["signal to noise", result.signal_to_noise === undefined ? "" : `${digits(result.signal_to_noise)} dB`],
-        ["mismatches", result.mismatches === undefined ? "" :
-            `${digits(result.mismatches)}${result.elements === undefined ? "" : ` of ${digits(result.elements)}`}`],
-    ].filter(([, fact]) => fact !== "");
-    return make("div", { class: "tensor" },
-        make("p", {}, make("span", { class: "role" }, role), nameOf(tensor.name), " ", make("span", { class: "note" }, type),
-            result.outcome && result.outcome !== "not compared" ?
-                make("span", { class: `outcome ${result.outcome}` }, ` ${result.outcome}`) : null),
-        facts.length > 0 ? make("dl", {}, ...facts.flatMap(([name, fact]) => [make("dt", {}, name), make("dd", {}, fact)])) : null);
-}
-
-function firstBad(network, node) {
-    return network.resultsOf(node).filter((result) => result.first_bad).map((result) => make("p", { class: "first-bad" },
-        "First bad element of ", nameOf(result.name), ` is ${result.first_bad.index}: `,
-        make("b", {}, digits(result.first_bad.suspect, 8)), " where the reference has ",
-        make("b", {}, digits(result.first_bad.reference, 8)), "."));
-}
-
-function layerLine(layer) {
-    const facts = [layer.kind, layer.precision, layer.tactic, layer.seconds === undefined ? null :
-        `${milliseconds(layer.seconds)} ms`].filter((fact) => fact);
-    return make("p", {}, "Layer ", nameOf(layer.name), facts.length > 0 ? `: ${facts.join(", ")}` : "",
-        layer.numbers.length > 1 ? ` (with ${count(layer.numbers.length - 1, "other node", "other nodes")})` : "");
-}
-
-function describeNode(network, number) {
-    const node = network.nodes[number];
-    const read = (constant) => network.reads(node).filter((tensor) => Boolean(network.tensors[tensor].constant) === constant);
-    const tensors = [["out", node.outputs.filter((tensor) => tensor !== null)], ["in", read(false)], ["constant", read(true)]]
-        .flatMap(([role, numbers]) => numbers.map((tensor) => describeTensor(network, tensor, role)));
-    const layer = network.layerOf.get(number);
-    return [
-        make("h3", {}, nameOf(node.name)),
-        make("p", {}, make("b", {}, node.operator), node.domain ? ` of ${node.domain}` : "", `, node ${number}`,
-            network.isCulprit.has(number) ? ", the culprit" : ""),
-        ...firstBad(network, node),
-        attributeList(node),
-        layer ? layerLine(layer) : null,
-        ...tensors,
-    ].filter((part) => part !== null);
-}
-
-function describeNodes(network, numbers, choose) {
-    const rows = numbers.map((number) => [{ show: nameOf(network.nodes[number].name), text: network.nodes[number].name },
-        network.nodes[number].operator, network.judge([number]).state.replace("unknown", "")]);
-    return [
-        make("h3", {}, nameOf(scopeOf(network, numbers))),
-        make("p", {}, count(numbers.length, "node", "nodes"), ", drawn as one box"),
-        makeTable(["node", "operator", "outcome"], rows, { choose: (i) => choose(numbers[i]), caption: "nodes of the box" }),
-    ];
-}
-
-// The beginning that all names share, up to a '/'; without one the first and last number.
-function scopeOf(network, numbers) {
-    const names = numbers.map((number) => network.nodes[number].name);
-    let scope = names[0].slice(0, names[0].lastIndexOf("/"));
-    while (scope !== "" && !names.every((name) => name.startsWith(`${scope}/`)))
-        scope = scope.slice(0, Math.max(0, scope.lastIndexOf("/")));
-    return scope !== "" ? scope : `nodes ${numbers[0]} … ${numbers.at(-1)}`;
-}
+// graph.js: the model to walk through: its drawing, and the details of what is chosen. Scopes fold, bodies open, and nodes can be
+// cut out.
 
 // ---- The drawing ----
 
@@ -172,41 +24,27 @@ function curve(points) {
     return path;
 }
 
+function drawFrame({ layer, left, top, width, height }) {
+    const label = [layer.precision, layer.tactic ?? layer.kind].filter((part) => part).join(" · ");
+    return drawn("g", { class: "layer" }, drawn("title", {}, layer.name),
+        drawn("rect", { x: left, y: top, width, height, rx: 6 }),
+        drawn("text", { x: left + 7, y: top + 13 }, shortened(label, width - 10)));
+}
+
 class Drawing {
-    constructor(network, onChoose) {
+    constructor(network, layout, onChoose) {
         this.network = network;
-        this.layout = network.layout;
+        this.layout = layout;
         this.onChoose = onChoose;
-        this.boxOf = new Map();
         this.groups = [];
         this.chosen = null;
         const margin = 12;
         this.size = [this.layout.width + 2 * margin, this.layout.height + 2 * margin];
         this.picture = drawn("svg", { viewBox: `${-margin} ${-margin} ${this.size.join(" ")}`, role: "group",
             "aria-label": "the network; arrow keys go from node to node" });
-        this.picture.append(...this.clusters(), ...this.lines(), ...this.boxes());
+        this.picture.append(...this.layout.frames.map(drawFrame), ...this.lines(), ...this.boxes());
         this.frame = make("div", { class: "frame" }, this.picture);
         this.groups[0]?.setAttribute("tabindex", "0");
-    }
-
-    clusters() {
-        this.layout.boxes.forEach((box, i) => (box.nodes ?? []).forEach((number) => this.boxOf.set(number, i)));
-        return this.network.layers.map((layer) => this.cluster(layer)).filter((cluster) => cluster !== null);
-    }
-
-    cluster(layer) {
-        const boxes = layer.numbers.map((number) => this.layout.boxes[this.boxOf.get(number)])
-            .filter((box) => box?.nodes.length === 1);
-        if (boxes.length < 2)
-            return null;
-        const left = Math.min(...boxes.map((box) => box.x - box.width / 2)) - 8;
-        const right = Math.max(...boxes.map((box) => box.x + box.width / 2)) + 8;
-        const top = Math.min(...boxes.map((box) => box.y - box.height / 2)) - 20;
-        const bottom = Math.max(...boxes.map((box) => box.y + box.height / 2)) + 8;
-        const label = [layer.precision, layer.tactic ?? layer.kind].filter((part) => part).join(" · ");
-        return drawn("g", { class: "layer" }, drawn("title", {}, layer.name),
-            drawn("rect", { x: left, y: top, width: right - left, height: bottom - top, rx: 6 }),
-            drawn("text", { x: left + 7, y: top + 13 }, shortened(label, right - left - 10)));
     }
 
     lines() {
@@ -230,8 +68,8 @@ class Drawing {
         const single = box.nodes.length === 1;
         const layer = single ? this.network.layerOf.get(box.nodes[0]) : undefined;
         const { state, share } = this.network.judge(box.nodes);
-        const culprit = box.nodes.some((number) => this.network.isCulprit.has(number));
-        const name = box.label ?? (single ? node.name : scopeOf(this.network, box.nodes));
+        const culprit = box.nodes.some((number) => this.network.culprits.has(number));
+        const name = single ? node.name : box.group.label;
         const operators = [...new Set(box.nodes.map((number) => this.network.nodes[number].operator))];
         const above = name.startsWith("nodes ") ? operators.join(", ") : single ? node.operator :
             count(box.nodes.length, "node", "nodes");
@@ -309,14 +147,10 @@ class Drawing {
     }
 }
 
-function zoomButtons(drawing) {
-    const button = (text, label, act) => {
-        const made = make("button", { type: "button", "aria-label": label }, text);
-        made.addEventListener("click", act);
-        return made;
-    };
-    return [button("−", "smaller", () => drawing.zoom(drawing.scale / 1.25)),
-        button("+", "larger", () => drawing.zoom(drawing.scale * 1.25)), button("fit", "as wide as the frame", () => drawing.zoom(0))];
+function button(text, act, label = null) {
+    const made = make("button", { type: "button", "aria-label": label }, text);
+    made.addEventListener("click", act);
+    return made;
 }
 
 function legend(network) {
@@ -328,15 +162,15 @@ function legend(network) {
         entries.push(make("span", { class: "key differs" }, "differs ≠, the deeper the more"));
     if (states.size > 1 && states.has("unknown"))
         entries.push(make("span", { class: "key" }, "not compared"));
-    if (network.culprits.length > 0)
+    if (network.culprits.size > 0)
         entries.push(make("span", { class: "key culprit" }, "culprit"));
     if (network.layers.length > 0)
         entries.push(make("span", { class: "key layer" }, "nodes of one layer"));
     return make("p", { class: "legend" }, ...entries);
 }
 
-// A field that goes to the nodes whose names or operators hold what is typed; Enter to the next one, with `next` if given.
-function finder(network, choose, next = choose) {
+// A field that goes to the nodes whose names or operators contain what is typed, by `point`; Enter to the next one, by `choose`.
+function finder(network, point, choose) {
     const field = make("input", { type: "search", placeholder: "find a node", "aria-label": "find a node" });
     let last = -1;
     const find = (from, act) => {
@@ -350,60 +184,177 @@ function finder(network, choose, next = choose) {
         if (last >= 0)
             act(last);
     };
-    field.addEventListener("input", () => find(-1, choose));
+    field.addEventListener("input", () => find(-1, point));
     field.addEventListener("keydown", (event) => {
         if (event.key === "Enter")
-            find(last, next);
+            find(last, choose);
     });
     return field;
 }
 
-function nodeTable(network, choose) {
-    const rows = network.nodes.map((node, number) => [number, { show: nameOf(node.name), text: node.name }, node.operator,
-        network.layerOf.get(number)?.name ?? "", network.judge([number]).state.replace("unknown", "")]);
-    return makeTable(["number", "node", "operator", "layer", "outcome"], rows, { choose, caption: "nodes" });
+// ---- Cutting out ----
+
+function shellWord(text) {
+    return /^[A-Za-z0-9_./:@%+,=-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-// Adds the section. Returns a function that chooses a node by the name of a tensor that it makes.
-function addNetwork(report) {
-    const network = new Network(report);
-    const details = make("div", { class: "details", "aria-live": "polite" });
-    const drawing = network.layout ? new Drawing(network, (numbers) => tell(numbers)) : null;
+// The command that writes these nodes of the main graph as a model.
+function extractCommand(network, path, numbers) {
+    const inside = new Set(numbers);
+    const names = (tensors, suffix) => [...new Set(tensors)].map((tensor) => ` ${shellWord(network.tensors[tensor].name + suffix)}`).join("");
+    const inputs = numbers.flatMap((number) => network.reads(network.nodes[number])).filter((tensor) =>
+        !network.tensors[tensor].constant && !inside.has(network.producer.get(network.tensors[tensor].name)));
+    const outputs = numbers.flatMap((number) => network.nodes[number].outputs).filter((tensor) => tensor !== null &&
+        (network.outputs.includes(tensor) || (network.readers.get(tensor) ?? []).some((number) => !inside.has(number))));
+    return `polygraphy surgeon extract ${shellWord(path)} -o part.onnx --inputs${names(inputs, ":auto:auto")} --outputs${names(outputs, ":auto")}`;
+}
 
-    function tell(numbers) {
-        details.replaceChildren(...(numbers.length === 1 ? describeNode(network, numbers[0]) :
-            describeNodes(network, numbers, choose)));
+// ---- The section ----
+
+class ModelView {
+    constructor(report) {
+        this.report = report;
+        this.details = make("div", { class: "details", "aria-live": "polite" });
+        this.trail = make("p", { class: "trail" });
+        this.tools = make("div", { class: "tools" });
+        this.place = make("div");
+        this.selected = new Set();
+        this.filter = make("input", { type: "search", placeholder: "only these operators", "aria-label": "only these operators" });
+        this.filter.addEventListener("input", () => this.dim());
+        this.section = addSection("network", "Network", this.tools, this.trail, make("div", { class: "graph" }, this.place, this.details));
+        this.graphs = [];
+        this.enter(report.network, "main graph");
+        const { culprits } = this.current.network;
+        if (culprits.size > 0)
+            this.choose([...culprits][0]);
     }
 
-    function choose(number) {
-        const box = drawing?.boxOf.get(number);
-        if (box === undefined) {
-            tell([number]);
+    get current() {
+        return this.graphs.at(-1);
+    }
+
+    // Shows a body or a function; the way back is in the trail. Results are about the main graph.
+    enter(graph, title) {
+        const network = new Network(graph, this.graphs.length === 0 ? this.report : {});
+        const root = makeGroup("", groupByScope(network, network.drawnNodes(), ""));
+        openAtFirst(root, [...network.culprits]);
+        this.graphs.push({ graph, network, root, title });
+        this.change();
+    }
+
+    leaveTo(depth) {
+        this.graphs.length = depth;
+        this.change();
+    }
+
+    change() {
+        const { network, root, graph } = this.current;
+        const left = network.nodes.length - root.nodes.length;
+        this.selected.clear();
+        this.trail.replaceChildren(...this.graphs.flatMap(({ title }, i) => [i > 0 ? " › " : "", i + 1 < this.graphs.length ?
+            button(title, () => this.leaveTo(i + 1)) : make("b", {}, title)]), `, ${count(network.nodes.length, "node", "nodes")}` +
+            `${left > 0 ? `; ${digits(left)} that compute constants alone are not drawn` : ""}. `,
+        ...(graph.functions ?? []).map((item) => button(`function ${item.name}`, () => this.enter(item, item.name))));
+        this.draw();
+        this.tools.replaceChildren(finder(network, (number) => this.point(number), (number) => this.choose(number)), this.filter,
+            button("−", () => this.drawing.zoom(this.drawing.scale / 1.25), "smaller"),
+            button("+", () => this.drawing.zoom(this.drawing.scale * 1.25), "larger"),
+            button("fit", () => this.drawing.zoom(0), "as wide as the frame"), legend(network));
+        this.details.replaceChildren(make("p", { class: "note" }, "A click shows a node here; a double click opens a group. With Ctrl, " +
+            "more nodes are chosen, for the command that cuts them out."));
+    }
+
+    draw() {
+        const { network, root } = this.current;
+        const scale = this.drawing?.scale;
+        this.drawing = new Drawing(network, layOut(network, root), (numbers, event) => this.tell(numbers, event));
+        this.drawing.layout.boxes.forEach((box, i) => this.drawing.groups[i]?.addEventListener("dblclick", () => this.open(box)));
+        this.place.replaceChildren(this.drawing.frame);
+        this.drawing.zoom(scale ?? Math.max(0.7, Math.min(1, this.drawing.frame.clientWidth / this.drawing.size[0])));
+        this.dim();
+    }
+
+    // Opens a group, or what a single node contains.
+    open(box) {
+        const node = this.current.network.nodes[box.nodes[0]];
+        if (box.group) {
+            box.group.open = true;
+            this.draw();
+            this.choose(box.nodes[0]);
+        } else if (node.bodies.length > 0) {
+            this.enter(node.bodies[0].graph, `${node.name}.${node.bodies[0].attribute}`);
+        }
+    }
+
+    dim() {
+        const wanted = this.filter.value.toLowerCase();
+        this.drawing.layout.boxes.forEach((box, i) => this.drawing.groups[i]?.classList.toggle("dimmed", wanted !== "" &&
+            !box.nodes.some((number) => this.current.network.nodes[number].operator.toLowerCase().includes(wanted))));
+    }
+
+    // Chooses the box that a node is in, and opens nothing.
+    point(number) {
+        const box = this.drawing.layout.boxOf.get(number);
+        if (box === undefined) { // it is not drawn
+            this.tell([number]);
             return;
         }
-        drawing.choose(box, number);
-        drawing.show(box);
+        this.drawing.choose(box);
+        this.drawing.show(box);
     }
 
-    const folded = drawing && network.layout.boxes.some((box) => box.nodes?.length > 1);
-    const left = drawing ? network.nodes.length - drawing.boxOf.size : 0;
-    const section = addSection("network", "Network",
-        make("div", { class: "tools" }, finder(network, choose), ...(drawing ? zoomButtons(drawing) : []), legend(network)),
-        drawing ? null : make("p", {}, `The graph is not drawn: ${network.no_layout}.`),
-        make("p", { class: "note" }, count(network.nodes.length, "node", "nodes"),
-            left > 0 ? `; ${digits(left)} that compute constants alone are not drawn` : "",
-            folded ? "; a box with another behind it stands for several, which a click shows" : "", "."),
-        make("div", { class: "graph" }, drawing ? drawing.frame : nodeTable(network, choose), details));
-    drawing?.zoom(Math.max(0.7, Math.min(1, drawing.frame.clientWidth / drawing.size[0])));
-    if (network.culprits.length > 0)
-        choose(network.culprits[0]);
-    else
-        details.append(make("p", { class: "note" }, "A node that is chosen shows what is known of it here."));
-    return (tensor) => {
-        const number = network.producer.get(tensor);
-        if (number !== undefined) {
-            choose(number);
-            section.scrollIntoView({ block: "nearest" });
-        }
-    };
+    // Opens the groups around a node, and chooses it.
+    choose(number) {
+        const closed = groupsAround(this.current.root, number).filter((group) => !group.open);
+        closed.forEach((group) => {
+            group.open = true;
+        });
+        if (closed.length > 0)
+            this.draw();
+        this.point(number);
+    }
+
+    // Chooses the node of the main graph that makes a tensor.
+    chooseProducer(tensor) {
+        const number = this.graphs[0].network.producer.get(tensor);
+        if (number === undefined)
+            return;
+        if (this.graphs.length > 1)
+            this.leaveTo(1);
+        this.choose(number);
+        this.section.scrollIntoView({ block: "nearest" });
+    }
+
+    fold(group) {
+        group.open = false;
+        this.draw();
+        this.point(group.nodes[0]);
+    }
+
+    tell(numbers, event) {
+        const { network, root } = this.current;
+        const box = this.drawing.layout.boxes[this.drawing.layout.boxOf.get(numbers[0])];
+        const node = network.nodes[numbers[0]];
+        if (!event?.ctrlKey && !event?.metaKey)
+            this.selected.clear();
+        numbers.forEach((number) => this.selected.add(number));
+        const actions = [
+            box?.group ? button("open the group", () => this.open(box)) : null,
+            ...(numbers.length === 1 ? node.bodies.map(({ attribute, graph }) =>
+                button(`open ${attribute}`, () => this.enter(graph, `${node.name}.${attribute}`))) : []),
+            ...groupsAround(root, numbers[0]).filter((group) => group.open).map((group) => button(`fold ${group.label}`, () => this.fold(group))),
+        ];
+        this.details.replaceChildren(make("p", { class: "actions" }, ...actions), ...(numbers.length === 1 ? describeNode(network, numbers[0]) :
+            describeNodes(network, box.group, (number) => this.choose(number))), ...this.cutOut());
+    }
+
+    // How the selected nodes become a model. A report does not name a file if its network is not that of a file.
+    cutOut() {
+        const { path } = this.report.network;
+        if (path === undefined)
+            return [];
+        return [make("h3", {}, `Cut out ${count(this.selected.size, "node", "nodes")}`), this.graphs.length === 1 ?
+            commandLine(extractCommand(this.current.network, path, [...this.selected])) :
+            make("p", { class: "note" }, "Without a command: surgeon extract selects tensors of the main graph only, and these nodes are in a body or a function.")];
+    }
 }

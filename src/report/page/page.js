@@ -2,19 +2,8 @@
 
 const report = JSON.parse(document.getElementById("document").textContent);
 
-const VERDICTS = { cause: "cause proven", failed: "fails", passed: "passes", unknown: "" };
-
 function commandLine(line) {
     return make("pre", { class: "command", tabindex: "0" }, make("code", {}, line));
-}
-
-function addVerdict() {
-    const header = document.querySelector("header");
-    header.classList.add(report.verdict.kind);
-    if (VERDICTS[report.verdict.kind])
-        header.querySelector(".subject").before(make("p", { class: "kind" }, VERDICTS[report.verdict.kind]));
-    if (report.verdict.proof.length > 0)
-        header.append(make("ul", { class: "proof" }, ...report.verdict.proof.map((line) => make("li", {}, line))));
 }
 
 // One line for each experiment; what follows each other and asks the same has one heading.
@@ -32,28 +21,6 @@ function addSteps(steps) {
             commandLine(step.command)) : make("p", { class: "step alone" }, ...line));
     });
     addSection("steps", "Steps", list);
-}
-
-function addCommands(commands) {
-    addSection("commands", "Commands", ...commands.flatMap((command) =>
-        [command.what ? make("p", {}, command.what) : null, commandLine(command.line)]));
-}
-
-function addEnvironment(environment) {
-    addSection("environment", "Environment", make("dl", {}, ...environment.flatMap((item) =>
-        [make("dt", {}, item.name), make("dd", {}, item.value)])));
-}
-
-// Both are short: side by side where there is room.
-function addOrigin() {
-    const origin = make("div", { class: "origin" });
-    const main = document.getElementById("report");
-    if (report.commands)
-        addCommands(report.commands);
-    if (report.environment)
-        addEnvironment(report.environment);
-    main.append(origin);
-    origin.append(...main.querySelectorAll("#commands, #environment"));
 }
 
 const COLUMNS = ["number", "tensor", "shape", "type", "outcome", "largest absolute error", "tolerance", "largest relative error",
@@ -121,18 +88,15 @@ function picture(item) {
 }
 
 function addNavigation() {
-    const links = sections.map(([identifier, title]) => make("a", { href: `#${identifier}` }, title));
+    const links = [...document.querySelectorAll("main section")].map((section) =>
+        make("a", { href: `#${section.id}` }, section.querySelector("h2").textContent));
     document.querySelector("header").append(make("nav", { "aria-label": "sections" }, ...links));
 }
 
 function addAll() {
-    let choose = () => {};
-    addVerdict();
-    if (report.model)
-        new ModelView(report);
-    addOrigin();
-    if (report.network)
-        choose = addNetwork(report);
+    const view = report.network ? new ModelView(report) : null;
+    const choose = (tensor) => view?.chooseProducer(tensor);
+    document.getElementById("report").append(document.querySelector(".origin"));
     if (report.tensors)
         addErrors(report, choose);
     if (report.steps)

@@ -1,11 +1,9 @@
 /* The document of a report, and its page: what is put in comes out, as text and nothing else. */
 #include <jansson.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
-#include "base/process/spawn.h"
 #include "report/page.h"
 #include "report/report.h"
 #include "support/made_model.h"
@@ -96,102 +94,30 @@ static void a_report_that_nobody_wants_takes_everything(void **state)
 
 /* ---- The network ---- */
 
-/* `count` nodes in a row, in `scopes` scopes. */
-static json_t *network_of(size_t count, size_t scopes, const char *culprit)
+static void the_network_has_names_types_and_the_path_of_a_file(void **state)
 {
     struct report *report = report_new("network");
     struct made_model made;
     struct model *model;
-    json_t *document;
+    json_t *document, *network;
 
     made_init(&made, 13);
-    made_input(&made, "t0", MADE_SHAPE(2));
-    for (size_t i = 0; i < count; i++) {
-        char name[64], input[64], output[64];
-
-        if (scopes > 0)
-            snprintf(name, sizeof(name), "/part%zu/node%zu", i * scopes / count, i);
-        else
-            snprintf(name, sizeof(name), "node%zu", i);
-        snprintf(input, sizeof(input), "t%zu", i);
-        snprintf(output, sizeof(output), "t%zu", i + 1);
-        made_node(&made, name, "Relu", input, output, NULL, 0);
-        if (i + 1 == count)
-            made_output(&made, output);
-    }
+    made_input(&made, "x", MADE_SHAPE(2));
+    made_node(&made, "", "Relu", "x", "y", NULL, 0);
+    made_output(&made, "y");
     model = made_open(&made);
     report_add_network(report, model);
-    report_add_culprit(report, culprit);
+    report_add_network(report, model); /* without effect */
+    report_add_culprit(report, model_node_label(model, 0));
     model_free(model);
     made_release(&made);
     document = document_of(report);
-    return document;
-}
-
-/* How many boxes have nodes, and the greatest number of nodes in one of them. Every node is in one box. */
-static size_t count_boxes(const json_t *document, size_t *ret_largest)
-{
-    json_t *network = json_object_get(document, "network");
-    json_t *boxes = json_object_get(json_object_get(network, "layout"), "boxes"), *box;
-    size_t count = 0, nodes = 0, i;
-
-    *ret_largest = 0;
-    json_array_foreach (boxes, i, box) {
-        size_t inside = json_array_size(json_object_get(box, "nodes"));
-
-        count += inside > 0;
-        nodes += inside;
-        *ret_largest = inside > *ret_largest ? inside : *ret_largest;
-    }
-    assert_int_equal(nodes, json_array_size(json_object_get(network, "nodes")));
-    return count;
-}
-
-/* Without Graphviz there is nothing to look at. */
-static void require_dot(void)
-{
-    char *dot = process_find("dot");
-
-    if (dot == NULL)
-        skip();
-    free(dot);
-}
-
-static void small_networks_are_drawn_whole(void **state)
-{
-    size_t largest;
-    json_t *document;
-
-    require_dot();
-    document = network_of(300, 3, "/part1/node150");
-    assert_int_equal(count_boxes(document, &largest), 300);
-    assert_int_equal(largest, 1);
-    assert_int_equal(
-        json_integer_value(json_array_get(json_object_get(json_object_get(document, "network"), "culprits"), 0)), 150);
-    json_decref(document);
-}
-
-static void scopes_of_large_networks_are_folded_but_for_what_surrounds_the_culprit(void **state)
-{
-    size_t largest;
-    json_t *document;
-
-    require_dot();
-    document = network_of(1000, 10, "/part5/node550");
-    assert_int_equal(count_boxes(document, &largest), 10 + 7); /* the culprit, three nodes on either side */
-    assert_int_equal(largest, 100);
-    json_decref(document);
-}
-
-static void names_without_scopes_fold_by_neighbourhood(void **state)
-{
-    size_t largest;
-    json_t *document;
-
-    require_dot();
-    document = network_of(1000, 0, "no such node");
-    assert_in_range(count_boxes(document, &largest), 100, 160);
-    assert_in_range(largest, 2, 10);
+    network = json_object_get(document, "network");
+    assert_int_equal(json_array_size(json_object_get(network, "nodes")), 1);
+    assert_string_equal(string_at(json_array_get(json_object_get(network, "nodes"), 0), "op"), "Relu");
+    assert_string_equal(string_at(json_array_get(json_object_get(network, "inputs"), 0), "dtype"), "float32");
+    assert_null(json_object_get(network, "path")); /* the model is in memory */
+    assert_string_equal(json_string_value(json_array_get(json_object_get(document, "culprits"), 0)), "Relu #0");
     json_decref(document);
 }
 
@@ -200,26 +126,37 @@ static void names_without_scopes_fold_by_neighbourhood(void **state)
 static void text_is_never_markup(void **state)
 {
     static const char name[] = "</script>\"><img src=x onerror=alert(1)>&'";
-    struct string_builder page;
+    const char *const lines[] = {name};
+    struct page_entry entry = {name, name};
+    struct page_entries entries = {&entry, 1, 1};
+    struct string_builder text;
 
-    string_init(&page);
-    report_page_make(name, name, TEXT("{\"a\": \"</script><!--\\u2028&\"}"), &page);
-    assert_null(strstr(page.data, "<img"));
+    string_init(&text);
+    page_make(
+        &(struct page){
+            name, name, name, name, {lines, 1}, entries, entries, TEXT("{\"a\": \"</script><!--\\u2028&\"}")},
+        &text);
+    assert_null(strstr(text.data, "<img"));
     assert_non_null(
-        strstr(page.data, "<title>&#60;/script&#62;&#34;&#62;&#60;img src=x onerror=alert(1)&#62;&#38;&#39;"));
-    assert_non_null(strstr(page.data, "{\"a\": \"\\u003c/script\\u003e\\u003c!--\\u2028\\u0026\"}"));
-    string_release(&page);
+        strstr(text.data, "<title>&#60;/script&#62;&#34;&#62;&#60;img src=x onerror=alert(1)&#62;&#38;&#39;"));
+    assert_non_null(strstr(text.data, "{\"a\": \"\\u003c/script\\u003e\\u003c!--\\u2028\\u0026\"}"));
+    string_release(&text);
 }
 
 static void what_is_put_in_is_not_looked_through_for_marks(void **state)
 {
-    struct string_builder page;
+    struct string_builder text;
 
-    string_init(&page);
-    report_page_make("{{document}}", "{{page.js}}", TEXT("{\"secret\": 1}"), &page);
-    assert_non_null(strstr(page.data, "<title>{{document}}</title>"));
-    assert_non_null(strstr(page.data, "<h1 id=\"verdict\">{{page.js}}</h1>"));
-    string_release(&page);
+    string_init(&text);
+    page_make(&(struct page){.title = "{{document}}",
+                             .verdict = "passed",
+                             .label = "passes",
+                             .sentence = "{{page.js}}",
+                             .document = TEXT("{\"secret\": 1}")},
+              &text);
+    assert_non_null(strstr(text.data, "<title>{{document}}</title>"));
+    assert_non_null(strstr(text.data, "<h1 id=\"verdict\">{{page.js}}</h1>"));
+    string_release(&text);
 }
 
 int main(void)
@@ -229,9 +166,7 @@ int main(void)
         cmocka_unit_test(numbers_that_json_has_not_are_text),
         cmocka_unit_test(rows_belong_to_the_table_that_was_begun_last),
         cmocka_unit_test(a_report_that_nobody_wants_takes_everything),
-        cmocka_unit_test(small_networks_are_drawn_whole),
-        cmocka_unit_test(scopes_of_large_networks_are_folded_but_for_what_surrounds_the_culprit),
-        cmocka_unit_test(names_without_scopes_fold_by_neighbourhood),
+        cmocka_unit_test(the_network_has_names_types_and_the_path_of_a_file),
         cmocka_unit_test(text_is_never_markup),
         cmocka_unit_test(what_is_put_in_is_not_looked_through_for_marks),
     };

@@ -1,6 +1,6 @@
-/* cli/tensor_json.h: tensors in the tools' JSON files. */
-#ifndef CLI_TENSOR_JSON_H
-#define CLI_TENSOR_JSON_H
+/* format/json/tensor.h: tensors in the tools' JSON files. */
+#ifndef FORMAT_JSON_TENSOR_H
+#define FORMAT_JSON_TENSOR_H
 
 #include "format/json/writer.h"
 #include "onnx/proto/value_info.h"

@@ -1,18 +1,19 @@
-/* cli/inspect/model_json.c: see model_json.h. */
-#include "cli/inspect/model_json.h"
+/* report/model.c: see model.h. */
+#include "report/model.h"
 
 #include <stdlib.h>
 
-#include "cli/tensor_json.h"
+#include "format/json/tensor.h"
 #include "onnx/external/tensor.h"
 #include "onnx/model/graph_view.h"
+#include "onnx/model/subgraph.h"
 #include "onnx/proto/attribute.h"
 #include "onnx/proto/fields.h"
 #include "tensor/statistics/statistics.h"
 
 struct description {
     struct json_writer *json;
-    const struct graph_text_settings *settings;
+    const struct report_model_settings *settings;
 };
 
 static int write_graph(struct description *to, const struct graph_view *view, struct error *err);
@@ -61,13 +62,13 @@ static int write_constant(struct description *to, const struct graph_view *view,
 
     graph_view_initializer_type(constant, &type);
     tensor_json_value_type(to->json, &type);
-    if ((!to->settings->weights && !to->settings->statistics) || constant->sparse ||
+    if ((!to->settings->values && !to->settings->statistics) || constant->sparse ||
         (to->settings->ignore_external_data && external_tensor_location(constant->message, &file)))
         return 0;
     rc = external_tensor_read_constant(view->graph, constant, &tensor, err);
     if (rc < 0)
         return rc;
-    if (to->settings->weights)
+    if (to->settings->values)
         tensor_json_values(to->json, &tensor);
     if (to->settings->statistics)
         write_statistics(to, &tensor);
@@ -257,7 +258,7 @@ static int write_graph(struct description *to, const struct graph_view *view, st
     write_values(to, view, "inputs", &model->inputs);
     write_values(to, view, "outputs", &model->outputs);
     rc = write_initializers(to, view, err);
-    if (to->settings->statistics)
+    if (to->settings->types)
         write_inner_types(to, view);
     json_writer_begin_array_member(to->json, "nodes");
     for (size_t i = 0; i < model->nodes.count && rc == 0; i++)
@@ -291,59 +292,36 @@ static int write_functions_among(struct description *to, const struct graph_view
     return rc;
 }
 
-/* `path` and `unbounded` may be NULL: not written. */
-static int write_onnx_model(struct description *to, struct model *model, const char *path,
-                            const struct value_list *unbounded, struct error *err)
+int report_model_write(struct model *model, const struct report_model_settings *settings, struct json_writer *json,
+                       struct error *err)
 {
+    struct description to = {.json = json, .settings = settings};
     struct graph_view view = graph_view_of(model);
     int rc;
 
-    json_writer_begin_object(to->json);
-    if (path != NULL)
-        json_writer_add_string(to->json, "path", path);
-    json_writer_add_integer(to->json, "ir_version", model->ir_version);
-    json_writer_begin_object_member(to->json, "opsets");
+    json_writer_begin_object(json);
+    if (settings->path != NULL)
+        json_writer_add_string(json, "path", settings->path);
+    json_writer_add_integer(json, "ir_version", model->ir_version);
+    json_writer_begin_object_member(json, "opsets");
     for (size_t i = 0; i < model->opsets.count; i++) {
-        json_writer_key_text(to->json, model->opsets.items[i].domain);
-        json_writer_integer(to->json, model->opsets.items[i].version);
+        json_writer_key_text(json, model->opsets.items[i].domain);
+        json_writer_integer(json, model->opsets.items[i].version);
     }
-    json_writer_end_object(to->json);
-    rc = write_graph(to, &view, err);
-    json_writer_begin_array_member(to->json, "functions");
+    json_writer_end_object(json);
+    rc = write_graph(&to, &view, err);
+    json_writer_begin_array_member(json, "functions");
     if (rc == 0)
-        rc = write_functions_among(to, &view, &model->fields_before_graph, err);
+        rc = write_functions_among(&to, &view, &model->fields_before_graph, err);
     if (rc == 0)
-        rc = write_functions_among(to, &view, &model->fields_after_graph, err);
-    json_writer_end_array(to->json);
-    if (unbounded != NULL) {
-        json_writer_begin_array_member(to->json, "unbounded_dds");
-        for (size_t i = 0; i < unbounded->count; i++)
-            json_writer_text(to->json, model->values.items[unbounded->items[i]].name);
-        json_writer_end_array(to->json);
+        rc = write_functions_among(&to, &view, &model->fields_after_graph, err);
+    json_writer_end_array(json);
+    if (settings->unbounded != NULL) {
+        json_writer_begin_array_member(json, "unbounded_dds");
+        for (size_t i = 0; i < settings->unbounded->count; i++)
+            json_writer_text(json, model->values.items[settings->unbounded->items[i]].name);
+        json_writer_end_array(json);
     }
-    json_writer_end_object(to->json);
-    return rc;
-}
-
-int inspect_model_write(struct model *model, const struct graph_text_settings *settings, const char *path,
-                        struct json_writer *json, struct error *err)
-{
-    struct description to = {.json = json, .settings = settings};
-
-    return write_onnx_model(&to, model, path, NULL, err);
-}
-
-int inspect_model_save(struct model *model, const struct graph_text_settings *settings,
-                       const struct value_list *unbounded, const char *path, struct error *err)
-{
-    struct json_writer json;
-    struct description to = {.json = &json, .settings = settings};
-    int rc = json_writer_open(&json, path, err);
-
-    if (rc == 0)
-        rc = write_onnx_model(&to, model, NULL, unbounded, err);
-    if (rc == 0)
-        rc = json_writer_commit(&json, FILE_DURABLE, err);
-    json_writer_release(&json);
+    json_writer_end_object(json);
     return rc;
 }

@@ -1,5 +1,5 @@
-/* cli/tensor_json.c: see tensor_json.h. */
-#include "cli/tensor_json.h"
+/* format/json/tensor.c: see tensor.h. */
+#include "format/json/tensor.h"
 
 #include "tensor/values/element_text.h"
 #include "tensor/values/elements.h"
