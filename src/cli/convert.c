@@ -300,6 +300,15 @@ static void add_float16(struct result_file *result, const struct settling *settl
 
 /* ---- The work ---- */
 
+/* Whether options change the model, apart from where its weights are. */
+static bool is_changed(const struct convert_settings *settings)
+{
+    const struct onnx_load_values *load = &settings->file.load;
+
+    return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
+           load->output_operators.count > 0 || load->external_data_dir != NULL || load->fp_to_fp16;
+}
+
 static int convert_to_onnx(const struct command_context *context, const struct convert_settings *settings,
                            struct result_file *result, struct error *err)
 {
@@ -319,7 +328,7 @@ static int convert_to_onnx(const struct command_context *context, const struct c
         json_writer_null(&result->json);
     }
     subgraph_init_whole(&whole, model);
-    if (rc == 0)
+    if (rc == 0 && is_changed(settings))
         rc = model_trial_run(context, &settings->file, &whole, output, err);
     if (rc < 0)
         goto done;
@@ -369,14 +378,6 @@ static int save_engine_result(const struct convert_settings *settings, struct re
     json_writer_add_string(&result->json, "timing_cache", files->save_timing_cache);
     json_writer_end_object(json);
     return result_file_save(result, NULL, err);
-}
-
-static bool is_changed(const struct convert_settings *settings)
-{
-    const struct onnx_load_values *load = &settings->file.load;
-
-    return load->outputs.mark_all || load->outputs.names.count > 0 || load->exclude_outputs.count > 0 ||
-           load->output_operators.count > 0 || load->external_data_dir != NULL || load->fp_to_fp16;
 }
 
 /* Without a GPU, the layers are not known. */
