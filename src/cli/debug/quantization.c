@@ -127,12 +127,14 @@ static int measure_and_search(struct quantization_command *command, struct error
         command->search.context = context;
         command->search.settings = settings;
         command->search.subject = &command->subject;
+        command->search.study = &command->study;
         command->search.model_path = model;
         command->search.float_path = command->study.float_path;
         rc = quantization_session_run(&command->search, &command->table, err);
         if (rc == 0)
             quantization_session_fill(&command->search, result);
-        found = quantization_session_has_found(&command->search);
+        found = quantization_session_has_found(&command->search) && !quantization_session_is_in_doubt(&command->search);
+        own_check_add_not_tested(&command->search.check, &settings->comparison, result);
     }
     debug_outputs_add_model(&command->outputs, command->subject.model);
     return debug_outputs_finish(&command->outputs, command->search.session, rc, found, err);

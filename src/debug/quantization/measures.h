@@ -11,6 +11,7 @@
 #define DEBUG_QUANTIZATION_MEASURES_H
 
 #include "base/error.h"
+#include "debug/quantization/scales.h"
 #include "onnx/quantizer/quantizers.h"
 #include "tensor/quantization/noise.h"
 
@@ -31,8 +32,6 @@ struct tensor_measures {
     double worst_signal_to_noise; /* lowest SNR of the values of one scale; NAN with one scale */
     size_t worst_scale;           /* which */
 };
-
-#define OUTLYING_SCALE 8
 
 struct tensor_measuring;
 

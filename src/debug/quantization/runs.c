@@ -18,7 +18,7 @@ static int stop_if_asked(struct error *err)
 /* ---- How the runtime is set ---- */
 
 /* Disables integer kernels: next to a constant that stays quantized, they would round float tensors to 8 bits, too. */
-static const struct onnxrt_entry in_float = {.key = "session.disable_quant_qdq", .value = "1"};
+static const struct onnxrt_entry without_integer_kernels = {.key = "session.disable_quant_qdq", .value = "1"};
 
 /* In hundreds of short runs, threads that spin while waiting slow down the one that computes, unless there are spare
  * cores. */
@@ -80,11 +80,11 @@ static int record_sample(struct study_runs *runs, struct backend_session *sessio
     return rc;
 }
 
-static void lists_free(struct tensor_list *lists, size_t count)
+void study_outputs_free(struct tensor_list *outputs, size_t samples)
 {
-    for (size_t i = 0; lists != NULL && i < count; i++)
-        tensor_list_release(&lists[i]);
-    free(lists);
+    for (size_t i = 0; outputs != NULL && i < samples; i++)
+        tensor_list_release(&outputs[i]);
+    free(outputs);
 }
 
 static int record_values(struct study_runs *runs, const struct backend_request *request, struct tensor_list **ret,
@@ -100,7 +100,7 @@ static int record_values(struct study_runs *runs, const struct backend_request *
     if (session != NULL)
         runs->study->backend->close(session);
     if (rc < 0)
-        lists_free(recorded, runs->samples);
+        study_outputs_free(recorded, runs->samples);
     else
         *ret = recorded;
     return rc;
@@ -133,22 +133,32 @@ int study_runs_refuse_crash(struct error *err, const char *what)
     return ERR_BACKEND;
 }
 
+int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
+                      struct tensor_list **ret, struct error *err)
+{
+    struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
+    struct backend_request request = runs->study->request;
+    struct onnxrt_entry *entries = in_float ? add_setting(&settings, without_integer_kernels) : NULL;
+    int rc;
+
+    request.model = *model;
+    request.settings = &settings;
+    rc = record_values(runs, &request, ret, err);
+    free(entries);
+    return rc;
+}
+
 static int record_float(struct study_runs *runs, struct error *err)
 {
     const char *path = runs->study->float_path;
-    struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
-    struct backend_request request = runs->study->request;
-    struct onnxrt_entry *entries;
+    struct backend_model model = runs->study->request.model;
     struct string_builder what;
     int rc;
 
     if (path == NULL)
         return 0;
-    request.model.path = path;
-    request.settings = &settings;
-    entries = add_setting(&settings, in_float);
-    rc = record_values(runs, &request, &runs->of_float, err);
-    free(entries);
+    model.path = path;
+    rc = study_runs_record(runs, &model, true, &runs->of_float, err);
     if (rc == 0 || !bounded_process_is_end(err))
         return rc;
     string_init(&what);
@@ -164,7 +174,7 @@ static int load_switched(struct study_runs *runs, struct error *err)
 {
     struct onnxrt_settings settings = *onnxrt_settings_of(&runs->study->request);
     struct backend_request request = runs->study->request;
-    struct onnxrt_entry *float_entries = add_setting(&settings, in_float);
+    struct onnxrt_entry *float_entries = add_setting(&settings, without_integer_kernels);
     struct onnxrt_entry *entries = add_setting(&settings, resting);
     int rc;
 
@@ -244,13 +254,13 @@ int study_runs_begin(struct study_runs *ret, const struct quantization_study *st
 
 void study_runs_end(struct study_runs *runs)
 {
-    lists_free(runs->as_run, runs->samples);
-    lists_free(runs->of_float, runs->samples);
+    study_outputs_free(runs->as_run, runs->samples);
+    study_outputs_free(runs->of_float, runs->samples);
     value_store_release(&runs->store);
     switched_model_free(runs->switched);
     if (runs->study->backend->share != NULL)
         runs->study->backend->share(NULL, 0);
-    lists_free(runs->feeds, runs->samples);
+    study_outputs_free(runs->feeds, runs->samples);
 }
 
 static void count_run(struct study_runs *runs)

@@ -47,6 +47,12 @@ struct study_runs {
 int study_runs_begin(struct study_runs *ret, const struct quantization_study *study, size_t samples, struct error *err);
 void study_runs_end(struct study_runs *runs);
 
+/* Runs a model once for each sample, in a separate session. `in_float`: without integer kernels. `*ret`: the outputs of
+ * each sample, on disk until study_runs_end(); free them with study_outputs_free(). */
+int study_runs_record(struct study_runs *runs, const struct backend_model *model, bool in_float,
+                      struct tensor_list **ret, struct error *err);
+void study_outputs_free(struct tensor_list *outputs, size_t samples); /* NULL is fine */
+
 /* Turns a crash in `err` into an error that says that `what` is required, with advice. Returns ERR_BACKEND. */
 int study_runs_refuse_crash(struct error *err, const char *what);
 

@@ -40,95 +40,6 @@ struct quantization_lab {
     struct candidate_files files;
 };
 
-/* ---- Changes ---- */
-
-static void changes_init(struct quantizer_changes *changes, size_t count)
-{
-    bitset_init(&changes->off, count);
-    changes->how = memory_alloc_zero(count, sizeof(*changes->how));
-}
-
-static void changes_init_copy(struct quantizer_changes *changes, const struct quantizer_changes *from)
-{
-    changes_init(changes, from->off.size);
-    bitset_assign(&changes->off, &from->off);
-    memcpy(changes->how, from->how, from->off.size * sizeof(*changes->how));
-}
-
-static void changes_release(struct quantizer_changes *changes)
-{
-    bitset_release(&changes->off);
-    free(changes->how);
-    changes->how = NULL;
-}
-
-static struct hash changes_hash(const struct quantizer_changes *changes)
-{
-    return hash_combine(hash_bytes(changes->off.words, bitset_words(&changes->off) * sizeof(*changes->off.words)),
-                        hash_bytes(changes->how, changes->off.size * sizeof(*changes->how)));
-}
-
-static struct quantizer_knowledge knowledge_of(const struct quantization_subject *subject,
-                                               const struct quantizer_range *ranges)
-{
-    return (struct quantizer_knowledge){.model = subject->model,
-                                        .quantizers = &subject->quantizers,
-                                        .twins = subject->twins.count > 0 ? &subject->twins : NULL,
-                                        .ranges = ranges};
-}
-
-/* Refining keeps the numbers of nodes and values; removing quantizers does not, so it is done last. */
-static int make_model(const struct quantization_subject *subject, const struct quantizer_range *ranges,
-                      const struct quantizer_changes *changes, struct model **ret, bool *ret_microsoft,
-                      struct error *err)
-{
-    struct quantizer_knowledge knowledge = knowledge_of(subject, ranges);
-    struct model *model = model_copy(subject->model);
-    int rc = quantizers_refine(model, &knowledge, changes->how, ret_microsoft, err);
-
-    if (rc == 0 && bitset_count(&changes->off) > 0)
-        rc = quantizers_bypass(model, &subject->quantizers, &changes->off, knowledge.twins, err);
-    if (rc < 0)
-        model_free(model);
-    else
-        *ret = model;
-    return rc;
-}
-
-int quantization_save(const struct quantization_subject *subject, const struct quantizer_range *ranges,
-                      const struct quantizer_changes *changes, const char *path, struct error *err)
-{
-    struct external_settings external = {.file_name = NULL};
-    struct subgraph whole;
-    struct model *model;
-    int rc = make_model(subject, ranges, changes, &model, NULL, err);
-
-    if (rc < 0)
-        return rc;
-    subgraph_init_whole(&whole, model);
-    rc = model_save(&whole, path, &external, false, err);
-    subgraph_release(&whole);
-    model_free(model);
-    return rc;
-}
-
-int quantization_save_without_any(const struct quantization_subject *subject, const char *path, size_t *ret_count,
-                                  struct error *err)
-{
-    size_t count = subject->quantizers.count;
-    struct quantizer_changes changes;
-    int rc;
-
-    changes_init(&changes, count);
-    for (size_t i = 0; i < count; i++)
-        if (quantizer_why_it_stays(&subject->quantizers.items[i], quantization_twin(subject, i)) == NULL)
-            bitset_add(&changes.off, i);
-    *ret_count = bitset_count(&changes.off);
-    rc = quantization_save(subject, NULL, &changes, path, err);
-    changes_release(&changes);
-    return rc;
-}
-
 /* ---- Candidates of the search ---- */
 
 static const char *quantizer_name(void *data, size_t quantizer)
@@ -157,7 +68,7 @@ static int prepare_changes(struct quantization_lab *lab, const struct quantizer_
 {
     model_free(lab->model);
     lab->model = NULL;
-    return make_model(lab->subject, lab->settings->ranges, changes, &lab->model, NULL, err);
+    return quantizer_changes_apply(lab->subject, lab->settings->ranges, changes, &lab->model, NULL, err);
 }
 
 static int leave_quantizers_out(void *data, const struct bitset *chosen, struct error *err)
@@ -166,10 +77,10 @@ static int leave_quantizers_out(void *data, const struct bitset *chosen, struct 
     struct quantizer_changes changes;
     int rc;
 
-    changes_init(&changes, chosen->size);
+    quantizer_changes_init(&changes, chosen->size);
     bitset_assign(&changes.off, chosen);
     rc = prepare_changes(lab, &changes, err);
-    changes_release(&changes);
+    quantizer_changes_release(&changes);
     return rc;
 }
 
@@ -197,7 +108,7 @@ static int identify_changes(void *data, const void *search, struct candidate_des
 {
     (void)search, (void)err;
     ret->has_identity = true;
-    ret->identity = changes_hash(((const struct given_changes *)data)->changes);
+    ret->identity = quantizer_changes_hash(((const struct given_changes *)data)->changes);
     return 0;
 }
 
@@ -221,7 +132,7 @@ static int check_changes(struct quantization_lab *lab, struct quantizer_changes 
         .data = &given, .kind = "model", .identify = identify_changes, .write = write_changes};
     int rc = session_check(lab->session, &subject, (struct check_request){ROLE_REPETITION, key, what}, ret, err);
 
-    if (rc == 0 && *ret == VERDICT_PASS && !session_has_run(lab->session, changes_hash(changes)))
+    if (rc == 0 && *ret == VERDICT_PASS && !session_has_run(lab->session, quantizer_changes_hash(changes)))
         rc = belief_confirm(lab->session, &subject, what, VERDICT_PASS, err);
     return rc;
 }
@@ -232,7 +143,7 @@ static int check_changes(struct quantization_lab *lab, struct quantizer_changes 
 static enum quantizer_refinement next_refinement(const struct quantization_lab *lab, size_t quantizer,
                                                  enum quantizer_refinement from)
 {
-    struct quantizer_knowledge knowledge = knowledge_of(lab->subject, lab->settings->ranges);
+    struct quantizer_knowledge knowledge = quantization_knowledge(lab->subject, lab->settings->ranges);
 
     while (from < REFINEMENTS && quantizer_why_not_refined(&knowledge, quantizer, from) != NULL)
         from++;
@@ -253,10 +164,10 @@ static int try_changes(struct quantization_lab *lab, struct quantization_answer 
     int rc = check_changes(lab, changes, key, what, &verdict, err);
 
     if (rc == 0 && verdict == VERDICT_PASS) {
-        changes_release(&answer->repair);
+        quantizer_changes_release(&answer->repair);
         answer->repair = *changes;
     } else {
-        changes_release(changes);
+        quantizer_changes_release(changes);
     }
     return rc;
 }
@@ -267,7 +178,7 @@ static int refine_all(struct quantization_lab *lab, struct quantization_answer *
     const struct bitset *found = &answer->search.chosen;
     struct quantizer_changes changes;
 
-    changes_init_copy(&changes, &answer->repair);
+    quantizer_changes_init_copy(&changes, &answer->repair);
     for (size_t i = bitset_next(found, 0); i < found->size; i = bitset_next(found, i + 1)) {
         enum quantizer_refinement how = next_refinement(lab, i, REFINE_FIT);
 
@@ -275,10 +186,10 @@ static int refine_all(struct quantization_lab *lab, struct quantization_answer *
             keep_with(&changes, i, how);
     }
     if (bitset_equal(&changes.off, found)) {
-        struct quantizer_knowledge knowledge = knowledge_of(lab->subject, lab->settings->ranges);
+        struct quantizer_knowledge knowledge = quantization_knowledge(lab->subject, lab->settings->ranges);
 
         answer->why_not_refined = quantizer_why_not_refined(&knowledge, bitset_next(found, 0), REFINE_FIT);
-        changes_release(&changes);
+        quantizer_changes_release(&changes);
         return 0;
     }
     return try_changes(lab, answer, &changes, "_refined", "other scales instead of disabling", err);
@@ -300,7 +211,7 @@ static int refine_one(struct quantization_lab *lab, struct quantization_answer *
     string_init(&what);
     string_add_quoted(&what, quantizer_name(lab, quantizer));
     string_add_format(&what, " %s instead of being disabled", ways[how]);
-    changes_init_copy(&changes, &answer->repair);
+    quantizer_changes_init_copy(&changes, &answer->repair);
     keep_with(&changes, quantizer, how);
     rc = try_changes(lab, answer, &changes, key, what.data, err);
     string_release(&what);
@@ -341,10 +252,10 @@ static int look_at_refined(struct quantization_lab *lab, struct quantization_ans
     struct model *model;
     int rc;
 
-    changes_init_copy(&changes, &answer->repair);
+    quantizer_changes_init_copy(&changes, &answer->repair);
     bitset_clear(&changes.off);
-    rc = make_model(lab->subject, lab->settings->ranges, &changes, &model, &answer->has_microsoft, err);
-    changes_release(&changes);
+    rc = quantizer_changes_apply(lab->subject, lab->settings->ranges, &changes, &model, &answer->has_microsoft, err);
+    quantizer_changes_release(&changes);
     if (rc < 0)
         return rc;
     answer->axes = memory_alloc_zero(count, sizeof(*answer->axes));
@@ -398,12 +309,12 @@ static int prove_exclusion(struct quantization_lab *lab, struct quantization_ans
     string_init(&what);
     string_add_format(&what, "all %zu quantizers of %zu nodes disabled", bitset_count(&exclusion->left_out),
                       exclusion->names.count + exclusion->unnamed);
-    changes_init(&changes, exclusion->left_out.size);
+    quantizer_changes_init(&changes, exclusion->left_out.size);
     bitset_assign(&changes.off, &exclusion->left_out);
     rc = check_changes(lab, &changes, keys[style], what.data, &verdict, err);
     if (rc == 0 && verdict != VERDICT_SKIP)
         exclusion->proof = verdict == VERDICT_PASS ? EXCLUSION_PASSES : EXCLUSION_FAILS;
-    changes_release(&changes);
+    quantizer_changes_release(&changes);
     string_release(&what);
     return rc;
 }
@@ -480,7 +391,7 @@ int quantization_search(const struct quantization_search_settings *settings, str
     int rc;
 
     *ret = (struct quantization_answer){.has_microsoft = false};
-    changes_init(&ret->repair, settings->subject->quantizers.count);
+    quantizer_changes_init(&ret->repair, settings->subject->quantizers.count);
     rc = open_lab(&lab, err);
     if (rc == 0)
         rc = search_quantizers(&lab, ret, err);
@@ -492,7 +403,7 @@ int quantization_search(const struct quantization_search_settings *settings, str
 void quantization_answer_release(struct quantization_answer *answer)
 {
     precision_result_release(&answer->search);
-    changes_release(&answer->repair);
+    quantizer_changes_release(&answer->repair);
     free(answer->axes);
     for (size_t i = 0; i < EXCLUSION_STYLES; i++)
         quantizer_exclusion_release(&answer->exclusions[i]);

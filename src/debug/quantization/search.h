@@ -11,9 +11,9 @@
 #define DEBUG_QUANTIZATION_SEARCH_H
 
 #include "debug/precision/precision.h"
+#include "debug/quantization/changes.h"
 #include "debug/quantization/exclusion.h"
 #include "debug/quantization/subject.h"
-#include "onnx/quantizer/refine.h"
 
 struct quantization_search_settings {
     const struct quantization_subject *subject;
@@ -25,12 +25,6 @@ struct quantization_search_settings {
     bool copy_weights;                    /* candidates share no external data with the original */
     bool take_over;                       /* existing files are of the resumed session */
     struct log *log;
-};
-
-/* Changes of quantizers. */
-struct quantizer_changes {
-    struct bitset off;              /* disabled */
-    enum quantizer_refinement *how; /* refinement of each of the others */
 };
 
 struct quantization_answer {
@@ -49,14 +43,5 @@ struct quantization_answer {
 int quantization_search(const struct quantization_search_settings *settings, struct debug_session *session,
                         struct quantization_answer *ret, struct error *err);
 void quantization_answer_release(struct quantization_answer *answer);
-
-/* Saves the model with these changes and syncs the file. External data that it refers to become accessible next to it.
- * `ranges` are those of the search. */
-int quantization_save(const struct quantization_subject *subject, const struct quantizer_range *ranges,
-                      const struct quantizer_changes *changes, const char *path, struct error *err);
-
-/* The same with all possible quantizers disabled; `ret_count`: their number. */
-int quantization_save_without_any(const struct quantization_subject *subject, const char *path, size_t *ret_count,
-                                  struct error *err);
 
 #endif

@@ -16,11 +16,10 @@ struct table_measuring {
     struct noise *all_on, *runtime, *simulation, *all_off, *again, *alone, *left_out;
 };
 
-/* The output with the same name, else the one at the same place. */
-static const struct tensor *find_output(const struct table_measuring *measuring, const struct tensor_list *outputs,
-                                        size_t i)
+const struct tensor *quantization_find_output(const struct quantization_table *table, const struct tensor_list *outputs,
+                                              size_t i)
 {
-    const struct named_tensor *found = tensor_list_find(outputs, text_of(measuring->table->outputs[i].name));
+    const struct named_tensor *found = tensor_list_find(outputs, text_of(table->outputs[i].name));
 
     return found != NULL ? &found->tensor : i < outputs->count ? &outputs->items[i].tensor : NULL;
 }
@@ -31,7 +30,8 @@ static void add_noise(const struct table_measuring *measuring, struct noise *sum
                       const struct tensor_list *expected)
 {
     for (size_t i = 0; i < measuring->table->output_count; i++) {
-        const struct tensor *a = find_output(measuring, actual, i), *b = find_output(measuring, expected, i);
+        const struct tensor *a = quantization_find_output(measuring->table, actual, i);
+        const struct tensor *b = quantization_find_output(measuring->table, expected, i);
 
         if (a != NULL && b != NULL)
             noise_add(&sums[i], a, b);

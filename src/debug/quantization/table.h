@@ -49,6 +49,10 @@ struct quantization_table {
     struct arena arena;
 };
 
+/* The output of this row of `outputs`: the one with its name, else the one at its place; NULL: there is none. */
+const struct tensor *quantization_find_output(const struct quantization_table *table, const struct tensor_list *outputs,
+                                              size_t i);
+
 /* Measures the table. With a backend in a separate process (backend/onnxrt/apart/backend.h), a crash only costs the
  * measurement of that run; a crash of a reference run is an error. ERR_INTERRUPTED after a signal; errors of the data
  * loader and of the backend; ERR_INVALID if the outputs of the two models do not match. Release `ret` after success. */

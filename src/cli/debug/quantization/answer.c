@@ -1,4 +1,5 @@
 /* cli/debug/quantization/answer.c: what the search has found, see search.h. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -85,7 +86,7 @@ static void add_repair(const struct quantization_session *session, struct result
         bitset_release(&set);
     }
     result_end_record(ret);
-    result_add_line(ret, RESULT_FIX, "%s", line.data);
+    result_add_line(ret, quantization_session_is_in_doubt(session) ? RESULT_NOTE : RESULT_FIX, "%s", line.data);
     if (answer->has_microsoft)
         result_add_line(ret, RESULT_NOTE,
                         "the repaired model's 16-bit quantizers are in the domain com.microsoft, which only ONNX "
@@ -95,6 +96,53 @@ static void add_repair(const struct quantization_session *session, struct result
     if (answer->why_not_refined != NULL)
         result_add_line(ret, RESULT_NOT_TESTED, "other scales or 16 bits instead of disabling them: %s",
                         answer->why_not_refined);
+}
+
+static void add_ratio(const char *label, double ratio, struct string_builder *ret)
+{
+    string_add(ret, ret->size > 0 ? ", " : "");
+    result_add_decibels(ratio, "%.1f dB", ret);
+    string_add_format(ret, " %s", label);
+}
+
+static void add_ratio_facts(const char *key, const struct repair_ratios *ratios, struct result *ret)
+{
+    result_begin_record(ret, key);
+    result_add_number(ret, "quantized", ratios->quantized);
+    result_add_number(ret, "repaired", ratios->repaired);
+    result_add_number(ret, "other_scales", ratios->rescaled);
+    result_end_record(ret);
+}
+
+/* The repaired model against what it repairs. */
+static void add_improvement(const struct quantization_session *session, struct result *ret)
+{
+    const struct repair_measures *repair = &session->repair;
+    const char *reference =
+        session->float_path != NULL ? "the float model" : "the model with all possible quantizers disabled";
+    SCOPED_STRING(ratios);
+    SCOPED_STRING(others);
+
+    add_ratio_facts("improvement", &repair->reference, ret);
+    add_ratio_facts("improvement_with_other_scales", &repair->other, ret);
+    if (!repair->is_known) {
+        result_add_line(ret, RESULT_NOT_TESTED, "whether the repaired model is nearer to %s than the quantized one: %s",
+                        reference, repair->why_not);
+        return;
+    }
+    add_ratio("quantized", repair->reference.quantized, &ratios);
+    add_ratio("repaired", repair->reference.repaired, &ratios);
+    result_add_line(ret, repair_is_worse(&repair->reference) ? RESULT_CAUTION : RESULT_EVIDENCE,
+                    "signal to noise of the worst output against %s: %s%s", reference, ratios.data,
+                    repair_is_worse(&repair->reference) ? ": not an improvement" : "");
+    if (isnan(repair->other.repaired))
+        return;
+    add_ratio("quantized", repair->other.quantized, &others);
+    add_ratio("repaired", repair->other.repaired, &others);
+    add_ratio("quantized, with only these scales changed", repair->other.rescaled, &others);
+    result_add_line(ret, RESULT_EVIDENCE,
+                    "the same, if outlying scales are wrong and the median of their constant is right: %s",
+                    others.data);
 }
 
 /* ---- What to exclude ---- */
@@ -138,6 +186,15 @@ static void add_proof(const struct quantization_session *session, const struct q
         string_add_format(ret, "; %zu of the names are not in the float model", exclusion->unknown);
 }
 
+/* Only a list with which the check passes is a fix. */
+static enum result_line_kind kind_of_exclusion(const struct quantization_session *session,
+                                               const struct quantizer_exclusion *exclusion)
+{
+    if (quantization_session_is_in_doubt(session) || exclusion->proof == EXCLUSION_FAILS)
+        return RESULT_NOTE;
+    return exclusion->proof == EXCLUSION_UNSEEN ? RESULT_NOT_TESTED : RESULT_FIX;
+}
+
 static void add_exclusion(const struct quantization_session *session, size_t program, struct result *ret)
 {
     static const char *const keys[] = {[EXCLUSION_EXACT] = "exact",
@@ -145,6 +202,7 @@ static void add_exclusion(const struct quantization_session *session, size_t pro
                                        [EXCLUSION_FAILS] = "fails",
                                        [EXCLUSION_UNSEEN] = "not-seen"};
     const struct quantizer_exclusion *exclusion = &session->answer.exclusions[session->lists.programs[program].style];
+    enum result_line_kind kind = kind_of_exclusion(session, exclusion);
     bool is_complete = exclusion->leaves_out_enough && exclusion->unnamed == 0 && exclusion->unknown == 0;
     struct word_list nodes = {0}, quantizers = {0};
     SCOPED_STRING(proof);
@@ -154,10 +212,10 @@ static void add_exclusion(const struct quantization_session *session, size_t pro
         *VECTOR_APPEND(&nodes) = arena_text(&arena, exclusion->names.items[i]);
     list_quantizers(session, &exclusion->left_out, &quantizers);
     add_proof(session, exclusion, &proof);
-    result_add_line(ret, RESULT_FIX, "%s: %s: %s", session->lists.programs[program].name,
+    result_add_line(ret, kind, "%s: %s: %s", session->lists.programs[program].name,
                     session->lists.programs[program].call, proof.data);
     if (session->lists.programs[program].words != NULL)
-        result_add_line(ret, RESULT_FIX, "the same: %s", session->lists.programs[program].words);
+        result_add_line(ret, kind, "the same: %s", session->lists.programs[program].words);
     result_add_row(ret, (const struct result_cell[]){{.text = session->lists.programs[program].key},
                                                      {.text = session->lists.programs[program].call},
                                                      {.text = session->lists.programs[program].words},
@@ -175,8 +233,8 @@ static void add_exclusions(const struct quantization_session *session, struct re
     for (size_t i = 0; i < QUANTIZER_PROGRAMS; i++)
         add_exclusion(session, i, ret);
     if (session->lists.overrides != NULL)
-        result_add_line(ret, RESULT_FIX, "ONNX Runtime, as in the repaired model: extra_options=%s",
-                        session->lists.overrides);
+        result_add_line(ret, quantization_session_is_in_doubt(session) ? RESULT_NOTE : RESULT_FIX,
+                        "ONNX Runtime, as in the repaired model: extra_options=%s", session->lists.overrides);
     result_add_text(ret, "extra_options", session->lists.overrides);
     result_add_line(ret, RESULT_NOT_TESTED, "the models that these programs write with these lists (also in '%s')",
                     session->lists_path);
@@ -191,8 +249,15 @@ static void add_cause(const struct quantization_session *session, struct result 
     SCOPED_STRING(names);
 
     add_quantizer_names(session, &result->chosen, &names);
-    result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
-                       session->subject->quantizers.count);
+    if (!quantization_session_is_in_doubt(session))
+        result_set_verdict(ret, REPORT_CAUSE, "Cause: %s: %zu of %zu quantizers", names.data, count,
+                           session->subject->quantizers.count);
+    else
+        result_set_verdict(ret, REPORT_UNKNOWN, "Not decided: %s: %zu of %zu quantizers, or %s", names.data, count,
+                           session->subject->quantizers.count,
+                           isnan(session->repair.other.repaired)
+                               ? "another cause: without them the model is not nearer to the reference"
+                               : "an outlying scale of a constant, which the reference shares; pass --float MODEL");
     result_add_line(ret, RESULT_EVIDENCE, "passes with %s disabled; fails with all quantizers enabled",
                     count == 1 ? "it" : "these");
     if (result->is_minimal && count > 1)
@@ -203,12 +268,18 @@ void quantization_session_fill(const struct quantization_session *session, struc
 {
     const struct precision_result *result = &session->answer.search;
     bool found = quantization_session_has_found(session);
+    bool in_doubt = found && quantization_session_is_in_doubt(session);
 
-    result_add_text(ret, "outcome", found ? "found" : result->none_needed ? "none-needed" : "not-found");
+    result_add_text(ret, "outcome",
+                    in_doubt              ? "not-decided"
+                    : found               ? "found"
+                    : result->none_needed ? "none-needed"
+                                          : "not-found");
     add_set_fact(session, "left_out", &result->chosen, ret);
     result_add_flag(ret, "minimal", found && result->is_minimal);
     if (found) {
         add_cause(session, ret);
+        add_improvement(session, ret);
         add_repair(session, ret);
         add_exclusions(session, ret);
     } else if (result->none_needed) {

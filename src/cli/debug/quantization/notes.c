@@ -8,6 +8,7 @@
 #include "base/memory.h"
 #include "base/text/names.h"
 #include "base/text/string_builder.h"
+#include "debug/quantization/scales.h"
 
 /* Threshold for kernels that differ from simulated quantization: their noise exceeds a tenth of the quantization noise.
  * */
@@ -313,37 +314,6 @@ static void note_problems(const struct quantization_report *result, struct resul
 
 /* ---- Scales of a channel ---- */
 
-/* The scale that is farthest from the median of a constant's scales, in either direction. */
-struct outlying_scale {
-    size_t channel, count;
-    double factor; /* of the median; 1: there are too few scales */
-};
-
-static struct outlying_scale find_outlying_scale(const struct quantizer *quantizer)
-{
-    const float *scales = quantizer->scale.data;
-    size_t count = scales != NULL ? tensor_elements(&quantizer->scale) : 0, usable = 0;
-    double *sorted SCOPED_FREE = memory_alloc_zero(count + 1, sizeof(*sorted)), median;
-    struct outlying_scale ret = {.count = count, .factor = 1};
-
-    for (size_t i = 0; i < count; i++)
-        if (isfinite(scales[i]) && scales[i] > 0)
-            sorted[usable++] = (double)scales[i];
-    if (usable < FEW)
-        return ret;
-    qsort(sorted, usable, sizeof(*sorted), compare_numbers);
-    median = sorted[usable / 2];
-    for (size_t i = 0; i < count; i++) {
-        double factor = (double)scales[i] / median;
-
-        if (!isfinite(factor) || !(factor > 0) || fabs(log(factor)) <= fabs(log(ret.factor)))
-            continue;
-        ret.channel = i;
-        ret.factor = factor;
-    }
-    return ret;
-}
-
 /* A wrong scale of a constant is not seen without the float model: the reference has it, too, and what follows it is
  * blamed for the values that it makes. */
 static void note_outlying_scales(const struct quantization_report *result, struct result *ret)
@@ -354,8 +324,8 @@ static void note_outlying_scales(const struct quantization_report *result, struc
 
         if (quantizer->role != QUANTIZER_WEIGHT)
             continue;
-        scale = find_outlying_scale(quantizer);
-        if (scale.factor <= OUTLYING_SCALE && scale.factor * OUTLYING_SCALE >= 1)
+        scale = quantizer_find_outlying_scale(quantizer);
+        if (!scale_is_outlying(scale.factor))
             continue;
         result_add_line(ret, RESULT_CAUTION,
                         "Suspect: scale %zu of '%s' is %.3g times the median of its %zu scales: a wrong scale, or an "

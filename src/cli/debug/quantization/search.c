@@ -192,6 +192,17 @@ bool quantization_session_has_found(const struct quantization_session *command)
     return command->session != NULL && result->outcome == PRECISION_FOUND && !result->none_needed;
 }
 
+bool quantization_session_is_in_doubt(const struct quantization_session *command)
+{
+    const struct repair_measures *repair = &command->repair;
+
+    if (!repair->is_known || !command->check.has_begun || !own_check_needs_reference(&command->check))
+        return false;
+    return repair_is_worse(&repair->reference) ||
+           (!isnan(repair->other.repaired) &&
+            (repair_is_worse(&repair->other) || repair->other.rescaled > repair->other.repaired));
+}
+
 /* Reads the cost and the range of each quantizer from the table. */
 static void read_table(struct quantization_session *command, const struct quantization_table *table, double *scores)
 {
@@ -245,14 +256,16 @@ static int run_quantization_search(struct quantization_session *command, const d
     return quantization_session_has_found(command) ? save_results(command, err) : 0;
 }
 
-int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
-                             struct error *err)
+int quantization_session_run(struct quantization_session *command, struct quantization_table *table, struct error *err)
 {
     double *scores = memory_alloc_zero(command->subject->quantizers.count, sizeof(*scores));
     int rc;
 
     read_table(command, table, scores);
     rc = run_quantization_search(command, scores, err);
+    if (rc == 0 && quantization_session_has_found(command))
+        rc = quantization_measure_repair(command->study, command->ranges, &command->answer.repair, table,
+                                         &command->repair, err);
     free(scores);
     return rc;
 }

@@ -7,6 +7,7 @@
 #include "cli/debug/quantization/lists.h"
 #include "cli/options/groups.h"
 #include "cli/parse/command.h"
+#include "debug/quantization/repair.h"
 #include "debug/quantization/search.h"
 #include "debug/quantization/table.h"
 #include "report/result.h"
@@ -35,6 +36,7 @@ struct quantization_session {
     const struct command_context *context;
     const struct debug_quantization_settings *settings;
     const struct quantization_subject *subject;
+    const struct quantization_study *study;   /* its loader has data */
     const char *model_path, *float_path;      /* the latter may be NULL */
     struct session_settings session_settings; /* from debug_session_settings() */
 
@@ -43,17 +45,21 @@ struct quantization_session {
     struct quantizer_range *ranges; /* of each quantizer, from the table */
     struct quantization_answer answer;
     struct quantizer_lists lists;
+    struct repair_measures repair;
     const char *repaired, *lists_path; /* files; NULL: none */
 };
 
 /* Runs the search in the order of the table, and writes the repaired model and the lists to the folder. Release also
  * after an error. */
-int quantization_session_run(struct quantization_session *command, const struct quantization_table *table,
-                             struct error *err);
+int quantization_session_run(struct quantization_session *command, struct quantization_table *table, struct error *err);
 void quantization_session_release(struct quantization_session *command);
 
 /* Whether the check fails with all quantizers enabled, and passes with some disabled. */
 bool quantization_session_has_found(const struct quantization_session *command);
+
+/* Whether the repaired model may be no improvement: it is not nearer to the reference that the check compares with, or
+ * that reference may have a wrong scale. */
+bool quantization_session_is_in_doubt(const struct quantization_session *command);
 
 /* The answer. */
 void quantization_session_fill(const struct quantization_session *command, struct result *ret);
