@@ -114,6 +114,16 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 END
 }
 
+@test "a folder may have more files than can be open at once" {
+    polygraphy run "$model" --onnxrt --iterations 300 --save-inputs in/ --save-outputs out.safetensors
+    (
+        ulimit -n 128
+        polygraphy run "$model" --onnxrt --load-inputs in/ --load-outputs out.safetensors
+        polygraphy inspect data in/ >listed
+    )
+    grep -q '(300 iterations)' listed
+}
+
 @test "memory does not grow with the number of iterations" {
     for count in 10 2000; do
         peak_of "$model" --onnxrt --onnxrt --iterations "$count" --save-inputs "in$count.json" \

@@ -74,12 +74,18 @@ failed:
     return rc;
 }
 
+void file_map_close(struct file_map *map)
+{
+    close(map->fd);
+    map->fd = -1;
+}
+
 void file_map_release(struct file_map *map)
 {
     crash_forget_map(map->data);
     if (map->data)
         munmap((void *)map->data, map->size);
-    if (map->path) /* else never opened: all zero */
+    if (map->path != NULL && map->fd >= 0) /* else never opened: all zero */
         close(map->fd);
     free(map->path);
     *map = (struct file_map){.fd = -1};
@@ -99,7 +105,7 @@ bool file_map_holds(const struct file_map *map, const void *data, size_t size)
 {
     uintptr_t begin = (uintptr_t)data;
 
-    return map->fd >= 0 && begin >= (uintptr_t)map->data && size <= map->size &&
+    return map->path != NULL && begin >= (uintptr_t)map->data && size <= map->size &&
            begin - (uintptr_t)map->data <= map->size - size;
 }
 

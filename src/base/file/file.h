@@ -20,12 +20,13 @@
 struct file_map {
     const uint8_t *data; /* NULL when the file is empty */
     size_t size;         /* bytes */
-    int fd;              /* stays open for kernel copies; -1 when released */
+    int fd;              /* stays open for kernel copies; -1 when closed or released */
     char *path;          /* as given, owned */
 };
 
 /* Maps a regular file. ERR_MISSING when it does not exist, ERR_IO otherwise (a directory, no permission, ...). */
 int file_map_open(const char *path, struct file_map *ret, struct error *err);
+void file_map_close(struct file_map *map); /* closes the file; the mapping stays */
 void file_map_release(struct file_map *map);
 
 /* Lets the kernel drop the pages of [from, to) from memory, so that walking over a large file keeps the resident size
@@ -91,6 +92,10 @@ void file_writer_release(struct file_writer *writer); /* without commit: the tem
 
 /* Writes `size` bytes to `path` at once through a writer. */
 int file_write(const char *path, const void *data, size_t size, enum file_durability durability, struct error *err);
+
+/* Writes everything of the folder's file system to disk. Many files are made durable much faster together than one by
+ * one. */
+int file_sync_all(const char *folder, struct error *err);
 
 /* A probably unused name in the folder of `path`: "<folder>/.<basename>.<process>.<sixteen digits>.<six characters>".
  * The name contains the process ID and, in the digits, its scope (boot ID and PID namespace), so that

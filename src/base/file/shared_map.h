@@ -13,7 +13,8 @@
 
 struct shared_map;
 
-/* Maps a regular file; the caller owns the first reference. Errors as file_map_open(). */
+/* Maps a regular file, and closes it, so that any number of files can be mapped; the caller owns the first reference.
+ * Errors as file_map_open(). */
 int shared_map_open(const char *path, struct shared_map **ret, struct error *err);
 
 struct span shared_map_content(const struct shared_map *map);
@@ -25,7 +26,10 @@ void shared_map_forget(const struct shared_map *map, size_t from, size_t to);
 struct shared_map *shared_map_join(struct shared_map *map);
 
 /* The shared mapping that contains these bytes; NULL if there is none. Valid while a reference exists. */
-const struct file_map *shared_map_of(const void *data, size_t size);
+const struct shared_map *shared_map_of(const void *data, size_t size);
+
+/* The path of the mapped file; NULL if another file, or none, has it now. Valid while a reference exists. */
+const char *shared_map_path(const struct shared_map *map);
 
 /* Drops a reference, from any thread; dropping the last one unmaps the file. `map` is a struct shared_map *. */
 void shared_map_leave(void *map);

@@ -268,6 +268,21 @@ static int sync_folder(const char *path, struct error *err)
     return rc;
 }
 
+int file_sync_all(const char *folder, struct error *err)
+{
+    int fd = open(folder, O_RDONLY | O_CLOEXEC), rc = 0;
+
+#ifdef __linux__
+    if (fd < 0 || syncfs(fd) != 0)
+        rc = error_set_errno(err, ERR_IO, "cannot sync '%s' to disk", folder);
+#else
+    sync();
+#endif
+    if (fd >= 0)
+        close(fd);
+    return rc;
+}
+
 /* Renaming over a file makes ext4 flush the new one at once, which costs milliseconds that only durable files need.
  * Exchanging the two names avoids that; the old file is then removed under the temporary name. */
 static int put_in_place(const struct file_writer *writer, enum file_durability durability)

@@ -132,55 +132,67 @@ static int load_arrays(const char *folder, const char *protos, struct tensor_lis
     return rc < 0 ? rc : npy_folder_load(folder, ret, err);
 }
 
-static int load_iteration(const char *folder, const char *protos, struct feed_dicts *ret, struct error *err)
+int data_folder_load_iteration(const char *path, const char *protos, struct tensor_list *ret, struct error *err)
 {
-    struct tensor_list *feed = VECTOR_APPEND(ret);
-    int rc;
+    int rc = load_arrays(path, protos, ret, err);
 
-    *feed = (struct tensor_list){0};
-    rc = load_arrays(folder, protos, feed, err);
-    if (rc == 0 && feed->count == 0)
-        rc = error_set(err, ERR_INVALID, "the folder '%s' contains neither .npy files nor %s_0.pb", folder, protos);
+    if (rc == 0 && ret->count == 0)
+        rc = error_set(err, ERR_INVALID, "the folder '%s' contains neither .npy files nor %s_0.pb", path, protos);
     return rc;
 }
 
-/* Lists the subfolders with iterations. */
-static int list_iterations(const char *path, struct numbered_list *ret, struct error *err)
+/* Whether arrays are directly in the folder. */
+static int find_arrays(const char *folder, const char *protos, bool *ret, struct error *err)
+{
+    struct numbered_list found = {0};
+    char prefix[16];
+    int rc;
+
+    snprintf(prefix, sizeof(prefix), "%s_", protos);
+    rc = list_numbered(folder, prefix, ".pb", &found, err);
+    *ret = found.count > 0 || npy_folder_has_arrays(folder);
+    numbered_release(&found);
+    return rc;
+}
+
+int data_folder_list(const char *path, const char *protos, struct file_list *ret, struct error *err)
 {
     static const char *const prefixes[] = {"", "test_data_set_"};
+    struct numbered_list found = {0};
+    bool has_arrays;
+    int rc = find_arrays(path, protos, &has_arrays, err);
 
-    for (size_t i = 0; i < ARRAY_LEN(prefixes) && ret->count == 0; i++) {
-        int rc = list_numbered(path, prefixes[i], "", ret, err);
-
-        if (rc < 0)
-            return rc;
-    }
-    return 0;
+    for (size_t i = 0; i < ARRAY_LEN(prefixes) && rc == 0 && !has_arrays && found.count == 0; i++)
+        rc = list_numbered(path, prefixes[i], "", &found, err);
+    for (size_t i = 0; i < found.count && rc == 0; i++)
+        *VECTOR_APPEND(ret) = memory_strdup(found.items[i].path);
+    numbered_release(&found);
+    return rc;
 }
 
 int data_folder_load(const char *path, const char *protos, struct feed_dicts *ret, struct error *err)
 {
-    struct numbered_list iterations = {0};
-    struct tensor_list here = {0};
-    int rc = load_arrays(path, protos, &here, err);
+    struct file_list folders = {0};
+    struct tensor_list *feed;
+    int rc = data_folder_list(path, protos, &folders, err);
 
-    if (rc < 0)
-        goto done;
-    if (here.count > 0) {
-        *VECTOR_APPEND(ret) = here;
-        return 0;
+    for (size_t i = 0; i < folders.count && rc == 0; i++) {
+        feed = VECTOR_APPEND(ret);
+        *feed = (struct tensor_list){0};
+        rc = data_folder_load_iteration(folders.items[i], protos, feed, err);
     }
-    rc = list_iterations(path, &iterations, err);
-    for (size_t i = 0; i < iterations.count && rc == 0; i++)
-        rc = load_iteration(iterations.items[i].path, protos, ret, err);
-    if (rc == 0 && iterations.count == 0)
+    if (rc < 0 || folders.count > 0)
+        goto done;
+    feed = VECTOR_APPEND(ret);
+    *feed = (struct tensor_list){0};
+    rc = load_arrays(path, protos, feed, err);
+    if (rc == 0 && feed->count == 0)
         rc = error_set(err, ERR_INVALID,
                        "the folder '%s' contains no data: expected .npy files, %s_0.pb and so on, or folders 0, 1, ... "
                        "or test_data_set_0, ... of these",
                        path, protos);
 done:
-    numbered_release(&iterations);
-    tensor_list_release(&here);
+    file_list_release(&folders);
     return rc;
 }
 
@@ -216,13 +228,15 @@ int data_folder_writer_add(struct data_folder_writer *writer, const struct tenso
     if (writer->iterations != 1)
         string_add_format(&folder, "/%zu", writer->count);
     writer->count++;
-    return npy_folder_save(feed, folder.data, FILE_DURABLE, err);
+    return npy_folder_save(feed, folder.data, FILE_INTERMEDIATE, err);
 }
 
 int data_folder_writer_commit(struct data_folder_writer *writer, struct error *err)
 {
-    int rc = file_move(writer->temporary, writer->place, err);
+    int rc = file_sync_all(writer->temporary, err);
 
+    if (rc == 0)
+        rc = file_move(writer->temporary, writer->place, err);
     if (rc == 0) {
         free(writer->temporary);
         writer->temporary = NULL;

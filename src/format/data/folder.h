@@ -2,7 +2,15 @@
 #ifndef FORMAT_DATA_FOLDER_H
 #define FORMAT_DATA_FOLDER_H
 
+#include "base/file/list.h"
 #include "format/polygraphy/feed_dicts.h"
+
+/* Appends the subfolders of iterations, in their order: none if the folder's own files are the only iteration.
+ * ERR_INVALID if their numbers have gaps. */
+int data_folder_list(const char *path, const char *protos, struct file_list *ret, struct error *err);
+
+/* Loads the files of one such subfolder into the empty list `ret`, which may contain a part on an error. */
+int data_folder_load_iteration(const char *path, const char *protos, struct tensor_list *ret, struct error *err);
 
 /* Loads a folder. `protos` selects files of ONNX's test data: "input" or "output". On an error `ret` may contain a
  * part. */

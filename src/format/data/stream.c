@@ -7,6 +7,7 @@
 
 #include "base/file/file.h"
 #include "base/memory.h"
+#include "format/data/folder.h"
 #include "format/data/iteration_folder.h"
 #include "format/data/word.h"
 #include "format/json/split.h"
@@ -45,12 +46,16 @@ static bool is_regular(const char *path)
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
 }
 
-/* The files of a folder of iterations; none for other words. */
-static int list_iterations(const struct data_word *word, struct iteration_files *ret, struct error *err)
+/* The files of a folder of iterations, or the subfolders; none of either for other words. `protos`: see folder.h. */
+static int list_iterations(const struct data_word *word, const char *protos, struct iteration_files *ret_files,
+                           struct file_list *ret_folders, struct error *err)
 {
-    return word->name.size == 0 && word->type == DATA_UNDEFINED && file_is_folder(word->path)
-               ? iteration_files_list(word->path, ret, err)
-               : 0;
+    int rc;
+
+    if (word->name.size > 0 || word->type != DATA_UNDEFINED || !file_is_folder(word->path))
+        return 0;
+    rc = iteration_files_list(word->path, ret_files, err);
+    return rc < 0 || ret_files->count > 0 ? rc : data_folder_list(word->path, protos, ret_folders, err);
 }
 
 /* ---- Inputs ---- */
@@ -60,6 +65,7 @@ struct input_source {
     struct lazy_file file;        /* with pieces, or: */
     struct array_archive archive; /* with sets of arrays, or: */
     struct iteration_files files; /* of a folder, or: */
+    struct file_list folders;     /* in a folder, or: */
     struct feed_dicts loaded;     /* data */
     size_t first;                 /* iteration of the stream */
 };
@@ -72,7 +78,8 @@ struct input_stream {
 
 static size_t count_source(const struct input_source *source)
 {
-    return source->file.pieces.count + source->archive.count + source->files.count + source->loaded.count;
+    return source->file.pieces.count + source->archive.count + source->files.count + source->folders.count +
+           source->loaded.count;
 }
 
 static void release_source(struct input_source *source)
@@ -80,6 +87,7 @@ static void release_source(struct input_source *source)
     release_lazy_file(&source->file);
     array_archive_close(&source->archive);
     iteration_files_release(&source->files);
+    file_list_release(&source->folders);
     feed_dicts_release(&source->loaded);
 }
 
@@ -133,10 +141,11 @@ static int add_input_word(struct input_stream *stream, const char *text, struct 
 
     if (rc < 0)
         goto done;
-    rc = list_iterations(&word, &source.files, err);
+    rc = list_iterations(&word, "input", &source.files, &source.folders, err);
     if (rc < 0)
         goto done;
-    if (source.files.count > 0 || open_lazy_inputs(&word, &source.file) || open_input_archive(&word, &source.archive)) {
+    if (source.files.count > 0 || source.folders.count > 0 || open_lazy_inputs(&word, &source.file) ||
+        open_input_archive(&word, &source.archive)) {
         *VECTOR_APPEND(stream) = source;
     } else {
         release_source(&source);
@@ -242,6 +251,8 @@ int input_stream_read(struct input_stream *stream, size_t iteration, struct tens
     }
     if (source->archive.count > 0)
         return array_archive_read(&source->archive, iteration - source->first, ret, err);
+    if (source->folders.count > 0)
+        return data_folder_load_iteration(source->folders.items[iteration - source->first], "input", ret, err);
     rc = read_feeds(source, iteration - source->first, &feeds, &path, err);
     if (rc == 0)
         rc = take_single(&feeds, path, ret, err);
@@ -259,6 +270,7 @@ struct result_source {
     struct json_pieces *runners; /* iterations; or: */
     size_t runner_count;
     struct array_archive archive; /* with sets of arrays; or: */
+    struct file_list folders;     /* in a folder; or: */
     struct iteration_files files; /* of a folder, the last of which read is in `loaded`; or all is there */
     size_t held;                  /* its index + 1 */
     size_t width;                 /* runners in each */
@@ -284,6 +296,7 @@ static void leave_source(struct result_source *source)
     release_lazy_results(source);
     array_archive_close(&source->archive);
     iteration_files_release(&source->files);
+    file_list_release(&source->folders);
     run_results_release(&source->loaded);
     free(source);
 }
@@ -304,6 +317,16 @@ static void add_stream(struct result_streams *streams, struct result_source *sou
     source->users++;
     *VECTOR_APPEND(streams) = (struct result_stream){
         .name = memory_copy(name.data, name.size), .count = count, .source = source, .runner = runner};
+}
+
+/* Arrays without a runner: it is named after the file. */
+static void add_file_stream(struct result_streams *streams, struct result_source *source, const char *path,
+                            size_t count)
+{
+    char *file = file_basename(path);
+
+    add_stream(streams, source, 0, text_of(file), count);
+    free(file);
 }
 
 /* The list of runners in the members of Polygraphy's object; false for other files and older layouts. */
@@ -367,7 +390,6 @@ static bool open_result_archive(struct result_source *source, const char *path, 
 {
     struct array_archive *archive = &source->archive;
     enum archive_format format = is_regular(path) ? array_archive_format(path) : ARCHIVE_NONE;
-    char *file;
 
     if (format == ARCHIVE_NONE || array_archive_open(path, format, archive, NULL) < 0)
         return false;
@@ -377,11 +399,8 @@ static bool open_result_archive(struct result_source *source, const char *path, 
     }
     for (size_t i = 0; i < archive->runner_count; i++)
         add_stream(streams, source, i, text_of(archive->runners[i].name), archive->runners[i].iterations);
-    if (archive->holds_results)
-        return true;
-    file = file_basename(path);
-    add_stream(streams, source, 0, text_of(file), archive->count);
-    free(file);
+    if (!archive->holds_results)
+        add_file_stream(streams, source, path, archive->count);
     return true;
 }
 
@@ -447,9 +466,13 @@ static int open_source(struct result_source *source, struct result_streams *stre
     int rc = data_word_parse(text, &word, err);
 
     if (rc == 0)
-        rc = list_iterations(&word, &source->files, err);
+        rc = list_iterations(&word, "output", &source->files, &source->folders, err);
     if (rc < 0)
         goto done;
+    if (source->folders.count > 0) {
+        add_file_stream(streams, source, word.path, source->folders.count);
+        goto done;
+    }
     if (source->files.count > 0) {
         rc = load_file_of_folder(source, 0, err);
     } else if (word.type == DATA_UNDEFINED && word.name.size == 0 && open_result_archive(source, word.path, streams)) {
@@ -497,15 +520,19 @@ static int parse_iteration(const struct result_stream *stream, size_t iteration,
     return rc < 0 ? error_context(err, "runner %zu, iteration %zu", stream->runner, iteration) : 0;
 }
 
-static int read_archived(const struct result_stream *stream, size_t iteration, struct iteration_result *ret,
-                         struct error *err)
+static int read_arrays(const struct result_stream *stream, size_t iteration, struct iteration_result *ret,
+                       struct error *err)
 {
     struct array_archive *archive = &stream->source->archive;
     const struct archived_runner *runner = archive->holds_results ? &archive->runners[stream->runner] : NULL;
+    size_t set = runner != NULL ? runner->first + iteration : iteration;
     int rc;
 
     *ret = (struct iteration_result){.runtime = runner != NULL ? runner->runtimes[iteration] : NAN};
-    rc = array_archive_read(archive, runner != NULL ? runner->first + iteration : iteration, &ret->outputs, err);
+    if (archive->path != NULL)
+        rc = array_archive_read(archive, set, &ret->outputs, err);
+    else
+        rc = data_folder_load_iteration(stream->source->folders.items[iteration], "output", &ret->outputs, err);
     if (rc < 0)
         tensor_list_release(&ret->outputs);
     else
@@ -520,8 +547,8 @@ int result_stream_read(struct result_stream *stream, size_t iteration, struct it
     struct iteration_result *from;
     int rc = 0;
 
-    if (source->archive.path != NULL)
-        return read_archived(stream, iteration, ret, err);
+    if (source->archive.path != NULL || source->folders.count > 0)
+        return read_arrays(stream, iteration, ret, err);
     if (source->runner_count > 0)
         return parse_iteration(stream, iteration, ret, err);
     if (is_folder && source->held != iteration + 1)

@@ -1,8 +1,8 @@
 /* format/data/stream.h: input data and results that are read iteration by iteration, so that a data set of any size
  * needs the memory of one.
  *
- * This applies to Polygraphy's JSON, folders of it (iteration_folder.h), .npz and safetensors. Arrays of the other
- * formats are loaded at once.
+ * This applies to Polygraphy's JSON, .npz, safetensors, and folders of iterations. Arrays of other files are loaded at
+ * once.
  */
 #ifndef FORMAT_DATA_STREAM_H
 #define FORMAT_DATA_STREAM_H

@@ -72,6 +72,19 @@ static int load_file(const char *folder, const char *file, struct tensor_list *r
     return rc;
 }
 
+bool npy_folder_has_arrays(const char *path)
+{
+    DIR *stream = opendir(path);
+    const struct dirent *entry;
+    bool found = false;
+
+    while (stream != NULL && !found && (entry = readdir(stream)) != NULL)
+        found = is_array_file(entry);
+    if (stream != NULL)
+        closedir(stream);
+    return found;
+}
+
 int npy_folder_load(const char *path, struct tensor_list *ret, struct error *err)
 {
     struct dirent **entries;

@@ -14,6 +14,9 @@
  * two files encode the same name ("a.npy", "%61.npy"). On an error `ret` may contain some arrays. */
 int npy_folder_load(const char *path, struct tensor_list *ret, struct error *err);
 
+/* Whether the folder has .npy files; false if it cannot be read. */
+bool npy_folder_has_arrays(const char *path);
+
 /* Writes files to the folder, which is created if necessary. Names must differ. ERR_UNSUPPORTED for a tensor without a
  * name. */
 int npy_folder_save(const struct tensor_list *tensors, const char *path, enum file_durability durability,

@@ -416,14 +416,6 @@ int safetensors_open(const char *path, struct safetensors *ret, struct error *er
     return rc;
 }
 
-static bool is_still_there(const struct file_map *map)
-{
-    struct stat mapped, there;
-
-    return fstat(map->fd, &mapped) == 0 && stat(map->path, &there) == 0 && mapped.st_ino == there.st_ino &&
-           mapped.st_dev == there.st_dev;
-}
-
 /* Whether the tensor at `index` of the file is one of `tensors`, under its name, with its data there. */
 static bool is_in_list(const struct safetensors *file, size_t index, const struct tensor_list *tensors)
 {
@@ -440,19 +432,20 @@ static bool is_in_list(const struct safetensors *file, size_t index, const struc
 
 const char *safetensors_find_file(const struct tensor_list *tensors)
 {
-    const struct file_map *map = NULL;
+    const struct shared_map *map = NULL;
+    const char *path;
     struct safetensors file;
     bool holds_these;
 
     for (size_t i = 0; i < tensors->count && map == NULL; i++)
         if (tensors->items[i].tensor.size > 0)
             map = shared_map_of(tensors->items[i].tensor.data, tensors->items[i].tensor.size);
-    if (map == NULL || !is_still_there(map) ||
-        safetensors_open_memory((struct span){map->data, map->size}, map->path, &file, NULL) < 0)
+    path = map != NULL ? shared_map_path(map) : NULL;
+    if (path == NULL || safetensors_open_memory(shared_map_content(map), path, &file, NULL) < 0)
         return NULL;
     holds_these = file.count == tensors->count;
     for (size_t i = 0; i < file.count && holds_these; i++)
         holds_these = is_in_list(&file, i, tensors);
     safetensors_close(&file);
-    return holds_these ? map->path : NULL;
+    return holds_these ? path : NULL;
 }
