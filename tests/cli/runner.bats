@@ -137,3 +137,125 @@ fails()
     [ "$status" -eq 0 ]
     [ -z "$(ls -A "$TMPDIR")" ]
 }
+
+# staying: writes stays.sh, a runner of the model that stays. Each start adds a line to `started`; each inference runs
+# the shell words in BEFORE, where a file of that name is there.
+staying()
+{
+    cat >stays.sh <<'END'
+exec 3>"$2"
+echo $$ >>started
+echo '{"version": 1, "engine": "sed 4"}' >&3
+while IFS= read -r line; do
+    id=${line##*'"id":'}
+    id=${id%\}}
+    answer="{\"id\": $id}"
+    in=${line#*'"inputs":"'}
+    out=${line#*'"outputs":"'}
+    case $line in
+    *'"build"'*)
+        built=${line#*'"model":"'}
+        built=${built%%\"*}
+        ;;
+    *'"infer"'*)
+        [ ! -e before ] || . ./before
+        sed 's/"x"/"y"/' "${in%%\"*}" >"${out%%\"*}"
+        ;;
+    esac
+    echo "$answer" >&3
+done <"$1"
+echo ended >>started
+END
+}
+
+stays='./stays.sh {requests} {answers}'
+
+@test "a runner that stays serves all inferences of a session, and ends with it" {
+    staying
+    run polygraphy run "$model" --onnxrt --runner "sed=bash $stays" --iterations 3 -v
+    [ "$status" -eq 0 ]
+    [[ $output == *'sed | Process '*' has started: sed 4'*'vs. sed | Passed: 3/3'* ]]
+    [ "$(wc -l <started)" -eq 2 ]
+    [ "$(tail -n 1 started)" = ended ]
+    rm started
+    run polygraphy debug repeat --until 3 --check polygraphy run "$model" --onnxrt --runner "sed=bash $stays"
+    [ "$status" -eq 0 ]
+    [ "$(wc -l <started)" -eq 2 ]
+    # What has to be seen in a fresh process is seen in a fresh runner.
+    rm started
+    echo 'polygraphy run "$built" --onnxrt --load-inputs "${in%%\"*}" --save-outputs "${out%%\"*}" --silent
+          echo "$answer" >&3
+          continue' >before
+    run polygraphy debug accuracy "$model" --onnxrt --runner "bash $stays" -o study
+    [ "$status" -eq 0 ]
+    [ "$(grep -c ended started)" -eq 1 ]
+    [ -z "$(ls -A "$TMPDIR")" ]
+}
+
+@test "a runner that stays and fails is no difference, and is started again" {
+    staying
+    run polygraphy run "$model" --runner "bash $stays" --runner 'x {requests}'
+    [[ $status -eq 1 && $output == *"add {answers} to the line"* ]]
+    run polygraphy run "$model" --runner "bash $stays {model}"
+    [[ $status -eq 1 && $output == *"{model} in a line with {requests}"* ]]
+    run polygraphy run "$model" --runner "bash $stays" --runner-build 'cp {model} {engine}'
+    [[ $status -eq 1 && $output == *"leave --runner-build out"* ]]
+    fails "at building: it ended with exit code 5; its last line: no device" 'echo no device; exit 5; {requests} {answers}'
+    fails "is not the first line of a runner that stays" 'echo hello >{answers}; sleep 100 <{requests}'
+    echo 'kill -SEGV $$' >before
+    fails "failed: signal 11" "bash $stays"
+    echo 'answer="{\"id\": $id, \"error\": \"too large\"}"' >before
+    fails "it answered with an error: too large" "bash $stays"
+    echo 'answer="{\"id\": 1}"' >before
+    fails 'has not the number of the request' "bash $stays"
+    echo 'sleep 300' >before
+    fails "after 0.3 s" "bash $stays" --runner-timeout 0.3
+    echo 'answer="{\"id\": $id, \"error\": \"no device\", \"untestable\": true}"' >before
+    POLYGRAPHY_ITERATION=0 run polygraphy run "$model" --runner "bash $stays"
+    [ "$status" -eq 125 ]
+    # One that died in one check is there in the next.
+    rm started
+    echo '[ -e died ] || { touch died; kill -SEGV $$; }' >before
+    run polygraphy debug repeat --until 3 --check polygraphy run "$model" --onnxrt --runner "bash $stays"
+    [[ $output == *'signal 11'* ]]
+    [ "$(grep -vc ended started)" -eq 2 ]
+}
+
+@test "nothing of a runner that stays survives a session, however that ends" {
+    staying
+    local signal pid runner
+    echo 'setsid sleep 299 & touch asked; sleep 299' >before
+    for signal in HUP TERM KILL; do
+        rm -f started asked
+        polygraphy run "$model" --runner "bash $stays" --silent 3>&- &
+        pid=$!
+        until [ -e asked ]; do sleep 0.01; done
+        runner=$(cat started)
+        kill -$signal $pid
+        wait $pid || :
+        while kill -0 "$runner" 2>&-; do sleep 0.01; done
+        while pgrep -f '^sleep 299$'; do sleep 0.01; done
+        rm -rf "$TMPDIR"/polygraphy-runner.* # that of the killed process
+    done
+}
+
+@test "the example in C of a runner that stays is compiled, and runs" {
+    cc -std=c11 -Wall -Wextra -Werror -o copying "$POLYGRAPHY_ROOT/examples/runners/copying.c"
+    run polygraphy run "$model" --onnxrt --runner './copying {requests} {answers} x y' --iterations 2
+    [ "$status" -eq 0 ]
+    run polygraphy run "$model" --onnxrt --runner './copying {requests} {answers} z y'
+    [[ $status -eq 1 && $output == *'it answered with an error: the input is not called like that'* ]]
+}
+
+@test "the examples that stay run where what they need is installed" {
+    local name packages=0
+    for name in openvino:openvino_staying onnx.reference:onnx_reference iree.compiler:iree_staying; do
+        python3 -c "import numpy, ${name%:*}" || continue
+        # On processors that have bfloat16 OpenVINO computes in it.
+        packages=$((packages + 1))
+        run polygraphy run "$POLYGRAPHY_ROOT/tests/models/matmul_chain_64.onnx" --onnxrt --rtol 1e-3 --iterations 2 \
+            --runner "python3 $POLYGRAPHY_ROOT/examples/runners/${name#*:}.py {requests:npz} {answers} CPU INFERENCE_PRECISION_HINT=f32"
+        [ "$status" -eq 0 ] || { echo "$name: $output"; return 1; }
+    done
+    [ $packages -gt 0 ] || skip "none of the packages openvino, onnx 1.13 and iree is there"
+}

@@ -1,27 +1,19 @@
 /* backend/command/command.c: see command.h. */
 #include "backend/command/command.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/command/ending.h"
 #include "backend/command/files.h"
 #include "backend/command/outputs.h"
+#include "backend/command/resident.h"
 #include "backend/model_io.h"
 #include "base/file/file.h"
 #include "base/file/identity.h"
 #include "base/memory.h"
 #include "base/process/process.h"
-#include "base/text/number.h"
 #include "onnx/external/data.h"
-
-/* Bytes of a command's output that are shown: after a failure, and if all output is requested. */
-#define SHOWN_OF_FAILURE ((size_t)4 << 10)
-#define SHOWN_OF_ALL ((size_t)256 << 10)
-#define LAST_LINE 400 /* bytes of it in a message */
-
-/* With these exit codes shells and others say that nothing was run (POSIX, "Exit Status for Commands"; git bisect). */
-enum { CODE_UNTESTABLE = 125, CODE_NOT_EXECUTABLE = 126, CODE_NOT_FOUND = 127, CODE_SIGNALED = 128 };
 
 /* A file of the user's that the command is to read only. */
 struct lent_file {
@@ -39,101 +31,9 @@ struct command_session {
     struct {
         struct lent_file *items;
         size_t count, capacity;
-    } lent; /* the model and its external data, where the command is given the user's */
+    } lent;                            /* the model and its external data, where the command is given the user's */
+    struct command_resident *resident; /* that runs the model, where the command stays; else NULL */
 };
-
-/* ---- What a command wrote ---- */
-
-/* The end of it, from the beginning of a line on where there is one. */
-static struct text find_last_lines(const struct process_output *output, size_t most)
-{
-    struct text end = {output->data, output->size};
-
-    if (end.size > most) {
-        const char *start = output->data + output->size - most;
-        const char *line = memchr(start, '\n', most);
-
-        start = line != NULL && line + 1 < output->data + output->size ? line + 1 : start;
-        end = (struct text){start, (size_t)(output->data + output->size - start)};
-    }
-    return end;
-}
-
-static void show_stream(const struct command_session *session, const char *stream, const struct process_output *output,
-                        bool failed)
-{
-    enum log_level level = failed ? LOG_ERROR : LOG_VERBOSE;
-    struct text end = find_last_lines(output, failed ? SHOWN_OF_FAILURE : SHOWN_OF_ALL);
-    uint64_t left_out = output->left_out + (output->size - end.size);
-    SCOPED_STRING(text);
-
-    if (output->size == 0 || !log_shows(session->log, level))
-        return;
-    string_add_format(&text, "%s | Its %s:\n", session->command->name, stream);
-    if (left_out > 0)
-        string_add_format(&text, "[... %llu bytes left out ...]\n", (unsigned long long)left_out);
-    string_add_visible(&text, end);
-    log_text(session->log, level, (struct text){text.data, text.size});
-}
-
-/* The last line that says something; false when there is none. */
-static bool add_last_line(const struct process_output *output, struct string_builder *ret)
-{
-    struct text text = find_last_lines(output, SHOWN_OF_FAILURE);
-    size_t line;
-
-    while (text.size > 0 && !isalnum((unsigned char)text.data[text.size - 1]))
-        text.size--;
-    if (text.size == 0)
-        return false;
-    while (text.data + text.size < output->data + output->size && text.data[text.size] != '\n')
-        text.size++;
-    line = text_find_last(text, TEXT("\n"));
-    if (line != SIZE_MAX)
-        text = (struct text){text.data + line + 1, text.size - line - 1};
-    text.size = text.size < LAST_LINE ? text.size : LAST_LINE;
-    string_add(ret, "; its last line: ");
-    string_add_visible(ret, text);
-    return true;
-}
-
-/* ---- How it ended ---- */
-
-/* A signal is reported as such, or as an exit code if a shell was in between. */
-static int ending_signal(const struct process_result *result)
-{
-    if (result->end == PROCESS_SIGNALED)
-        return result->code;
-    return result->code > CODE_SIGNALED && result->code <= CODE_SIGNALED + 64 ? result->code - CODE_SIGNALED : 0;
-}
-
-static int describe_end(const struct runner_command *command, const struct process_result *result, struct error *err)
-{
-    char seconds[NUMBER_TEXT_SIZE];
-    int signal_number = ending_signal(result);
-
-    if (result->end == PROCESS_TIMED_OUT) {
-        error_set(err, ERR_BACKEND,
-                  "it was ended with all that it had started after %s s (--runner-timeout gives it more)",
-                  number_to_text(command->timeout, seconds));
-        err->foreign_code = COMMAND_TIMED_OUT;
-    } else if (signal_number > 0) {
-        error_set(err, ERR_BACKEND, "signal %d (%s) ended it", signal_number, strsignal(signal_number));
-        err->foreign_code = -signal_number;
-    } else if (result->code == CODE_NOT_FOUND) {
-        error_set(err, ERR_MISSING,
-                  "it ended with exit code 127, with which shells say that there is no such program (what stands in "
-                  "front of the first '=' is the runner's name: a line that begins with a variable needs `env` there)");
-    } else if (result->code == CODE_NOT_EXECUTABLE) {
-        error_set(err, ERR_IO, "it ended with exit code 126, with which shells say that a program cannot be executed");
-    } else if (result->code == CODE_UNTESTABLE) {
-        error_set(err, ERR_IO, "it ended with exit code 125, which says that the model could not be run here at all");
-    } else {
-        error_set(err, ERR_BACKEND, "it ended with exit code %d", result->code);
-        err->foreign_code = result->code;
-    }
-    return err->code;
-}
 
 /* ---- Running it ---- */
 
@@ -146,8 +46,9 @@ static void add_variables(const struct command_session *session, struct string_b
 
     for (size_t i = 0; i < COMMAND_FILES; i++) {
         string_init(&texts[i]);
-        string_add_format(&texts[i], "%s=%s", names[i], session->paths[i] != NULL ? session->paths[i] : "");
-        if (session->paths[i] != NULL)
+        string_add_format(&texts[i], "%s=%s", names[i] != NULL ? names[i] : "",
+                          session->paths[i] != NULL ? session->paths[i] : "");
+        if (session->paths[i] != NULL && names[i] != NULL)
             ret[count++] = texts[i].data;
     }
     ret[count] = NULL;
@@ -160,7 +61,7 @@ static int run_line(const struct command_session *session, const char *line, str
 {
     char *command = command_line_for(line, (const char *const *)session->paths);
     const char *environment[COMMAND_FILES + 1];
-    struct string_builder texts[COMMAND_FILES], last;
+    struct string_builder texts[COMMAND_FILES];
     int rc;
 
     add_variables(session, texts, environment);
@@ -176,38 +77,15 @@ static int run_line(const struct command_session *session, const char *line, str
     free(command);
     if (rc < 0 || (ret->end == PROCESS_EXITED && ret->code == 0))
         return rc;
-    string_init(&last);
-    rc = describe_end(session->command, ret, err);
-    if (!add_last_line(&ret->error_out, &last))
-        add_last_line(&ret->out, &last);
-    if (last.size > 0) {
-        struct error end = *err;
-
-        error_set(err, (enum error_code)end.code, "%s%s", end.message, last.data);
-        err->foreign_code = end.foreign_code;
-    }
-    string_release(&last);
-    return rc;
+    return command_describe_end(session->command, ret, err);
 }
 
 /* Shows the command's output if requested, and in any case if the command or its outputs are wrong. */
 static void show_output(const struct command_session *session, struct process_result *result, bool failed)
 {
-    show_stream(session, "standard output", &result->out, failed);
-    show_stream(session, "standard error", &result->error_out, failed);
+    command_show_stream(session->command, session->log, "standard output", &result->out, failed);
+    command_show_stream(session->command, session->log, "standard error", &result->error_out, failed);
     process_result_release(result);
-}
-
-static int blame_runner(const struct command_session *session, const char *line, struct error *err)
-{
-    int foreign_code = err->foreign_code;
-
-    if (err->code == ERR_INTERRUPTED)
-        return err->code;
-    error_context(err, "the runner '%s' failed%s", session->command->name,
-                  line == session->command->build_line ? " at building" : "");
-    err->foreign_code = foreign_code;
-    return err->code;
 }
 
 /* ---- Files of the user's ---- */
@@ -303,6 +181,9 @@ static int build_engine(struct command_session *session, struct error *err)
     struct process_result result = {0};
     int rc;
 
+    if (command_line_stays(session->command->line))
+        return command_resident_open(session->command, session->log, session->paths[COMMAND_MODEL], &session->resident,
+                                     err);
     if (line == NULL)
         return 0;
     session->paths[COMMAND_ENGINE] = file_join(session->folder, "engine");
@@ -317,7 +198,7 @@ static int build_engine(struct command_session *session, struct error *err)
     show_output(session, &result, rc < 0);
     if (refuse_written_model(session, err) < 0)
         return err->code;
-    return rc < 0 ? blame_runner(session, line, err) : 0;
+    return rc < 0 ? command_blame(session->command, true, err) : 0;
 }
 
 /* ---- A session ---- */
@@ -328,6 +209,7 @@ static void command_close(struct backend_session *base)
 
     if (session == NULL)
         return;
+    command_resident_close(session->resident);
     model_io_free(session->base.inputs, session->base.input_count);
     model_io_free(session->base.outputs, session->base.output_count);
     for (size_t i = 0; i < COMMAND_FILES; i++)
@@ -437,8 +319,13 @@ static int run_and_read(struct command_session *session, const struct words *wan
                         double *seconds, struct error *err)
 {
     struct process_result result = {0};
-    int rc = run_line(session, session->command->line, &result, err);
+    int rc;
 
+    if (session->resident != NULL)
+        rc = command_resident_infer(session->resident, session->paths[COMMAND_INPUTS], session->paths[COMMAND_OUTPUTS],
+                                    &result, err);
+    else
+        rc = run_line(session, session->command->line, &result, err);
     if (rc == ERR_INTERRUPTED)
         return rc;
     if (rc == 0) {
@@ -447,7 +334,7 @@ static int run_and_read(struct command_session *session, const struct words *wan
         rc = read_outputs(session, wanted, ret, err);
     }
     show_output(session, &result, rc < 0);
-    return rc < 0 ? blame_runner(session, session->command->line, err) : 0;
+    return rc < 0 ? command_blame(session->command, false, err) : 0;
 }
 
 static int command_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,

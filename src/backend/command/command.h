@@ -18,6 +18,7 @@
 #define BACKEND_COMMAND_COMMAND_H
 
 #include "backend/backend.h"
+#include "backend/command/line.h"
 
 /* In the environment of a command: the paths that placeholders stand for. */
 #define COMMAND_MODEL_VARIABLE "POLYGRAPHY_MODEL"
@@ -25,14 +26,7 @@
 #define COMMAND_OUTPUTS_VARIABLE "POLYGRAPHY_OUTPUTS"
 #define COMMAND_ENGINE_VARIABLE "POLYGRAPHY_ENGINE"
 
-/* `settings` of a struct backend_request for command_backend. */
-struct runner_command {
-    const char *name;       /* of the runner, for messages */
-    const char *line;       /* of the shell, with placeholders (backend/command/line.h) */
-    const char *build_line; /* runs once for each model and leaves {engine}; NULL: there is no such thing */
-    double timeout;         /* seconds for either; 0: any time */
-};
-
+/* Its `settings` are a struct runner_command. */
 extern const struct backend command_backend;
 
 #endif

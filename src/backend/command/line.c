@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "base/text/shell_line.h"
 
-static const char *const file_names[COMMAND_FILES] = {"model", "inputs", "outputs", "engine"};
+static const char *const file_names[COMMAND_FILES] = {"model", "inputs", "outputs", "engine", "requests", "answers"};
 static const char *const format_names[COMMAND_FORMATS] = {"safetensors", "npz", "json", "npy"};
 static const char *const extensions[COMMAND_FORMATS] = {".safetensors", ".npz", ".json", ""};
 
@@ -25,6 +25,11 @@ static size_t find_word(struct text word, const char *const *words, size_t count
     return i;
 }
 
+static bool has_format(enum command_file file)
+{
+    return file == COMMAND_INPUTS || file == COMMAND_OUTPUTS || file == COMMAND_REQUESTS;
+}
+
 /* A placeholder: "{inputs:npz}". */
 struct placeholder {
     enum command_file file;
@@ -33,7 +38,7 @@ struct placeholder {
 };
 
 /* What stands at `at` in a line that begins at `start`; `file` is COMMAND_FILES when that is no placeholder. Only
- * inputs and outputs have formats. */
+ * inputs and outputs have formats, and requests, which name such files. */
 static struct placeholder placeholder_at(const char *start, const char *at)
 {
     struct placeholder none = {.file = COMMAND_FILES}, ret;
@@ -44,7 +49,7 @@ static struct placeholder placeholder_at(const char *start, const char *at)
     name = strspn(at + 1, "abcdefghijklmnopqrstuvwxyz");
     ret = (struct placeholder){
         .file = (enum command_file)find_word((struct text){at + 1, name}, file_names, COMMAND_FILES)};
-    if (at[1 + name] == ':' && (ret.file == COMMAND_INPUTS || ret.file == COMMAND_OUTPUTS)) {
+    if (at[1 + name] == ':' && has_format(ret.file)) {
         format = 1 + strcspn(at + 2 + name, "{} \t\n");
         ret.format = (struct text){at + 2 + name, format - 1};
     }
@@ -52,13 +57,33 @@ static struct placeholder placeholder_at(const char *start, const char *at)
     return at[ret.length - 1] == '}' && !placeholder_is_path(start, at, ret.length) ? ret : none;
 }
 
+static int refuse_mixture(const char *line, struct error *err)
+{
+    static const enum command_file pipes[] = {COMMAND_REQUESTS, COMMAND_ANSWERS};
+    static const enum command_file files[] = {COMMAND_MODEL, COMMAND_INPUTS, COMMAND_OUTPUTS, COMMAND_ENGINE};
+    bool stays = command_line_stays(line);
+
+    for (size_t i = 0; i < sizeof(pipes) / sizeof(*pipes); i++)
+        if (stays && !command_line_names(line, pipes[i]))
+            return error_set(err, ERR_INVALID,
+                             "a command that stays reads {requests} and writes {answers}: add {%s} to the line",
+                             file_names[pipes[i]]);
+    for (size_t i = 0; i < sizeof(files) / sizeof(*files); i++)
+        if (stays && command_line_names(line, files[i]))
+            return error_set(err, ERR_INVALID,
+                             "{%s} in a line with {requests}: the command is started once, and requests name the files",
+                             file_names[files[i]]);
+    return 0;
+}
+
 int command_line_formats(const char *line, enum command_format ret[COMMAND_FILES], struct error *err)
 {
     bool is_said[COMMAND_FILES] = {false};
+    const char *start = line;
 
     for (size_t i = 0; i < COMMAND_FILES; i++)
         ret[i] = COMMAND_SAFETENSORS;
-    for (const char *start = line; *line != '\0'; line++) {
+    for (; *line != '\0'; line++) {
         struct placeholder found = placeholder_at(start, line);
         size_t format = find_word(found.format, format_names, COMMAND_FORMATS);
 
@@ -76,8 +101,10 @@ int command_line_formats(const char *line, enum command_format ret[COMMAND_FILES
                              format_names[format]);
         is_said[found.file] = true;
         ret[found.file] = (enum command_format)format;
+        if (found.file == COMMAND_REQUESTS)
+            ret[COMMAND_INPUTS] = ret[COMMAND_OUTPUTS] = (enum command_format)format;
     }
-    return 0;
+    return refuse_mixture(start, err);
 }
 
 bool command_line_names(const char *line, enum command_file file)
@@ -86,6 +113,11 @@ bool command_line_names(const char *line, enum command_file file)
         if (placeholder_at(start, line).file == file)
             return true;
     return false;
+}
+
+bool command_line_stays(const char *line)
+{
+    return command_line_names(line, COMMAND_REQUESTS) || command_line_names(line, COMMAND_ANSWERS);
 }
 
 char *command_line_for(const char *line, const char *const paths[COMMAND_FILES])

@@ -77,13 +77,14 @@ static const struct option runner_rows[] = {
     OPTION_ROW(struct runner_values, names, .names = {"--trt"}, .kind = OPTION_ORDERED,
                .help = "an engine: the model file if it is one, otherwise one built from the model. Without TensorRT "
                        "the built-in CPU engine is used"),
-    OPTION_ROW(struct runner_values, commands, .names = {"--runner"}, .yields = true, .kind = OPTION_ONE,
-               .value_name = "[NAME=]COMMAND", .append = true, .ordered = true, .convert = convert_runner_lines,
-               .file = OPTION_RUNS,
-               .help =
-                   "any other engine: a shell command that reads the files {model} and {inputs} and writes the file "
-                   "{outputs}. Tensors are safetensors; {inputs:npz} is NumPy's .npz, :json Polygraphy's JSON, :npy a "
-                   "folder of .npy files; the same for {outputs}. A failing command is an error, never a difference"),
+    OPTION_ROW(
+        struct runner_values, commands, .names = {"--runner"}, .yields = true, .kind = OPTION_ONE,
+        .value_name = "[NAME=]COMMAND", .append = true, .ordered = true, .convert = convert_runner_lines,
+        .file = OPTION_RUNS,
+        .help = "any other engine: a shell command that reads the files {model} and {inputs} and writes the file "
+                "{outputs}. Tensors are safetensors; {inputs:npz} is NumPy's .npz, :json Polygraphy's JSON, :npy a "
+                "folder of .npy files; the same for {outputs}. A failing command is an error, never a difference. One "
+                "with {requests} and {answers} instead is started once and stays"),
     OPTION_ROW(
         struct runner_values, builds, .names = {"--runner-build"}, .yields = true, .kind = OPTION_ONE,
         .value_name = "[NAME=]COMMAND", .append = true, .convert = convert_runner_lines, .file = OPTION_RUNS,
@@ -91,8 +92,8 @@ static const struct option runner_rows[] = {
                 "then reads {engine}. Without NAME it applies to each --runner without a --runner-build of its name"),
     OPTION_ROW(struct runner_values, timeout, .names = {"--runner-timeout"}, .yields = true, .kind = OPTION_ONE,
                .type = OPTION_FLOAT, .value_name = "SECONDS",
-               .help = "time limit of a command of --runner or --runner-build, after which it and all processes that "
-                       "it started are killed"),
+               .help = "time limit of a command of --runner or --runner-build, or of a request to one that stays, "
+                       "after which it and all processes that it started are killed"),
 };
 
 const struct option_group runner_options = {

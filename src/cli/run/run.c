@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "backend/command/command.h"
+#include "backend/command/resident.h"
 #include "base/crash.h"
 #include "base/memory.h"
 #include "base/process/guard.h"
@@ -214,7 +215,8 @@ struct chosen_runners {
     struct runner *items;
     struct runner_command *commands; /* of those that are commands */
     size_t count;
-    bool guarded; /* programs are started, which nothing may outlive */
+    bool guarded;              /* programs are started, which nothing may outlive */
+    struct staying_host *host; /* of those that stay; or NULL */
 };
 
 static const void *choose_engine_settings(const struct run_model *model)
@@ -242,6 +244,18 @@ static int choose_runtime_settings(const struct runner_values *values, size_t ru
     return rc;
 }
 
+static int start_host(const struct runner_values *values, struct staying_host **ret, struct error *err)
+{
+    const char **lines = memory_alloc_zero(values->commands.count + 1, sizeof(*lines));
+    int rc;
+
+    for (size_t i = 0; i < values->commands.count; i++)
+        lines[i] = values->commands.items[i].line;
+    rc = command_host_start((struct words){lines, values->commands.count}, ret, err);
+    free(lines);
+    return rc;
+}
+
 /* Those without a name of their own are numbered among those of their kind. */
 static int choose_runners(const struct runner_values *values, const struct run_model *model, struct chosen_runners *ret,
                           struct error *err)
@@ -254,6 +268,9 @@ static int choose_runners(const struct runner_values *values, const struct run_m
     ret->guarded = values->commands.count > 0;
     if (ret->guarded)
         process_guard_start(); /* before a runtime has threads */
+    rc = start_host(values, &ret->host, err);
+    if (rc < 0)
+        return rc;
     if (values->commands.count > 0)
         ret->commands = memory_alloc_zero(values->commands.count, sizeof(*ret->commands));
     for (size_t i = 0; i < ret->count; i++) {
@@ -289,6 +306,7 @@ static int choose_runners(const struct runner_values *values, const struct run_m
 
 static void release_runners(struct chosen_runners *runners)
 {
+    staying_host_stop(runners->host);
     if (runners->guarded)
         process_guard_stop();
     for (size_t i = 0; i < runners->count; i++)

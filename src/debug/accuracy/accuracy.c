@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/command/resident.h"
 #include "base/memory.h"
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
@@ -38,6 +39,11 @@ int accuracy_begin(const struct accuracy_settings *settings, struct log *log, st
     }
     process_guard_start();
     runners = study_add_words(study, settings->reference, settings->suspect);
+    rc = command_host_start(runners, &study->host, err);
+    if (rc < 0) {
+        study_free(study);
+        return rc;
+    }
     study->server = fork_server_start(settings->self_main, settings->self_prepare, (void *)runners.items);
     *ret = study;
     return 0;

@@ -13,6 +13,7 @@
 #include "base/process/fork_server.h"
 #include "base/process/guard.h"
 #include "base/process/process.h"
+#include "base/process/staying.h"
 #include "base/system.h"
 #include "base/text/option_words.h"
 #include "base/text/shell_line.h"
@@ -278,6 +279,7 @@ void study_free(struct study *study)
     free(study->notes.items);
     study_close_model(study);
     fork_server_stop(study->server);
+    staying_host_stop(study->host);
     process_guard_stop();
     session_lock_release(&study->lock);
     watched_files_release(&study->inputs);
@@ -570,8 +572,8 @@ static int execute_command(struct study_step *step, struct error *err)
     struct study *study = step->study;
     struct error_file errors;
     /* As in the check of a debug tool the exit status says what kind of failure it was (docs/verdicts.md). */
-    const char *const environment[] = {"POLYGRAPHY_ITERATION=0", error_file_open(&errors) ? errors.variable : NULL,
-                                       NULL};
+    const char *environment[] = {"POLYGRAPHY_ITERATION=0", NULL, NULL, NULL};
+    size_t variables = 1;
     const char **arguments = arena_alloc_zero(&study->arena, step->words.count + 2, sizeof(*arguments));
     const struct process_request request = {.arguments = arguments,
                                             .program = study->settings->program,
@@ -582,6 +584,10 @@ static int execute_command(struct study_step *step, struct error *err)
     struct process_result result;
     int rc;
 
+    if (error_file_open(&errors))
+        environment[variables++] = errors.variable;
+    if (step->is_fresh) /* a runner that stays is not fresh */
+        environment[variables++] = STAYING_HOST_VARIABLE;
     arguments[0] = "polygraphy";
     for (size_t i = 0; i < step->words.count; i++)
         arguments[i + 1] = step->words.items[i];

@@ -135,6 +135,7 @@ struct study {
     struct log *log;
     struct arena arena; /* of all words and names */
     struct fork_server *server;
+    struct staying_host *host; /* of runners that stay; NULL: there are none */
     struct session_lock lock;
     int family_lock;             /* children inherit it: see folder.c */
     bool is_resumed;             /* experiments of an earlier session are kept */

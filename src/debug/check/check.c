@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/command/resident.h"
 #include "base/file/file.h"
 #include "base/memory.h"
 #include "base/process/fork_server.h"
@@ -30,6 +31,7 @@ struct check {
 
     /* When the check is this program: */
     struct fork_server *server;      /* or NULL */
+    struct staying_host *host;       /* of runners that stay; or NULL */
     struct check_words server_words; /* arguments: those of the check, or of a plain shell command */
     char *server_text;               /* memory of the words of a shell command */
 };
@@ -162,19 +164,23 @@ int check_new(const struct check_settings *settings, struct log *log, struct che
                        .words = {.shell = settings->shell, .is_list = settings->has_lists, .usual = settings->files}};
     if (settings->command.items != NULL)
         rc = resolve_program(check, err);
-    if (rc == 0)
-        rc = judge_init(&check->judge, &settings->rules, &settings->display, settings->shell, log, err);
-    if (rc < 0) {
+    if (rc < 0)
+        goto done;
+    rc = judge_init(&check->judge, &settings->rules, &settings->display, settings->shell, log, err);
+    if (rc < 0 || settings->command.items == NULL)
+        goto done;
+    prepare_words(check);
+    process_guard_start();
+    rc = command_host_start(settings->command, &check->host, err);
+    if (rc < 0)
+        goto done;
+    start_server(check);
+done:
+    if (rc < 0)
         check_free(check);
-        return rc;
-    }
-    if (settings->command.items != NULL) {
-        prepare_words(check);
-        process_guard_start();
-        start_server(check);
-    }
-    *ret = check;
-    return 0;
+    else
+        *ret = check;
+    return rc;
 }
 
 void check_free(struct check *check)
@@ -183,6 +189,7 @@ void check_free(struct check *check)
         return;
     judge_release(&check->judge);
     fork_server_stop(check->server);
+    staying_host_stop(check->host);
     if (check->settings.command.items != NULL)
         process_guard_stop();
     free(check->server_words.items);

@@ -62,6 +62,10 @@ static int check_runner_names(const struct runner_values *values, struct error *
             if (commands->items[i].name != NULL && is_runner_called(&commands->items[k], commands->items[i].name))
                 return error_set(err, ERR_INVALID, "--runner: the name '%s' is given twice; use different names",
                                  commands->items[i].name);
+    for (size_t i = 0; i < builds->count; i++)
+        if (command_line_stays(builds->items[i].line))
+            return error_set(err, ERR_INVALID,
+                             "--runner-build: a command that builds does not stay: {requests} are those of --runner");
     if (builds->count > 0 && commands->count == 0)
         return error_set(err, ERR_INVALID,
                          "--runner-build has no effect without --runner: add a --runner that reads {engine}");
@@ -87,6 +91,11 @@ int finish_runner_lines(struct parse *parse, void *given, struct error *err)
         builds[i] = find_runner_line(&values->builds, command->name);
         if (builds[i] == NULL)
             builds[i] = find_runner_line(&values->builds, NULL);
+        if (builds[i] != NULL && command_line_stays(command->line))
+            return error_set(err, ERR_INVALID,
+                             "--runner-build: '%s' is asked to build the model by one of its {requests}; leave "
+                             "--runner-build out",
+                             command->line);
         if (builds[i] == NULL && command_line_names(command->line, COMMAND_ENGINE))
             return error_set(err, ERR_INVALID,
                              "--runner: '%s' reads {engine}, but no command builds it: add --runner-build 'COMMAND "

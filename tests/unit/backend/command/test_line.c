@@ -100,9 +100,29 @@ static void a_line_names_files(void **state)
     assert_false(command_line_names("./run {model} engine", COMMAND_ENGINE));
 }
 
+static void a_command_that_stays_has_two_pipes(void **state)
+{
+    const char *const pipes[COMMAND_FILES] = {[COMMAND_REQUESTS] = "/t/r", [COMMAND_ANSWERS] = "/t/a"};
+    char *made = command_line_for("./serve {requests:npz} {answers}", pipes);
+    enum command_format formats[COMMAND_FILES];
+
+    (void)state;
+    assert_string_equal(made, "./serve /t/r /t/a");
+    free(made);
+    assert_false(command_line_stays("./run {model} {inputs} {outputs}"));
+    assert_true(command_line_stays("./serve {requests:npz} {answers}"));
+    assert_int_equal(command_line_formats("./serve {requests:npz} {answers}", formats, NULL), 0);
+    assert_int_equal(formats[COMMAND_INPUTS], COMMAND_NPZ);
+    assert_int_equal(formats[COMMAND_OUTPUTS], COMMAND_NPZ);
+    assert_int_equal(command_line_formats("./serve {requests}", formats, NULL), ERR_INVALID);
+    assert_int_equal(command_line_formats("./serve {answers}", formats, NULL), ERR_INVALID);
+    assert_int_equal(command_line_formats("./serve {requests} {answers} {inputs}", formats, NULL), ERR_INVALID);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_command_that_stays_has_two_pipes),
         cmocka_unit_test(placeholders_become_paths),
         cmocka_unit_test(other_braces_stay),
         cmocka_unit_test(a_shell_takes_paths_as_they_are),
