@@ -1,5 +1,5 @@
 # example_faults.bats: each fault of examples/faults shows where it should, and nowhere else. Whether its cause is found is
-# up to `make faults`.
+# up to `make faults`, but for one kernel.
 
 load debug_helper
 
@@ -90,6 +90,15 @@ first_divergence_is()
     differs
     compare_part kernel_in_five_layers block7/narrow/add_out block7/inner/normalize_out vector_norm.so
     agrees
+}
+
+@test "debug accuracy finds the same nodes twice, and the kernel that computes them wrongly" {
+    run --separate-stderr polygraphy debug accuracy "$FAULTS/kernel_in_one_layer.onnx" --onnxrt --trt --plugins "$FAULTS/vector_norm.so" \
+        -o folder
+    [ "$status" -eq 0 ]
+    logged "Cause: the kernel 'vector_norm:vectors_of_16' computes 'block3/inner/normalize' wrongly"
+    logged 'Evidence: a second search, with other builds, finds the same'
+    logged 'Fix: --exclude-tactics vector_norm:vectors_of_16$'
 }
 
 @test "a fused kernel is wrong, and is not there when what lies inside is an output" {

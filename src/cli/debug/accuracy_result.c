@@ -1,6 +1,8 @@
 /* cli/debug/accuracy_result.c: see accuracy_result.h. */
 #include "cli/debug/accuracy_result.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 #include "base/system.h"
 #include "base/text/shell_line.h"
@@ -70,6 +72,8 @@ static void add_fix(const struct cause_fix *fix, struct result *ret)
         return;
     for (size_t i = 0; i < fix->options.count; i++)
         shell_add_argument(&options, fix->options.items[i]);
+    if (options.size > 0 && strcmp(options.data, fix->what) == 0) /* the options are their own description */
+        string_clear(&options);
     result_add_line(ret, RESULT_FIX, "%s%s%s%s%s", fix->what, options.size > 0 ? ": " : "",
                     options.size > 0 ? options.data : "", fix->model != NULL ? ": " : "",
                     fix->model != NULL ? fix->model : "");

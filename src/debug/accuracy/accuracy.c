@@ -118,7 +118,8 @@ static bool repeat_search(struct study *study)
     free(second.evidence.items);
     if (study_has_failed(study))
         return true;
-    if (second.kind == first.kind && has_same_words(second.nodes, first.nodes)) {
+    /* The second search ends with the nodes; the first may have gone on to their kernel. */
+    if ((second.kind == first.kind || first.kind == CAUSE_TACTIC) && has_same_words(second.nodes, first.nodes)) {
         study_add_evidence(study, "a second search, with other builds, finds the same (%zu experiments)",
                            study->steps.count - before);
         return true;
