@@ -150,8 +150,7 @@ int accuracy_report_write(const struct command_context *context, const struct re
 {
     const struct report_files own = {.page = study_path(study, "report.html"),
                                      .data = study_path(study, "report.json")};
-    char *name = file_basename(study->question->model);
-    struct report *report = report_begin_always(context, study_text(study, "debug accuracy %s", name));
+    struct report *report = report_begin_always(context, "debug accuracy", study->question->model);
     struct model *model = NULL;
     int rc;
 
@@ -176,6 +175,5 @@ int accuracy_report_write(const struct command_context *context, const struct re
 done:
     model_free(model);
     report_free(report);
-    free(name);
     return rc;
 }

@@ -98,15 +98,9 @@ void debug_outputs_watch(struct debug_outputs *outputs, const char *unit, struct
 {
     const struct command_context *context = outputs->context;
     const struct report_values *values = &outputs->debug->report;
-    char *name = settings->model != NULL ? file_basename(settings->model) : NULL;
-    SCOPED_STRING(title);
 
-    string_add(&title, outputs->tool);
-    if (name != NULL)
-        string_add_format(&title, " %s", name);
-    free(name);
-    outputs->report =
-        context->junit != NULL ? report_begin_always(context, title.data) : report_begin(context, values, title.data);
+    outputs->report = context->junit != NULL ? report_begin_always(context, outputs->tool, settings->model)
+                                             : report_begin(context, values, outputs->tool, settings->model);
     if (outputs->report == NULL)
         return;
     report_set_search(outputs->report, unit);

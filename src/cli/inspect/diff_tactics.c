@@ -291,7 +291,7 @@ static size_t leading_column(const struct tactic_diff *diff, const struct blame_
 static int write_page(const struct tactic_diff *diff, const struct command_context *context,
                       const struct diff_tactics_settings *settings, struct error *err)
 {
-    struct report *report = report_begin(context, &settings->report, "debug diff-tactics");
+    struct report *report = report_begin(context, &settings->report, "inspect diff-tactics", NULL);
     const struct blame *blame = &diff->blame;
     SCOPED_STRING(name);
     struct string_builder layers;

@@ -82,12 +82,10 @@ static void add_count(struct string_builder *out, size_t count, const char *what
 int inspect_model_report(const struct command_context *context, const struct report_values *values, const char *path,
                          struct model *model, struct error *err)
 {
-    SCOPED_STRING(title);
     SCOPED_STRING(sizes);
     struct report *report;
 
-    string_add_format(&title, "inspect model %s", path);
-    report = report_begin(context, values, title.data);
+    report = report_begin(context, values, "inspect model", path);
     if (report == NULL)
         return 0;
     add_count(&sizes, model->nodes.count, "node", ", ");

@@ -40,12 +40,9 @@ static int write_visual_page(const struct command_context *context, const struct
     const struct report_model_settings details = {
         .path = model_path, .statistics = true, .types = true, .ignore_external_data = settings->ignore_external_data};
     const struct report_values values = {.files.page = page};
-    SCOPED_STRING(title);
-    struct report *report;
+    struct report *report = report_begin_always(context, "inspect model", model_path);
     int rc;
 
-    string_add_format(&title, "inspect model %s", model_path);
-    report = report_begin_always(context, title.data);
     report_set_verdict(report, REPORT_UNKNOWN, TEXT_FORMAT, TEXT_ARGS(model->graph_name));
     rc = report_model_write(model, &details, report_begin_network(report), err);
     if (rc < 0) {

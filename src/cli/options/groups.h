@@ -54,12 +54,12 @@ struct report_values {
 OPTION_GROUP(struct report_values, report_options);
 
 /* Begins a report with the command and the machine if these options request one; otherwise returns NULL, with which all
- * functions of report/report.h do nothing. */
-struct report *report_begin(const struct command_context *context, const struct report_values *values,
-                            const char *title);
+ * functions of report/report.h do nothing. The title is the tool and the file name of the path `model`, if not NULL. */
+struct report *report_begin(const struct command_context *context, const struct report_values *values, const char *tool,
+                            const char *model);
 
 /* The same without options that request it: for a command that always writes a page. */
-struct report *report_begin_always(const struct command_context *context, const char *title);
+struct report *report_begin_always(const struct command_context *context, const char *tool, const char *model);
 
 /* Writes the requested files, and frees the report (may be NULL) in any case. */
 int report_finish(const struct command_context *context, const struct report_values *values, struct report *report,

@@ -49,12 +49,12 @@ const struct option_group report_options = {
     .finish = finish_report,
 };
 
-struct report *report_begin(const struct command_context *context, const struct report_values *values,
-                            const char *title)
+struct report *report_begin(const struct command_context *context, const struct report_values *values, const char *tool,
+                            const char *model)
 {
     if (values->files.page == NULL && values->files.data == NULL)
         return NULL;
-    return report_begin_always(context, title);
+    return report_begin_always(context, tool, model);
 }
 
 void command_line_add(const struct command_context *context, struct string_builder *ret)
@@ -67,11 +67,15 @@ void command_line_add(const struct command_context *context, struct string_build
     }
 }
 
-struct report *report_begin_always(const struct command_context *context, const char *title)
+struct report *report_begin_always(const struct command_context *context, const char *tool, const char *model)
 {
+    char *name SCOPED_FREE = model != NULL ? file_basename(model) : NULL;
     SCOPED_STRING(text);
-    struct report *report = report_new(title);
+    struct report *report;
 
+    string_add_format(&text, "%s%s%s", tool, name != NULL ? " " : "", name != NULL ? name : "");
+    report = report_new(text.data);
+    string_clear(&text);
     command_line_add(context, &text);
     report_add_command(report, NULL, text.data);
     report_add_environment(report, "program", "polygraphy " POLYGRAPHY_VERSION);

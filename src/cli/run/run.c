@@ -443,12 +443,8 @@ done:
 static struct report *begin_page(const struct command_context *context, const struct run_settings *settings)
 {
     const char *path = settings->file.model.path;
-    SCOPED_STRING(title);
-    struct report *page;
 
-    string_add_format(&title, "run %s", path != NULL ? path : "--load-outputs");
-    page = report_begin(context, &settings->report, title.data);
-    return page;
+    return report_begin(context, &settings->report, "run", path != NULL ? path : "--load-outputs");
 }
 
 /* The settings of the driver without the runners and the observers of comparisons. */
