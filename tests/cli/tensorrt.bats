@@ -195,6 +195,23 @@ agrees()
     not_recorded 'source kCUDNN'
 }
 
+@test "--decomposable-attentions marks attentions, from TensorRT 10.14 on" {
+    make_model attention
+    local release
+    for release in 10.16 11.1; do
+        use_release "$release"
+        polygraphy convert attention.onnx -o m.engine --decomposable-attentions
+        recorded "decomposable attention"
+        use_release "$release"
+        polygraphy convert attention.onnx -o m.engine
+        not_recorded '^decomposable'
+    done
+    use_release 10.9
+    run polygraphy convert attention.onnx -o m.engine --decomposable-attentions
+    [ "$status" -ne 0 ]
+    logged '^\[!\] --decomposable-attentions'
+}
+
 @test "debug tensors are outputs, from TensorRT 10 on" {
     local release
     for release in 10.0 10.8.0 10.16 11.1 rtx-1.7; do

@@ -53,6 +53,13 @@ def empty_tensor():
     return [helper.make_node("Neg", ["x"], ["y"], name="neg")], [tensor("x", ["n", 3])], [tensor("y", ["n", 3])], []
 
 
+def attention():
+    """The operator of opset 23."""
+    shape = [1, 2, 4, 8]
+    nodes = [helper.make_node("Attention", ["q", "k", "v"], ["y"], name="attention")]
+    return nodes, [tensor(name, shape) for name in "qkv"], [tensor("y", shape)], []
+
+
 def overflow():
     """One layer of three overflows in float16."""
     nodes = [
@@ -78,5 +85,6 @@ def refused():
 for function in [globals()[name] for name in sys.argv[1:]]:
     parts = function()
     graph = helper.make_graph(parts[0], function.__name__, *parts[1:])
-    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("unknown", 1)]
+    opset = 23 if function is attention else 17
+    opsets = [helper.make_opsetid("", opset), helper.make_opsetid("unknown", 1)]
     save(helper.make_model(graph, opset_imports=opsets, ir_version=8), function.__name__ + ".onnx")

@@ -171,12 +171,32 @@ static int32_t layer_type(const void *self)
         const char *operator, * type;
     } types[] = {{"Conv", "kCONVOLUTION"},  {"MatMul", "kMATRIX_MULTIPLY"}, {"Gemm", "kMATRIX_MULTIPLY"},
                  {"Identity", "kIDENTITY"}, {"Add", "kELEMENTWISE"},        {"Mul", "kELEMENTWISE"},
-                 {"Sub", "kELEMENTWISE"},   {"Div", "kELEMENTWISE"}};
+                 {"Sub", "kELEMENTWISE"},   {"Div", "kELEMENTWISE"},        {"Attention", "kATTENTION_INPUT"}};
 
     for (size_t i = 0; i < ARRAY_LEN(types); i++)
         if (node_is(node_of_layer(self), types[i].operator))
             return enum_value("LayerType", types[i].type);
     return enum_value("LayerType", "kUNARY");
+}
+
+static struct object *boundary_attention(const void *self)
+{
+    return &((struct stand_in_boundary *)object_of(self))->attention->object;
+}
+
+static bool attention_set_decomposable(void *self, bool decomposable)
+{
+    ((struct stand_in_attention *)object_of(self))->decomposable = decomposable;
+    return true;
+}
+
+static void add_attention(struct stand_in_layer *layer)
+{
+    struct stand_in_boundary *boundary = object_new(sizeof(*boundary), "VAttentionBoundaryLayer", NULL);
+
+    layer->attention = object_new(sizeof(*layer->attention), "VAttention", NULL);
+    boundary->attention = layer->attention;
+    layer->object.layer_part = boundary->object.part;
 }
 
 static bool layer_set_name(void *self, const char *name)
@@ -329,6 +349,8 @@ void network_fill(struct stand_in_network *network, struct model *model)
         layer->node = i;
         layer->name = node_layer_name(model, i);
         layer->metadata = memory_strdup("");
+        if (node_is(&model->nodes.items[i], "Attention"))
+            add_attention(layer);
         *VECTOR_APPEND(&network->layers) = layer;
     }
 }
@@ -468,6 +490,8 @@ const struct method_row network_methods[] = {
     {"VTensor", "getLocation", "8.5..10.16:13 11.0..11.1:11", CALL(tensor_location)},
     {"VTensor", "getDimensionName", "8.5..10.16:24 11.0..11.1:18 rtx:14", CALL(tensor_dimension_name)},
     {"VTensor", "setDynamicRange", "8.5..10.16:8", CALL(tensor_set_dynamic_range)},
+    {"VAttention", "setDecomposable", "10.14..11.1:15", CALL(attention_set_decomposable)},
+    {"VAttentionBoundaryLayer", "getAttention", "10.14..11.1:2", CALL(boundary_attention)},
     {"VLayer", "getType", "8.5..11.1:2 rtx:2", CALL(layer_type)},
     {"VLayer", "setName", "8.5..11.1:3 rtx:3", CALL(layer_set_name)},
     {"VLayer", "getName", "8.5..11.1:4 rtx:4", CALL(layer_name)},

@@ -19,8 +19,19 @@ struct stand_in_tensor {
     bool is_output, is_debug;
 };
 
+struct stand_in_attention {
+    struct object object;
+    bool decomposable;
+};
+
+struct stand_in_boundary {
+    struct object object;
+    struct stand_in_attention *attention;
+};
+
 struct stand_in_layer {
     struct object object;
+    struct stand_in_attention *attention; /* NULL: not an Attention node */
     struct stand_in_network *network;
     uint32_t node;
     char *name, *metadata;

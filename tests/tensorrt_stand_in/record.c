@@ -104,6 +104,8 @@ static void record_network(FILE *file, const struct stand_in_network *network)
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct stand_in_layer *layer = network->layers.items[i];
 
+        if (layer->attention != NULL && layer->attention->decomposable)
+            fprintf(file, "decomposable %s\n", layer->name);
         if (layer->precision != DATA_UNDEFINED)
             fprintf(file, "precision %s %s\n", layer->name, data_type_name(layer->precision));
         if (layer->output_types[0] != DATA_UNDEFINED)

@@ -28,6 +28,7 @@ static const struct {
     {"LayerType", "kUNARY", {11, 11, 11, 11, 11}},
     {"LayerType", "kMATRIX_MULTIPLY", {17, 17, 17, 17, 17}},
     {"LayerType", "kIDENTITY", {21, 21, 20, 20, 20}},
+    {"LayerType", "kATTENTION_INPUT", {-1, -1, -1, 51, 51}},
     {"BuilderFlag", "kFP16", {0, 0, 0, 0, -1}},
     {"BuilderFlag", "kINT8", {1, 1, 1, 1, -1}},
     {"BuilderFlag", "kDEBUG", {2, 2, 2, 2, 2}},

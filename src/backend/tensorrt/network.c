@@ -380,6 +380,27 @@ static bool mark_layer_type(const struct tensorrt_network *network, const char *
     return any;
 }
 
+/* An attention is one object, which its boundary layers refer to: behind the fields of ILayer, theirs have a pointer to
+ * the implementation of the boundary (NvInfer.h, IAttentionBoundaryLayer). */
+static int mark_attentions(const struct tensorrt_network *network, struct error *err)
+{
+    int32_t layers = TENSORRT_GET(VNetworkDefinition, getNbLayers, network->network);
+
+    if (tensorrt_require(TENSORRT_METHOD(VAttention, setDecomposable), "--decomposable-attentions", err) < 0)
+        return err->code;
+    for (int32_t i = 0; i < layers; i++) {
+        void **layer = TENSORRT_CALL(VNetworkDefinition, getLayer, network->network, i);
+        void *attention;
+
+        if (strcmp(tensorrt_layer_type(layer), "ATTENTION_INPUT") != 0)
+            continue;
+        attention = tensorrt_object(TENSORRT_GET(VAttentionBoundaryLayer, getAttention, layer + 1));
+        if (attention == NULL || !TENSORRT_CALL(VAttention, setDecomposable, attention, true))
+            return tensorrt_failure(err, "--decomposable-attentions");
+    }
+    return 0;
+}
+
 /* As --trt-outputs says; then the outputs of layers of certain types become the only ones. */
 static int mark_wanted(const struct tensorrt_network *network, const struct tensorrt_settings *settings,
                        struct error *err)
@@ -477,6 +498,8 @@ int tensorrt_network_open(const struct tensorrt *trt, const struct tensorrt_sett
         parse_source(network.parser, source) ? mark_outputs(&network, err) : tensorrt_refuse_model(network.parser, err);
     if (rc == 0)
         rc = mark_debug_tensors(&network, err);
+    if (rc == 0 && settings->decomposable_attentions)
+        rc = mark_attentions(&network, err);
     if (rc < 0)
         tensorrt_network_release(&network);
     else

@@ -72,6 +72,7 @@ static const struct message_field settings_fields[] = {
     MESSAGE_FIELD(struct tensorrt_settings, allow_gpu_fallback, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, weight_streaming, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, direct_io, MESSAGE_FLAG),
+    MESSAGE_FIELD(struct tensorrt_settings, decomposable_attentions, MESSAGE_FLAG),
     MESSAGE_FIELD(struct tensorrt_settings, regression_cutoff, MESSAGE_REAL),
     MESSAGE_FIELD(struct tensorrt_settings, max_aux_streams, MESSAGE_NUMBER),
     MESSAGE_FIELD(struct tensorrt_settings, has_max_aux_streams, MESSAGE_FLAG),

@@ -96,7 +96,7 @@ struct tensorrt_settings {
     struct words pool_limits;    /* "workspace:1G" */
     struct words preview_features, quantization_flags;
     bool sparse_weights, version_compatible, exclude_lean_runtime, disable_compilation_cache, safety_restricted,
-        refittable, strip_plan, use_dla, allow_gpu_fallback, weight_streaming, direct_io;
+        refittable, strip_plan, use_dla, allow_gpu_fallback, weight_streaming, direct_io, decomposable_attentions;
     int64_t max_aux_streams;
     bool has_max_aux_streams;
     const char *hardware_compatibility_level, *profiling_verbosity, *runtime_platform, *tiling_optimization_level,

@@ -51,6 +51,8 @@ union tensorrt_dims {
 #define SLOTS(...) 1, {__VA_ARGS__}
 #define SLOTS_SINCE(major, minor, ...) TENSORRT_RELEASE(major, minor), {__VA_ARGS__}
 #define TENSORRT_METHOD_LIST(METHOD) \
+    METHOD(VAttention, setDecomposable, SLOTS_SINCE(10, 14, -1, 15, 15, -1), bool, (void *self, bool decomposable)) \
+    METHOD(VAttentionBoundaryLayer, getAttention, SLOTS_SINCE(10, 14, -1, 2, 2, -1), void *, (void *self)) \
     METHOD(VBuilder, createBuilderConfig, SLOTS(9, 7, 5, 5), void *, (void *self)) \
     METHOD(VBuilder, createNetworkV2, SLOTS(11, 8, 6, 6), void *, (void *self, uint32_t flags)) \
     METHOD(VBuilder, createOptimizationProfile, SLOTS(12, 9, 7, 7), void *, (void *self)) \

@@ -87,10 +87,8 @@ static const struct option rows[] = {
         .help = "make the outputs of all layers of these types of TensorRT's the only outputs: CONVOLUTION ACTIVATION"),
     ROW(uint8_dla, .names = {"--enable-uint8-asymmetric-quantization-dla"}, .yields = true, .kind = OPTION_FLAG,
         .help = "the same as --onnx-flags ENABLE_UINT8_AND_ASYMMETRIC_QUANTIZATION_DLA"),
-    OPTION_WITHOUT_FIELD(.names = {"--decomposable-attentions"}, .yields = true, .kind = OPTION_FLAG,
-                         .refusal = "the layers of an attention cannot be marked as decomposable; an attention that is "
-                                    "written as MatMul and Softmax nodes is decomposed already",
-                         .topic = "parts-of-tensorrt"),
+    ROW(tensorrt.decomposable_attentions, .names = {"--decomposable-attentions"}, .yields = true, .kind = OPTION_FLAG,
+        .help = "let TensorRT compute attentions without a fused kernel, where there is none (from TensorRT 10.14 on)"),
     OPTION_WITHOUT_FIELD(.names = {"--dla-workspace-allocation-strategy"}, .yields = true, .kind = OPTION_ONE,
                          .refusal = "it needs TensorRT 11.3, which is not supported; leave it out",
                          .topic = "parts-of-tensorrt"),
