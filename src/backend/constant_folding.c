@@ -290,7 +290,7 @@ static int fold_halves(struct folding_pass *pass, const struct bitset *part, str
 static int fold_part(struct folding_pass *pass, const struct bitset *part, bool halve, struct error *err)
 {
     struct constant_folding *folding = pass->folding;
-    struct value_list wanted = {0};
+    struct value_list wanted SCOPED_ITEMS = {0};
     struct error why = {0};
     int rc = 0, failure = 0;
 
@@ -315,7 +315,6 @@ static int fold_part(struct folding_pass *pass, const struct bitset *part, bool 
             give_up_node(pass, (uint32_t)i);
         folding->stop = folding->settings->partition == FOLDING_WHOLE;
     }
-    free(wanted.items);
     return rc;
 }
 

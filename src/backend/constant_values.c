@@ -369,7 +369,7 @@ static int compute_halves(struct computation *computation, const struct value_li
 static int compute_without(struct computation *computation, const struct value_list *nodes,
                            const struct value_list *unfeedable, struct error *err)
 {
-    struct value_list rest = {0};
+    struct value_list rest SCOPED_ITEMS = {0};
     SCOPED_BITSET(left_out);
     int rc = 0;
 
@@ -381,13 +381,13 @@ static int compute_without(struct computation *computation, const struct value_l
             value_list_add(&rest, nodes->items[i]);
     if (rc == 0)
         rc = compute_nodes(computation, rest.items, rest.count, err);
-    free(rest.items);
     return rc;
 }
 
 static int compute_nodes(struct computation *computation, const uint32_t *nodes, size_t count, struct error *err)
 {
-    struct value_list computable = {0}, unfeedable = {0};
+    struct value_list computable SCOPED_ITEMS = {0};
+    struct value_list unfeedable SCOPED_ITEMS = {0};
     struct error why = {0};
     int rc;
 
@@ -403,8 +403,6 @@ static int compute_nodes(struct computation *computation, const uint32_t *nodes,
         else if (unfeedable.count > 0)
             rc = compute_without(computation, &computable, &unfeedable, err);
     }
-    free(computable.items);
-    free(unfeedable.items);
     return rc;
 }
 
@@ -462,7 +460,7 @@ static size_t measure_piece(const struct computation *computation, const uint32_
 int constant_values_compute(const struct constant_values_request *request, struct error *err)
 {
     struct computation computation = {.request = request, .model = request->model};
-    struct value_list needed = {0};
+    struct value_list needed SCOPED_ITEMS = {0};
     int rc = 0;
 
     list_needed(request, &needed);
@@ -483,6 +481,5 @@ int constant_values_compute(const struct constant_values_request *request, struc
     free(computation.free_places.items);
     free(computation.readers);
     free(computation.places);
-    free(needed.items);
     return rc;
 }

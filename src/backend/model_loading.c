@@ -18,8 +18,7 @@
  * for the tensors that they hold stay as they are. */
 static int name_nodes(struct model *model, struct error *err)
 {
-    struct span_list fields = {0};
-    int rc;
+    struct span_list fields SCOPED_ITEMS = {0};
 
     for (size_t i = 0; i < model->nodes.count; i++) {
         const struct node *node = &model->nodes.items[i];
@@ -40,9 +39,7 @@ static int name_nodes(struct model *model, struct error *err)
         wire_write_bytes(&field, GRAPH_NODE, message.data, message.size);
         *VECTOR_APPEND(&fields) = (struct span){arena_copy(&model->arena, field.data, field.size), field.size};
     }
-    rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
-    return rc;
+    return model_set_nodes(model, &fields, err);
 }
 
 static int try_to_load(const struct subgraph *subgraph, const struct backend *backend,

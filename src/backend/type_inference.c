@@ -262,7 +262,7 @@ static bool needs_maker(const struct inference *inference, uint32_t value, uint3
 static void add_makers(const struct inference *inference, const struct value_list *nodes, struct bitset *ret)
 {
     const struct model *model = inference->whole->model;
-    struct value_list queue = {0};
+    struct value_list queue SCOPED_ITEMS = {0};
     size_t most = nodes->count + MOST_MAKERS;
 
     value_list_assign(&queue, nodes);
@@ -283,7 +283,6 @@ static void add_makers(const struct inference *inference, const struct value_lis
             value_list_add(&queue, maker);
         }
     }
-    free(queue.items);
 }
 
 /* Sorts what the nodes of `piece` read into its inputs and, of those that are constants, the weights. */
@@ -357,7 +356,7 @@ static int ask_about_nodes(struct inference *inference, const struct value_list 
 {
     struct subgraph piece = {
         .model = inference->whole->model, .known = inference->known, .frozen = inference->whole->frozen};
-    struct value_list weights = {0};
+    struct value_list weights SCOPED_ITEMS = {0};
     size_t given;
     int rc;
 
@@ -376,7 +375,6 @@ static int ask_about_nodes(struct inference *inference, const struct value_list 
         piece.inputs.count = given;
         rc = ask_runtime(inference, &piece, err);
     }
-    free(weights.items);
     free(piece.inputs.items);
     free(piece.outputs.items);
     bitset_release(&piece.nodes);
@@ -434,7 +432,7 @@ static void select_answerable(const struct inference *inference, const uint32_t 
 /* A piece that is refused is halved, until the nodes that are to blame stand alone. */
 static int ask_about_piece(struct inference *inference, const uint32_t *nodes, size_t count, struct error *err)
 {
-    struct value_list answerable = {0};
+    struct value_list answerable SCOPED_ITEMS = {0};
     int rc = 0;
 
     if (inference->refusals >= MOST_REFUSALS)
@@ -459,7 +457,6 @@ static int ask_about_piece(struct inference *inference, const uint32_t *nodes, s
             inference->refusals++;
         }
     }
-    free(answerable.items);
     return rc;
 }
 
@@ -557,7 +554,7 @@ static int assume_in_piece(struct inference *inference, const uint32_t *nodes, s
 static int list_open_nodes(const struct inference *inference, struct value_list *ret, struct error *err)
 {
     const struct model *model = inference->whole->model;
-    struct value_list order = {0};
+    struct value_list order SCOPED_ITEMS = {0};
     bool any_lacks = false, lacks;
     int rc = model_order_nodes(model, &order, err);
 
@@ -571,7 +568,6 @@ static int list_open_nodes(const struct inference *inference, struct value_list 
     }
     if (!any_lacks && !inference->how->refine)
         ret->count = 0;
-    free(order.items);
     return rc;
 }
 
@@ -583,7 +579,7 @@ int types_find(const struct subgraph *part, const struct types_request *request,
     struct inference inference = {.whole = part, .how = request, .runtime = *request->runtime, .known = known};
     const struct onnxrt_settings plain = onnxrt_settings_unoptimized(request->runtime);
     struct log *log = request->refine || request->assume ? NULL : request->runtime->log;
-    struct value_list nodes = {0};
+    struct value_list nodes SCOPED_ITEMS = {0};
     struct error own = {0};
     int rc;
 
@@ -627,7 +623,6 @@ done:
         known->infos[inference.stated.items[i].value] = inference.stated.items[i].info;
     if (ret_not_tensors != NULL)
         bitset_unite(ret_not_tensors, &inference.not_tensors);
-    free(nodes.items);
     free(inference.stated.items);
     name_map_release(&inference.refused);
     bitset_release(&inference.not_tensors);

@@ -30,6 +30,9 @@ void *memory_grow(void *items, size_t count, size_t *capacity, size_t item_size)
 #define SCOPED_FREE SCOPED(memory_free_pointed)
 void memory_free_pointed(void *pointer_to_pointer);
 
+/* The same of a local list, whose first member is `items` (see VECTOR_APPEND()): its items are freed. */
+#define SCOPED_ITEMS SCOPED_FREE
+
 /* Tunes malloc() for a short-lived process that allocates much memory; call before threads exist. malloc() then keeps
  * freed memory, grows the heap in large steps, and uses huge pages if madvise() allows them. By default it returns
  * large blocks at once and faults in each page again: a fifth of the time of a short inference. Does nothing on systems

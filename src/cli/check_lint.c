@@ -83,7 +83,7 @@ static int lint_model(const struct command_context *context, const struct check_
 static int find_external_data(const struct check_lint_settings *settings, struct model *model, struct error *err)
 {
     const struct onnx_load_values *load = &settings->file.load;
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole;
     struct error why = {0};
     int rc = 0;
@@ -99,7 +99,6 @@ static int find_external_data(const struct check_lint_settings *settings, struct
                 rc = error_set(err, ERR_MISSING, "%s", why.message);
             free(path);
         }
-    free(locations.items);
     subgraph_release(&whole);
     return rc;
 }

@@ -122,7 +122,7 @@ static void add_files_of_command(struct command_files *files, const struct optio
 static void add_results(struct command_files *files, const struct option *option, const char *name, const char *folder)
 {
     struct arena *arena = parse_arena(files->parse);
-    struct word_list results = {0};
+    struct word_list results SCOPED_ITEMS = {0};
     struct file_list found = {0};
 
     option->list_results(files->parse, &results);
@@ -139,7 +139,6 @@ static void add_results(struct command_files *files, const struct option *option
                     add_file(files, option, name, arena_strdup(arena, found.items[k]))->use = OPTION_WRITES;
     }
     file_list_release(&found);
-    free(results.items);
 }
 
 static void add_option_files(struct command_files *files, const struct option *option, const struct option_state *state)
@@ -262,7 +261,7 @@ static void add_external_data_of(struct command_files *files, const struct optio
                                  const char *path)
 {
     const char *given = option_is_positional(option) ? parse_last_word(files->parse, "--external-data-dir") : NULL;
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct error ignored;
     struct file_map map;
     char *folder;
@@ -279,7 +278,6 @@ static void add_external_data_of(struct command_files *files, const struct optio
         free(data);
         free(location);
     }
-    free(locations.items);
     free(folder);
     file_map_release(&map);
 }

@@ -17,7 +17,6 @@
 
 struct backend_request model_file_request(const struct command_context *context, const struct model_file_settings *file)
 {
-
     return (struct backend_request){.settings = &file->onnxrt.runtime, .log = context->log};
 }
 
@@ -36,7 +35,7 @@ static uint64_t file_size(const char *path)
 /* With the existing files of its weights. */
 static uint64_t size_of(const struct model *model)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     uint64_t size = model->map.size;
     struct subgraph whole;
 
@@ -49,7 +48,6 @@ static uint64_t size_of(const struct model *model)
                 size += file_size(path);
             free(path);
         }
-    free(locations.items);
     subgraph_release(&whole);
     return size;
 }
@@ -122,7 +120,7 @@ int model_file_mark_outputs(const struct command_context *context, const struct 
                             struct model *model, struct error *err)
 {
     const struct onnx_load_values *load = &file->load;
-    struct value_list skipped = {0};
+    struct value_list skipped SCOPED_ITEMS = {0};
     struct subgraph whole;
     int rc = 0;
 
@@ -141,7 +139,6 @@ int model_file_mark_outputs(const struct command_context *context, const struct 
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
 done:
-    free(skipped.items);
     subgraph_release(&whole);
     return rc;
 }

@@ -30,7 +30,7 @@ void result_file_add_path(struct result_file *result, const char *path)
 
 static void add_external_data(struct result_file *result, struct model *model)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole;
 
     json_writer_begin_array_member(&result->json, "external_data");
@@ -48,7 +48,6 @@ static void add_external_data(struct result_file *result, struct model *model)
         }
     json_writer_end_array(&result->json);
     subgraph_release(&whole);
-    free(locations.items);
 }
 
 static void add_tensor_types(struct result_file *result, const char *key, const struct model *model,

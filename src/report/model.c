@@ -239,13 +239,12 @@ static int write_node(struct description *to, const struct graph_view *view, con
 /* The tensors of nodes whose types are known. */
 static void write_inner_types(struct description *to, const struct graph_view *view)
 {
-    struct value_list known = {0};
+    struct value_list known SCOPED_ITEMS = {0};
 
     for (uint32_t i = 0; i < view->graph->values.count; i++)
         if (view->graph->values.items[i].producer != NODE_NONE && view->graph->values.items[i].info.size > 0)
             value_list_add(&known, i);
     write_values(to, view, "tensors", &known);
-    free(known.items);
 }
 
 /* Writes the members of a graph into the current object. */

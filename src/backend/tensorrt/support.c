@@ -71,8 +71,8 @@ static int ask_parser(const struct tensorrt_network *network, const struct backe
                       struct tensorrt_support *ret, struct error *err)
 {
     char *place SCOPED_FREE = file_join(source->external_folder != NULL ? source->external_folder : ".", "model.onnx");
-    struct refusal_vector errors = {0};
-    struct taken_vector taken = {0};
+    struct refusal_vector errors SCOPED_ITEMS = {0};
+    struct taken_vector taken SCOPED_ITEMS = {0};
     int rc = 0;
 
     ret->takes_all = TENSORRT_CALL(IParser, supportsModelV2, network->parser, source->data, source->size, place);
@@ -88,8 +88,6 @@ static int ask_parser(const struct tensorrt_network *network, const struct backe
         ret->taken.items = arena_copy(arena, taken.items, taken.count * sizeof(*taken.items));
     ret->errors.count = errors.count;
     ret->taken.count = taken.count;
-    free(errors.items);
-    free(taken.items);
     return rc;
 }
 

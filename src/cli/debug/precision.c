@@ -170,7 +170,7 @@ static int choose_typed_models(struct precision_command *command, struct error *
 static int name_nodes(const struct network *network, struct model **ret, struct error *err)
 {
     struct model *model = model_copy(network->model);
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     int rc;
 
     for (size_t i = 0; i < model->nodes.count; i++)
@@ -183,7 +183,6 @@ static int name_nodes(const struct network *network, struct model **ret, struct 
             fields.items[node] = node_set_name(&model->arena, fields.items[node], text_of(layer->name));
     }
     rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
     if (rc < 0)
         model_free(model);
     else

@@ -176,7 +176,7 @@ static void add_layers(const struct precision_report *report, struct result *ret
     result_begin_table(ret, &layer_table);
     for (size_t i = 0; i < network->layers.count; i++) {
         const struct layer *layer = &network->layers.items[i];
-        struct word_list nodes = {0};
+        struct word_list nodes SCOPED_ITEMS = {0};
 
         if (!is_high(report->result, i))
             continue;
@@ -190,7 +190,6 @@ static void add_layers(const struct precision_report *report, struct result *ret
                                 {.names = {nodes.items, nodes.count}},
                                 {.number = report->result->scores != NULL ? report->result->scores[i] : NAN},
                                 {.number = !bitset_has(&report->result->chosen, i)}});
-        free(nodes.items);
     }
 }
 

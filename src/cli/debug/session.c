@@ -35,7 +35,7 @@ int debug_hash_builder_options(const struct command_context *context, const stru
                                          "--save-tactics",
                                          NULL};
     const struct option_group *const groups[] = {config, &engine_network_options, &tensorrt_options};
-    struct word_list words = {0};
+    struct word_list words SCOPED_ITEMS = {0};
     int rc = 0;
 
     for (size_t i = 0; i < ARRAY_LEN(groups); i++)
@@ -50,7 +50,6 @@ int debug_hash_builder_options(const struct command_context *context, const stru
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
-    free(words.items);
     return rc;
 }
 
@@ -100,7 +99,7 @@ struct session_settings debug_session_settings(const struct command_context *con
 
 void debug_session_watch_data(struct debug_session *session, struct model *model)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole;
 
     subgraph_init_whole(&whole, model);
@@ -113,6 +112,5 @@ void debug_session_watch_data(struct debug_session *session, struct model *model
             session_watch(session, path);
             free(path);
         }
-    free(locations.items);
     subgraph_release(&whole);
 }

@@ -225,12 +225,11 @@ static void add_build(const struct tactic_isolation *isolation, const char *repl
 {
     static const char *const verdicts[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "skipped"};
-    struct word_list layers = {0};
+    struct word_list layers SCOPED_ITEMS = {0};
 
     list_layers(isolation, exchanged, &layers);
     result_add_row(ret, (const struct result_cell[]){
                             {.text = replay}, {.names = {layers.items, layers.count}}, {.text = verdicts[verdict]}});
-    free(layers.items);
 }
 
 static void add_builds(const struct tactic_isolation *isolation, struct result *ret)
@@ -265,11 +264,10 @@ static void add_builds(const struct tactic_isolation *isolation, struct result *
 static void add_layer_fact(const struct tactic_isolation *isolation, const char *key, const struct bitset *layers,
                            struct result *ret)
 {
-    struct word_list names = {0};
+    struct word_list names SCOPED_ITEMS = {0};
 
     list_layers(isolation, layers, &names);
     result_add_names(ret, key, (struct words){names.items, names.count});
-    free(names.items);
 }
 
 static void add_kernel_facts(const struct tactic_isolation *isolation, struct result *ret)

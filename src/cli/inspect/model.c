@@ -150,7 +150,7 @@ static int inspect_graph(const struct command_context *context, const struct ins
 {
     const struct json_values *json = &values->json;
     struct graph_text_settings settings = settings_of(values);
-    struct value_list unbounded = {0};
+    struct value_list unbounded SCOPED_ITEMS = {0};
     int rc = show_graph(context, model, &settings, err);
 
     if (rc == 0 && values->list_unbounded)

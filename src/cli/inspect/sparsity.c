@@ -72,7 +72,7 @@ static int check_model(const struct command_context *context, const struct inspe
                        struct model *model, struct error *err)
 {
     const struct json_values *json = &settings->json;
-    struct sparsity_candidates candidates;
+    struct sparsity_candidates candidates SCOPED_ITEMS = {0};
     struct json_writer writer;
     int rc = sparsity_find(model, &candidates, err);
 
@@ -83,7 +83,6 @@ static int check_model(const struct command_context *context, const struct inspe
     if (rc == 0 && json->path != NULL)
         rc = file_write(json->path, writer.text.data, writer.text.size, FILE_DURABLE, err);
     json_writer_release(&writer);
-    free(candidates.items);
     return rc;
 }
 

@@ -202,7 +202,7 @@ static void add_layer_tensors(struct string_builder *out, const struct layer_inf
 static void add_bindings(struct string_builder *out, const struct layer_info *info, enum layer_info_mode mode,
                          const char *title)
 {
-    struct layer_info_tensors tensors = {0};
+    struct layer_info_tensors tensors SCOPED_ITEMS = {0};
 
     for (size_t i = 0; i < info->bindings.count; i++) {
         struct layer_info_binding binding = resolve_binding(info, &info->bindings.items[i]);
@@ -215,7 +215,6 @@ static void add_bindings(struct string_builder *out, const struct layer_info *in
         add_layer_tensors(out, &tensors, " ");
         string_add_char(out, '\n');
     }
-    free(tensors.items);
 }
 
 static void add_trt_nodes(struct string_builder *out, const struct layer_info_layer *layer)
@@ -279,7 +278,7 @@ static void add_trt_layers(struct string_builder *out, const struct trt_engine_v
 
 static void add_precisions(struct string_builder *out, const struct layer_info *info, const double *times)
 {
-    struct precision_shares shares;
+    struct precision_shares shares SCOPED_ITEMS = {0};
     double sum = sum_of(times, info->layers.count);
     bool detailed = false;
 
@@ -304,7 +303,6 @@ static void add_precisions(struct string_builder *out, const struct layer_info *
             string_add_format(out, " (%.1f %% of the time)", 100 * share->time / sum);
     }
     string_add_format(out, " | %zu more only move data\n", shares.moving);
-    free(shares.items);
 }
 
 void trt_engine_to_text(const struct trt_engine_view *view, struct string_builder *ret)
@@ -395,7 +393,7 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
 {
     const struct layer_info *info = view->info;
     double *times = times_of(view);
-    struct precision_shares shares;
+    struct precision_shares shares SCOPED_ITEMS = {0};
 
     write_bindings(writer, "inputs", info, LAYER_INFO_INPUT);
     write_bindings(writer, "outputs", info, LAYER_INFO_OUTPUT);
@@ -408,7 +406,6 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
         json_writer_end_object(writer);
     }
     json_writer_end_array(writer);
-    free(shares.items);
     json_writer_begin_array_member(writer, "layers");
     for (size_t i = 0; i < info->layers.count; i++)
         write_trt_layer(writer, &info->layers.items[i], times ? &times[i] : NULL);

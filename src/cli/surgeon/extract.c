@@ -172,7 +172,8 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
 static int cut_part(struct model *model, const struct extract_values *values, struct log *log, struct subgraph *part,
                     struct error *err)
 {
-    struct value_list inputs = {0}, missing = {0};
+    struct value_list inputs SCOPED_ITEMS = {0};
+    struct value_list missing SCOPED_ITEMS = {0};
     int rc = find_values(model, &values->inputs, &part->inputs, err);
 
     if (rc < 0)
@@ -192,8 +193,6 @@ static int cut_part(struct model *model, const struct extract_values *values, st
     else
         warn_of_unused(part, &inputs, log);
     value_list_assign(&part->inputs, &inputs);
-    free(inputs.items);
-    free(missing.items);
     return rc;
 }
 

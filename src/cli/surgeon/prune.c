@@ -73,7 +73,7 @@ static int prune_weight(struct model *model, const struct sparsity_candidate *ca
 
 static int prune_weights(struct model *model, struct log *log, struct result_file *result, struct error *err)
 {
-    struct sparsity_candidates weights = {0};
+    struct sparsity_candidates weights SCOPED_ITEMS = {0};
     int rc = sparsity_find(model, &weights, err);
 
     if (rc < 0)
@@ -86,13 +86,12 @@ static int prune_weights(struct model *model, struct log *log, struct result_fil
     json_writer_end_array(&result->json);
     if (rc == 0)
         log_message(log, LOG_INFO, "Finished pruning %zu tensors.", weights.count);
-    free(weights.items);
     return rc;
 }
 
 static int prune_model(const struct surgeon_job *job, struct error *err)
 {
-    struct span_list nodes = {0};
+    struct span_list nodes SCOPED_ITEMS = {0};
     int rc;
 
     model_list_nodes(job->model, &nodes);
@@ -101,7 +100,6 @@ static int prune_model(const struct surgeon_job *job, struct error *err)
         rc = prune_weights(job->model, job->context->log, job->result, err);
     if (rc == 0)
         rc = model_raise_constants(job->model, &nodes, err);
-    free(nodes.items);
     if (rc < 0)
         return rc;
     model_set_producer(job->model, "polygraphy surgeon prune");

@@ -41,7 +41,7 @@ static int set_upper_bounds(const struct command_context *context, const struct 
                             struct model *model, struct error *err)
 {
     const struct named_integers *wanted = &settings->file.load.unbounded_dds_upper_bound;
-    struct value_list candidates = {0};
+    struct value_list candidates SCOPED_ITEMS = {0};
     struct upper_bound *bounds;
     size_t count = 0;
     int rc;
@@ -61,7 +61,6 @@ static int set_upper_bounds(const struct command_context *context, const struct 
     }
     rc = upper_bounds_set(model, bounds, count, err);
     free(bounds);
-    free(candidates.items);
     return rc;
 }
 
@@ -74,7 +73,7 @@ static int observe_shapes(const struct command_context *context, const struct su
     struct backend_request request = model_file_request_for(context, &settings->file, model);
     struct reference_values *reference = NULL;
     struct data_loader *loader = NULL;
-    struct value_list all = {0};
+    struct value_list all SCOPED_ITEMS = {0};
     struct known_types known;
     struct subgraph whole;
     struct error why = {0};
@@ -102,7 +101,6 @@ static int observe_shapes(const struct command_context *context, const struct su
     reference_values_free(reference);
     subgraph_release(&whole);
     data_loader_free(loader);
-    free(all.items);
     return rc;
 }
 

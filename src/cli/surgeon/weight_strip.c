@@ -198,7 +198,7 @@ static int strip_model(const struct surgeon_job *job, struct error *err)
 {
     const struct weight_strip_settings *settings = job->settings;
     struct stripping stripping = {.model = job->model, .log = job->context->log, .result = job->result};
-    struct span_list nodes = {0};
+    struct span_list nodes SCOPED_ITEMS = {0};
     int rc;
 
     model_list_nodes(job->model, &nodes);
@@ -212,7 +212,6 @@ static int strip_model(const struct surgeon_job *job, struct error *err)
     if (rc == 0)
         rc = model_file_save_new_whole(job->context, job->file, job->model, err);
 done:
-    free(nodes.items);
     bitset_release(&stripping.weights);
     free(stripping.candidates.items);
     return rc;

@@ -380,12 +380,12 @@ static void log_pair_iterations(const struct accuracy_pair *pair, struct log *lo
 
 static int log_pair_averages(const struct accuracy_pair *pair, struct log *log, bool *passed, struct error *err)
 {
-    struct accuracy_iteration averages = {0};
+    struct accuracy_iteration averages SCOPED_ITEMS = {0};
     size_t count = 0;
     int rc = average_pair(pair, &averages, err);
 
     if (rc < 0)
-        goto done;
+        return rc;
     for (size_t i = 0; i < averages.count; i++)
         count += accuracy_output_passed(&averages.items[i]);
     log_message(log, level_of(count == averages.count), "Accuracy Summary | %s vs. %s | Passed: %zu/%zu outputs",
@@ -399,8 +399,6 @@ static int log_pair_averages(const struct accuracy_pair *pair, struct log *log, 
         log_metric(&averages.items[i], prefix.data, log);
     }
     log_indent(log, -1);
-done:
-    free(averages.items);
     return rc;
 }
 

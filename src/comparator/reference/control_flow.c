@@ -172,7 +172,7 @@ static int inline_round(struct model *model, const struct sample_run *run, size_
     size_t nodes = model_count_nodes(model);
     struct flow_decisions decisions = {.model = model, .room = nodes < MOST_NODES ? MOST_NODES - nodes : 0};
     struct reference_values *values = NULL;
-    struct value_list wanted = {0};
+    struct value_list wanted SCOPED_ITEMS = {0};
     struct subgraph whole;
     int rc = 0, recorded = 0;
 
@@ -195,7 +195,6 @@ static int inline_round(struct model *model, const struct sample_run *run, size_
     reference_values_free(values);
     free(decisions.branches);
     free(decisions.iterations);
-    free(wanted.items);
     return rc;
 }
 

@@ -192,13 +192,12 @@ static uint64_t described_size(struct span info)
 /* Whether the model states the sizes of all tensors, and they are small. */
 static bool is_small_as_described(const struct reference_run *run)
 {
-    struct value_list all = {0};
+    struct value_list all SCOPED_ITEMS = {0};
     uint64_t sum = 0;
 
     types_list_all(run->whole, &all);
     for (size_t i = 0; i < all.count; i++)
         sum = add_saturating(sum, described_size(known_types_info(run->whole->known, run->whole->model, all.items[i])));
-    free(all.items);
     return sum <= run->memory;
 }
 

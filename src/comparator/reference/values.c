@@ -297,7 +297,7 @@ static bool is_known(const struct reference_values *reference, uint32_t value)
 /* Adds all other values of the model, after the requested ones. */
 static void add_the_rest(const struct reference_values *reference, struct reference_run *run)
 {
-    struct value_list all = {0};
+    struct value_list all SCOPED_ITEMS = {0};
     SCOPED_BITSET(there);
 
     bitset_init(&there, reference->whole->model->values.count);
@@ -307,7 +307,6 @@ static void add_the_rest(const struct reference_values *reference, struct refere
     for (size_t i = 0; i < all.count; i++)
         if (!bitset_has(&there, all.items[i]) && !is_known(reference, all.items[i]))
             reference_run_add(run, all.items[i], false);
-    free(all.items);
 }
 
 static int run_model(struct reference_values *reference, struct reference_run *run, struct error *err)
@@ -422,7 +421,7 @@ static int record_somehow(struct reference_values *reference, const struct value
 
 int reference_values_record(struct reference_values *reference, const struct value_list *wanted, struct error *err)
 {
-    struct value_list unknown = {0};
+    struct value_list unknown SCOPED_ITEMS = {0};
     SCOPED_BITSET(listed);
     int rc = prepare_feeds(reference, err);
 
@@ -438,7 +437,6 @@ int reference_values_record(struct reference_values *reference, const struct val
         }
     if (unknown.count > 0)
         rc = record_somehow(reference, &unknown, err);
-    free(unknown.items);
     return rc;
 }
 

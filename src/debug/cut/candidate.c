@@ -45,7 +45,7 @@ static void warn_of_branches(struct candidate_maker *maker)
  * alone. */
 static void freeze_inputs(struct subgraph *candidate, const struct value_list *missing)
 {
-    struct value_list met = {0};
+    struct value_list met SCOPED_ITEMS = {0};
     struct bitset constants;
 
     bitset_init(&constants, candidate->model->values.count);
@@ -56,7 +56,6 @@ static void freeze_inputs(struct subgraph *candidate, const struct value_list *m
     for (size_t i = 0; i < met.count; i++)
         *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){met.items[i], NULL};
     bitset_release(&constants);
-    free(met.items);
 }
 
 /* A frozen value is used for every sample, so it must be the same in all. It must not be the failure itself: a frozen
@@ -177,7 +176,7 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
 static int list_certain(struct candidate_maker *maker, const struct subgraph *candidate, struct bitset *constants,
                         struct error *err)
 {
-    struct value_list certain = {0};
+    struct value_list certain SCOPED_ITEMS = {0};
     struct error why = {0};
     int rc = 0;
 
@@ -194,7 +193,6 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
         certain.count = 0;
     for (size_t i = 0; rc == 0 && i < certain.count; i++)
         bitset_add(constants, certain.items[i]);
-    free(certain.items);
     return rc == ERR_INTERRUPTED ? error_set(err, ERR_INTERRUPTED, "%s", why.message) : 0;
 }
 
@@ -223,7 +221,7 @@ static int freeze_certain(struct candidate_maker *maker, struct subgraph *candid
 static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate, uint32_t node, bool quiet,
                       struct error *err)
 {
-    struct value_list missing = {0};
+    struct value_list missing SCOPED_ITEMS = {0};
     int rc;
 
     subgraph_mark_inputs(candidate, node);
@@ -242,7 +240,6 @@ static int cut_inputs(struct candidate_maker *maker, struct subgraph *candidate,
         if (rc == 0 && frozen && !quiet)
             log_freezing(maker, &missing);
     }
-    free(missing.items);
     return rc;
 }
 
@@ -323,7 +320,7 @@ int candidate_of_nodes(struct candidate_maker *maker, const struct bitset *nodes
 
 int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
 {
-    struct value_list wanted = {0};
+    struct value_list wanted SCOPED_ITEMS = {0};
     int rc;
 
     for (size_t i = 0; i < candidate->frozen.count; i++)
@@ -334,7 +331,6 @@ int candidate_fill(struct candidate_maker *maker, struct subgraph *candidate, st
     rc = reference_values_record(maker->reference, &wanted, err);
     for (size_t i = 0; rc == 0 && i < candidate->frozen.count; i++)
         candidate->frozen.items[i].tensor = reference_values_get(maker->reference, candidate->frozen.items[i].value);
-    free(wanted.items);
     return rc;
 }
 

@@ -82,7 +82,7 @@ static bool is_same_folder(const char *a, const char *b)
 
 void candidate_files_leave_for(struct candidate_files *files, const struct subgraph *result, const char *path)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     char *folder SCOPED_FREE = file_folder(path);
 
     if (files->made.count > 0 && is_same_folder(folder, files->folder) &&
@@ -93,7 +93,6 @@ void candidate_files_leave_for(struct candidate_files *files, const struct subgr
 
             leave_file(files, made);
         }
-    free(locations.items);
 }
 
 void candidate_files_release(struct candidate_files *files)

@@ -16,14 +16,13 @@ static void set_type_from_value(struct candidate_maker *maker, uint32_t value)
 
 int candidate_maker_force_shapes(struct candidate_maker *maker, struct error *err)
 {
-    struct value_list all = {0};
+    struct value_list all SCOPED_ITEMS = {0};
     int rc;
 
     reference_values_list_tensors(maker->reference, &maker->known.types, &all);
     rc = reference_values_record(maker->reference, &all, err);
     for (size_t i = 0; rc == 0 && i < all.count; i++)
         set_type_from_value(maker, all.items[i]);
-    free(all.items);
     return rc;
 }
 
@@ -263,7 +262,7 @@ static void set_sizes_from_values(struct candidate_maker *maker, uint32_t value)
  * mostly 1, would differ. */
 static int fix_shapes(struct candidate_maker *maker, const struct subgraph *candidate, struct error *err)
 {
-    struct value_list dynamic = {0};
+    struct value_list dynamic SCOPED_ITEMS = {0};
     int rc = 0;
 
     if (!maker->fixes_shapes)
@@ -283,14 +282,13 @@ static int fix_shapes(struct candidate_maker *maker, const struct subgraph *cand
     else
         for (size_t i = 0; i < dynamic.count; i++)
             set_sizes_from_values(maker, dynamic.items[i]);
-    free(dynamic.items);
     return rc == ERR_INTERRUPTED ? rc : 0;
 }
 
 int candidate_complete(struct candidate_maker *maker, const struct subgraph *candidate, uint32_t *ret_not_a_tensor,
                        struct error *err)
 {
-    struct value_list lacking = {0};
+    struct value_list lacking SCOPED_ITEMS = {0};
     size_t lacking_inputs = list_lacking(maker, candidate, &lacking);
     int rc = 0;
 
@@ -312,7 +310,6 @@ int candidate_complete(struct candidate_maker *maker, const struct subgraph *can
         *err = (struct error){0};
         rc = complete_one_by_one(maker, &lacking, err);
     }
-    free(lacking.items);
     if (rc < 0)
         return rc;
     if (is_any_untold(maker, &candidate->inputs) || is_any_untold(maker, &candidate->outputs)) {

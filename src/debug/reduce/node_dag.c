@@ -95,13 +95,12 @@ static void add_edges(const struct model *model, struct edge_range range, uint32
 
 void node_dag_init(struct dag *dag, const struct model *model)
 {
-    struct edge_list edges = {0};
+    struct edge_list edges SCOPED_ITEMS = {0};
 
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         add_edges(model, model->nodes.items[i].inputs, i, &edges);
         add_edges(model, model->nodes.items[i].captures, i, &edges);
     }
     dag_init(dag, model->nodes.count, edges.items, edges.count);
-    free(edges.items);
     dag->shared_scopes = node_dag_shared_scopes(model);
 }

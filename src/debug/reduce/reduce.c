@@ -602,7 +602,7 @@ static void warn_of_shapes(struct reduce *reduce)
 /* Makes the external data of the original accessible for candidates, which refer to it. */
 static int provide_external_data(struct reduce *reduce, struct error *err)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     int rc;
 
     reduce->files.copy = reduce->settings->copy_weights;
@@ -619,7 +619,6 @@ static int provide_external_data(struct reduce *reduce, struct error *err)
                     "Without its external data the model has no values to freeze tensors to: branches that are cut off "
                     "are kept, and their inputs are fed.");
     }
-    free(locations.items);
     return rc;
 }
 

@@ -89,7 +89,7 @@ static void report_bodies(const struct simplify_parts *parts, const struct model
                           struct string_builder *out)
 {
     const struct bodies *bodies = parts->data;
-    struct inner_node_list left = {0};
+    struct inner_node_list left SCOPED_ITEMS = {0};
     size_t taken = 0;
 
     for (size_t i = 0; i < bodies->decisions.count; i++)
@@ -99,7 +99,6 @@ static void report_bodies(const struct simplify_parts *parts, const struct model
         string_add_format(out, "Replaced %zu of %zu If node(s) with one of their branches. ", taken,
                           bodies->decisions.count);
     string_add_format(out, "Bodies and functions have %zu of %zu node(s) left", left.count, bodies->inner.count);
-    free(left.items);
 }
 
 const struct simplify_kind simplify_bodies = {

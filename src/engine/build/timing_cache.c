@@ -385,7 +385,7 @@ static void add_key_layer(struct string_builder *out, const struct kernel_reques
 {
     const struct layer *layer = request->layer;
     const struct model *model = request->network->model;
-    struct value_list met = {0};
+    struct value_list met SCOPED_ITEMS = {0};
 
     add_key_number(out, layer->kind);
     add_key_number(out, model_opset(model));
@@ -397,7 +397,6 @@ static void add_key_layer(struct string_builder *out, const struct kernel_reques
         add_key_number(out, layer->fused.items[i].kind);
         add_key_number(out, layer->fused.items[i].activation);
     }
-    free(met.items);
 }
 
 struct hash timing_cache_key(const struct kernel_request *request, const struct tactic *tactic)

@@ -428,9 +428,8 @@ static int fold_all_chains(struct folding_state *state, struct error *err)
 
 static int apply_foldings(struct folding_state *state, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     size_t kept = 0;
-    int rc;
 
     for (size_t i = 0; i < state->model->nodes.count; i++) {
         if (state->fields[i].size == 0)
@@ -439,9 +438,7 @@ static int apply_foldings(struct folding_state *state, struct error *err)
         state->labels->items[kept++] = state->labels->items[i];
     }
     state->labels->count = kept;
-    rc = model_set_nodes(state->model, &fields, err);
-    free(fields.items);
-    return rc;
+    return model_set_nodes(state->model, &fields, err);
 }
 
 int affine_nodes_fold(struct model *model, const struct bitset *own_outputs, struct node_labels *labels,

@@ -59,7 +59,7 @@ static void follow_edges(const struct model *model, struct edge_range range, str
 /* Whether a value depends on constants, sizes and control inputs only. */
 static bool node_is_control(const struct model *model, uint32_t value)
 {
-    struct value_list pending = {0};
+    struct value_list pending SCOPED_ITEMS = {0};
     SCOPED_BITSET(seen);
     bool control = true;
 
@@ -76,7 +76,6 @@ static bool node_is_control(const struct model *model, uint32_t value)
             follow_edges(model, node->inputs, &seen, &pending);
         }
     }
-    free(pending.items);
     return control;
 }
 

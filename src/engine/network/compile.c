@@ -258,7 +258,7 @@ static void drop_non_tensor_outputs(const struct network_builder *builder, struc
 /* Marks all outputs of nodes, also non-tensors, and the model's outputs, also constant ones. */
 static void mark_all_values(const struct model *model, struct subgraph *whole)
 {
-    struct value_list others = {0};
+    struct value_list others SCOPED_ITEMS = {0};
     struct bitset listed SCOPED(bitset_release) = {0};
 
     outputs_mark_all(whole, &others);
@@ -270,7 +270,6 @@ static void mark_all_values(const struct model *model, struct subgraph *whole)
             value_list_add(&whole->outputs, others.items[i]);
         bitset_add(&listed, others.items[i]);
     }
-    free(others.items);
 }
 
 /* --trt-outputs mark all, and --trt-exclude-outputs. */
@@ -322,7 +321,7 @@ static void add_part_layers(struct network_builder *builder, struct fusion *fusi
     struct network *network = builder->network;
     uint32_t count = (uint32_t)network->model->nodes.count, *parts;
     uint32_t *first = NULL, *next = NULL; /* linked lists of nodes of the same part */
-    struct value_list nodes = {0};
+    struct value_list nodes SCOPED_ITEMS = {0};
 
     node_parts(network->model, &builder->not_tensors, &parts);
     if (parts != NULL) {
@@ -342,7 +341,6 @@ static void add_part_layers(struct network_builder *builder, struct fusion *fusi
         if (nodes.count > 1)
             layer_of_part(fusion, nodes.items, nodes.count, VECTOR_APPEND(&network->layers));
     }
-    free(nodes.items);
     free(parts);
     free(first);
     free(next);

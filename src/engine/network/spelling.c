@@ -148,7 +148,7 @@ static bool node_is_sparse_constant(const struct model *model, const struct node
 
 static int replace_sparse_nodes(struct model *model, struct error *err)
 {
-    struct span_list kept = {0};
+    struct span_list kept SCOPED_ITEMS = {0};
     size_t count = model->nodes.count;
     int rc = 0;
 
@@ -163,7 +163,6 @@ static int replace_sparse_nodes(struct model *model, struct error *err)
     }
     if (rc == 0 && kept.count < count)
         rc = model_set_nodes(model, &kept, err);
-    free(kept.items);
     return rc;
 }
 
@@ -197,7 +196,7 @@ static struct span respell_sum(struct model *model, struct span node)
 
 int model_respell_sums(struct model *model, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     bool any = false;
     int rc = 0;
 
@@ -210,6 +209,5 @@ int model_respell_sums(struct model *model, struct error *err)
     }
     if (any)
         rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
     return rc;
 }

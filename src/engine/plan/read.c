@@ -449,7 +449,7 @@ static int compare_provider_versions(struct plan_description *description, const
 static int restore_plan_network(const struct plan_description *description, struct span bytes, const char *display_name,
                                 struct engine *engine, struct error *err)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc = model_parse(bytes, display_name, &model, err);
@@ -467,7 +467,6 @@ static int restore_plan_network(const struct plan_description *description, stru
         rc = network_restore(model, description->groups, json_array_size(description->layers), &engine->owned_network,
                              err);
 done:
-    free(locations.items);
     if (rc < 0)
         model_free(model);
     else

@@ -212,7 +212,7 @@ static int check_external_tensors(const struct subgraph *subgraph, struct error 
 {
     struct model nodes_only = *subgraph->model;
     struct subgraph part = *subgraph;
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     int rc;
 
     nodes_only.initializers.count = 0;
@@ -222,7 +222,6 @@ static int check_external_tensors(const struct subgraph *subgraph, struct error 
         rc = error_set(err, ERR_UNSUPPORTED,
                        "%s: a node holds tensors that lie in '" TEXT_FORMAT "', which a plan file cannot take in",
                        subgraph->model->display_name, TEXT_ARGS(locations.items[0]));
-    free(locations.items);
     return rc;
 }
 

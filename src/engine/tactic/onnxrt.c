@@ -150,7 +150,7 @@ static void add_fused_constants(const struct kernel_request *request, struct str
 {
     const struct model *model = request->network->model;
     const struct layer *layer = request->layer;
-    struct value_list added = {0};
+    struct value_list added SCOPED_ITEMS = {0};
 
     for (size_t i = 0; layer->fused.count > 0 && i < layer->nodes.count; i++) {
         struct edge_range inputs = model->nodes.items[layer->nodes.items[i]].inputs;
@@ -168,7 +168,6 @@ static void add_fused_constants(const struct kernel_request *request, struct str
             value_list_add(&added, value);
         }
     }
-    free(added.items);
 }
 
 /* The inactive branch of an If need not fit the actual shapes. ONNX Runtime infers the types of both branches when it

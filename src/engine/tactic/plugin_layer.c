@@ -174,7 +174,7 @@ static int read_plugin_attribute(struct plugin_layer *layer, struct span message
 static int read_plugin_attributes(struct plugin_layer *layer, const struct node *node, struct error *err)
 {
     struct wire_reader reader = wire_reader_of(node->message);
-    struct attribute_list list = {0};
+    struct attribute_list list SCOPED_ITEMS = {0};
     struct wire_field field;
     int rc = 0;
 
@@ -189,7 +189,6 @@ static int read_plugin_attributes(struct plugin_layer *layer, const struct node 
     }
     layer->layer.attributes = arena_copy(&layer->arena, list.items, list.count * sizeof(*list.items));
     layer->layer.attribute_count = (uint32_t)list.count;
-    free(list.items);
     return rc;
 }
 

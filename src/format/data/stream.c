@@ -348,21 +348,21 @@ static bool find_runners(const struct json_pieces *members, struct text *ret)
 /* A runner is a pair: its name, without escapes, and the list of its iterations. */
 static bool split_runner(struct result_source *source, struct text runner, struct text *ret_name)
 {
-    struct json_pieces pair = {0};
+    struct json_pieces pair SCOPED_ITEMS = {0};
     bool is_good = json_split_array(runner, &source->map, &pair) && pair.count == 2 && pair.items[0].size >= 2 &&
                    pair.items[0].data[0] == '"' && memchr(pair.items[0].data, '\\', pair.items[0].size) == NULL &&
                    json_split_array(pair.items[1], &source->map, &source->runners[source->runner_count - 1]);
 
     if (is_good)
         *ret_name = (struct text){pair.items[0].data + 1, pair.items[0].size - 2};
-    free(pair.items);
     return is_good;
 }
 
 /* False: the file has to be loaded at once, which also reports what is wrong with it. */
 static bool open_lazy_results(struct result_source *source, const char *path, struct result_streams *streams)
 {
-    struct json_pieces members = {0}, runners = {0};
+    struct json_pieces runners = {0};
+    struct json_pieces members SCOPED_ITEMS = {0};
     struct text list;
     uint8_t start;
     bool is_good = is_regular(path) && file_read_start(path, &start, 1) == 1 && start == '{' &&
@@ -380,7 +380,6 @@ static bool open_lazy_results(struct result_source *source, const char *path, st
         if (is_good)
             add_stream(streams, source, i, name, source->runners[i].count);
     }
-    free(members.items);
     free(runners.items);
     return is_good;
 }

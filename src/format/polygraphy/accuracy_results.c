@@ -75,7 +75,7 @@ void accuracy_results_release(struct accuracy_results *results)
 
 bool accuracy_results_recognize(const char *path)
 {
-    struct json_pieces members = {0};
+    struct json_pieces members SCOPED_ITEMS = {0};
     struct file_map map;
     bool ret = false;
     uint8_t start;
@@ -86,7 +86,6 @@ bool accuracy_results_recognize(const char *path)
         for (size_t i = 0; i + 1 < members.count; i += 2)
             ret |= text_equal(members.items[i], TEXT("\"polygraphy_class\"")) &&
                    text_equal(members.items[i + 1], TEXT("\"AccuracyResults\""));
-    free(members.items);
     file_map_release(&map);
     return ret;
 }

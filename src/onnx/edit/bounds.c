@@ -162,7 +162,7 @@ static int bound_value(struct model *model, const struct upper_bound *bound, str
 
 int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size_t count, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     struct rename_map outputs SCOPED(rename_map_release) = {0};
     struct unused_names names SCOPED(unused_names_release) = {0};
     struct span *mins SCOPED_FREE = NULL;
@@ -180,21 +180,18 @@ int upper_bounds_set(struct model *model, const struct upper_bound *bounds, size
     for (size_t i = 0; i < count; i++) {
         rc = bound_value(model, &bounds[i], &names, &mins[i], &outputs, err);
         if (rc < 0)
-            goto done;
+            return rc;
     }
     for (uint32_t i = 0; i < model->nodes.count; i++) {
         struct span field;
 
         rc = node_rename(&model->arena, model->nodes.items[i].field, NULL, &outputs, &field, err);
         if (rc < 0)
-            goto done;
+            return rc;
         *VECTOR_APPEND(&fields) = field;
         for (size_t k = 0; k < count; k++)
             if (model->values.items[bounds[k].value].producer == i)
                 *VECTOR_APPEND(&fields) = mins[k];
     }
-    rc = model_set_nodes(model, &fields, err);
-done:
-    free(fields.items);
-    return rc;
+    return model_set_nodes(model, &fields, err);
 }

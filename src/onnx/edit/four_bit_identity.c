@@ -64,7 +64,7 @@ static struct span find_cast_type(struct model *model, const struct node *node, 
 int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct error *err)
 {
     uint8_t *types SCOPED_FREE = memory_alloc_zero(model->values.count + 1, sizeof(*types));
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     bool any = false;
     int rc = 0;
 
@@ -85,6 +85,5 @@ int model_respell_four_bit_identities(struct model *model, bool *ret_any, struct
         rc = model_set_nodes(model, &fields, err);
     if (ret_any != NULL)
         *ret_any = any;
-    free(fields.items);
     return rc;
 }

@@ -187,7 +187,7 @@ static bool branch_is_decided(const struct model *model, const struct node *node
 
 int model_inline_branches(struct model *model, struct unused_names *names, size_t *count, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     size_t inlined = 0;
     int rc = 0;
 
@@ -203,6 +203,5 @@ int model_inline_branches(struct model *model, struct unused_names *names, size_
         rc = model_set_nodes(model, &fields, err);
     if (rc == 0)
         *count += inlined;
-    free(fields.items);
     return rc;
 }

@@ -183,7 +183,7 @@ static int edit_body(void *data, struct span body, struct span *ret, struct erro
 int model_edit_bodies(struct model *model, inner_graph_editor *edit, void *data, bool *ret_changed, struct error *err)
 {
     struct inner_edit inner = {.model = model, .edit = edit, .data = data};
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     bool any = false;
     int rc = 0;
 
@@ -200,7 +200,6 @@ int model_edit_bodies(struct model *model, inner_graph_editor *edit, void *data,
     if (rc == 0 && any)
         rc = model_set_nodes(model, &fields, err);
     *ret_changed |= any;
-    free(fields.items);
     return rc;
 }
 

@@ -184,7 +184,7 @@ static int list_inserted_nodes(struct insertion *insertion, size_t place, struct
 int model_insert_node(struct model *model, const struct node_recipe *recipe, uint32_t *ret_node, struct error *err)
 {
     struct insertion insertion = {.model = model, .recipe = *recipe};
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     struct span added;
     size_t place;
     int rc = check_recipe_tensors(model, recipe, err);
@@ -214,7 +214,6 @@ int model_insert_node(struct model *model, const struct node_recipe *recipe, uin
         if (model->nodes.items[i].field.data == added.data)
             *ret_node = i;
 done:
-    free(fields.items);
     unused_names_release(&insertion.names);
     rename_map_release(&insertion.read);
     rename_map_release(&insertion.made);

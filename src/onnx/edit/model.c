@@ -128,10 +128,9 @@ static uint32_t find_lowered_constant(const struct model *model, struct span nod
 
 int model_raise_constants(struct model *model, const struct span_list *before, struct error *err)
 {
-    struct span_list kept = {0};
+    struct span_list kept SCOPED_ITEMS = {0};
     SCOPED_BITSET(raised);
     size_t next = 0;
-    int rc;
 
     bitset_init(&raised, model->values.count);
     for (size_t i = 0; i < before->count; i++) {
@@ -145,9 +144,7 @@ int model_raise_constants(struct model *model, const struct span_list *before, s
             *VECTOR_APPEND(&kept) = before->items[i];
     }
     model_remove_initializers(model, &raised);
-    rc = model_set_nodes(model, &kept, err);
-    free(kept.items);
-    return rc;
+    return model_set_nodes(model, &kept, err);
 }
 
 int model_override_input(struct model *model, struct text name, const struct shape *shape, const struct text *symbols,
@@ -386,7 +383,7 @@ static void raise_version(struct model *model)
 int model_set_notes(struct model *model, const char *prefix, const struct node_note *notes, size_t count,
                     struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     size_t next = 0;
     int rc;
 
@@ -399,7 +396,6 @@ int model_set_notes(struct model *model, const char *prefix, const struct node_n
             rewrite_node_notes(&model->arena, &model->nodes.items[i], prefix, notes + first, next - first);
     }
     rc = model_set_nodes(model, &fields, err);
-    free(fields.items);
     if (rc == 0)
         raise_version(model);
     return rc;

@@ -43,7 +43,7 @@ int model_set_nodes(struct model *model, const struct span_list *fields, struct 
 
 int model_remove_unneeded_nodes(struct model *model, struct error *err)
 {
-    struct span_list kept = {0};
+    struct span_list kept SCOPED_ITEMS = {0};
     struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
@@ -53,7 +53,6 @@ int model_remove_unneeded_nodes(struct model *model, struct error *err)
         *VECTOR_APPEND(&kept) = model->nodes.items[i].field;
     if (kept.count < model->nodes.count)
         rc = model_set_nodes(model, &kept, err);
-    free(kept.items);
     return rc;
 }
 
@@ -191,11 +190,10 @@ int model_order_nodes(const struct model *model, struct value_list *ret, struct 
 
 int model_sort_nodes(struct model *model, struct error *err)
 {
-    struct value_list order = {0};
+    struct value_list order SCOPED_ITEMS = {0};
     int rc = model_order_nodes(model, &order, err);
 
     if (rc == 0)
         reorder_nodes(model, &order);
-    free(order.items);
     return rc;
 }

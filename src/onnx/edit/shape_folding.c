@@ -355,7 +355,7 @@ int model_elide_casts(struct model *model, struct unused_names *names, size_t *c
 {
     size_t nodes = model->nodes.count, elided = 0;
     struct span *fields SCOPED_FREE = memory_alloc_zero(nodes + 1, sizeof(*fields));
-    struct span_list kept = {0};
+    struct span_list kept SCOPED_ITEMS = {0};
     struct read_counts uses;
     int rc = 0;
 
@@ -378,6 +378,5 @@ int model_elide_casts(struct model *model, struct unused_names *names, size_t *c
     *count += elided;
     free(uses.count);
     free(uses.node);
-    free(kept.items);
     return rc;
 }

@@ -501,7 +501,7 @@ static int unroll_loop(struct unrolling *unrolling, struct span_list *ret, size_
 
 int model_unroll_loops(struct model *model, const int64_t *iterations, size_t *count, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     struct unused_names names SCOPED(unused_names_release) = {0};
     size_t unrolled = 0;
     int rc = 0;
@@ -518,12 +518,10 @@ int model_unroll_loops(struct model *model, const int64_t *iterations, size_t *c
             rc = unroll_loop(&unrolling, &fields, &unrolled, err);
     }
     if (rc < 0)
-        goto done;
+        return rc;
     if (unrolled > 0)
         rc = model_set_nodes(model, &fields, err);
     if (rc == 0)
         *count += unrolled;
-done:
-    free(fields.items);
     return rc;
 }

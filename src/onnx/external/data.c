@@ -246,7 +246,7 @@ int external_data_list(const struct file_map *map, const char *file_name, struct
 
 int external_data_hash(const struct model *model, struct hash *hash, struct error *err)
 {
-    struct text_list locations = {0};
+    struct text_list locations SCOPED_ITEMS = {0};
     struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
@@ -263,7 +263,6 @@ int external_data_hash(const struct model *model, struct hash *hash, struct erro
         if (rc == 0)
             *hash = hash_combine(*hash, content);
     }
-    free(locations.items);
     return rc;
 }
 
@@ -365,7 +364,8 @@ static int provide_data_file(const char *from, const char *to, bool may_be_link,
 int external_data_provide(const struct subgraph *subgraph, const char *folder, enum external_transfer transfer,
                           struct path_list *ret_made, struct error *err)
 {
-    struct text_list held_by_nodes = {0}, all = {0};
+    struct text_list held_by_nodes SCOPED_ITEMS = {0};
+    struct text_list all SCOPED_ITEMS = {0};
     struct locations in_nodes = {.file_name = subgraph->model->display_name, .list = &held_by_nodes};
     int rc;
 
@@ -391,8 +391,6 @@ int external_data_provide(const struct subgraph *subgraph, const char *folder, e
     }
 done:
     name_map_release(&in_nodes.met);
-    free(held_by_nodes.items);
-    free(all.items);
     return rc;
 }
 

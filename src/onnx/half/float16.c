@@ -215,13 +215,13 @@ static int convert_body_graph(void *data, struct span body, struct span *ret, st
 {
     const struct outer_graph *outer = data;
     SCOPED_STRING(bytes);
-    struct value_list captured = {0};
+    struct value_list captured SCOPED_ITEMS = {0};
     struct model *model;
     int rc;
 
     rc = parse_body_graph(outer->graph, body, &bytes, &model, err);
     if (rc < 0)
-        goto done;
+        return rc;
     list_captured_values(outer->graph, model, &captured);
     rc = convert_graph_to_half(outer->conversion, model, &captured, outer->depth + 1, err);
     for (size_t i = 0; i < captured.count; i++) /* types are written in the outer graph */
@@ -229,15 +229,13 @@ static int convert_body_graph(void *data, struct span body, struct span *ret, st
     if (rc == 0)
         rc = extract_body_graph(outer->graph, model, ret, err);
     model_free(model);
-done:
-    free(captured.items);
     return rc;
 }
 
 static int convert_all_bodies(struct conversion *conversion, struct model *graph, unsigned depth, struct error *err)
 {
     struct outer_graph outer = {conversion, graph, depth};
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     bool found = false;
     int rc = 0;
 
@@ -255,7 +253,6 @@ static int convert_all_bodies(struct conversion *conversion, struct model *graph
     }
     if (rc == 0 && found)
         rc = model_set_nodes(graph, &fields, err);
-    free(fields.items);
     return rc;
 }
 

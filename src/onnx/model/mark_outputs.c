@@ -111,7 +111,7 @@ bool output_name_is_pattern(const char *name)
 
 int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
 {
-    struct value_list outputs = {0};
+    struct value_list outputs SCOPED_ITEMS = {0};
     struct missing_names missing = {0};
     SCOPED_BITSET(listed);
     int rc;
@@ -135,7 +135,6 @@ int outputs_mark_named(struct subgraph *subgraph, const char *const *names, size
     if (rc == 0)
         value_list_assign(&subgraph->outputs, &outputs);
     string_release(&missing.list);
-    free(outputs.items);
     return rc;
 }
 
@@ -152,7 +151,7 @@ static void suggest_operators(const struct model *model, const char *wanted, str
 
 int outputs_mark_operators(struct subgraph *subgraph, const char *const *operators, size_t count, struct error *err)
 {
-    struct value_list outputs = {0};
+    struct value_list outputs SCOPED_ITEMS = {0};
     struct missing_names missing = {0};
     SCOPED_BITSET(listed);
     SCOPED_STRING(close);
@@ -171,7 +170,6 @@ int outputs_mark_operators(struct subgraph *subgraph, const char *const *operato
         value_list_assign(&subgraph->outputs, &outputs);
     }
     string_release(&missing.list);
-    free(outputs.items);
     return rc;
 }
 
@@ -243,7 +241,7 @@ static bool exclude_matching(const struct subgraph *subgraph, const char *patter
 int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t count, struct error *err)
 {
     size_t value_count = subgraph->model->values.count;
-    struct value_list kept = {0};
+    struct value_list kept SCOPED_ITEMS = {0};
     struct bitset outputs SCOPED(bitset_release) = {0};
     SCOPED_BITSET(excluded);
     struct missing_names missing = {0};
@@ -274,6 +272,5 @@ int outputs_exclude(struct subgraph *subgraph, const char *const *names, size_t 
     value_list_assign(&subgraph->outputs, &kept);
 done:
     string_release(&missing.list);
-    free(kept.items);
     return rc;
 }

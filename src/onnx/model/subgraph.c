@@ -82,7 +82,7 @@ static struct hash hash_value_list(const struct value_list *list)
 
 struct hash subgraph_identity(const struct subgraph *subgraph)
 {
-    struct value_list frozen = {0};
+    struct value_list frozen SCOPED_ITEMS = {0};
     struct hash hash = hash_bytes(subgraph->nodes.words, bitset_words(&subgraph->nodes) * sizeof(uint64_t));
 
     for (size_t i = 0; i < subgraph->frozen.count; i++)
@@ -90,7 +90,6 @@ struct hash subgraph_identity(const struct subgraph *subgraph)
     hash = hash_combine(hash, hash_value_list(&subgraph->inputs));
     hash = hash_combine(hash, hash_value_list(&subgraph->outputs));
     hash = hash_combine(hash, hash_value_list(&frozen));
-    free(frozen.items);
     if (subgraph->model->edition > 0)
         hash = hash_combine(hash, hash_bytes(&subgraph->model->edition, sizeof(subgraph->model->edition)));
     return hash;
@@ -172,7 +171,7 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
 {
     const struct model *model = subgraph->model;
     const struct node *n = &model->nodes.items[node];
-    struct value_list kept = {0};
+    struct value_list kept SCOPED_ITEMS = {0};
     SCOPED_BITSET(constants);
 
     bitset_init(&constants, model->values.count);
@@ -186,7 +185,6 @@ void subgraph_mark_inputs(struct subgraph *subgraph, uint32_t node)
     list_separate_outputs(subgraph, &kept);
     if (kept.count > 0)
         value_list_assign(&subgraph->outputs, &kept);
-    free(kept.items);
 }
 
 /* The walk of subgraph_clean(). */

@@ -304,7 +304,7 @@ int inner_nodes_list(const struct model *model, struct inner_node_list *ret, str
 int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error *err)
 {
     struct body_edit edit = {.arena = &model->arena, .choices = choices};
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     int rc = 0;
 
     for (size_t i = 0; i < model->nodes.count; i++) {
@@ -313,19 +313,16 @@ int inner_nodes_bypass(struct model *model, const uint8_t *choices, struct error
         if (model->nodes.items[i].has_subgraphs)
             rc = node_edit_bodies(&model->arena, model->nodes.items[i].message, edit_body, &edit, &field, err);
         if (rc < 0)
-            goto done;
+            return rc;
         *VECTOR_APPEND(&fields) = field;
     }
     rc = edit_function_bodies(&edit, &model->fields_before_graph, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = edit_function_bodies(&edit, &model->fields_after_graph, err);
     if (rc < 0)
-        goto done;
-    rc = model_set_nodes(model, &fields, err);
-done:
-    free(fields.items);
-    return rc;
+        return rc;
+    return model_set_nodes(model, &fields, err);
 }
 
 /* Replaces the condition of the `If` by a new constant. */
@@ -351,7 +348,7 @@ static int decide_branch_condition(struct model *model, struct unused_names *nam
 
 int branches_take(struct model *model, const uint8_t *choices, size_t *count, struct error *err)
 {
-    struct span_list fields = {0};
+    struct span_list fields SCOPED_ITEMS = {0};
     struct unused_names names SCOPED(unused_names_release) = {0};
     bool any = false;
     int rc = 0;
@@ -364,17 +361,14 @@ int branches_take(struct model *model, const uint8_t *choices, size_t *count, st
             any = true;
             rc = decide_branch_condition(model, &names, &node, choices[i] == 1, &node.field, err);
             if (rc < 0)
-                goto done;
+                return rc;
         }
         *VECTOR_APPEND(&fields) = node.field;
     }
     if (!any)
-        goto done;
+        return rc;
     rc = model_set_nodes(model, &fields, err);
     if (rc < 0)
-        goto done;
-    rc = model_inline_branches(model, &names, count, err);
-done:
-    free(fields.items);
-    return rc;
+        return rc;
+    return model_inline_branches(model, &names, count, err);
 }

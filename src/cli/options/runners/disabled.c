@@ -77,7 +77,8 @@ static int read_disabled_variable(struct parse *parse, struct word_list *ret, st
 
 int disabled_names_read(struct parse *parse, const char *kind, struct words *ret, struct error *err)
 {
-    struct word_list all, names = {0};
+    struct word_list all SCOPED_ITEMS = {0};
+    struct word_list names SCOPED_ITEMS = {0};
     int rc = read_disabled_variable(parse, &all, err);
 
     *ret = (struct words){0};
@@ -90,8 +91,6 @@ int disabled_names_read(struct parse *parse, const char *kind, struct words *ret
             *VECTOR_APPEND(&names) = name;
     }
     *ret = copy_words(parse_arena(parse), &names);
-    free(names.items);
-    free(all.items);
     return 0;
 }
 
@@ -107,7 +106,7 @@ static bool is_known_decision(struct arena *arena, const char *name)
 
 int disabled_names_doubt(struct parse *parse, struct error *err)
 {
-    struct word_list all;
+    struct word_list all SCOPED_ITEMS = {0};
     int rc = read_disabled_variable(parse, &all, err);
 
     if (rc < 0)
@@ -120,6 +119,5 @@ int disabled_names_doubt(struct parse *parse, struct error *err)
                         all.items[i]);
             break;
         }
-    free(all.items);
     return 0;
 }

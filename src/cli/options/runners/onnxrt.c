@@ -213,7 +213,7 @@ static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
     struct onnxrt_settings *settings = &values->runtime;
     const struct words *disabled = &values->disabled_optimizers;
     struct onnxrt_entries *entries = &settings->execution.session_config;
-    struct configuration configuration = {0};
+    struct configuration configuration SCOPED_ITEMS = {0};
     struct onnxrt_entry *items;
     int rc;
 
@@ -239,7 +239,6 @@ static int finish_onnxrt(struct parse *parse, void *given, struct error *err)
     *entries = (struct onnxrt_entries){items, configuration.count};
 done:
     string_release(&configuration.disabled);
-    free(configuration.items);
     return rc;
 }
 

@@ -77,7 +77,8 @@ void runner_add_words(struct parse *parse, const struct runner_values *values, s
 
 bool runners_are_equal(struct parse *parse, const struct runner_values *values, size_t first, size_t second)
 {
-    struct word_list a = {0}, b = {0};
+    struct word_list a SCOPED_ITEMS = {0};
+    struct word_list b SCOPED_ITEMS = {0};
     bool ret;
 
     add_words(parse, values, first, false, NULL, &a);
@@ -85,7 +86,5 @@ bool runners_are_equal(struct parse *parse, const struct runner_values *values, 
     ret = a.count == b.count;
     for (size_t i = 0; ret && i < a.count; i++)
         ret = strcmp(a.items[i], b.items[i]) == 0;
-    free(a.items);
-    free(b.items);
     return ret;
 }
