@@ -22,13 +22,12 @@ int model_io_open(const struct backend_model *source, struct model **ret, struct
 
 int model_io_write(const struct model *model, char **ret_bytes, struct backend_model *ret, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     size_t size = 0;
     int rc;
 
     subgraph_init_whole(&whole, model);
     rc = model_write_memory(&whole, ret_bytes, &size, err);
-    subgraph_release(&whole);
     if (rc == 0)
         *ret = (struct backend_model){.data = *ret_bytes, .size = size, .external_folder = model->folder};
     return rc;

@@ -209,7 +209,7 @@ static int find_support_of_nodes(struct support_search *search, struct model *mo
                                  struct error *err)
 {
     struct node_cutter cutter;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
@@ -231,7 +231,6 @@ static int find_support_of_nodes(struct support_search *search, struct model *mo
             rc = look_into_function(search, model, support, err);
     }
     node_cutter_release(&cutter);
-    subgraph_release(&whole);
     return rc;
 }
 

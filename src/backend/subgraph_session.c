@@ -20,7 +20,7 @@ size_t session_piece_nodes(const struct model *model)
 static int open_respelled(struct subgraph_session *ret, struct backend_request *request, struct error *err)
 {
     struct span bytes = {(const uint8_t *)ret->bytes, request->model.size};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     char *respelled = NULL;
     bool any = false;
@@ -34,7 +34,6 @@ static int open_respelled(struct subgraph_session *ret, struct backend_request *
     subgraph_init_whole(&whole, model);
     if (rc == 0)
         rc = model_write_memory(&whole, &respelled, &request->model.size, err);
-    subgraph_release(&whole);
     model_free(model);
     if (rc < 0)
         return rc;

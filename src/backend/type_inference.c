@@ -635,14 +635,13 @@ static int find_and_state(struct model *model, const struct subgraph *part, cons
                           struct bitset *ret_not_tensors, struct error *err)
 {
     struct known_types known;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
     known_types_init(&known, model, &model->arena);
     subgraph_init_whole(&whole, model);
     rc = types_find(part != NULL ? part : &whole, request, &known, ret_not_tensors, err);
     known_types_state(&known, model);
-    subgraph_release(&whole);
     known_types_release(&known);
     return rc;
 }

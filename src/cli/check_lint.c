@@ -84,7 +84,7 @@ static int find_external_data(const struct check_lint_settings *settings, struct
 {
     const struct onnx_load_values *load = &settings->file.load;
     struct text_list locations SCOPED_ITEMS = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct error why = {0};
     int rc = 0;
 
@@ -99,7 +99,6 @@ static int find_external_data(const struct check_lint_settings *settings, struct
                 rc = error_set(err, ERR_MISSING, "%s", why.message);
             free(path);
         }
-    subgraph_release(&whole);
     return rc;
 }
 

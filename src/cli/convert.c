@@ -243,13 +243,12 @@ static int settle_float16(struct settling *settling, struct model **model, struc
     const struct words all = {.items = everything, .count = 1};
     const struct command_context *context = settling->context;
     struct model *original;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     bool taken;
     int rc;
 
     subgraph_init_whole(&whole, *model);
     rc = model_trial_takes(context, settling->file, &whole, &taken, err);
-    subgraph_release(&whole);
     if (rc < 0 || taken)
         return rc;
     rc = try_in_float32(settling, &all, &taken, err);
@@ -314,7 +313,7 @@ static int convert_to_onnx(const struct command_context *context, const struct c
 {
     const char *output = settings->output;
     struct settling settling = {.context = context, .file = &settings->file};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc = model_file_load_keeping(context, &settings->file, NULL, &settling.outcome, &model, err);
 
@@ -338,7 +337,6 @@ static int convert_to_onnx(const struct command_context *context, const struct c
         rc = result_file_save(result, output, err);
 done:
     settling_release(&settling);
-    subgraph_release(&whole);
     model_free(model);
     return rc;
 }
@@ -384,7 +382,7 @@ static int save_engine_result(const struct convert_settings *settings, struct re
 static int save_products(const struct convert_settings *settings, const struct trt_request *request,
                          const struct tensorrt_products *products, struct result_file *result, struct error *err)
 {
-    struct layer_info info = {0};
+    struct layer_info info SCOPED(layer_info_release) = {0};
     int rc = trt_save_products(request, products, settings->output, err);
 
     if (rc < 0 || !result->wanted)
@@ -395,7 +393,6 @@ static int save_products(const struct convert_settings *settings, const struct t
         log_message(request->context->log, LOG_WARNING, "--json: \"layers\" is empty: %s", products->no_layers);
     if (rc == 0)
         rc = save_engine_result(settings, result, "TensorRT", &info, err);
-    layer_info_release(&info);
     return rc;
 }
 
@@ -449,7 +446,7 @@ static int convert_to_engine(const struct command_context *context, const struct
     const char *output = settings->output;
     struct network *network = NULL;
     struct engine *engine = NULL;
-    struct layer_info info = {0};
+    struct layer_info info SCOPED(layer_info_release) = {0};
     struct engine_file file;
     struct model *model;
     int rc = model_file_load(context, &settings->file, &model, err);
@@ -474,7 +471,6 @@ static int convert_to_engine(const struct command_context *context, const struct
         goto done;
     engine_layer_info_make(engine, &info);
     rc = save_engine_result(settings, result, "built-in", &info, err);
-    layer_info_release(&info);
 done:
     engine_free(engine);
     network_free(network);

@@ -45,7 +45,7 @@ static struct command_file *add_file(struct command_files *files, const struct o
                                      const char *path)
 {
     struct command_file *file = VECTOR_APPEND(files);
-    char *target = file_follow_links(path);
+    char *target SCOPED_FREE = file_follow_links(path);
 
     *file = (struct command_file){.option = option, .name = name, .path = path, .use = option->file};
     if (file->use == OPTION_READS_DATA)
@@ -57,7 +57,6 @@ static struct command_file *add_file(struct command_files *files, const struct o
     file->is_there = stat(path, &file->status) == 0;
     if (!file->is_there)
         file->place = file_place(target != NULL ? target : path);
-    free(target);
     return file;
 }
 
@@ -94,12 +93,11 @@ static const char *scratch_path(struct parse *parse, const char *word)
 /* A folder is read with all that is in it. */
 static void add_data(struct command_files *files, const struct option *option, const char *name, const char *word)
 {
-    struct file_list paths = {0};
+    struct file_list paths SCOPED(file_list_release) = {0};
 
     data_word_list_files(word, &paths);
     for (size_t i = 0; i < paths.count; i++)
         add_file(files, option, name, arena_strdup(parse_arena(files->parse), paths.items[i]));
-    file_list_release(&paths);
 }
 
 /* The files that a command names: scripts, models, data. */
@@ -123,7 +121,7 @@ static void add_results(struct command_files *files, const struct option *option
 {
     struct arena *arena = parse_arena(files->parse);
     struct word_list results SCOPED_ITEMS = {0};
-    struct file_list found = {0};
+    struct file_list found SCOPED(file_list_release) = {0};
 
     option->list_results(files->parse, &results);
     if (results.count > 0)
@@ -138,7 +136,6 @@ static void add_results(struct command_files *files, const struct option *option
                 if (text_matches_pattern(text_of(found.items[k] + strlen(folder) + 1), pattern))
                     add_file(files, option, name, arena_strdup(arena, found.items[k]))->use = OPTION_WRITES;
     }
-    file_list_release(&found);
 }
 
 static void add_option_files(struct command_files *files, const struct option *option, const struct option_state *state)
@@ -195,7 +192,7 @@ static void add_new_external_data(struct command_files *files, const struct opti
     struct arena *arena = parse_arena(files->parse);
     const struct command_file *model = find_file(files, "-o");
     const char *path;
-    char *folder;
+    char *folder SCOPED_FREE = NULL;
 
     if (model == NULL)
         model = find_file(files, "--save-onnx");
@@ -206,7 +203,6 @@ static void add_new_external_data(struct command_files *files, const struct opti
         path = arena_printf(arena, "%s.data", model->path);
     else
         path = state->words[0][0] == '/' ? state->words[0] : arena_printf(arena, "%s/%s", folder, state->words[0]);
-    free(folder);
     add_file(files, option, state->name, path);
     if (parse_given(files->parse, "--no-save-all-tensors-to-one-file") != NULL)
         add_numbered(files, option, state->name, path);
@@ -220,7 +216,7 @@ static void add_beside_replay(struct command_files *files)
     const struct command_file *replay = find_file(files, "--save-debug-replay");
     const struct option *option;
     const char *name, *path;
-    char *skip_current;
+    char *skip_current SCOPED_FREE = NULL;
     bool replaces;
 
     if (replay == NULL)
@@ -233,7 +229,6 @@ static void add_beside_replay(struct command_files *files)
     add_file(files, option, name, arena_strdup(arena, skip_current));
     if (replaces)
         add_file(files, option, name, arena_printf(arena, "%s.old", path));
-    free(skip_current);
 }
 
 static void collect_files(struct command_files *files, enum option_file first, enum option_file last)
@@ -263,23 +258,19 @@ static void add_external_data_of(struct command_files *files, const struct optio
     const char *given = option_is_positional(option) ? parse_last_word(files->parse, "--external-data-dir") : NULL;
     struct text_list locations SCOPED_ITEMS = {0};
     struct error ignored;
-    struct file_map map;
-    char *folder;
+    struct file_map map SCOPED(file_map_release) = {0};
+    char *folder SCOPED_FREE = NULL;
 
     if (file_map_open(path, &map, &ignored) < 0)
         return;
     folder = given != NULL ? memory_strdup(given) : file_folder(path);
     external_data_list(&map, path, &locations, &ignored);
     for (size_t i = 0; i < locations.count; i++) {
-        char *location = memory_copy(locations.items[i].data, locations.items[i].size);
-        char *data = file_join(folder, location);
+        char *location SCOPED_FREE = memory_copy(locations.items[i].data, locations.items[i].size);
+        char *data SCOPED_FREE = file_join(folder, location);
 
         add_file(files, option, name, arena_strdup(parse_arena(files->parse), data))->is_data = true;
-        free(data);
-        free(location);
     }
-    free(folder);
-    file_map_release(&map);
 }
 
 static bool is_model(const struct command_file *file)

@@ -89,15 +89,12 @@ static int write_manual(struct parse *parse, const struct help_settings *values,
     const struct manual_format *format = formats[values->format];
     SCOPED_STRING(page);
     SCOPED_STRING(name);
-    char *path;
-    int rc;
+    char *path SCOPED_FREE = NULL;
 
     string_add_format(&name, "%s%s", manual_page_name(parse), format->extension);
     path = file_join(values->folder, name.data);
     manual_render(parse, format, date, &page);
-    rc = file_write(path, page.data, page.size, FILE_INTERMEDIATE, err);
-    free(path);
-    return rc;
+    return file_write(path, page.data, page.size, FILE_INTERMEDIATE, err);
 }
 
 /* Writes the pages of the command that the words name, and of its subcommands. */

@@ -63,8 +63,7 @@ int lint_results_save_sarif(const struct command_context *context, const struct 
                             .rules = lint_rules,
                             .rule_count = LINT_RULE_COUNT,
                             .report = report};
-    char *folder;
-    int rc;
+    char *folder SCOPED_FREE = NULL;
 
     if (path == NULL)
         return 0;
@@ -73,7 +72,5 @@ int lint_results_save_sarif(const struct command_context *context, const struct 
     run.command = command.data;
     run.folder = folder != NULL ? folder : "";
     log_message(context->log, LOG_INFO, "Saving findings to %s", path);
-    rc = sarif_save(&run, path, err);
-    free(folder);
-    return rc;
+    return sarif_save(&run, path, err);
 }

@@ -37,7 +37,7 @@ static uint64_t size_of(const struct model *model)
 {
     struct text_list locations SCOPED_ITEMS = {0};
     uint64_t size = model->map.size;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, (struct model *)model);
     if (external_data_locations(&whole, &locations, NULL) == 0)
@@ -48,7 +48,6 @@ static uint64_t size_of(const struct model *model)
                 size += file_size(path);
             free(path);
         }
-    subgraph_release(&whole);
     return size;
 }
 
@@ -121,7 +120,7 @@ int model_file_mark_outputs(const struct command_context *context, const struct 
 {
     const struct onnx_load_values *load = &file->load;
     struct value_list skipped SCOPED_ITEMS = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = 0;
 
     subgraph_init_whole(&whole, model);
@@ -133,13 +132,11 @@ int model_file_mark_outputs(const struct command_context *context, const struct 
     if (rc == 0 && load->exclude_outputs.count > 0)
         rc = outputs_exclude(&whole, load->exclude_outputs.items, load->exclude_outputs.count, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (load->output_operators.count > 0)
         rc = outputs_mark_operators(&whole, load->output_operators.items, load->output_operators.count, err);
     if (rc == 0)
         value_list_assign(&model->outputs, &whole.outputs);
-done:
-    subgraph_release(&whole);
     return rc;
 }
 
@@ -244,14 +241,13 @@ static void show_summary(const struct command_context *context, const char *titl
 int model_file_load_original(const struct command_context *context, const struct model_file_settings *file,
                              struct model **ret, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = model_file_load(context, file, ret, err);
 
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, *ret);
     show_summary(context, "Original Model:", &whole);
-    subgraph_release(&whole);
     return 0;
 }
 
@@ -299,11 +295,8 @@ int model_file_save_new(const struct command_context *context, const struct mode
 int model_file_save_new_whole(const struct command_context *context, const struct model_file_settings *file,
                               struct model *model, struct error *err)
 {
-    struct subgraph whole;
-    int rc;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, model);
-    rc = model_file_save_new(context, file, &whole, err);
-    subgraph_release(&whole);
-    return rc;
+    return model_file_save_new(context, file, &whole, err);
 }

@@ -39,7 +39,7 @@ static int load_original(const struct command_context *context, const struct mod
 {
     struct loading_trial trial = {.loading = LOADING_UNKNOWN};
     struct model *model;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc;
 
     *ret = LOADING_UNKNOWN;
@@ -48,7 +48,6 @@ static int load_original(const struct command_context *context, const struct mod
     subgraph_init_whole(&whole, model);
     rc = try_loading(context, file, &whole, 0, &trial, err);
     *ret = trial.loading;
-    subgraph_release(&whole);
     model_free(model);
     return rc;
 }

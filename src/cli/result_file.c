@@ -31,7 +31,7 @@ void result_file_add_path(struct result_file *result, const char *path)
 static void add_external_data(struct result_file *result, struct model *model)
 {
     struct text_list locations SCOPED_ITEMS = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     json_writer_begin_array_member(&result->json, "external_data");
     subgraph_init_whole(&whole, model);
@@ -47,7 +47,6 @@ static void add_external_data(struct result_file *result, struct model *model)
             free(path);
         }
     json_writer_end_array(&result->json);
-    subgraph_release(&whole);
 }
 
 static void add_tensor_types(struct result_file *result, const char *key, const struct model *model,

@@ -35,14 +35,13 @@ static int load_samples(struct data_loader *loader, const struct model *model, s
     int rc = 0;
 
     for (int64_t i = 0; rc == 0 && i < count; i++) {
-        struct tensor_list feed = {0};
+        struct tensor_list feed SCOPED(tensor_list_release) = {0};
 
         rc = data_loader_feed(loader, inputs, model->inputs.count, i, &feed, err);
         for (size_t k = 0; rc == 0 && k < feed.count; k++) {
             tensor_list_add(&ret->tensors, text_of(feed.items[k].name), &feed.items[k].tensor);
             feed.items[k].tensor = (struct tensor){0};
         }
-        tensor_list_release(&feed);
     }
     model_io_free(inputs, model->inputs.count);
     ret->count = (size_t)count;

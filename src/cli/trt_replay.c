@@ -15,7 +15,7 @@
 /* Without a layer of which a kernel is told there is nothing to be pinned, either. */
 static int read_choices(const struct tensorrt_products *products, struct tactic_replay *ret, struct error *err)
 {
-    struct layer_info info;
+    struct layer_info info SCOPED(layer_info_release) = {0};
     int rc;
 
     if (products->tactics.size > 0)
@@ -27,19 +27,16 @@ static int read_choices(const struct tensorrt_products *products, struct tactic_
 
     if (rc < 0)
         return rc;
-    rc = layer_info_to_replay(&info, ret, err);
-    layer_info_release(&info);
-    return rc;
+    return layer_info_to_replay(&info, ret, err);
 }
 
 int trt_replay_save(const struct tensorrt_products *products, const struct tactic_options *precision, const char *path,
                     struct log *log, struct error *err)
 {
-    struct tactic_replay replay;
+    struct tactic_replay replay SCOPED(tactic_replay_release) = {0};
     char *cache = NULL;
     int rc;
 
-    tactic_replay_init(&replay);
     rc = read_choices(products, &replay, err);
     if (rc < 0)
         goto done;
@@ -55,26 +52,24 @@ int trt_replay_save(const struct tensorrt_products *products, const struct tacti
     log_message(log, LOG_INFO, "Saving tactic replay file to %s", path);
     rc = tactic_replay_save(&replay, path, err);
 done:
-    tactic_replay_release(&replay);
     free(cache);
     return rc;
 }
 
 void trt_replay_force(const struct tactic_replay *replay, struct tensorrt_settings *settings, struct arena *arena)
 {
-    struct json_writer text;
+    struct json_writer text SCOPED(json_writer_release) = {0};
 
     json_writer_init(&text);
     tactic_replay_write(replay, &text);
     settings->tactics = arena_text(arena, (struct text){text.text.data, text.text.size});
     settings->reports_tactics = true;
-    json_writer_release(&text);
 }
 
 int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct arena *arena,
                     struct tactic_replay *replay, struct error *err)
 {
-    char *cache;
+    char *cache SCOPED_FREE = NULL;
     int rc = 0;
 
     if (settings->reports_tactics) { /* the build is told each tactic */
@@ -101,7 +96,6 @@ int trt_replay_load(const char *path, struct tensorrt_settings *settings, struct
                        "--load-tactics: the timing cache '%s', which pins the build of '%s', is not there: keep the "
                        "two files together",
                        cache, path);
-    free(cache);
     return rc;
 }
 
@@ -137,14 +131,13 @@ static size_t find_differences(const struct tactic_replay *wanted, const struct 
 int trt_replay_check(const struct tactic_replay *replay, const char *name, bool frees_others,
                      const struct tensorrt_products *products, struct log *log, struct error *err)
 {
-    struct tactic_replay built;
+    struct tactic_replay built SCOPED(tactic_replay_release) = {0};
     SCOPED_STRING(text);
     int rc;
 
-    tactic_replay_init(&built);
     rc = read_choices(products, &built, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (find_differences(replay, &built, frees_others, &text) > 0)
         rc = error_set(err, ERR_BACKEND,
                        "the tactics of %s were not forced: TensorRT chose other ones for %s. Use the same model, "
@@ -152,7 +145,5 @@ int trt_replay_check(const struct tactic_replay *replay, const char *name, bool 
                        name, text.data);
     else
         log_message(log, LOG_INFO, "All %zu layers have the tactics of %s", replay->count, name);
-done:
-    tactic_replay_release(&built);
     return rc;
 }

@@ -179,7 +179,7 @@ static int gather_errors(struct error_plot *plot, const struct compared_outputs 
 {
     const struct tensor *a = &compared->first->tensor;
     size_t total = tensor_elements(a);
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     struct errors errors;
     struct pair pair;
     int rc = tensor_match_shape(&compared->second->tensor, &a->shape, &matched, err);
@@ -198,7 +198,6 @@ static int gather_errors(struct error_plot *plot, const struct compared_outputs 
         read_errors(&pair, first, elements_in_run(total, first), &errors);
         count_elements(plot, &pair, &errors, elements_in_run(total, first));
     }
-    tensor_release(&matched);
     return 0;
 }
 
@@ -394,7 +393,7 @@ static void draw_legend(const struct error_plot *plot, struct svg *svg)
 int error_plot_draw(const struct compared_outputs *compared, const struct compare_options *options, struct svg *svg,
                     struct error *err)
 {
-    struct error_plot *plot = memory_alloc_zero(1, sizeof(*plot));
+    struct error_plot *plot SCOPED_FREE = memory_alloc_zero(1, sizeof(*plot));
     const double second = TOP + PANEL_HEIGHT + PANEL_DISTANCE;
     int rc;
 
@@ -413,6 +412,5 @@ int error_plot_draw(const struct compared_outputs *compared, const struct compar
         draw_legend(plot, svg);
         svg_end(svg);
     }
-    free(plot);
     return rc;
 }

@@ -58,7 +58,7 @@ static int gather_cells(struct heat_map *map, struct error *err)
     const struct tensor *a = &map->compared->first->tensor;
     size_t total = tensor_elements(a);
     double absolute[ELEMENTS_RUN], relative[ELEMENTS_RUN];
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     struct pair pair;
     int rc = tensor_match_shape(&map->compared->second->tensor, &a->shape, &matched, err);
 
@@ -72,7 +72,6 @@ static int gather_cells(struct heat_map *map, struct error *err)
         for (size_t i = 0; i < count; i++)
             add_error(map, first + i, map->kind == DIFFERENCE_ABSOLUTE ? absolute[i] : relative[i]);
     }
-    tensor_release(&matched);
     return 0;
 }
 

@@ -48,7 +48,7 @@ static int read_constants(struct evaluation *evaluation, struct error *err)
 
     for (size_t i = 0; i < model->initializers.count; i++) {
         const struct initializer *initializer = &model->initializers.items[i];
-        struct tensor tensor;
+        struct tensor tensor SCOPED(tensor_release) = {0};
         SCOPED_STRING(name);
         int rc;
 
@@ -59,7 +59,6 @@ static int read_constants(struct evaluation *evaluation, struct error *err)
         if (rc < 0)
             return rc;
         rc = widen_tensor(evaluation, &tensor, name.data, &evaluation->values[initializer->value], err);
-        tensor_release(&tensor);
         if (rc < 0)
             return rc;
     }

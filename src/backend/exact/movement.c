@@ -499,7 +499,7 @@ static int fill_shape(struct exact_call *call, struct error *err)
     int rc;
 
     if (message.data != NULL) {
-        struct tensor tensor;
+        struct tensor tensor SCOPED(tensor_release) = {0};
 
         rc = external_tensor_read(call->model, message, &tensor, err);
         if (rc < 0)
@@ -507,7 +507,6 @@ static int fill_shape(struct exact_call *call, struct error *err)
         type = tensor.type;
         if (elements_arithmetic(type) != ARITHMETIC_NONE && tensor_elements(&tensor) > 0)
             elements_to_float64(&tensor, 0, 1, &value);
-        tensor_release(&tensor);
     }
     if (shape.rank > TENSOR_MAX_RANK)
         return exact_refuse_shapes(call, err);

@@ -42,7 +42,7 @@ static int compute_topk(struct exact_call *call, struct error *err)
     double sign = node_attribute_integer(call->node->message, "largest", 1) != 0 ? 1 : -1;
     int rc = exact_require_inputs(call, 2, err);
     double *values, *indices;
-    struct ranked *row;
+    struct ranked *row SCOPED_FREE = NULL;
     struct shape shape;
     struct axis_rows rows;
 
@@ -76,7 +76,6 @@ static int compute_topk(struct exact_call *call, struct error *err)
             indices[to + i * rows.inner] = (double)row[i].index;
         }
     }
-    free(row);
     return 0;
 }
 

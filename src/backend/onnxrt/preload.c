@@ -16,7 +16,8 @@ int onnxrt_run_one_node(const struct backend *backend, const struct backend_requ
     const struct shape shape = {.rank = 1, .dims = {1}};
     struct backend_request one = *request;
     struct backend_session *session = NULL;
-    struct tensor_list feed = {0}, outputs = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     struct tensor input = {0};
     int rc;
 
@@ -31,8 +32,6 @@ int onnxrt_run_one_node(const struct backend *backend, const struct backend_requ
     if (rc == 0)
         rc = backend->run(session, &feed, NULL, &outputs, NULL, err);
     backend->close(session);
-    tensor_list_release(&outputs);
-    tensor_list_release(&feed);
     return rc;
 }
 

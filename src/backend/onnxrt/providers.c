@@ -81,7 +81,7 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
     for (size_t i = 0; i < providers->options.count; i++) {
         const struct onnxrt_entry *option = &providers->options.items[i];
         const char *name = match_provider(providers, option->provider);
-        char *chosen;
+        char *chosen SCOPED_FREE = NULL;
 
         if (name && strcmp(name, cpu_provider) == 0)
             return error_set(err, ERR_INVALID,
@@ -91,12 +91,11 @@ static int check_options(const struct onnxrt_providers *providers, struct error 
         if (name && is_asked_for(providers, name))
             continue;
         chosen = onnxrt_providers_to_text(providers);
-        error_set(err, ERR_INVALID,
-                  "--provider-options '%s:%s=%s': no such provider is among --providers, which are %s (one behind "
-                  "CPUExecutionProvider gets no node); add it to --providers, or leave the option out",
-                  option->provider, option->key, option->value, chosen);
-        free(chosen);
-        return ERR_INVALID;
+        return error_set(
+            err, ERR_INVALID,
+            "--provider-options '%s:%s=%s': no such provider is among --providers, which are %s (one behind "
+            "CPUExecutionProvider gets no node); add it to --providers, or leave the option out",
+            option->provider, option->key, option->value, chosen);
     }
     return 0;
 }
@@ -375,15 +374,13 @@ static void warn_of_optimizers(const struct onnxrt *ort, const char *value, stru
     char *names = memory_strdup(value), *state = NULL;
 
     for (char *name = strtok_r(names, ";", &state); name != NULL; name = strtok_r(NULL, ";", &state)) {
-        struct string_builder instead;
+        SCOPED_STRING(instead);
 
-        string_init(&instead);
         if (!onnxrt_optimizer_is_known(name, &instead))
             log_once(log, LOG_WARNING,
                      "'%s' is no optimizer that is known of ONNX Runtime 1.30 on the processor, so that nothing may "
                      "come of it with %s to be disabled%s",
                      name, ort->version, instead.size > 0 ? instead.data : "");
-        string_release(&instead);
     }
     free(names);
 }
@@ -393,7 +390,7 @@ void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const 
 {
     const struct onnxrt *ort = providers->ort;
     struct text library;
-    struct file_map map;
+    struct file_map map SCOPED(file_map_release) = {0};
 
     if (execution->session_config.count + execution->provider_options.count == 0 || ort->path == NULL ||
         file_map_open(ort->path, &map, NULL) < 0)
@@ -412,5 +409,4 @@ void onnxrt_unchecked_keys_warn(const struct onnxrt_providers *providers, const 
         if (careless != NULL)
             warn_of_key(ort, library, careless, &execution->provider_options.items[i], log);
     }
-    file_map_release(&map);
 }

@@ -59,13 +59,12 @@ static void try_place(struct library_search *search, const char *place)
         return;
     }
     for (size_t i = 0; i < ARRAY_LEN(library_names) && !search->handle; i++) {
-        char *path = file_join(place, library_names[i]);
+        char *path SCOPED_FREE = file_join(place, library_names[i]);
 
         if (file_exists(path)) {
             any = true;
             try_file(search, path);
         }
-        free(path);
     }
     if (!any)
         note_place(search, "folder '%s'", place);
@@ -73,26 +72,23 @@ static void try_place(struct library_search *search, const char *place)
 
 static void try_beside_program(struct library_search *search)
 {
-    char *program = system_program_path();
-    char *folder = program != NULL ? file_folder(program) : NULL;
+    char *program SCOPED_FREE = system_program_path();
+    char *folder SCOPED_FREE = program != NULL ? file_folder(program) : NULL;
 
     if (folder != NULL) {
         try_place(search, folder);
         if (!search->handle) {
-            char *installed = file_join(folder, "../lib/polygraphy");
+            char *installed SCOPED_FREE = file_join(folder, "../lib/polygraphy");
 
             try_place(search, installed);
-            free(installed);
         }
     }
-    free(folder);
-    free(program);
 }
 
 /* The first package is the one that Python imports. */
 static void try_python_packages(struct library_search *search)
 {
-    struct file_list folders = {0};
+    struct file_list folders SCOPED(file_list_release) = {0};
     char *package, *library = NULL;
 
     python_packages_list(&folders);
@@ -107,7 +103,6 @@ static void try_python_packages(struct library_search *search)
         note_place(search, "%s (no onnxruntime)", "Python's packages");
     free(library);
     free(package);
-    file_list_release(&folders);
 }
 
 static bool is_set(const char *variable)

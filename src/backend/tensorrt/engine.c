@@ -227,7 +227,9 @@ static int make_zeros(const struct tensorrt_engine *engine, struct tensor_list *
 /* Which tensors inside of the engine come out is seen in a run only. */
 static int learn_debug_tensors(struct tensorrt_engine *engine, struct error *err)
 {
-    struct tensor_list zeros = {0}, seen = {0}, outputs = {0};
+    struct tensor_list zeros SCOPED(tensor_list_release) = {0};
+    struct tensor_list seen SCOPED(tensor_list_release) = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     struct words none = {0};
     int rc = make_zeros(engine, &zeros, err);
 
@@ -239,9 +241,6 @@ static int learn_debug_tensors(struct tensorrt_engine *engine, struct error *err
         memory_resize(engine->outputs.items, engine->outputs.count + seen.count + 1, sizeof(*engine->outputs.items));
     if (rc == 0)
         add_debug_tensors(engine, &seen);
-    tensor_list_release(&zeros);
-    tensor_list_release(&seen);
-    tensor_list_release(&outputs);
     return rc;
 }
 

@@ -46,7 +46,8 @@ static int ask_of_set(struct support_question *question, const struct bitset *se
 {
     static const struct tensorrt_settings settings;
     struct backend_model source = {.external_folder = question->model->folder};
-    struct subgraph whole, part;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
+    struct subgraph part SCOPED(subgraph_release) = {0};
     char *bytes SCOPED_FREE = NULL;
     int rc = 0;
 
@@ -55,8 +56,6 @@ static int ask_of_set(struct support_question *question, const struct bitset *se
     *ret_asked = question->count == question->model->nodes.count || !lacks_types(&part);
     if (*ret_asked)
         rc = model_write_memory(&part, &bytes, &source.size, err);
-    subgraph_release(&part);
-    subgraph_release(&whole);
     source.data = bytes;
     if (rc < 0 || !*ret_asked)
         return rc;

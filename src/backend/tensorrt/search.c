@@ -121,7 +121,7 @@ static void try_named(struct looking *looking, const char *named)
 
 static void try_packages(struct looking *looking)
 {
-    struct file_list roots = {0};
+    struct file_list roots SCOPED(file_list_release) = {0};
 
     python_packages_list(&roots);
     for (size_t i = 0; i < roots.count; i++)
@@ -131,7 +131,6 @@ static void try_packages(struct looking *looking)
             if (file_is_folder(folder))
                 try_folder(looking, folder, "it is the first in Python's packages");
         }
-    file_list_release(&roots);
 }
 
 static void try_everywhere(struct looking *looking)
@@ -194,7 +193,7 @@ static void *load_from(const char *folder, const char *const *names, struct aren
 void *tensorrt_load_companion(const char *beside, const char *const *names, struct arena *arena, const char **ret_path)
 {
     char *folder SCOPED_FREE = file_folder(beside);
-    struct file_list roots = {0};
+    struct file_list roots SCOPED(file_list_release) = {0};
     void *handle = strchr(beside, '/') != NULL ? load_from(folder, names, arena, ret_path) : NULL;
 
     if (handle == NULL)
@@ -209,6 +208,5 @@ void *tensorrt_load_companion(const char *beside, const char *const *names, stru
         }
     for (size_t i = 0; i < ARRAY_LEN(system_folders) && handle == NULL; i++)
         handle = load_from(system_folders[i], names, arena, ret_path);
-    file_list_release(&roots);
     return handle;
 }

@@ -46,14 +46,10 @@ static void describe_algorithm(void *context, void *algorithm, struct tactic_alg
 
 static bool is_wanted(void *context, void *algorithm, const char *layer, const struct tactic_algorithm *wanted)
 {
-    struct tactic_replay one;
-    bool ret;
+    struct tactic_replay one SCOPED(tactic_replay_release) = {0};
 
-    tactic_replay_init(&one);
     describe_algorithm(context, algorithm, tactic_replay_set(&one, layer));
-    ret = tactic_algorithm_equal(&one.items[0].algorithm, wanted);
-    tactic_replay_release(&one);
-    return ret;
+    return tactic_algorithm_equal(&one.items[0].algorithm, wanted);
 }
 
 /* The number of choices that TensorRT may take, whose indices are written to `selection`. */

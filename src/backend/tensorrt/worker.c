@@ -395,15 +395,13 @@ static void release_session(struct worker_session *session)
 static int load_session(struct worker_session *session, const struct tensorrt_plan_source *source, struct error *err)
 {
     const struct work *work = &session->work;
-    struct file_map map = {0};
+    struct file_map map SCOPED(file_map_release) = {0};
     int rc = load_plan(source->path, &map, err);
 
     if (rc < 0)
         return rc;
-    rc = tensorrt_engine_load(work->trt, &work->settings, source_bytes(&map, source->path),
-                              source->refits ? &work->model : NULL, &session->engine, err);
-    file_map_release(&map);
-    return rc;
+    return tensorrt_engine_load(work->trt, &work->settings, source_bytes(&map, source->path),
+                                source->refits ? &work->model : NULL, &session->engine, err);
 }
 
 static int answer_open(struct worker_question *question, struct worker_reply *reply, struct error *err)
@@ -440,7 +438,7 @@ static struct worker_session *find_session(uint64_t number)
 static int answer_run(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     struct tensorrt_run_question run = {0};
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     double seconds = 0;
     int rc;
 
@@ -454,7 +452,6 @@ static int answer_run(struct worker_question *question, struct worker_reply *rep
     }
     message_put_real(&reply->message, seconds);
     message_put_tensors(&reply->message, &reply->tensors);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -476,7 +473,7 @@ static int answer_close(struct worker_question *question, struct worker_reply *r
 static int answer_layers(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     static struct string_builder layers;
-    struct file_map map = {0};
+    struct file_map map SCOPED(file_map_release) = {0};
     struct work work;
     int rc = start_work(question, &reply->arena, &work, err);
 
@@ -487,7 +484,6 @@ static int answer_layers(struct worker_question *question, struct worker_reply *
     string_release(&layers);
     string_init(&layers);
     rc = list_layers(work.trt, &work.settings, source_bytes(&map, work.model.path), &layers, err);
-    file_map_release(&map);
     message_put_text(&reply->message, (struct text){layers.data, layers.size});
     return rc;
 }

@@ -63,7 +63,7 @@ static bool may_be_given(const struct group_state *state, size_t index)
 /* Adds an option's first short and first long name that match; other names are kept for compatibility only. */
 static void add_name_candidates(struct completion_request *request, const struct option *option)
 {
-    char *description = memory_copy(option->help, help_summary_length(option->help));
+    char *description SCOPED_FREE = memory_copy(option->help, help_summary_length(option->help));
     bool has[2] = {false, false};
 
     for (size_t i = 0; i < ARRAY_LEN(option->names) && option->names[i] != NULL; i++) {
@@ -74,7 +74,6 @@ static void add_name_candidates(struct completion_request *request, const struct
         add_candidate(request, option->names[i], description);
         has[is_long] = true;
     }
-    free(description);
 }
 
 static void add_options(struct completion_request *request)

@@ -112,13 +112,12 @@ static int answer_line(const struct command *root, struct words given, struct st
 {
     struct candidates candidates;
     struct shell_words words;
-    struct arena arena;
+    SCOPED_ARENA(arena);
     const char *typed;
     bool open = false;
 
     if (given.count != 3)
         return error_set(err, ERR_INVALID, "--line: write COMP_WORDBREAKS, then the line in two parts");
-    arena_init(&arena);
     shell_words_split(given.items[1], given.items[2], given.items[0], &arena, &words);
     candidates_find(root, (struct words){words.words.items, words.words.count}, words.index, &candidates);
     for (size_t i = 0; i < candidates.count && !words.redirected; i++) {
@@ -136,7 +135,6 @@ static int answer_line(const struct command *root, struct words given, struct st
         string_add(ret, "\topen\n");
     candidates_release(&candidates);
     shell_words_release(&words);
-    arena_release(&arena);
     return 0;
 }
 

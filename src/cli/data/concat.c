@@ -123,17 +123,17 @@ static int save_concatenated(struct log *log, const char *path, const struct dat
 static int concat_files(const struct command_context *context, const struct concat_settings *settings,
                         struct result_file *result, struct error *err)
 {
-    struct data_file all = {0};
+    struct data_file all SCOPED(data_file_release) = {0};
     int rc = 0;
 
     json_writer_begin_array_member(&result->json, "read");
     for (size_t i = 0; i < settings->paths.count; i++) {
         const char *path = settings->paths.items[i];
-        struct data_file file;
+        struct data_file file SCOPED(data_file_release) = {0};
 
         rc = data_file_load(&file, path, err);
         if (rc < 0)
-            goto done;
+            return rc;
         if (i == 0)
             all.holds_results = file.holds_results;
         if (file.holds_results != all.holds_results) {
@@ -144,22 +144,18 @@ static int concat_files(const struct command_context *context, const struct conc
             append_inputs(context->log, path, &file.feeds, &all.feeds);
             append_results(context->log, path, &file.results, &all.results);
         }
-        data_file_release(&file);
         if (rc < 0)
-            goto done;
+            return rc;
     }
     json_writer_end_array(&result->json);
     rc = save_concatenated(context->log, settings->output, &all, err);
     if (rc < 0)
-        goto done;
+        return rc;
     if (all.holds_results)
         describe_results_written(result, settings->output, &all.results);
     else
         describe_inputs_written(result, settings->output, &all.feeds);
-    rc = result_file_save(result, NULL, err);
-done:
-    data_file_release(&all);
-    return rc;
+    return result_file_save(result, NULL, err);
 }
 
 static int data_concat_run(const struct command_context *context, const struct concat_settings *settings,

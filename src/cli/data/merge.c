@@ -122,36 +122,32 @@ static int keep_only(struct tensor_list *list, struct words names, struct error 
 static int merge_files(const struct command_context *context, const struct merge_settings *values,
                        struct result_file *result, struct error *err)
 {
-    struct feed_dicts merged = {0};
+    struct feed_dicts merged SCOPED(feed_dicts_release) = {0};
     int rc = 0;
 
     json_writer_begin_array_member(&result->json, "read");
     for (size_t i = 0; i < values->paths.count && rc == 0; i++) {
         const char *path = values->paths.items[i];
-        struct data_file file;
+        struct data_file file SCOPED(data_file_release) = {0};
 
         rc = data_file_load(&file, path, err);
         if (rc < 0)
             break;
         describe_data_read(result, path, &file);
         merge_file(context->log, path, &file, i == 0, &merged);
-        data_file_release(&file);
     }
     json_writer_end_array(&result->json);
     for (size_t i = 0; values->only.items != NULL && i < merged.count && rc == 0; i++)
         rc = keep_only(&merged.items[i], values->only, err);
     if (rc < 0)
-        goto done;
+        return rc;
     log_message(context->log, LOG_INFO, "Saving input file containing %zu iteration(s) to %s", merged.count,
                 values->output);
     rc = data_file_save(&merged, values->output, err);
     if (rc < 0)
-        goto done;
+        return rc;
     describe_inputs_written(result, values->output, &merged);
-    rc = result_file_save(result, NULL, err);
-done:
-    feed_dicts_release(&merged);
-    return rc;
+    return result_file_save(result, NULL, err);
 }
 
 static int data_merge_run(const struct command_context *context, const struct merge_settings *settings,

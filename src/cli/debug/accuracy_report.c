@@ -126,7 +126,7 @@ static void add_compared_tensors(struct report *report, const struct study *stud
 /* Of the engine that was built last to see whether it fails. */
 static void add_engine_layers(struct report *report, struct study *study)
 {
-    struct layer_info info;
+    struct layer_info info SCOPED(layer_info_release) = {0};
     struct error ignored; /* where there is no engine, or it does not tell, the page is without layers */
 
     if (study->layers == NULL || layer_info_open(&info, study->layers, &ignored) < 0)
@@ -142,7 +142,6 @@ static void add_engine_layers(struct report *report, struct study *study)
                                                 .seconds = NAN,
                                                 .nodes = {.items = layer->nodes.items, .count = layer->nodes.count}});
     }
-    layer_info_release(&info);
 }
 
 int accuracy_report_write(const struct command_context *context, const struct report_values *values,

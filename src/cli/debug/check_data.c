@@ -44,7 +44,7 @@ static bool read_check(const struct command_context *context, const struct check
     struct error ignored;
     const char **words;
     size_t count = 0;
-    char *name;
+    char *name SCOPED_FREE = NULL;
     bool ret;
 
     parse_init(parse, context->parse->path[0]);
@@ -55,7 +55,6 @@ static bool read_check(const struct command_context *context, const struct check
         return false;
     name = file_basename(words[0]);
     ret = strcmp(name, "polygraphy") == 0;
-    free(name);
     return ret && parse_words(parse, count - 1, words + 1, &ignored) == PARSE_DONE &&
            parse_command(parse) == &cmd_run && parse_finish_group(parse, &runner_options, &ignored) == 0 &&
            parse_finish_group(parse, &onnx_load_outputs_options, &ignored) == 0 &&
@@ -121,7 +120,7 @@ static size_t count_held(const struct look *look, const struct name_map *names, 
  * independent of the candidate.) Errors are left to the check. */
 static void read_outputs(struct look *look, const struct comparison_values *comparison)
 {
-    struct run_results results = {0};
+    struct run_results results SCOPED(run_results_release) = {0};
 
     for (size_t i = 0; results.count == 0 && i < comparison->load_outputs.count; i++) {
         const char *path = comparison->load_outputs.items[i];
@@ -142,7 +141,6 @@ static void read_outputs(struct look *look, const struct comparison_values *comp
     } else {
         look->outputs_path = NULL;
     }
-    run_results_release(&results);
 }
 
 /* Records the names in iterations that are run unchanged, and empties them. */

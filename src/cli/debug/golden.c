@@ -55,12 +55,11 @@ static int find_shapes(struct golden_engine *golden, const struct model *model, 
 
     golden->profile.items = items;
     for (int64_t i = 0; rc == 0 && i < data_loader_iterations(loader); i++) {
-        struct tensor_list feed = {0};
+        struct tensor_list feed SCOPED(tensor_list_release) = {0};
 
         rc = data_loader_feed(loader, inputs, count, i, &feed, err);
         if (rc == 0)
             add_sample(golden, inputs, count, &feed, items);
-        tensor_list_release(&feed);
     }
     model_io_free(inputs, count);
     return rc;

@@ -15,9 +15,8 @@
 
 static void add_output(const struct process_output *output, struct string_builder *ret)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     check_output_render(output, &text);
     if (text.size > 2 * LOG_SHOWN) {
         string_add_text(ret, (struct text){text.data, LOG_SHOWN});
@@ -26,7 +25,6 @@ static void add_output(const struct process_output *output, struct string_builde
     } else {
         string_add_text(ret, (struct text){text.data, text.size});
     }
-    string_release(&text);
 }
 
 /* The candidates of a search are not test cases: failures among them are expected. */

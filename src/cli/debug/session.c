@@ -100,17 +100,15 @@ struct session_settings debug_session_settings(const struct command_context *con
 void debug_session_watch_data(struct debug_session *session, struct model *model)
 {
     struct text_list locations SCOPED_ITEMS = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, model);
     if (external_data_locations(&whole, &locations, NULL) == 0)
         for (size_t i = 0; i < locations.count; i++) {
-            char *path;
+            char *path SCOPED_FREE = NULL;
 
             if (external_data_path(model, locations.items[i], &path, NULL) < 0)
                 continue;
             session_watch(session, path);
-            free(path);
         }
-    subgraph_release(&whole);
 }

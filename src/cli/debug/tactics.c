@@ -81,7 +81,7 @@ static const struct option_group tactics_options = {
 static int load_builds(struct tactic_builds *builds, const char *kind, const char *path, const char *dir,
                        struct log *log, struct error *err)
 {
-    char *folder = path ? memory_strdup(path) : file_join(dir, kind);
+    char *folder SCOPED_FREE = path ? memory_strdup(path) : file_join(dir, kind);
     int rc = 0;
 
     if (file_is_folder(folder)) {
@@ -95,7 +95,6 @@ static int load_builds(struct tactic_builds *builds, const char *kind, const cha
         rc = tactic_replay_load(&build.replay, folder, err);
         *VECTOR_APPEND(builds) = build;
     }
-    free(folder);
     return rc;
 }
 

@@ -214,14 +214,13 @@ static char *path_in(const char *folder, const char *format, size_t first, size_
 static int save_report(const struct command_context *context, const char *folder, const struct string_builder *text,
                        struct error *err)
 {
-    char *path = path_in(folder, "results.txt", 0, 0);
+    char *path SCOPED_FREE = path_in(folder, "results.txt", 0, 0);
     int rc = file_make_folders(folder, err);
 
     if (rc == 0) {
         log_message(context->log, LOG_INFO, "Saving results to %s", path);
         rc = file_write(path, text->data, text->size, FILE_DURABLE, err);
     }
-    free(path);
     return rc;
 }
 
@@ -244,7 +243,7 @@ static int save_part(const struct command_context *context, const struct inspect
                 first, end - 1);
     struct external_settings external = values->file.save.external;
     SCOPED_STRING(file_name);
-    struct subgraph part;
+    struct subgraph part SCOPED(subgraph_release) = {0};
     SCOPED_BITSET(nodes);
     int rc;
 
@@ -258,7 +257,6 @@ static int save_part(const struct command_context *context, const struct inspect
     subgraph_init_nodes(&part, whole, &nodes);
     log_message(context->log, LOG_INFO, "Saving ONNX model to: %s", path);
     rc = model_save(&part, path, &external, false, err);
-    subgraph_release(&part);
     free(path);
     return rc;
 }
@@ -314,7 +312,7 @@ static int report_support(const struct command_context *context, const struct in
 {
     const struct report_rows *rows = &capability->rows;
     struct refusal_list refusals = {0};
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     if (rows->count == 0) {
@@ -323,7 +321,6 @@ static int report_support(const struct command_context *context, const struct in
         return 0;
     }
     log_message(context->log, LOG_INFO, "Nodes that %s does not support:", capability->engine);
-    string_init(&text);
     arena_init(&refusals.memory);
     if (values->with_partitioning) {
         group_refusals(rows, &refusals);
@@ -336,7 +333,6 @@ static int report_support(const struct command_context *context, const struct in
     rc = save_report(context, values->folder, &text, err);
     if (rc == 0 && values->with_partitioning)
         rc = save_parts(context, values, whole, &capability->support, err);
-    string_release(&text);
     release_refusals(&refusals);
     return rc;
 }
@@ -414,7 +410,7 @@ static int inspect_capability_run(const struct command_context *context,
 {
     const struct json_values *json = &values->json;
     struct capability capability = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc = refuse_words(&values->file.model, values, err);
 
@@ -437,7 +433,6 @@ static int inspect_capability_run(const struct command_context *context,
 done:
     free(capability.rows.items);
     node_support_release(&capability.support);
-    subgraph_release(&whole);
     model_free(model);
     return rc;
 }

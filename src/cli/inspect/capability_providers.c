@@ -112,12 +112,11 @@ static int save_json(const struct onnxrt_description *runtime, const struct prov
 static void show_providers(const struct onnxrt_description *runtime, const struct provider_trial *trials,
                            struct log *log)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     int width = 0;
 
     for (size_t i = 0; i < runtime->providers.count; i++)
         width = (int)strlen(runtime->providers.items[i]) > width ? (int)strlen(runtime->providers.items[i]) : width;
-    string_init(&text);
     string_add_format(&text, "==== ONNX Runtime %s ====\n%s\n\n---- Execution Providers ----", runtime->version,
                       runtime->path);
     for (size_t i = 0; i < runtime->providers.count; i++)
@@ -127,7 +126,6 @@ static void show_providers(const struct onnxrt_description *runtime, const struc
                                                      : "works",
                           trials[i].reason != NULL ? trials[i].reason : "");
     log_text(log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 int inspect_capability_providers(const struct command_context *context, const struct model_file_settings *file,

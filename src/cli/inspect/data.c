@@ -355,8 +355,8 @@ static int inspect_data_run(const struct command_context *context, const struct 
                             struct error *err)
 {
     const struct json_values *json = &settings->json;
-    struct data_file file;
-    struct string_builder text;
+    struct data_file file SCOPED(data_file_release) = {0};
+    SCOPED_STRING(text);
     int rc;
 
     if (accuracy_results_recognize(settings->path))
@@ -364,13 +364,10 @@ static int inspect_data_run(const struct command_context *context, const struct 
     rc = data_file_load(&file, settings->path, err);
     if (rc < 0)
         return rc;
-    string_init(&text);
     inspect_data_to_text(&file, settings, &text);
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     if (json->path != NULL)
         rc = inspect_data_save(&file, settings, json->path, err);
-    data_file_release(&file);
     return rc;
 }
 

@@ -193,10 +193,9 @@ static void log_suspect(const struct tactic_diff *diff, size_t rank, enum log_le
 {
     const struct blame_suspect *suspect = &diff->blame.items[rank];
     const struct association *builds = &suspect->association;
-    struct string_builder text;
+    SCOPED_STRING(text);
     char buffer[16];
 
-    string_init(&text);
     string_add_format(&text, "%zu. Probability: %s | Bad: %zu of %zu builds with it, %zu of %zu without", rank + 1,
                       format_percent(suspect->probability, buffer), builds->failed_with,
                       builds->failed_with + builds->passed_with, builds->failed_without,
@@ -208,7 +207,6 @@ static void log_suspect(const struct tactic_diff *diff, size_t rank, enum log_le
     string_add_format(&text, "\n   Ochiai: %.2f | Fisher: p = %.2g, with Holm's correction p = %.2g", suspect->ochiai,
                       suspect->fisher, suspect->holm);
     log_text(log, level, (struct text){text.data, text.size});
-    string_release(&text);
 }
 
 static void log_suspects(const struct tactic_diff *diff, struct log *log)
@@ -294,12 +292,11 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
     struct report *report = report_begin(context, &settings->report, "inspect diff-tactics", NULL);
     const struct blame *blame = &diff->blame;
     SCOPED_STRING(name);
-    struct string_builder layers;
+    SCOPED_STRING(layers);
     char buffer[16];
 
     if (report == NULL)
         return 0;
-    string_init(&layers);
     for (size_t i = 0; i < blame->count; i++) {
         const struct blame_suspect *suspect = &blame->items[i];
         const struct association *builds = &suspect->association;
@@ -339,7 +336,6 @@ static int write_page(const struct tactic_diff *diff, const struct command_conte
         report_set_verdict(report, REPORT_UNKNOWN, "No tactic occurred more often in bad builds than in good ones");
     report_add_proof(report, "%zu bad and %zu good builds, %zu tactics that vary", diff->bad.count, diff->good.count,
                      blame->varying_count);
-    string_release(&layers);
     return report_finish(context, &settings->report, report, err);
 }
 

@@ -96,19 +96,17 @@ static struct graph_text_settings settings_of(const struct inspect_model_setting
 static int show_graph(const struct command_context *context, struct model *model,
                       const struct graph_text_settings *settings, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     if (!log_shows(context->log, LOG_INFO))
         return 0;
-    string_init(&text);
     string_add(&text, "==== ONNX Model ====\n");
     rc = graph_to_text(model, settings, &text, err);
     while (text.size > 0 && (text.data[text.size - 1] == ' ' || text.data[text.size - 1] == '\n'))
         string_truncate(&text, text.size - 1); /* a body in the last node ends with empty lines */
     if (rc == 0)
         log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     return rc;
 }
 
@@ -157,7 +155,6 @@ static int inspect_graph(const struct command_context *context, const struct ins
         list_unbounded(context, values, model, &unbounded);
     if (rc == 0 && json->path != NULL)
         rc = save_graph(model, &settings, values->list_unbounded ? &unbounded : NULL, json->path, err);
-    free(unbounded.items);
     return rc;
 }
 
@@ -328,17 +325,15 @@ static int inspect_engine(const struct command_context *context, const struct in
                           const char *path, struct error *err)
 {
     const struct json_values *json = &values->json;
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct engine *engine;
     int rc = plan_load(path, NULL, &engine, err);
 
     if (rc < 0)
         return rc;
-    string_init(&text);
     engine_to_text(engine, is_shown(values, "layers"), &text);
     string_truncate(&text, text.size - 1); /* the last line break */
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     if (json->path != NULL)
         rc = engine_save_json(engine, json->path, err);
     engine_free(engine);
@@ -352,13 +347,11 @@ static int show_trt_engine(const struct command_context *context, const struct i
                            struct trt_engine_view *view, struct error *err)
 {
     const struct json_values *json = &settings->json;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     trt_engine_to_text(view, &text);
     string_truncate(&text, text.size - 1); /* the last line break */
     log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     return json->path != NULL ? trt_engine_save(view, json->path, err) : 0;
 }
 
@@ -389,7 +382,7 @@ static int inspect_trt_engine(const struct command_context *context, const struc
 {
     struct trt_engine_view view = {.layers = is_shown(values, "layers")};
     struct layer_profile profile = {0};
-    struct layer_info info = {0};
+    struct layer_info info SCOPED(layer_info_release) = {0};
     struct plan_header header;
     int rc = plan ? plan_header_read(plan, &header, err) : 0;
 
@@ -405,7 +398,6 @@ static int inspect_trt_engine(const struct command_context *context, const struc
     view.profile = values->profile ? &profile : NULL;
     rc = show_trt_engine(context, values, &view, err);
 done:
-    layer_info_release(&info);
     layer_profile_release(&profile);
     return rc;
 }

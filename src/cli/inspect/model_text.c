@@ -46,7 +46,7 @@ static int render_values(struct renderer *renderer, const struct graph_view *vie
                          unsigned more, struct error *err)
 {
     SCOPED_STRING(text);
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     struct text file;
     int rc;
 
@@ -58,7 +58,6 @@ static int render_values(struct renderer *renderer, const struct graph_view *vie
     if (rc < 0)
         return rc;
     tensor_to_text(&tensor, &TENSOR_TEXT_DEFAULTS, &text);
-    tensor_release(&tensor);
     string_add(renderer->out, " | Values:");
     new_line(renderer, more);
     for (const char *line = text.size > 0 ? text.data : ""; *line != '\0';) {

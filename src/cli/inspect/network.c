@@ -28,17 +28,15 @@ static int build_network(const struct command_context *context, const struct mod
 static int show_network(const struct command_context *context, const struct network *network,
                         const struct graph_text_settings *settings, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     int rc;
 
     if (!log_shows(context->log, LOG_INFO))
         return 0;
-    string_init(&text);
     string_add(&text, "==== Network of the Built-in Engine ====\n");
     rc = network_to_text(network, settings, &text, err);
     if (rc == 0)
         log_text(context->log, LOG_INFO, (struct text){text.data, text.size});
-    string_release(&text);
     return rc;
 }
 

@@ -22,13 +22,12 @@ static struct text name_candidate(const struct model *model, const struct sparsi
 static int check_weight(const struct model *model, const struct sparsity_candidate *candidate, bool *ret,
                         struct error *err)
 {
-    struct tensor tensor;
+    struct tensor tensor SCOPED(tensor_release) = {0};
     int rc = external_tensor_read_constant(model, &model->initializers.items[candidate->initializer], &tensor, err);
 
     if (rc < 0)
         return rc;
     *ret = sparsity_holds(&tensor, candidate->axis);
-    tensor_release(&tensor);
     return 0;
 }
 
@@ -73,7 +72,7 @@ static int check_model(const struct command_context *context, const struct inspe
 {
     const struct json_values *json = &settings->json;
     struct sparsity_candidates candidates SCOPED_ITEMS = {0};
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     int rc = sparsity_find(model, &candidates, err);
 
     if (rc < 0)
@@ -82,7 +81,6 @@ static int check_model(const struct command_context *context, const struct inspe
     rc = check_weights(context->log, model, &candidates, &writer, err);
     if (rc == 0 && json->path != NULL)
         rc = file_write(json->path, writer.text.data, writer.text.size, FILE_DURABLE, err);
-    json_writer_release(&writer);
     return rc;
 }
 

@@ -29,10 +29,9 @@ static const struct option_group tactics_options = {
 
 static void show_choices(const struct tactic_replay *replay, const char *path, struct log *log)
 {
-    char *cache = tactic_replay_cache_path(replay, path);
-    struct string_builder text;
+    char *cache SCOPED_FREE = tactic_replay_cache_path(replay, path);
+    SCOPED_STRING(text);
 
-    string_init(&text);
     for (size_t i = 0; i < replay->count; i++) {
         const struct tactic_choice *choice = &replay->items[i];
 
@@ -51,8 +50,6 @@ static void show_choices(const struct tactic_replay *replay, const char *path, s
     }
     if (cache != NULL)
         log_message(log, LOG_INFO, "Pinned by the timing cache %s", cache);
-    free(cache);
-    string_release(&text);
 }
 
 /* With --json: layers in order, with the readable names and the numbers that builders compare. */
@@ -81,17 +78,15 @@ static int inspect_tactics_run(const struct command_context *context, const stru
                                struct error *err)
 {
     const struct json_values *json = &values->json;
-    struct tactic_replay replay;
+    struct tactic_replay replay SCOPED(tactic_replay_release) = {0};
     int rc;
 
-    tactic_replay_init(&replay);
     log_message(context->log, LOG_INFO, "Loading tactic replay file from %s", values->path);
     rc = tactic_replay_load(&replay, values->path, err);
     if (rc == 0)
         show_choices(&replay, values->path, context->log);
     if (rc == 0 && json->path != NULL)
         rc = save_choices(&replay, json->path, err);
-    tactic_replay_release(&replay);
     return rc;
 }
 

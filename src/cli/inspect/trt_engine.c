@@ -56,7 +56,7 @@ static int compare_times(const void *a, const void *b)
 /* Indices of the layers, the slowest first, or in execution order. The caller frees it. */
 static size_t *order_of(const struct layer_info *info, const double *times)
 {
-    struct timed_layer *layers = memory_resize(NULL, info->layers.count, sizeof(*layers));
+    struct timed_layer *layers SCOPED_FREE = memory_resize(NULL, info->layers.count, sizeof(*layers));
     size_t *order = memory_resize(NULL, info->layers.count, sizeof(*order));
 
     for (size_t i = 0; i < info->layers.count; i++)
@@ -65,7 +65,6 @@ static size_t *order_of(const struct layer_info *info, const double *times)
         qsort(layers, info->layers.count, sizeof(*layers), compare_times);
     for (size_t i = 0; i < info->layers.count; i++)
         order[i] = layers[i].index;
-    free(layers);
     return order;
 }
 
@@ -262,7 +261,7 @@ static void add_trt_layers(struct string_builder *out, const struct trt_engine_v
 {
     const struct layer_info *info = view->info;
     double sum = sum_of(times, info->layers.count);
-    size_t *order = order_of(info, times);
+    size_t *order SCOPED_FREE = order_of(info, times);
     char number[NUMBER_TEXT_SIZE];
 
     for (size_t i = 0; i < info->layers.count; i++) {
@@ -273,7 +272,6 @@ static void add_trt_layers(struct string_builder *out, const struct trt_engine_v
             string_add_format(out, "    Time: %s ms, %.1f %%\n", number_to_text_short(times[index], number),
                               sum > 0 ? 100 * times[index] / sum : 0);
     }
-    free(order);
 }
 
 static void add_precisions(struct string_builder *out, const struct layer_info *info, const double *times)
@@ -307,7 +305,7 @@ static void add_precisions(struct string_builder *out, const struct layer_info *
 
 void trt_engine_to_text(const struct trt_engine_view *view, struct string_builder *ret)
 {
-    double *times;
+    double *times SCOPED_FREE = NULL;
 
     string_add(ret, "==== TensorRT Engine ====\n");
     if (view->header)
@@ -323,7 +321,6 @@ void trt_engine_to_text(const struct trt_engine_view *view, struct string_builde
     if (view->layers)
         add_trt_layers(ret, view, times);
     add_precisions(ret, view->info, times);
-    free(times);
 }
 
 /* ---- JSON ---- */
@@ -392,7 +389,7 @@ static void write_trt_layer(struct json_writer *writer, const struct layer_info_
 static void write_info(struct json_writer *writer, const struct trt_engine_view *view)
 {
     const struct layer_info *info = view->info;
-    double *times = times_of(view);
+    double *times SCOPED_FREE = times_of(view);
     struct precision_shares shares SCOPED_ITEMS = {0};
 
     write_bindings(writer, "inputs", info, LAYER_INFO_INPUT);
@@ -410,7 +407,6 @@ static void write_info(struct json_writer *writer, const struct trt_engine_view 
     for (size_t i = 0; i < info->layers.count; i++)
         write_trt_layer(writer, &info->layers.items[i], times ? &times[i] : NULL);
     json_writer_end_array(writer);
-    free(times);
 }
 
 int trt_engine_save(const struct trt_engine_view *view, const char *path, struct error *err)

@@ -72,10 +72,9 @@ static void add_paragraphs(const struct manual_format *format, const char *text,
     while (text != NULL && *text != '\0') {
         const char *end = strstr(text, "\n\n");
         size_t length = end != NULL ? (size_t)(end - text) : strlen(text);
-        char *paragraph = memory_copy(text, length);
+        char *paragraph SCOPED_FREE = memory_copy(text, length);
 
         format->paragraph(ret, paragraph);
-        free(paragraph);
         text += length + (end != NULL ? 2 : 0);
     }
 }

@@ -162,11 +162,10 @@ static void write_subsection(struct string_builder *ret, const char *title)
 {
     string_add(ret, ".Ss");
     for (; *title != '\0'; title += strspn(title, " ")) {
-        char *word = memory_copy(title, strcspn(title, " "));
+        char *word SCOPED_FREE = memory_copy(title, strcspn(title, " "));
 
         add_argument(ret, word);
         title += strlen(word);
-        free(word);
     }
     string_add_char(ret, '\n');
 }
@@ -296,11 +295,10 @@ static void write_term_entry(struct string_builder *ret, enum manual_term term, 
 
     string_add_format(ret, ".It%s", macros[term]);
     for (size_t length; *name != '\0'; name += length + strspn(name + length, ", ")) {
-        char *word = memory_copy(name, length = strcspn(name, ", "));
+        char *word SCOPED_FREE = memory_copy(name, length = strcspn(name, ", "));
 
         add_argument(ret, word);
         string_add(ret, name[length] != '\0' ? " ," : "");
-        free(word);
     }
     string_add_char(ret, '\n');
     add_sentences(ret, text);

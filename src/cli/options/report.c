@@ -22,14 +22,13 @@ static const struct option options[] = {
 /* Checked before the work starts, because hours may pass before the file is written. */
 int output_folder_check(const char *option, const char *path, struct error *err)
 {
-    char *folder = path != NULL ? file_folder(path) : NULL;
+    char *folder SCOPED_FREE = path != NULL ? file_folder(path) : NULL;
     int rc = 0;
 
     if (path != NULL && path[0] == '\0')
         rc = error_set(err, ERR_INVALID, "%s: the name of the file to write is empty", option);
     else if (folder != NULL && file_exists(folder) && !file_is_folder(folder))
         rc = error_set(err, ERR_INVALID, "%s: cannot write '%s': '%s' is not a folder", option, path, folder);
-    free(folder);
     return rc;
 }
 

@@ -70,11 +70,10 @@ static void add_wrapped_paragraphs(struct string_builder *ret, const char *text,
     for (size_t i = 0; text && *text && i < count; i++) {
         const char *end = strstr(text, "\n\n");
         size_t length = end ? (size_t)(end - text) : strlen(text);
-        char *paragraph = memory_copy(text, length);
+        char *paragraph SCOPED_FREE = memory_copy(text, length);
 
         string_add_char(ret, '\n');
         add_wrapped(ret, paragraph, 0, 0, width);
-        free(paragraph);
         text += length + (end ? 2 : 0);
     }
 }

@@ -129,14 +129,13 @@ static int refuse_missing(const struct model *model, struct value_list *missing,
 
 static void warn_of_unused(const struct subgraph *part, const struct value_list *inputs, struct log *log)
 {
-    struct bitset used;
+    SCOPED_BITSET(used);
 
     value_list_to_set(&part->inputs, part->model->values.count, &used);
     for (size_t i = 0; i < inputs->count; i++)
         if (!bitset_has(&used, inputs->items[i]))
             log_message(log, LOG_WARNING, "No output depends on the input '" TEXT_FORMAT "'",
                         TEXT_ARGS(part->model->values.items[inputs->items[i]].name));
-    bitset_release(&used);
 }
 
 /* An output that is also an input is passed through. If all outputs are, the subgraph is empty. */
@@ -145,7 +144,7 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
 {
     const struct model *model = part->model;
     size_t passed_through = 0;
-    struct bitset inputs;
+    SCOPED_BITSET(inputs);
     int rc = 0;
 
     value_list_to_set(&part->inputs, model->values.count, &inputs);
@@ -164,7 +163,6 @@ static int check_ends(const struct subgraph *part, const struct extract_values *
             log_message(log, LOG_WARNING,
                         "The output '" TEXT_FORMAT "' is also an input: no node of the subgraph produces it",
                         TEXT_ARGS(model->values.items[part->outputs.items[i]].name));
-    bitset_release(&inputs);
     return rc;
 }
 
@@ -253,7 +251,7 @@ static bool has_all_types(const struct subgraph *open)
 static int complete_open_types(struct candidate_maker *maker, const struct subgraph *part,
                                const struct extract_values *values, bool is_forced, struct error *err)
 {
-    struct subgraph open;
+    struct subgraph open SCOPED(subgraph_release) = {0};
     uint32_t not_a_tensor;
     int rc;
 
@@ -270,7 +268,6 @@ static int complete_open_types(struct candidate_maker *maker, const struct subgr
         rc = error_set(err, ERR_UNSUPPORTED,
                        "'" TEXT_FORMAT "' is a sequence, map or optional, not a tensor: cut the model elsewhere",
                        TEXT_ARGS(part->model->values.items[not_a_tensor].name));
-    subgraph_release(&open);
     return rc;
 }
 
@@ -331,7 +328,7 @@ static int extract_part(const struct command_context *context, const struct surg
         .loader = loader,
     };
     struct candidate_maker maker;
-    struct subgraph part;
+    struct subgraph part SCOPED(subgraph_release) = {0};
     int rc;
 
     candidate_maker_init(&maker, model, &settings, context->log);
@@ -347,7 +344,6 @@ static int extract_part(const struct command_context *context, const struct surg
         goto done;
     rc = model_file_save_new(context, &options->file, &part, err);
 done:
-    subgraph_release(&part);
     candidate_maker_release(&maker);
     return rc;
 }

@@ -143,7 +143,7 @@ static int insert_node(const struct command_context *context, const struct surge
 /* Removes nodes that no output depends on; the model keeps its inputs. */
 static int insert_and_save(const struct surgeon_job *job, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = insert_node(job->context, job->settings, job->model, job->result, err);
 
     if (rc < 0)
@@ -151,9 +151,7 @@ static int insert_and_save(const struct surgeon_job *job, struct error *err)
     subgraph_init_whole(&whole, job->model);
     subgraph_clean(&whole, NULL, NULL, NULL);
     value_list_assign(&whole.inputs, &job->model->inputs);
-    rc = model_file_save_new(job->context, job->file, &whole, err);
-    subgraph_release(&whole);
-    return rc;
+    return model_file_save_new(job->context, job->file, &whole, err);
 }
 
 static int surgeon_insert_run(const struct command_context *context, const struct surgeon_insert_settings *settings,

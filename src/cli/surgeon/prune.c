@@ -55,7 +55,7 @@ static int prune_weight(struct model *model, const struct sparsity_candidate *ca
                         struct error *err)
 {
     const struct initializer *initializer = &model->initializers.items[candidate->initializer];
-    struct tensor weight;
+    struct tensor weight SCOPED(tensor_release) = {0};
     void *data;
     int rc = external_tensor_read_constant(model, initializer, &weight, err);
 
@@ -67,7 +67,6 @@ static int prune_weight(struct model *model, const struct sparsity_candidate *ca
         sparsity_prune(weight.type, &weight.shape, candidate->axis, data);
         add_weight(result, model->values.items[initializer->value].name, candidate->axis, &weight, data);
     }
-    tensor_release(&weight);
     return rc;
 }
 

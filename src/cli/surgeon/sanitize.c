@@ -42,9 +42,8 @@ static int set_upper_bounds(const struct command_context *context, const struct 
 {
     const struct named_integers *wanted = &settings->file.load.unbounded_dds_upper_bound;
     struct value_list candidates SCOPED_ITEMS = {0};
-    struct upper_bound *bounds;
+    struct upper_bound *bounds SCOPED_FREE = NULL;
     size_t count = 0;
-    int rc;
 
     if (wanted->count == 0)
         return 0;
@@ -59,9 +58,7 @@ static int set_upper_bounds(const struct command_context *context, const struct 
         count += bounds[count].bound >= 0;
         free(name);
     }
-    rc = upper_bounds_set(model, bounds, count, err);
-    free(bounds);
-    return rc;
+    return upper_bounds_set(model, bounds, count, err);
 }
 
 /* ---- Shapes ---- */
@@ -75,7 +72,7 @@ static int observe_shapes(const struct command_context *context, const struct su
     struct data_loader *loader = NULL;
     struct value_list all SCOPED_ITEMS = {0};
     struct known_types known;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct error why = {0};
     int rc = data_loader_from_options(context, &settings->file, model, &loader, err);
 
@@ -99,7 +96,6 @@ static int observe_shapes(const struct command_context *context, const struct su
     known_types_state(&known, model);
     known_types_release(&known);
     reference_values_free(reference);
-    subgraph_release(&whole);
     data_loader_free(loader);
     return rc;
 }
@@ -223,7 +219,7 @@ static int sanitize_model(const struct command_context *context, const struct su
 
 static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = sanitize_model(job->context, job->settings, job->model, job->result, err);
 
     if (rc < 0)
@@ -232,7 +228,6 @@ static int sanitize_and_save(const struct surgeon_job *job, struct error *err)
     rc = model_trial_run(job->context, job->file, &whole, job->file->save.path, err);
     if (rc == 0)
         rc = model_file_save_new(job->context, job->file, &whole, err);
-    subgraph_release(&whole);
     return rc;
 }
 

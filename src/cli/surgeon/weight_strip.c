@@ -75,7 +75,7 @@ static int is_sparse(const struct stripping *stripping, uint32_t initializer, bo
 
     for (size_t i = 0; i < stripping->candidates.count; i++) {
         const struct sparsity_candidate *candidate = &stripping->candidates.items[i];
-        struct tensor weight;
+        struct tensor weight SCOPED(tensor_release) = {0};
         int rc;
 
         if (candidate->initializer != initializer)
@@ -85,7 +85,6 @@ static int is_sparse(const struct stripping *stripping, uint32_t initializer, bo
             return error_context(err, "%s", model->display_name);
         axes++;
         sparse += sparsity_holds(&weight, candidate->axis);
-        tensor_release(&weight);
     }
     *ret = axes > 0 && sparse == axes;
     return 0;

@@ -477,12 +477,11 @@ int accuracy_results_log_averages(const struct accuracy_results *results, struct
 
     *ret_passed = true;
     for (size_t p = 0; p < results->items[0].count && rc == 0; p++) {
-        struct accuracy_iteration *averages = memory_alloc_zero(results->count, sizeof(*averages));
+        struct accuracy_iteration *averages SCOPED_FREE = memory_alloc_zero(results->count, sizeof(*averages));
 
         rc = log_pair_combined(results, p, averages, log, ret_passed, err);
         for (size_t r = 0; r < results->count; r++)
             free(averages[r].items);
-        free(averages);
     }
     return rc;
 }

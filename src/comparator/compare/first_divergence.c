@@ -191,20 +191,18 @@ void first_divergence_find(const struct first_divergence *divergence, const stru
 size_t first_divergence_list_unknown(const struct first_divergence *divergence, const struct model *model,
                                      struct string_builder *names)
 {
-    enum state *states = list_value_states(model, divergence->compared.items, divergence->compared.count);
+    enum state *states SCOPED_FREE = list_value_states(model, divergence->compared.items, divergence->compared.count);
     size_t count = 0;
 
     for (uint32_t i = 0; i < model->values.count; i++) {
         struct text name = model->values.items[i].name;
-        char *word;
+        char *word SCOPED_FREE = NULL;
 
         if (states[i] != UNKNOWN || model->values.items[i].producer == NODE_NONE)
             continue;
         word = memory_copy(name.data, name.size);
         name_list_add(names, word);
-        free(word);
         count++;
     }
-    free(states);
     return count;
 }

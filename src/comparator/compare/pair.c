@@ -159,16 +159,14 @@ static int log_differences(const struct subject *subject, enum difference_kind k
 {
     const char *label = kind == DIFFERENCE_ABSOLUTE ? "Absolute Difference" : "Relative Difference";
     struct histogram_range range = HISTOGRAM_RANGE_EMPTY;
-    struct tensor differences;
+    struct tensor differences SCOPED(tensor_release) = {0};
     int rc = compare_differences(subject->a, subject->b, &subject->criteria.simple, kind, &differences, err);
 
     if (rc < 0)
         return rc;
     if (log_shows(subject->log, LOG_VERBOSE))
         histogram_extend_range(&differences, &range.minimum, &range.maximum);
-    rc = statistics_log(subject->log, label, &differences, &range, err);
-    tensor_release(&differences);
-    return rc;
+    return statistics_log(subject->log, label, &differences, &range, err);
 }
 
 static bool has_numbers(const struct tensor *tensor)
@@ -363,7 +361,7 @@ static int compare_values(struct subject *subject, struct error *err)
 
 static int compare_simple(struct subject *subject, struct error *err)
 {
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     bool possible;
     int rc;
 
@@ -371,7 +369,6 @@ static int compare_simple(struct subject *subject, struct error *err)
     rc = match_shapes(subject, &matched, &possible, err);
     if (rc == 0 && possible)
         rc = compare_values(subject, err);
-    tensor_release(&matched);
     return rc;
 }
 
@@ -421,23 +418,21 @@ static double choose_metric(enum comparison_function function, const struct metr
 static int compare_by_metric(struct subject *subject, struct error *err)
 {
     double limit = comparison_metric_limit(&subject->criteria.metrics, subject->function);
-    struct tensor matched = {0};
+    struct tensor matched SCOPED(tensor_release) = {0};
     struct metrics metrics;
     SCOPED_STRING(line);
     bool possible;
     int rc = match_shapes(subject, &matched, &possible, err);
 
     if (rc < 0 || !possible)
-        goto done;
+        return rc;
     rc = metrics_compute(subject->a, subject->b, &metrics, err);
     if (rc < 0)
-        goto done;
+        return rc;
     subject->result.metric = choose_metric(subject->function, &metrics);
     subject->result.passed = comparison_metric_passes(subject->function, subject->result.metric, limit);
     comparison_describe_metric(subject->function, subject->result.metric, limit, &line);
     log_message(subject->log, subject->result.passed ? LOG_FINISH : LOG_ERROR, "%s", line.data);
-done:
-    tensor_release(&matched);
     return rc;
 }
 

@@ -70,7 +70,7 @@ static void describe_output(const struct named_tensor *output, const char *runne
 static void read_elements(const struct compared_outputs *compared, struct compared_record *record)
 {
     const struct tensor *a = &compared->first->tensor;
-    struct tensor b = {0};
+    struct tensor b SCOPED(tensor_release) = {0};
 
     record->has_differences = tensor_match_shape(&compared->second->tensor, &a->shape, &b, NULL) == 0;
     if (record->has_differences && record->differences.elements > 0) {
@@ -83,7 +83,6 @@ static void read_elements(const struct compared_outputs *compared, struct compar
         element_value_read(a, record->first_bad.element, &record->first_bad.first);
         element_value_read(&b, record->first_bad.element, &record->first_bad.second);
     }
-    tensor_release(&b);
 }
 
 void run_report_add_comparison(void *data, const struct compared_outputs *compared)

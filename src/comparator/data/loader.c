@@ -425,7 +425,7 @@ static int serve_inputs(const struct data_loader *loader, const struct backend_i
     const struct tensor_list *feed =
         loader->held_iteration == iteration ? &loader->held : &loader->feeds.items[iteration];
     struct feed_inputs wanted = {inputs, count, loader->settings.by_name, loader->log};
-    struct tensor_list generated = {0};
+    struct tensor_list generated SCOPED(tensor_list_release) = {0};
     int rc = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -433,23 +433,20 @@ static int serve_inputs(const struct data_loader *loader, const struct backend_i
 
         rc = feed_match(feed, &wanted, i, &tensor, err);
         if (rc < 0)
-            goto done;
+            return rc;
         if (rc == 0) {
             if (is_loaded(loader))
                 rc = refuse_missing(loader, feed, &inputs[i], iteration, err);
             else if (generated.count == 0)
                 rc = generate_checked(loader, inputs, count, iteration, &generated, err);
             if (rc < 0)
-                goto done;
+                return rc;
             tensor = generated.items[i].tensor;
             generated.items[i].tensor = (struct tensor){0};
         }
         tensor_list_add(ret, text_of(inputs[i].name), &tensor);
     }
-    rc = 0;
-done:
-    tensor_list_release(&generated);
-    return rc;
+    return 0;
 }
 
 int data_loader_hold(struct data_loader *loader, const struct backend_io *inputs, size_t count, int64_t iteration,

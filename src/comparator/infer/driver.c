@@ -304,7 +304,7 @@ static int take_outputs(struct driver *driver, size_t runner, size_t index, stru
 static int run_step(struct driver *driver, size_t runner, size_t step, size_t index, struct error *err)
 {
     struct worker *worker = &driver->workers[runner];
-    struct tensor_list outputs = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     int rc;
 
     runner_log(driver, runner);
@@ -313,7 +313,6 @@ static int run_step(struct driver *driver, size_t runner, size_t step, size_t in
         hint_at_sizes(driver, runner, err);
     if (rc == 0)
         rc = take_outputs(driver, runner, index, &outputs, err);
-    tensor_list_release(&outputs);
     if (rc == 0 && step + 1 == driver->steps)
         worker_log_tensors(worker, "Output", &worker->described);
     if (driver->model == NULL)
@@ -657,7 +656,7 @@ static int settle_results(struct driver *driver, bool *passed, struct error *err
 int driver_run(const struct driver_settings *settings, struct data_loader *loader, struct run_results *ret,
                bool *ret_passed, struct error *err)
 {
-    struct run_results current = {0};
+    struct run_results current SCOPED(run_results_release) = {0};
     struct driver driver = {
         .settings = settings,
         .loader = loader,
@@ -683,6 +682,5 @@ int driver_run(const struct driver_settings *settings, struct data_loader *loade
     iteration_checks_release(&driver.checks);
     free(driver.workers);
     result_streams_release(&driver.loaded);
-    run_results_release(&current);
     return rc;
 }

@@ -227,7 +227,7 @@ static int infer_from_feed(const struct layerwise *plan, const struct tensor_lis
                            struct error *err)
 {
     struct model *model = plan->model;
-    struct span *infos = input_infos(model);
+    struct span *infos SCOPED_FREE = input_infos(model);
     int rc = fix_input_shapes(model, feed, err);
 
     if (rc == 0)
@@ -240,7 +240,6 @@ static int infer_from_feed(const struct layerwise *plan, const struct tensor_lis
         model_forget_shapes(model);
         rc = types_infer(model, NULL, plan->backend, plan->request, not_tensors, err);
     }
-    free(infos);
     return rc;
 }
 
@@ -352,8 +351,7 @@ static int gather_feed(const struct layerwise_run *run, const struct layerwise_g
 static int write_group(const struct layerwise *plan, const struct layerwise_group *group, char **ret, size_t *ret_size,
                        struct error *err)
 {
-    struct subgraph part;
-    int rc;
+    struct subgraph part SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&part, plan->model);
     bitset_clear(&part.nodes);
@@ -361,9 +359,7 @@ static int write_group(const struct layerwise *plan, const struct layerwise_grou
         bitset_add(&part.nodes, i);
     value_list_assign(&part.inputs, &group->inputs);
     value_list_assign(&part.outputs, &group->outputs);
-    rc = model_write_memory(&part, ret, ret_size, err);
-    subgraph_release(&part);
-    return rc;
+    return model_write_memory(&part, ret, ret_size, err);
 }
 
 static int run_session(struct layerwise_run *run, const struct tensor_list *feed, struct tensor_list *ret,
@@ -405,7 +401,8 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
                    double *seconds, struct error *err)
 {
     const struct layerwise_group *group = &run->plan->groups[index];
-    struct tensor_list inputs = {0}, made = {0};
+    struct tensor_list inputs SCOPED(tensor_list_release) = {0};
+    struct tensor_list made SCOPED(tensor_list_release) = {0};
     char *bytes = NULL;
     int rc;
 
@@ -428,7 +425,5 @@ int layerwise_step(struct layerwise_run *run, size_t index, const struct tensor_
 done:
     run->request.log = NULL; /* log the creation of a session only once */
     free(bytes);
-    tensor_list_release(&inputs);
-    tensor_list_release(&made);
     return rc;
 }

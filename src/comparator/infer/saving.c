@@ -95,10 +95,9 @@ int saving_add_inputs(struct saving *saving, const struct tensor_list *feed, str
     int rc = 0;
 
     if (path != NULL && iteration_folder_is_name(path)) {
-        char *file = iteration_folder_file(path, saving->inputs);
+        char *file SCOPED_FREE = iteration_folder_file(path, saving->inputs);
 
         log_message(saving->log, LOG_INFO, "Saving inference input data to %s", file);
-        free(file);
     }
     if (path != NULL)
         rc = data_writer_add(&saving->input_writer, feed, err);
@@ -127,11 +126,8 @@ static void expect_outputs(struct saving *saving, const struct tensor_list *outp
 
 static int begin_file(struct saving *saving, struct error *err)
 {
-    char *file = iteration_folder_file(saving->paths.outputs, saving->outputs);
-    int rc = open_outputs(saving, file, err);
-
-    free(file);
-    return rc;
+    char *file SCOPED_FREE = iteration_folder_file(saving->paths.outputs, saving->outputs);
+    return open_outputs(saving, file, err);
 }
 
 int saving_begin_iteration(struct saving *saving, const struct tensor_list *expected, struct error *err)
@@ -186,10 +182,9 @@ int saving_end_iteration(struct saving *saving, size_t runner, double seconds, s
     if (rc < 0 || runner + 1 < saving->runner_count)
         return rc;
     if (saving->is_folder) {
-        char *file = iteration_folder_file(saving->paths.outputs, saving->outputs);
+        char *file SCOPED_FREE = iteration_folder_file(saving->paths.outputs, saving->outputs);
 
         log_message(saving->log, LOG_INFO, "Saving inference results to %s", file);
-        free(file);
         rc = commit_outputs(saving, FILE_INTERMEDIATE, err);
     }
     saving->outputs += rc == 0;

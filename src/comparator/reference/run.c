@@ -62,7 +62,7 @@ static uint64_t add_saturating(uint64_t a, uint64_t b)
  * sample. */
 static void drop_largest(struct reference_run *run, const uint64_t *sizes)
 {
-    struct sized_item *order = memory_alloc_zero(run->count, sizeof(*order));
+    struct sized_item *order SCOPED_FREE = memory_alloc_zero(run->count, sizeof(*order));
     uint64_t sum = value_store_size(run->store);
 
     for (size_t i = 0; i < run->count; i++)
@@ -76,7 +76,6 @@ static void drop_largest(struct reference_run *run, const uint64_t *sizes)
         if (!run->items[order[i].item].asked && sum > run->disk)
             run->items[order[i].item].dropped = true;
     }
-    free(order);
 }
 
 static int find_room(struct reference_run *run, struct error *err)
@@ -118,18 +117,17 @@ static void drop_unreadable(struct reference_run *run, const struct backend_sess
 
 static void drop_by_outputs(struct reference_run *run, const size_t *positions, const struct tensor_list *outputs)
 {
-    uint64_t *sizes = memory_alloc_zero(run->count, sizeof(*sizes));
+    uint64_t *sizes SCOPED_FREE = memory_alloc_zero(run->count, sizeof(*sizes));
 
     for (size_t i = 0; i < outputs->count; i++)
         sizes[positions[i]] = outputs->items[i].tensor.size;
     drop_largest(run, sizes);
-    free(sizes);
 }
 
 static int run_sample(struct reference_run *run, struct backend_session *session, size_t sample, char **names,
                       size_t *positions, struct error *err)
 {
-    struct tensor_list outputs = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     size_t count = 0;
     int rc;
 
@@ -154,7 +152,6 @@ static int run_sample(struct reference_run *run, struct backend_session *session
     }
     rc = value_store_commit(run->store, err);
 done:
-    tensor_list_release(&outputs);
     for (size_t i = 0; i < count; i++)
         free(names[i]);
     return rc;
@@ -163,14 +160,13 @@ done:
 int reference_run_session(struct reference_run *run, struct backend_session *session, struct error *err)
 {
     char **names = memory_alloc_zero(run->count, sizeof(*names));
-    size_t *positions = memory_alloc_zero(run->count, sizeof(*positions));
+    size_t *positions SCOPED_FREE = memory_alloc_zero(run->count, sizeof(*positions));
     int rc = find_room(run, err);
 
     drop_unreadable(run, session);
     for (size_t i = 0; rc == 0 && i < run->samples; i++)
         rc = run_sample(run, session, i, names, positions, err);
     free(names);
-    free(positions);
     return rc;
 }
 
@@ -248,7 +244,7 @@ int reference_run_plan(struct reference_run *run, bool *ret_groups, struct error
 /* Unknown sizes count as the largest known one. */
 static void drop_by_plan(struct reference_run *run, const struct layerwise *plan)
 {
-    uint64_t *sizes = memory_alloc_zero(run->count, sizeof(*sizes));
+    uint64_t *sizes SCOPED_FREE = memory_alloc_zero(run->count, sizeof(*sizes));
     uint64_t largest = 0;
 
     for (size_t i = 0; i < run->count; i++) {
@@ -263,7 +259,6 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
             run->items[i].dropped = true;
     }
     drop_largest(run, sizes);
-    free(sizes);
 }
 
 /* The number of groups up to the last one that produces a requested value. ERR_UNSUPPORTED for a value that no group
@@ -271,7 +266,7 @@ static void drop_by_plan(struct reference_run *run, const struct layerwise *plan
 static int count_groups(const struct reference_run *run, const struct layerwise *plan, size_t *ret, struct error *err)
 {
     SCOPED_BITSET(missing);
-    uint32_t *makers = memory_alloc_zero(plan->model->values.count, sizeof(*makers));
+    uint32_t *makers SCOPED_FREE = memory_alloc_zero(plan->model->values.count, sizeof(*makers));
     int rc = 0;
 
     bitset_init(&missing, plan->model->values.count);
@@ -293,14 +288,13 @@ static int count_groups(const struct reference_run *run, const struct layerwise 
         if (makers[run->items[i].value] >= *ret)
             *ret = makers[run->items[i].value] + 1;
     }
-    free(makers);
     return rc;
 }
 
 static int run_group(struct reference_run *run, struct layerwise_run *layers, size_t group, size_t sample,
                      const struct name_map *items, struct error *err)
 {
-    struct tensor_list outputs = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     double seconds = 0;
     int rc = layerwise_step(layers, group, &run->feeds[sample], &outputs, &seconds, err);
 
@@ -312,7 +306,6 @@ static int run_group(struct reference_run *run, struct layerwise_run *layers, si
     }
     if (rc == 0)
         rc = value_store_commit(run->store, err);
-    tensor_list_release(&outputs);
     return rc;
 }
 

@@ -271,7 +271,7 @@ static int prepare_feeds(struct reference_values *reference, struct error *err)
 
 static int open_session(struct reference_values *reference, struct error *err)
 {
-    struct subgraph marked;
+    struct subgraph marked SCOPED(subgraph_release) = {0};
     int rc;
 
     if (reference->session.session != NULL)
@@ -282,7 +282,6 @@ static int open_session(struct reference_values *reference, struct error *err)
     marked.outputs.count = 0;
     types_list_all(reference->whole, &marked.outputs);
     rc = open_part(reference, &marked, &reference->session, &reference->refusal);
-    subgraph_release(&marked);
     return rc < 0 ? error_set(err, (enum error_code)rc, "%s", reference->refusal.message) : 0;
 }
 
@@ -332,7 +331,7 @@ static int run_upstream(struct reference_values *reference, const struct value_l
                         struct error *err)
 {
     struct subgraph_session session = {0};
-    struct subgraph upstream;
+    struct subgraph upstream SCOPED(subgraph_release) = {0};
     int rc;
 
     subgraph_init_copy(&upstream, reference->whole);
@@ -347,7 +346,6 @@ static int run_upstream(struct reference_values *reference, const struct value_l
         rc = reference_run_session(run, session.session, err);
     run->whole = reference->whole;
     subgraph_session_close(&session);
-    subgraph_release(&upstream);
     return rc;
 }
 

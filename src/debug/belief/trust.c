@@ -26,20 +26,16 @@
 
 int belief_refuse_check(struct debug_session *session, struct error *err, const char *format, ...)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     va_list args;
-    int rc;
 
     judge_show_hidden_output(session->judge);
-    string_init(&text);
     va_start(args, format);
     string_add_format_list(&text, format, args);
     va_end(args);
     string_add(&text, ": ");
     check_evidence_describe(&session->judge->evidence, &text);
-    rc = error_set(err, ERR_INVALID, "%s", text.data);
-    string_release(&text);
-    return rc;
+    return error_set(err, ERR_INVALID, "%s", text.data);
 }
 
 /* Whether this was the first run of the check in this session, without a run on an original before it. */
@@ -165,13 +161,12 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
     struct trial trial = {
         .subject = &subject, .index = -1, .role = ROLE_CONTROL, .key = key, .what = "an invalid file", .num_nodes = -1};
     double start = stopwatch_now();
-    struct string_builder title;
+    SCOPED_STRING(title);
     struct saved_verdict known;
     bool is_known = session_replay_find(&session->replay, key, &known);
     char *aside = is_known ? NULL : put_aside(session);
     int rc = 0;
 
-    string_init(&title);
     string_add_format(&title, "Control: a file that is not a valid %s", kind);
     log_indent(session->log, 1);
     log_message(session->log, LOG_INFO, "RUNNING | %s", title.data);
@@ -185,7 +180,6 @@ int belief_check_nonsense(struct debug_session *session, const char *key, const 
     trial_clean_up(session, &trial);
     if (!is_known)
         put_back(session, aside);
-    string_release(&title);
     if (rc == 0)
         *ret = trial.verdict;
     return rc;
@@ -214,11 +208,10 @@ static void warn_of_equal_output(const struct debug_session *session, const stru
     static const char *const words[] = {
         [VERDICT_PASS] = "passed", [VERDICT_FAIL] = "failed", [VERDICT_SKIP] = "were skipped"};
     const struct check_evidence *evidence = &session->judge->evidence;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (!evidence->alike)
         return;
-    string_init(&text);
     string_add_format(&text, "The first %d %s%s all %s with the same output", ALIKE_VERDICTS,
                       kind != NULL ? kind : "iteration", "s", words[verdict]);
     if (kind != NULL)
@@ -236,7 +229,6 @@ static void warn_of_equal_output(const struct debug_session *session, const stru
     else if (subject->kind == NULL)
         string_add(&text, ". If nothing passes, controls follow at the end");
     log_message(session->log, LOG_WARNING, "%s", text.data);
-    string_release(&text);
 }
 
 int session_question_likeness(struct debug_session *session, struct trial *trial, struct error *err)
@@ -273,18 +265,16 @@ int session_question_likeness(struct debug_session *session, struct trial *trial
 void session_report_likeness(const struct debug_session *session, int64_t count, int64_t passed)
 {
     const struct check_evidence *evidence = &session->judge->evidence;
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     if (session->verification.run != NULL || passed > 0 || count < 2 || evidence->runs < count || !evidence->alike ||
         session->history.iterations[VERDICT_FAIL] < count)
         return;
-    string_init(&text);
     check_evidence_describe(evidence, &text);
     log_message(session->log, LOG_WARNING,
                 "All %" PRId64
                 " iterations failed with the same output: the failure does not depend on the iteration. Last run: %s",
                 count, text.data);
-    string_release(&text);
 }
 
 /* ---- The check is reproducible ---- */

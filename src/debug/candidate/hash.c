@@ -32,7 +32,7 @@ static int add_external_file(const struct model *model, struct text location, st
 static int add_external_data(const char *artifact, struct hash *hash, struct error *err)
 {
     struct text_list locations SCOPED_ITEMS = {0};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     struct model *model;
     int rc;
 
@@ -43,7 +43,6 @@ static int add_external_data(const char *artifact, struct hash *hash, struct err
     rc = external_data_locations(&whole, &locations, err);
     for (size_t i = 0; rc == 0 && i < locations.count; i++)
         rc = add_external_file(model, locations.items[i], hash, err);
-    subgraph_release(&whole);
     model_free(model);
     return rc;
 }

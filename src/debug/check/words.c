@@ -319,7 +319,7 @@ static bool is_script(const char *path)
 static void note_named(void *data, const char *before, const char *word)
 {
     struct word_walk *walk = data;
-    struct file_list files = {0};
+    struct file_list files SCOPED(file_list_release) = {0};
 
     if (word[0] == '-' || strcmp(word, NEXT_COMMAND) == 0)
         walk->are_loaded = strcmp(word, "--load-inputs") == 0 || strcmp(word, "--load-outputs") == 0;
@@ -332,7 +332,6 @@ static void note_named(void *data, const char *before, const char *word)
     for (size_t i = 0; i < files.count; i++)
         if (name_map_find(&walk->replaced, name_of(files.items[i])) == NAME_MAP_NONE)
             named_files_add(walk->named, files.items[i], true);
-    file_list_release(&files);
 }
 
 void check_words_list_files(const struct check_words *words, struct named_files *ret)
@@ -353,11 +352,10 @@ void command_line_list_files(const char *line, struct named_files *ret)
     const char *command = line[length] == '=' ? line + length + 1 : line;
     const struct check_words words = {.items = &command, .count = 1};
     char *name = memory_copy(command, strcspn(command, " \t\n'\";&|()<>"));
-    char *program = *name != '\0' ? process_find(name) : NULL;
+    char *program SCOPED_FREE = *name != '\0' ? process_find(name) : NULL;
 
     if (program != NULL)
         named_files_add(ret, program, true);
     check_words_list_files(&words, ret);
-    free(program);
     free(name);
 }

@@ -15,17 +15,15 @@
 /* Logs the marked tensors, after type inference, so that the line has their types. */
 static void log_marked(struct candidate_maker *maker, const char *what, const struct value_list *values)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
     for (size_t i = 0; i < values->count; i++)
         if (candidate_lacks_type(maker, values->items[i], true))
             candidate_infer_once(maker);
     if (!log_shows(maker->log, LOG_INFO))
         return;
-    string_init(&text);
     variable_list_text(&text, &maker->whole, values);
     log_message(maker->log, LOG_INFO, "%s%s", what, text.data);
-    string_release(&text);
 }
 
 static void warn_of_branches(struct candidate_maker *maker)
@@ -46,7 +44,7 @@ static void warn_of_branches(struct candidate_maker *maker)
 static void freeze_inputs(struct subgraph *candidate, const struct value_list *missing)
 {
     struct value_list met SCOPED_ITEMS = {0};
-    struct bitset constants;
+    SCOPED_BITSET(constants);
 
     bitset_init(&constants, candidate->model->values.count);
     for (size_t i = 0; i < missing->count; i++)
@@ -55,7 +53,6 @@ static void freeze_inputs(struct subgraph *candidate, const struct value_list *m
     subgraph_clean(candidate, &constants, &met, NULL);
     for (size_t i = 0; i < met.count; i++)
         *VECTOR_APPEND(&candidate->frozen) = (struct frozen_value){met.items[i], NULL};
-    bitset_release(&constants);
 }
 
 /* A frozen value is used for every sample, so it must be the same in all. It must not be the failure itself: a frozen
@@ -137,13 +134,11 @@ static void log_freezing(struct candidate_maker *maker, const struct value_list 
 {
     for (size_t i = 0; i < missing->count; i++) {
         struct value_list one = {.items = &missing->items[i], .count = 1};
-        struct string_builder text;
+        SCOPED_STRING(text);
 
-        string_init(&text);
         variable_list_text(&text, &maker->whole, &one);
         log_message(maker->log, LOG_INFO, "Freezing tensor: %.*s to eliminate branches.", (int)text.size - 2,
                     text.data + 1);
-        string_release(&text);
     }
 }
 
@@ -157,8 +152,7 @@ static bool is_discrete(const struct candidate_maker *maker, uint32_t value)
 
 static bool depends_on_constants_alone(const struct candidate_maker *maker, uint32_t value)
 {
-    struct subgraph upstream;
-    bool ret;
+    struct subgraph upstream SCOPED(subgraph_release) = {0};
 
     if (bitset_has(&maker->whole_inputs, value))
         return false;
@@ -166,9 +160,7 @@ static bool depends_on_constants_alone(const struct candidate_maker *maker, uint
     upstream.outputs.count = 0;
     value_list_add(&upstream.outputs, value);
     subgraph_clean(&upstream, NULL, NULL, NULL);
-    ret = upstream.inputs.count == 0;
-    subgraph_release(&upstream);
-    return ret;
+    return upstream.inputs.count == 0;
 }
 
 /* Shapes, axes and pads that are computed without input data have one value, and generated data are mostly invalid for
@@ -199,7 +191,7 @@ static int list_certain(struct candidate_maker *maker, const struct subgraph *ca
 /* Freezes the inputs of list_certain(). */
 static int freeze_certain(struct candidate_maker *maker, struct subgraph *candidate, struct error *err)
 {
-    struct bitset constants;
+    SCOPED_BITSET(constants);
     size_t kept = 0;
     int rc;
 
@@ -214,7 +206,6 @@ static int freeze_certain(struct candidate_maker *maker, struct subgraph *candid
             candidate->inputs.items[kept++] = value;
     }
     candidate->inputs.count = kept;
-    bitset_release(&constants);
     return rc;
 }
 
@@ -371,8 +362,7 @@ static void list_values(const struct border *border, const struct value_list *va
 
 static int save_inputs(const struct border *border, const char *path, struct error *err)
 {
-    struct feed_dicts feeds = {0};
-    int rc;
+    struct feed_dicts feeds SCOPED(feed_dicts_release) = {0};
 
     for (size_t i = 0; i < reference_values_samples(border->reference); i++) {
         struct tensor_list *feed = VECTOR_APPEND(&feeds);
@@ -380,25 +370,20 @@ static int save_inputs(const struct border *border, const char *path, struct err
         *feed = (struct tensor_list){0};
         list_values(border, &border->candidate->inputs, i, feed);
     }
-    rc = feed_dicts_save(&feeds, path, err);
-    feed_dicts_release(&feeds);
-    return rc;
+    return feed_dicts_save(&feeds, path, err);
 }
 
 static int save_golden(const struct border *border, const char *path, struct error *err)
 {
-    struct run_results results = {0};
+    struct run_results results SCOPED(run_results_release) = {0};
     struct runner_results *runner = run_results_add_runner(&results, TEXT(RUNNER_NAME));
-    int rc;
 
     for (size_t i = 0; i < reference_values_samples(border->reference); i++) {
         struct iteration_result *iteration = runner_results_add_iteration(runner, 0);
 
         list_values(border, &border->candidate->outputs, i, &iteration->outputs);
     }
-    rc = run_results_save(&results, path, err);
-    run_results_release(&results);
-    return rc;
+    return run_results_save(&results, path, err);
 }
 
 int candidate_data_write(const struct reference_values *reference, const struct subgraph *candidate,

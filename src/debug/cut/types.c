@@ -61,13 +61,12 @@ void candidate_infer_once(struct candidate_maker *maker)
 static void infer_upstream(struct candidate_maker *maker, const struct value_list *values)
 {
     const struct types_request request = {.backend = maker->settings->backend, .runtime = &maker->settings->request};
-    struct subgraph part;
+    struct subgraph part SCOPED(subgraph_release) = {0};
 
     subgraph_init_copy(&part, &maker->whole);
     value_list_assign(&part.outputs, values);
     subgraph_clean(&part, NULL, NULL, NULL);
     types_find(&part, &request, &maker->known.types, &maker->known.not_tensors, NULL);
-    subgraph_release(&part);
 }
 
 /* ---- What nobody can tell ---- */

@@ -198,16 +198,13 @@ static int question_verdict(const struct experiment *experiment, const char *how
 int experiment_question_end(struct experiment *experiment, const struct experiment_end *end, enum verdict verdict,
                             struct error *err)
 {
-    struct string_builder what;
+    SCOPED_STRING(what);
     int rc = question_verdict(experiment, end->how, verdict, err);
 
     if (rc < 0)
         return rc;
-    string_init(&what);
     string_add_format(&what, "the %s %s", experiment->items->kind, end->how);
-    rc = experiment_confirm(experiment, end->set, what.data, verdict, err);
-    string_release(&what);
-    return rc;
+    return experiment_confirm(experiment, end->set, what.data, verdict, err);
 }
 
 int experiment_look_back(struct experiment *experiment, const struct experiment_end *good,
@@ -215,7 +212,8 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
 {
     struct debug_session *session = experiment->session;
     const struct experiment_end *end;
-    struct string_builder key, what;
+    SCOPED_STRING(key);
+    SCOPED_STRING(what);
     enum verdict verdict;
     int rc;
 
@@ -223,8 +221,6 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
         session_state(session).same_verdicts == 0)
         return 0;
     end = session_state(session).last_verdict == VERDICT_PASS ? bad : good;
-    string_init(&key);
-    string_init(&what);
     string_add_format(&key, "%s_once_more", end->key);
     string_add_format(&what, "%s, re-checked", end->name);
     rc = experiment_check(experiment, end->set, (struct check_request){ROLE_CONTROL_REPETITION, key.data, what.data},
@@ -232,7 +228,5 @@ int experiment_look_back(struct experiment *experiment, const struct experiment_
     if (rc == 0 && verdict != (end == bad ? VERDICT_FAIL : VERDICT_PASS))
         rc = belief_refuse_check(session, err, "the %s %s no longer %s when re-checked" BELIEF_NOT_REPRODUCIBLE,
                                  experiment->items->kind, end->how, end == bad ? "fails" : "passes");
-    string_release(&what);
-    string_release(&key);
     return rc;
 }

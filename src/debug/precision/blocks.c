@@ -49,13 +49,12 @@ static uint32_t block_before(const struct layer *layer, const struct value_uses 
 uint32_t *precision_blocks(const struct network *network)
 {
     uint32_t *blocks = memory_alloc_zero(network->layers.count, sizeof(*blocks));
-    struct value_uses *uses = find_uses(network);
+    struct value_uses *uses SCOPED_FREE = find_uses(network);
 
     for (size_t i = 0; i < network->layers.count; i++) {
         uint32_t before = block_before(&network->layers.items[i], uses, blocks);
 
         blocks[i] = before != UINT32_MAX ? before : (uint32_t)i;
     }
-    free(uses);
     return blocks;
 }

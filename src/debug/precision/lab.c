@@ -105,12 +105,10 @@ static void add_unsupported_operators(const struct precision_lab *lab, const str
 static void keep_unsupported_layers(struct precision_lab *lab)
 {
     const struct model *model = lab->network->model;
-    struct name_map said;
-    struct string_builder text;
+    SCOPED_NAME_MAP(said);
+    SCOPED_STRING(text);
     size_t count = 0;
 
-    name_map_init(&said);
-    string_init(&text);
     for (size_t i = 0; i < lab->network->layers.count; i++) {
         const struct layer *layer = &lab->network->layers.items[i];
 
@@ -126,8 +124,6 @@ static void keep_unsupported_layers(struct precision_lab *lab)
                     "%zu layer(s) stay in float32: operator set %" PRId64
                     " has no bfloat16 for %s. If a later operator set has it, convert the model to that one first",
                     count, model_opset(model), text.data);
-    string_release(&text);
-    name_map_release(&said);
 }
 
 /* Finds the layers to choose from: they support the higher precision and would have a lower one. */
@@ -162,20 +158,16 @@ static int refuse_without_choice(const struct precision_lab *lab, struct error *
 {
     const struct precision_settings *precision = &lab->settings->engine->builder.precision;
     enum precision lowest = PRECISION_COUNT - 1;
-    struct string_builder why;
-    int rc;
+    SCOPED_STRING(why);
 
     for (size_t i = 0; i < lab->network->layers.count; i++)
         if (lab->typed.low[i].precision > lab->typed.high[i].precision)
             return 0;
     while (lowest > PRECISION_FLOAT32 && !precision->enabled[lowest])
         lowest--;
-    string_init(&why);
     precision_explain_unused(lab->network, precision, lab->typed.low, lowest, &why);
-    rc = error_set(err, ERR_INVALID, "no layer can be in %s, so there is nothing to search: %s", precision_name(lowest),
-                   why.data);
-    string_release(&why);
-    return rc;
+    return error_set(err, ERR_INVALID, "no layer can be in %s, so there is nothing to search: %s",
+                     precision_name(lowest), why.data);
 }
 
 /* ---- Candidates ---- */
@@ -202,7 +194,7 @@ static void override_chosen(struct precision_lab *lab, const struct bitset *chos
 static size_t override_others(const struct precision_lab *lab, const struct bitset *chosen,
                               struct precision_override *ret)
 {
-    struct bitset low;
+    SCOPED_BITSET(low);
     size_t count = 0;
 
     typed_model_find_low(&lab->typed, chosen, false, &low);
@@ -213,7 +205,6 @@ static size_t override_others(const struct precision_lab *lab, const struct bits
             precision_eligible(lab->network, layer, PRECISION_FLOAT32))
             ret[count++] = (struct precision_override){layer->name, lab->settings->high};
     }
-    bitset_release(&low);
     return count;
 }
 
@@ -246,12 +237,10 @@ static int prepare_candidate(void *data, const struct bitset *chosen, struct err
 
 static int write_typed_model(struct precision_lab *lab, const char *path, struct error *err)
 {
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     subgraph_init_whole(&whole, lab->model);
-    int rc = model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
-    subgraph_release(&whole);
-    return rc;
+    return model_write(&whole, path, NULL, FILE_INTERMEDIATE, NULL, err);
 }
 
 static int write_candidate(void *data, const char *path, struct error *err)
@@ -326,19 +315,17 @@ static bool has_blocks(const struct precision_lab *lab)
 /* Few runtimes have bfloat16 kernels on every machine. */
 static int find_form(struct precision_lab *lab, struct error *err)
 {
-    struct subgraph whole;
-    struct bitset none;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
+    SCOPED_BITSET(none);
     bool takes = true;
     int rc;
 
     bitset_init(&none, lab->network->layers.count);
     rc = typed_model_make(&lab->typed, &none, false, NULL, &lab->model, err);
-    bitset_release(&none);
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, lab->model);
     rc = lab->settings->takes(lab->settings->takes_data, &whole, &takes, err);
-    subgraph_release(&whole);
     drop_candidate(lab);
     lab->rounds = !takes;
     if (rc == 0 && !takes)
@@ -353,7 +340,7 @@ static int find_form(struct precision_lab *lab, struct error *err)
 static int provide_files(struct precision_lab *lab, struct error *err)
 {
     const struct precision_lab_settings *settings = lab->settings;
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
     int rc = candidate_files_init(&lab->files, settings->artifact, settings->keep_artifact, settings->take_over, err);
 
     lab->has_files = true;
@@ -361,9 +348,7 @@ static int provide_files(struct precision_lab *lab, struct error *err)
     if (rc < 0)
         return rc;
     subgraph_init_whole(&whole, lab->network->model);
-    rc = candidate_files_provide(&lab->files, &whole, err);
-    subgraph_release(&whole);
-    return rc;
+    return candidate_files_provide(&lab->files, &whole, err);
 }
 
 static int prepare_models(struct precision_lab *lab, struct error *err)
@@ -468,7 +453,7 @@ int precision_lab_check_onnx(const struct precision_lab *lab, struct error *err)
 int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chosen, const char *path, struct error *err)
 {
     struct external_settings external = {.file_name = NULL};
-    struct subgraph whole;
+    struct subgraph whole SCOPED(subgraph_release) = {0};
 
     int rc = precision_lab_check_onnx(lab, err);
 
@@ -486,9 +471,7 @@ int precision_lab_save_onnx(struct precision_lab *lab, const struct bitset *chos
                         : "candidates were engines");
     log_message(lab->settings->log, LOG_INFO, "Saving ONNX model to: %s", path);
     subgraph_init_whole(&whole, lab->model);
-    rc = model_save(&whole, path, &external, false, err);
-    subgraph_release(&whole);
-    return rc;
+    return model_save(&whole, path, &external, false, err);
 }
 
 /* ---- Figures of an answer ---- */

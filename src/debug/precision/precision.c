@@ -61,7 +61,7 @@ struct precision_run {
 static void announce_selection(void *data, const void *search, const struct bitset *chosen)
 {
     const struct precision_run *run = data;
-    struct string_builder names;
+    SCOPED_STRING(names);
     size_t count = bitset_count(chosen), shown = 0;
 
     if (run->settings->mode != PRECISION_MINIMAL) {
@@ -69,7 +69,6 @@ static void announce_selection(void *data, const void *search, const struct bits
                     run->settings->reverse ? "last" : "first", ((const struct precision_search *)search)->next);
         return;
     }
-    string_init(&names);
     for (size_t i = bitset_next(chosen, 0); i < chosen->size && shown < SHOWN_NAMES;
          i = bitset_next(chosen, i + 1), shown++) {
         string_add(&names, shown == 0 ? ": " : ", ");
@@ -79,7 +78,6 @@ static void announce_selection(void *data, const void *search, const struct bits
         string_add_format(&names, " and %zu more", count - shown);
     log_message(run->log, LOG_INFO, "%s %zu %s%s", run->words->choosing, count, run->words->chosen,
                 count > 0 ? names.data : "");
-    string_release(&names);
 }
 
 /* The layers that the search has selected, among those in lower precision. */
@@ -149,7 +147,7 @@ static int compare_ranks(const void *a, const void *b)
 static void rank_layers(const struct precision_run *run, struct ranked_layer *ret)
 {
     const struct precision_target *target = run->target;
-    double *best = memory_alloc_zero(target->count, sizeof(*best));
+    double *best SCOPED_FREE = memory_alloc_zero(target->count, sizeof(*best));
 
     for (size_t i = 0; i < target->count; i++) {
         ret[i] = (struct ranked_layer){.layer = i,
@@ -161,7 +159,6 @@ static void rank_layers(const struct precision_run *run, struct ranked_layer *re
     }
     for (size_t i = 0; i < target->count; i++)
         ret[i].block_score = best[ret[i].block];
-    free(best);
 }
 
 static void log_ranges(const struct precision_run *run)
@@ -194,7 +191,7 @@ static void take_in_order(struct precision_run *run, const struct ranked_layer *
 static int order_by_scores(struct precision_run *run, struct error *err)
 {
     size_t count = run->target->count;
-    struct ranked_layer *ranked;
+    struct ranked_layer *ranked SCOPED_FREE = NULL;
 
     run->scores = memory_alloc_zero(count, sizeof(*run->scores));
     run->groups = memory_alloc_zero(count, sizeof(*run->groups));
@@ -206,7 +203,6 @@ static int order_by_scores(struct precision_run *run, struct error *err)
     qsort(ranked, count, sizeof(*ranked), compare_ranks);
     take_in_order(run, ranked);
     log_ranges(run);
-    free(ranked);
     return 0;
 }
 
@@ -317,7 +313,7 @@ static int raise_sets(struct precision_run *run, size_t count, struct bitset *re
     struct search_ops ops = greedy_search_ops;
     const struct experiment_search searched = {
         .ops = &ops, .search = &search, .suffix = "savings", .choose = choose_cheaper, .announce = announce_selection};
-    uint8_t *alternatives = memory_alloc_zero(count, sizeof(*alternatives));
+    uint8_t *alternatives SCOPED_FREE = memory_alloc_zero(count, sizeof(*alternatives));
     int rc = 0;
 
     memset(alternatives, 1, count);
@@ -329,7 +325,6 @@ static int raise_sets(struct precision_run *run, size_t count, struct bitset *re
         if (run->sets[i] != 0 && search.current[run->sets[i] - 1] != 0)
             bitset_add(ret, i);
     greedy_search_ops.release(&search);
-    free(alternatives);
     return rc;
 }
 
@@ -367,7 +362,7 @@ static void start_search(struct precision_run *run, bool verified)
 /* Stores the search's result, `chosen`. */
 static int take_answer(struct precision_run *run, struct precision_result *result, struct error *err)
 {
-    struct bitset answer;
+    SCOPED_BITSET(answer);
     int rc = add_savings(run, result, err);
 
     if (rc < 0)
@@ -382,7 +377,6 @@ static int take_answer(struct precision_run *run, struct precision_result *resul
         result->selected = (int64_t)bitset_count(&run->search.candidate);
         result->is_minimal = run->settings->mode == PRECISION_MINIMAL;
     }
-    bitset_release(&answer);
     return rc;
 }
 

@@ -66,7 +66,7 @@ static int value_range(const struct scoring *scoring, uint32_t value, enum preci
                        enum precision_range *ret, struct error *err)
 {
     const struct network *network = scoring->high.network;
-    struct tensor constant = {0};
+    struct tensor constant SCOPED(tensor_release) = {0};
     int rc;
 
     if (!layer_value_is_constant(network, value)) {
@@ -79,7 +79,6 @@ static int value_range(const struct scoring *scoring, uint32_t value, enum preci
     if (rc < 0)
         return rc;
     *ret = choose_worse(*ret, range_of(&constant, precision));
-    tensor_release(&constant);
     return 0;
 }
 
@@ -273,7 +272,7 @@ int precision_scores(const struct engine *low, const struct layer_precision *hig
 {
     const struct network *network = low->network;
     struct scoring scoring = {.low = low, .survey = ret};
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     size_t values = network->model->values.count;
     int rc;
 
@@ -294,7 +293,6 @@ int precision_scores(const struct engine *low, const struct layer_precision *hig
 done:
     layer_walk_release(&scoring.high_walk);
     layer_walk_release(&scoring.low_walk);
-    tensor_list_release(&feed);
     free(scoring.errors);
     free(scoring.isolated);
     free(scoring.high.layers);

@@ -25,15 +25,12 @@ static bool folder_is_empty(const char *path)
 static bool is_marked(const char *folder, const char *command)
 {
     char *path SCOPED_FREE = file_join(folder, RESULT_FOLDER_MARKER);
-    struct json_reader reader = {0};
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     struct text name;
     struct stat status;
-    bool ret = stat(path, &status) == 0 && S_ISREG(status.st_mode) && json_reader_open(&reader, path, NULL) == 0 &&
-               json_reader_text(&reader, json_object_get(reader.root, "command"), &name, NULL) == 0 &&
-               text_equal(name, text_of(command));
-
-    json_reader_release(&reader);
-    return ret;
+    return stat(path, &status) == 0 && S_ISREG(status.st_mode) && json_reader_open(&reader, path, NULL) == 0 &&
+           json_reader_text(&reader, json_object_get(reader.root, "command"), &name, NULL) == 0 &&
+           text_equal(name, text_of(command));
 }
 
 int result_folder_check(const char *folder, const char *command, struct error *err)
@@ -55,7 +52,7 @@ void result_folder_write_marker(const char *command, struct json_writer *writer)
 int result_folder_begin(const char *folder, const char *command, struct error *err)
 {
     char *path SCOPED_FREE = file_join(folder, RESULT_FOLDER_MARKER);
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     int rc = file_make_folders(folder, err);
 
     if (rc < 0 || is_marked(folder, command))
@@ -66,7 +63,5 @@ int result_folder_begin(const char *folder, const char *command, struct error *e
     json_writer_begin_object(&writer);
     result_folder_write_marker(command, &writer);
     json_writer_end_object(&writer);
-    rc = json_writer_commit(&writer, FILE_DURABLE, err);
-    json_writer_release(&writer);
-    return rc;
+    return json_writer_commit(&writer, FILE_DURABLE, err);
 }

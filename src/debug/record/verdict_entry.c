@@ -101,7 +101,7 @@ static int take_version(const struct json_reader *reader, struct error *err)
 int verdict_entry_parse(const void *data, size_t size, const char *name, struct verdict_entry *ret, struct error *err)
 {
     struct verdict_entry entry = {.verdict.found = true};
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc;
 
     if (size > VERDICT_ENTRY_LARGEST)
@@ -130,7 +130,6 @@ int verdict_entry_parse(const void *data, size_t size, const char *name, struct 
     if (json_object_get(reader.root, "reason") != NULL)
         rc = take_text(&reader, "reason", entry.verdict.reason, sizeof(entry.verdict.reason), err);
 done:
-    json_reader_release(&reader);
     if (rc < 0)
         return error_context(err, "%s", name);
     *ret = entry;
@@ -177,7 +176,7 @@ bool verdict_entry_is_sealed(const void *data, size_t size)
 void verdict_entry_write(const struct verdict_entry *entry, struct string_builder *ret)
 {
     const struct cached_verdict *verdict = &entry->verdict;
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
 
     json_writer_init(&writer);
     json_writer_begin_object(&writer);
@@ -199,5 +198,4 @@ void verdict_entry_write(const struct verdict_entry *entry, struct string_builde
     json_writer_end_object(&writer);
     verdict_entry_seal(&writer.text);
     string_add_bytes(ret, writer.text.data, writer.text.size);
-    json_writer_release(&writer);
 }

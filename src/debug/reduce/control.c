@@ -128,14 +128,13 @@ static int make_part(struct control *control, size_t node, bool *ret_made, struc
 {
     uint32_t not_a_tensor = VALUE_NONE;
     enum verdict known;
-    struct bitset nodes;
+    SCOPED_BITSET(nodes);
     int rc;
 
     *ret_made = false;
     bitset_init(&nodes, control->rest.size);
     bitset_add(&nodes, node);
     rc = candidate_of_nodes(control->maker, &nodes, &control->part, err);
-    bitset_release(&nodes);
     if (rc == 0) {
         rc = candidate_complete(control->maker, &control->part, &not_a_tensor, err);
         *ret_made = rc == 0 && not_a_tensor == VALUE_NONE && control->part.inputs.count > 0 &&
@@ -152,7 +151,7 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     struct session_subject subject = part_subject(control, identify_part);
     const struct model *model = control->answer->model;
     struct text kind = model->nodes.items[node].op_type;
-    struct string_builder what;
+    SCOPED_STRING(what);
     bool made;
     int rc = make_part(control, node, &made, err);
 
@@ -160,12 +159,10 @@ static int check_part(struct control *control, size_t node, enum verdict *ret, s
     if (rc < 0 || !made)
         return rc;
     subject.may_be_kept = false;
-    string_init(&what);
     string_add(&what, "'");
     model_add_node_label(model, (uint32_t)node, &what);
     string_add_format(&what, "' (" TEXT_FORMAT ") alone, which is not part of the result", TEXT_ARGS(kind));
     rc = check_control(control, &subject, what.data, ret, err);
-    string_release(&what);
     subgraph_release(&control->part);
     if (rc == 0 && *ret != VERDICT_SKIP)
         control->kinds[control->parts++] = kind;
@@ -243,12 +240,11 @@ static bool add_output(const struct control *control, uint32_t value, struct are
                        struct string_builder *others)
 {
     const struct value *output = &control->answer->model->values.items[value];
-    struct string_builder text;
-    struct tensor tensor;
+    SCOPED_STRING(text);
+    struct tensor tensor SCOPED(tensor_release) = {0};
 
     if (!value_of_output(control, value, &tensor))
         return false;
-    string_init(&text);
     string_add_format(&text, TEXT_FORMAT "_constant", TEXT_ARGS(output->name));
 
     struct text constant = {text.data, text.size};
@@ -260,47 +256,39 @@ static bool add_output(const struct control *control, uint32_t value, struct are
                                  .output_count = 1};
     struct value_type type = {.element = tensor.type, .has_shape = true, .shape = tensor.shape};
     struct span node = node_build(arena, &recipe), info = value_info_make(arena, output->name, &type);
-    struct string_builder proto;
+    SCOPED_STRING(proto);
 
-    string_init(&proto);
     tensor_proto_write(&proto, constant, &tensor);
     string_add_bytes(nodes, node.data, node.size);
     wire_write_bytes(others, GRAPH_INITIALIZER, proto.data, proto.size);
     wire_write_bytes(others, GRAPH_OUTPUT, info.data, info.size);
-    string_release(&proto);
-    string_release(&text);
-    tensor_release(&tensor);
     return true;
 }
 
 /* `graph` as a model of the original's version. */
 static void wrap_graph(const struct model *model, const struct string_builder *graph, struct string_builder *ret)
 {
-    struct string_builder opset;
+    SCOPED_STRING(opset);
     int64_t version = model_opset(model);
 
-    string_init(&opset);
     wire_write_text(&opset, OPSET_DOMAIN, TEXT(""));
     wire_write_integer(&opset, OPSET_VERSION, version > 0 ? version : ANY_OPSET);
     wire_write_integer(ret, MODEL_IR_VERSION, model->ir_version);
     wire_write_text(ret, MODEL_PRODUCER_NAME, TEXT("polygraphy"));
     wire_write_bytes(ret, MODEL_GRAPH, graph->data, graph->size);
     wire_write_bytes(ret, MODEL_OPSET_IMPORT, opset.data, opset.size);
-    string_release(&opset);
 }
 
 /* Creates the model that outputs constants. Returns false if that is not possible. */
 static bool make_constants(struct control *control)
 {
     const struct subgraph *answer = control->answer;
-    struct string_builder graph, others, model;
-    struct arena arena;
+    SCOPED_STRING(graph);
+    SCOPED_STRING(others);
+    SCOPED_STRING(model);
+    SCOPED_ARENA(arena);
     bool ret = answer->outputs.count > 0;
 
-    arena_init(&arena);
-    string_init(&graph);
-    string_init(&others);
-    string_init(&model);
     for (size_t i = 0; i < answer->inputs.count; i++) {
         const struct span info = known_types_info(answer->known, answer->model, answer->inputs.items[i]);
 
@@ -315,10 +303,6 @@ static bool make_constants(struct control *control)
         control->constants_size = model.size;
         control->constants = string_take(&model);
     }
-    string_release(&model);
-    string_release(&others);
-    string_release(&graph);
-    arena_release(&arena);
     return ret;
 }
 
@@ -346,7 +330,7 @@ static int write_constants(void *data, struct candidate_description *candidate, 
 static int check_constants(struct control *control, enum verdict *ret, struct error *err)
 {
     struct session_subject subject = {.data = control, .identify = identify_constants, .write = write_constants};
-    struct subgraph answer;
+    struct subgraph answer SCOPED(subgraph_release) = {0};
     int rc;
 
     *ret = VERDICT_SKIP;
@@ -357,7 +341,6 @@ static int check_constants(struct control *control, enum verdict *ret, struct er
     if (rc == 0)
         rc = check_control(control, &subject, "a model with the result's inputs and outputs that computes nothing", ret,
                            err);
-    subgraph_release(&answer);
     free(control->constants);
     return rc;
 }

@@ -98,7 +98,7 @@ static void learn_verdict(void *data, const void *search, const struct candidate
 /* Recreates the model to which the search returned. */
 static int restore_bad(struct minimal_reduction *reduction, struct error *err)
 {
-    struct subgraph bad;
+    struct subgraph bad SCOPED(subgraph_release) = {0};
     uint32_t not_a_tensor;
     int rc = candidate_of_nodes(reduction->maker, &reduction->search.search.current, &bad, err);
 
@@ -107,7 +107,6 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
     rc = candidate_complete(reduction->maker, &bad, &not_a_tensor, err);
     if (rc == 0)
         keep_subgraph(&reduction->part->bad, &bad);
-    subgraph_release(&bad);
     return rc;
 }
 
@@ -115,7 +114,7 @@ static int restore_bad(struct minimal_reduction *reduction, struct error *err)
  * rejects the model. */
 static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, struct error *err)
 {
-    struct subgraph live;
+    struct subgraph live SCOPED(subgraph_release) = {0};
     struct given_part given = {.maker = reduction->maker, .session = reduction->session, .part = &live};
     enum verdict verdict = VERDICT_PASS;
     uint32_t not_a_tensor;
@@ -127,7 +126,7 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
     subgraph_clean(&live, NULL, NULL, NULL);
     nodes = bitset_count(&live.nodes);
     if (nodes == 0 || nodes == bitset_count(&reduction->part->bad.nodes))
-        goto done;
+        return rc;
     if (number > 1)
         snprintf(key, sizeof(key), "_live_%zu", number);
     rc = given_part_check(
@@ -137,8 +136,6 @@ static int drop_dead_nodes(struct minimal_reduction *reduction, size_t number, s
         rc = candidate_complete(reduction->maker, &live, &not_a_tensor, err);
     if (rc == 0 && verdict == VERDICT_FAIL)
         keep_subgraph(&reduction->part->bad, &live);
-done:
-    subgraph_release(&live);
     return rc;
 }
 

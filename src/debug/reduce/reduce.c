@@ -96,12 +96,10 @@ static int confirm_as_written(struct reduce *reduce, const struct subgraph *part
 
 static void log_summary(struct reduce *reduce, const char *title, const struct subgraph *subgraph)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     subgraph_summary(&text, subgraph);
     log_message(reduce->log, LOG_INFO, "%s\n%s\n", title, text.data);
-    string_release(&text);
 }
 
 static int save_subgraph(struct reduce *reduce, struct subgraph *subgraph, const char *path, struct error *err)
@@ -127,12 +125,11 @@ enum { MOST_NAMED = 5 };
 static void report_found(struct reduce *reduce)
 {
     const struct model *model = reduce->maker.whole.model;
-    struct string_builder labels;
+    SCOPED_STRING(labels);
     size_t nodes = bitset_count(&reduce->found.bad.nodes);
     long long checks = (long long)(session_state(reduce->session).passed + session_state(reduce->session).failed);
 
     belief_report_rates(reduce->session, "The original model", "The result", subgraph_identity(&reduce->found.bad));
-    string_init(&labels);
     for (size_t i = 0, at = 0; i < nodes && nodes <= MOST_NAMED; i++, at++) {
         at = bitset_next(&reduce->found.bad.nodes, at);
         string_add(&labels, i == 0 ? ": '" : ", '");
@@ -141,7 +138,6 @@ static void report_found(struct reduce *reduce)
     }
     log_message(reduce->log, LOG_FINISH, "Reduced %zu nodes to %zu%s, %lld iterations in %.1f s",
                 reduce->original_nodes, nodes, labels.data, checks, stopwatch_now() - reduce->started);
-    string_release(&labels);
 }
 
 /* Path of the n-th result, malloc'd: reduced.onnx, reduced_2.onnx, and so on. A name that the user did not type is
@@ -169,7 +165,7 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
     struct simplify_settings simplify = reduce->settings->simplify;
     struct simplified_model simpler;
     struct subgraph *bad = &reduce->found.bad;
-    char *path;
+    char *path SCOPED_FREE = NULL;
     int rc;
 
     if (reduce->settings->output == NULL)
@@ -190,7 +186,6 @@ static int save_bad(struct reduce *reduce, size_t number, struct error *err)
     rc = save_subgraph(reduce, bad, path, err);
     if (rc == 0)
         session_log_check_of(reduce->session, path);
-    free(path);
     simplified_model_release(&simpler);
     return rc;
 }
@@ -432,7 +427,7 @@ static int check_rest(struct reduce *reduce, const struct bitset *rest, size_t n
 
 static int find_more(struct reduce *reduce, struct reduce_result *ret, struct error *err)
 {
-    struct bitset rest;
+    SCOPED_BITSET(rest);
     bool more = true;
     int rc = 0;
 
@@ -442,19 +437,17 @@ static int find_more(struct reduce *reduce, struct reduce_result *ret, struct er
         reduce->started = stopwatch_now();
         rc = check_rest(reduce, &rest, ret->count, &more, err);
         if (rc < 0)
-            goto done;
+            return rc;
         if (!more)
             break;
         rc = find_culprit(reduce, ret, &more, err);
         if (rc < 0)
-            goto done;
+            return rc;
         if (more)
             report_found(reduce);
     }
     log_message(reduce->log, LOG_FINISH, "Found %zu part(s) that fail independently of each other%s", ret->count,
                 more ? "; there may be more" : "");
-done:
-    bitset_release(&rest);
     return rc;
 }
 

@@ -128,7 +128,7 @@ static void warn_of_unnamed_artifact(const struct debug_session *session)
 void session_log_check_of(const struct debug_session *session, const char *path)
 {
     struct candidate_paths files = session->settings.check.files;
-    struct string_builder line;
+    SCOPED_STRING(line);
     const struct check_words *words;
     char **items;
 
@@ -137,14 +137,12 @@ void session_log_check_of(const struct debug_session *session, const char *path)
     words = check_words(session->check);
     files.items[CANDIDATE_ARTIFACT] = path;
     items = check_words_for(words, &files, NULL);
-    string_init(&line);
     if (words->shell && session->settings.check.launcher.count == 0)
         string_add(&line, items[words->count - 1]);
     else
         for (size_t i = 0; items[i] != NULL; i++)
             shell_add_argument(&line, items[i]);
     log_message(session->log, LOG_INFO, "To check it again: %s", line.data);
-    string_release(&line);
     check_words_free(items);
 }
 
@@ -295,10 +293,9 @@ int trial_check_apart(struct debug_session *session, struct trial *trial, struct
     bool is_control = trial_is_control(trial);
     enum checked checked = is_control ? CHECKED_CONTROL : CHECKED_APART;
     double start = stopwatch_now();
-    struct string_builder title;
+    SCOPED_STRING(title);
 
     session_replay_announce(&session->replay);
-    string_init(&title);
     string_add_format(&title, "%s%s", is_control ? "Control: " : "Check of ", trial->what);
     log_indent(session->log, 1);
     log_message(session->log, is_control ? LOG_INFO : LOG_START, "RUNNING | %s", title.data);
@@ -307,7 +304,6 @@ int trial_check_apart(struct debug_session *session, struct trial *trial, struct
         trial_log_end(session->log, trial->verdict, checked, title.data, stopwatch_now() - start);
     log_indent(session->log, -1);
     trial_clean_up(session, trial);
-    string_release(&title);
     return rc;
 }
 
@@ -390,11 +386,10 @@ const char *session_resume_hint(struct debug_session *session, const char *const
 
     if (!replay)
         return NULL;
-    char *command = resume_hint_make(command_line, replay, session->settings.check.shell);
+    char *command SCOPED_FREE = resume_hint_make(command_line, replay, session->settings.check.shell);
     struct string_builder hint;
     string_init(&hint);
     string_add_format(&hint, "Resume with: %s", command);
-    free(command);
     free(session->resume_hint);
     session->resume_hint = string_take(&hint);
     return session->resume_hint;

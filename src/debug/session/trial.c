@@ -317,10 +317,9 @@ bool session_find_known(const struct debug_session *session, const struct sessio
                         const struct candidate_description *candidate, struct saved_verdict *ret)
 {
     const struct seen_candidate *seen = find_seen(session, candidate);
-    char *key = session_replay_key(index, subject->suffix);
+    char *key SCOPED_FREE = session_replay_key(index, subject->suffix);
     bool is_known = session_replay_find(&session->replay, key, ret);
 
-    free(key);
     if (!is_known && seen != NULL)
         *ret = (struct saved_verdict){.nodes = -1, .verdict = seen->verdict};
     return is_known || seen != NULL;

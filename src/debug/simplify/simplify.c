@@ -177,21 +177,19 @@ static void log_trial(const struct simplify *simplify, const struct greedy_searc
 {
     const struct simplify_kind *kind = simplify->kind;
     size_t changed = 0, last = 0;
-    struct string_builder name;
+    SCOPED_STRING(name);
 
     for (size_t i = 0; i < search->count; i++)
         if (search->candidate[i] != search->current[i]) {
             changed++;
             last = i;
         }
-    string_init(&name);
     kind->name(&simplify->parts, simplify->now.model, last, &name);
     if (changed == 1)
         log_message(simplify->log, LOG_INFO, "Trying %s for '%s'", kind->choice_name(search->choice), name.data);
     else
         log_message(simplify->log, LOG_INFO, "Trying %s for %zu of %zu %s", kind->choice_name(search->choice), changed,
                     search->count, kind->parts);
-    string_release(&name);
 }
 
 static const struct tried_model *find_tried(const struct simplify *simplify, struct hash identity)
@@ -313,7 +311,7 @@ static int keep_result(struct simplify *simplify, struct error *err)
 {
     const struct greedy_search *search = &simplify->search;
     struct changed_model changed = {0};
-    struct string_builder report;
+    SCOPED_STRING(report);
     size_t kept = 0;
     int rc;
 
@@ -324,7 +322,6 @@ static int keep_result(struct simplify *simplify, struct error *err)
                     search->count, simplify->kind->parts);
         return 0;
     }
-    string_init(&report);
     rc = make_changed(simplify, search->current, &changed, err);
     if (rc < 0)
         goto done;
@@ -339,7 +336,6 @@ static int keep_result(struct simplify *simplify, struct error *err)
     log_message(simplify->log, LOG_FINISH, "%s", report.data);
     simplify->changed = true;
 done:
-    string_release(&report);
     drop_changed(&changed);
     return rc;
 }
@@ -371,13 +367,11 @@ static int search_parts(struct simplify *simplify, struct error *err)
 
 static void warn_of_model(const struct simplify *simplify)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
 
-    string_init(&text);
     simplify->kind->warn(simplify->now.model, &text);
     if (text.size > 0)
         log_message(simplify->log, LOG_WARNING, "%s", text.data);
-    string_release(&text);
 }
 
 static int run_kind(struct simplify *simplify, const struct simplify_kind *kind, struct error *err)
@@ -440,14 +434,13 @@ static int look_again(struct simplify *simplify, struct error *err)
 {
     struct session_subject subject = result_as_subject(simplify);
     enum verdict verdict;
-    char *key;
+    char *key SCOPED_FREE = NULL;
     int rc;
 
     string_add(&simplify->suffix, "_final");
     key = memory_strdup(simplify->suffix.data);
     rc = session_check(simplify->session, &subject,
                        (struct check_request){ROLE_REPETITION, key, "the simplified model"}, &verdict, err);
-    free(key);
     if (rc == 0 && verdict != VERDICT_FAIL) {
         log_message(simplify->log, LOG_WARNING,
                     "The simplified model does not fail when re-checked: the model is left unchanged");

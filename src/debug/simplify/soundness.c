@@ -59,7 +59,8 @@ static enum soundness run_in_child(const struct subgraph_session *session, const
                                    struct data_loader *loader, struct error *ret_why)
 {
     struct backend_io *inputs = model_io_new(subgraph->model, subgraph->known, &subgraph->inputs);
-    struct tensor_list feed = {0}, outputs = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
+    struct tensor_list outputs SCOPED(tensor_list_release) = {0};
     enum soundness ret = SOUND_TO_LOAD;
     int rc = data_loader_feed(loader, inputs, subgraph->inputs.count, 0, &feed, ret_why);
 
@@ -68,8 +69,6 @@ static enum soundness run_in_child(const struct subgraph_session *session, const
     if (rc == 0)
         ret = soundness_of(&outputs, ret_why);
     model_io_free(inputs, subgraph->inputs.count);
-    tensor_list_release(&feed);
-    tensor_list_release(&outputs);
     return ret;
 }
 

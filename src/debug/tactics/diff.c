@@ -68,7 +68,7 @@ static int load_file(struct tactic_builds *builds, const char *path, read_build 
 int tactic_builds_load(struct tactic_builds *builds, const char *path, struct log *log, struct error *err)
 {
     static read_build *const readers[] = {read_replay, read_layer_info};
-    struct file_list files = {0};
+    struct file_list files SCOPED(file_list_release) = {0};
     size_t before = builds->count;
     int rc = 0;
 
@@ -79,7 +79,6 @@ int tactic_builds_load(struct tactic_builds *builds, const char *path, struct lo
     for (size_t k = 0; k < ARRAY_LEN(readers) && builds->count == before; k++)
         for (size_t i = 0; i < files.count && rc >= 0; i++)
             rc = load_file(builds, files.items[i], readers[k], log, err);
-    file_list_release(&files);
     return rc;
 }
 

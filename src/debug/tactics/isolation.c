@@ -243,7 +243,7 @@ const struct bitset *tactic_isolation_fault(const struct tactic_isolation *isola
 /* Confirms that the good build fails with the tactics found, and that the bad build passes without the wrong ones. */
 static int confirm_answer(struct tactic_isolation *isolation, struct experiment *experiment, struct error *err)
 {
-    struct bitset from_bad;
+    SCOPED_BITSET(from_bad);
     int rc = experiment_confirm(experiment, &isolation->search.found, "the engine with the found tactics", VERDICT_FAIL,
                                 err);
 
@@ -251,16 +251,14 @@ static int confirm_answer(struct tactic_isolation *isolation, struct experiment 
         return rc;
     take_whole(isolation, true, &from_bad);
     bitset_subtract(&from_bad, tactic_isolation_fault(isolation));
-    rc = experiment_confirm(experiment, &from_bad, "the engine without the kernel in the layers where it is wrong",
-                            VERDICT_PASS, err);
-    bitset_release(&from_bad);
-    return rc;
+    return experiment_confirm(experiment, &from_bad, "the engine without the kernel in the layers where it is wrong",
+                              VERDICT_PASS, err);
 }
 
 bool tactic_isolation_fixed_replay(const struct tactic_isolation *isolation, struct tactic_replay *ret)
 {
     const struct bitset *fault = isolation->outcome == ISOLATION_FOUND ? tactic_isolation_fault(isolation) : NULL;
-    struct bitset from_bad;
+    SCOPED_BITSET(from_bad);
 
     if (fault == NULL)
         return false;
@@ -269,7 +267,6 @@ bool tactic_isolation_fixed_replay(const struct tactic_isolation *isolation, str
     mix_replays(isolation, &from_bad, ret);
     tactic_options_release(&ret->precision);
     tactic_options_copy(&isolation->bad->precision, &ret->precision);
-    bitset_release(&from_bad);
     return true;
 }
 
@@ -279,7 +276,8 @@ static int isolate_difference(struct tactic_isolation *isolation, struct experim
                                              .search = &isolation->search,
                                              .choose = choose_isolated,
                                              .announce = announce_mixture};
-    struct bitset none, all;
+    SCOPED_BITSET(none);
+    SCOPED_BITSET(all);
     const struct experiment_end good = {&none, "_good", "the good replay", "with the tactics of the good replay"};
     const struct experiment_end bad = {&all, "_bad", "the bad replay", "with the tactics of the bad replay"};
     int rc;
@@ -288,20 +286,17 @@ static int isolate_difference(struct tactic_isolation *isolation, struct experim
     take_whole(isolation, true, &all);
     rc = check_ends(isolation, experiment, &good, &bad, err);
     if (rc < 0 || isolation->outcome != ISOLATION_FOUND)
-        goto done;
+        return rc;
     if (set_isolation_start(&isolation->search, isolation->differences.count))
         rc = experiment_run(experiment, &search, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = search_kernel(isolation, experiment, err);
     if (rc < 0)
-        goto done;
+        return rc;
     rc = experiment_look_back(experiment, &good, &bad, err);
     if (rc == 0)
         rc = confirm_answer(isolation, experiment, err);
-done:
-    bitset_release(&none);
-    bitset_release(&all);
     return rc;
 }
 

@@ -68,16 +68,14 @@ static int find_common_functions(void *handle, struct onednn *onednn, struct err
 /* The library that the Python package of this program contains. */
 static void *open_packaged_library(void)
 {
-    struct file_list folders = {0};
+    struct file_list folders SCOPED(file_list_release) = {0};
     void *ret = NULL;
-    char *path;
+    char *path SCOPED_FREE = NULL;
 
     python_packages_list(&folders);
     path = python_packages_find(&folders, "polygraphy_native/lib/libdnnl.so.*");
     if (path != NULL)
         ret = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    free(path);
-    file_list_release(&folders);
     return ret;
 }
 

@@ -329,7 +329,7 @@ int plan_save(const struct engine *engine, const char *path, struct error *err)
     struct weight_placer placer = {.model = engine->network->model};
     struct piece_list graph SCOPED(pieces_release) = {0};
     struct piece_list model SCOPED(pieces_release) = {0};
-    struct json_writer json;
+    struct json_writer json SCOPED(json_writer_release) = {0};
     struct subgraph subgraph SCOPED(subgraph_release) = {0};
     uint32_t *position SCOPED_FREE = NULL;
     int rc;
@@ -347,7 +347,6 @@ int plan_save(const struct engine *engine, const char *path, struct error *err)
     write_plan_description(&json, engine, position);
     rc = write_plan_file(path, &json.text, &model, &engine->network->model->map, err);
 done:
-    json_writer_release(&json);
     tensor_list_release(&placer.decoded);
     return rc;
 }

@@ -202,13 +202,12 @@ static int settle_complaints(const struct precision_settings *settings, struct s
 int precisions_assign(const struct network *network, const struct precision_settings *settings, struct log *log,
                       struct layer_precision *ret, struct error *err)
 {
-    struct string_builder text;
+    SCOPED_STRING(text);
     struct short_list complaints = {.text = &text, .most = NAMED_LAYERS};
     struct layer_names names SCOPED(layer_names_release) = {0};
     struct name_map tensors;
     size_t count = network->layers.count;
 
-    string_init(&text);
     layer_names_init(&names, network);
     index_layer_outputs(network, &tensors);
     for (size_t i = 0; i < count; i++) {
@@ -225,7 +224,6 @@ int precisions_assign(const struct network *network, const struct precision_sett
         rc = settle_complaints(settings, &complaints, log, err);
     if (rc < 0)
         precisions_release(ret, count);
-    string_release(&text);
     name_map_release(&tensors);
     return rc;
 }

@@ -68,7 +68,7 @@ static bool elf_is_whole(struct span file, const struct elf_class *elf)
 
 int plugin_file_check(const char *path, struct error *err)
 {
-    struct file_map map;
+    struct file_map map SCOPED(file_map_release) = {0};
     struct span file;
     int rc = file_map_open(path, &map, err);
 
@@ -78,6 +78,5 @@ int plugin_file_check(const char *path, struct error *err)
     if (file.size >= 5 && memcmp(file.data, "\177ELF", 4) == 0 &&
         !elf_is_whole(file, file.data[4] == 1 ? &elf_32 : &elf_64))
         rc = error_set(err, ERR_CORRUPT, "plug-in '%s' cannot be loaded: the file is damaged, or a part of one", path);
-    file_map_release(&map);
     return rc;
 }

@@ -201,7 +201,7 @@ static void write_sarif_run(struct json_writer *json, const struct sarif_run *ru
 
 int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
 {
-    struct json_writer json;
+    struct json_writer json SCOPED(json_writer_release) = {0};
     int rc = json_writer_open(&json, path, err);
 
     if (rc == 0) {
@@ -214,6 +214,5 @@ int sarif_save(const struct sarif_run *run, const char *path, struct error *err)
         json_writer_end_object(&json);
         rc = json_writer_commit(&json, FILE_DURABLE, err);
     }
-    json_writer_release(&json);
     return rc < 0 ? error_context(err, "--sarif") : 0;
 }

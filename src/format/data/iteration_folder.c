@@ -109,10 +109,9 @@ int iteration_files_list(const char *folder, struct iteration_files *ret, struct
     *ret = (struct iteration_files){.folder = memory_strdup(folder)};
     rc = count_entries(folder, is_iteration, &ret->count, err);
     for (size_t i = 0; rc == 0 && i < ret->count && is_regular; i++) {
-        char *path = iteration_folder_file(folder, i);
+        char *path SCOPED_FREE = iteration_folder_file(folder, i);
 
         is_regular = file_exists(path);
-        free(path);
     }
     if (rc == 0 && !is_regular)
         rc = list_irregular(ret, err);

@@ -62,12 +62,9 @@ static size_t count_paths(const char *rest, const char **ret_colon)
 /* Whether the text, or its part after a colon, is an existing file. */
 static bool names_file(struct text text)
 {
-    char *path = memory_copy(text.data, text.size);
+    char *path SCOPED_FREE = memory_copy(text.data, text.size);
     const char *colon;
-    bool ret = file_exists(path) || count_paths(path, &colon) > 0;
-
-    free(path);
-    return ret;
+    return file_exists(path) || count_paths(path, &colon) > 0;
 }
 
 /* Removes ":TYPE:SHAPE" from the end of *rest, if it follows a file. */
@@ -135,7 +132,7 @@ static int split_data_word(const char *word, const char *rest, struct data_word 
 int data_word_parse(const char *word, struct data_word *ret, struct error *err)
 {
     struct text rest = text_of(word);
-    char *copy;
+    char *copy SCOPED_FREE = NULL;
     int rc = 0;
 
     *ret = (struct data_word){0};
@@ -144,15 +141,13 @@ int data_word_parse(const char *word, struct data_word *ret, struct error *err)
     if (rc < 0)
         return error_context(err, "'%s'", word);
     copy = memory_copy(rest.data, rest.size);
-    rc = split_data_word(word, copy, ret, err);
-    free(copy);
-    return rc;
+    return split_data_word(word, copy, ret, err);
 }
 
 void data_word_list_files(const char *word, struct file_list *ret)
 {
-    struct file_list inside = {0};
-    struct data_word parts;
+    struct file_list inside SCOPED(file_list_release) = {0};
+    struct data_word parts SCOPED(data_word_release) = {0};
 
     if (data_word_parse(word, &parts, NULL) == 0) {
         if (file_is_folder(parts.path) && file_list_find(&inside, parts.path, NULL) == 0)
@@ -160,8 +155,6 @@ void data_word_list_files(const char *word, struct file_list *ret)
                 *VECTOR_APPEND(ret) = memory_strdup(inside.items[i]);
         *VECTOR_APPEND(ret) = memory_strdup(parts.path);
     }
-    file_list_release(&inside);
-    data_word_release(&parts);
 }
 
 void data_word_release(struct data_word *word)

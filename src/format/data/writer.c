@@ -85,11 +85,8 @@ static int save_array(const struct data_writer *writer, const struct tensor_list
 
 static int save_iteration(const struct data_writer *writer, const struct tensor_list *feed, struct error *err)
 {
-    char *path = iteration_folder_file(writer->path, writer->count);
-    int rc = feed_dict_save(feed, path, err);
-
-    free(path);
-    return rc;
+    char *path SCOPED_FREE = iteration_folder_file(writer->path, writer->count);
+    return feed_dict_save(feed, path, err);
 }
 
 static int add_feed(struct data_writer *writer, const struct tensor_list *feed, struct error *err)

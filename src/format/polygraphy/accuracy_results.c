@@ -76,7 +76,7 @@ void accuracy_results_release(struct accuracy_results *results)
 bool accuracy_results_recognize(const char *path)
 {
     struct json_pieces members SCOPED_ITEMS = {0};
-    struct file_map map;
+    struct file_map map SCOPED(file_map_release) = {0};
     bool ret = false;
     uint8_t start;
 
@@ -86,7 +86,6 @@ bool accuracy_results_recognize(const char *path)
         for (size_t i = 0; i + 1 < members.count; i += 2)
             ret |= text_equal(members.items[i], TEXT("\"polygraphy_class\"")) &&
                    text_equal(members.items[i + 1], TEXT("\"AccuracyResults\""));
-    file_map_release(&map);
     return ret;
 }
 
@@ -238,13 +237,12 @@ static int read_results(struct json_reader *reader, struct accuracy_results *ret
 int accuracy_results_load(struct accuracy_results *ret, const char *path, struct error *err)
 {
     struct accuracy_results loaded = {0};
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc = json_reader_open(&reader, path, err);
 
     if (rc < 0)
         return rc;
     rc = read_results(&reader, &loaded, err);
-    json_reader_release(&reader);
     if (rc == 0)
         *ret = loaded;
     else

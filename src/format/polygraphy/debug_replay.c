@@ -108,7 +108,7 @@ static void replace_text(struct debug_replay *replay, struct replay_entry *entry
 void debug_replay_set(struct debug_replay *replay, const char *key, const struct replay_entry *verdict)
 {
     struct replay_entry *entry = find_replay_entry(replay, key);
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     struct text text;
 
     begin_member(&writer, key);
@@ -127,7 +127,6 @@ void debug_replay_set(struct debug_replay *replay, const char *key, const struct
     entry->skipped = verdict->skipped;
     entry->runs = verdict->runs;
     entry->fails = verdict->fails;
-    json_writer_release(&writer);
 }
 
 /* --- reading ------------------------------------------------------------------------------------------------------ */
@@ -205,7 +204,7 @@ static int read_member(struct json_reader *reader, const char *key, json_t *valu
                        struct error *err)
 {
     struct replay_entry *entry = NULL;
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     struct text text;
     size_t offset;
     int rc;
@@ -233,7 +232,6 @@ static int read_member(struct json_reader *reader, const char *key, json_t *valu
             entry->text_size = text.size;
         }
     }
-    json_writer_release(&writer);
     return rc;
 }
 
@@ -295,7 +293,7 @@ int debug_replay_parse(struct debug_replay *replay, const void *data, size_t siz
 /* The session is written first, so that it is visible at the top of the file. */
 static void add_session(const struct debug_replay *replay, struct string_builder *head)
 {
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
 
     begin_member(&writer, SESSION_KEY);
     json_writer_begin_object(&writer);
@@ -309,7 +307,6 @@ static void add_session(const struct debug_replay *replay, struct string_builder
     string_add_text(head, end_member(&writer));
     if (replay->text.size > 0)
         string_add_char(head, ',');
-    json_writer_release(&writer);
 }
 
 int debug_replay_save(const struct debug_replay *replay, const char *path, struct error *err)
@@ -360,16 +357,13 @@ char *debug_replay_skip_current_path(const char *path)
 
 int iteration_info_save(const char *path, int64_t index, struct error *err)
 {
-    struct json_writer writer;
-    int rc;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
 
     json_writer_init(&writer);
     json_writer_begin_object(&writer);
     json_writer_add_integer(&writer, "iteration", index);
     json_writer_end_object(&writer);
-    rc = file_write(path, writer.text.data, writer.text.size, FILE_INTERMEDIATE, err);
-    json_writer_release(&writer);
-    return rc;
+    return file_write(path, writer.text.data, writer.text.size, FILE_INTERMEDIATE, err);
 }
 
 bool iteration_info_may_replace(const char *path)

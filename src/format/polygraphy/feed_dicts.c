@@ -119,12 +119,11 @@ static int hand_over(struct feed_dicts *loaded, struct feed_dicts *feeds, int rc
 int feed_dicts_parse(struct feed_dicts *feeds, const void *data, size_t size, const char *name, struct error *err)
 {
     struct feed_dicts loaded = {0};
-    struct json_reader reader;
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc = json_reader_open_memory(&reader, data, size, name, err);
 
     if (rc < 0)
         return rc;
     rc = feed_dicts_read(&loaded, &reader, err);
-    json_reader_release(&reader);
     return hand_over(&loaded, feeds, rc);
 }

@@ -30,14 +30,13 @@ static int write_feed(struct json_writer *writer, const struct tensor_list *feed
 
 int feed_dict_save(const struct tensor_list *feed, const char *path, struct error *err)
 {
-    struct json_writer writer;
+    struct json_writer writer SCOPED(json_writer_release) = {0};
     int rc = json_writer_open(&writer, path, err);
 
     if (rc == 0)
         rc = write_feed(&writer, feed, err);
     if (rc == 0)
         rc = json_writer_commit(&writer, FILE_INTERMEDIATE, err);
-    json_writer_release(&writer);
     return rc;
 }
 

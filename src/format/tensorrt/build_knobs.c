@@ -111,12 +111,11 @@ static int read_knob_list(struct build_knobs *knobs, struct json_reader *reader,
 int build_knobs_parse(struct build_knobs *ret, struct text list, struct error *err)
 {
     struct build_knobs knobs = {0};
-    struct json_reader reader = {0};
+    struct json_reader reader SCOPED(json_reader_release) = {0};
     int rc = json_reader_open_memory(&reader, list.data, list.size, "TensorRT's list of build routes", err);
 
     if (rc == 0)
         rc = read_knob_list(&knobs, &reader, err);
-    json_reader_release(&reader);
     if (rc < 0)
         build_knobs_release(&knobs);
     else

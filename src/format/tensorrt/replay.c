@@ -128,7 +128,7 @@ static bool is_fixed(const struct layer_info_tensor *tensor)
 static void add_layer_tensor(struct tactic_tensors *ret, const struct layer_info_tensor *tensor)
 {
     struct replay_layout layout = layout_of(tensor->format);
-    int64_t *strides = memory_resize(NULL, tensor->rank, sizeof(*strides));
+    int64_t *strides SCOPED_FREE = memory_resize(NULL, tensor->rank, sizeof(*strides));
 
     if (layout.kind != LAYOUT_UNKNOWN && is_fixed(tensor) && strides_of(tensor, layout, strides)) {
         struct tactic_tensor *added = tactic_tensors_add(ret, text_of(dtype_of(tensor->type)), strides, tensor->rank);
@@ -140,7 +140,6 @@ static void add_layer_tensor(struct tactic_tensors *ret, const struct layer_info
     } else {
         add_unknown(ret, tensor);
     }
-    free(strides);
 }
 
 static void add_layer_info_tensors(struct tactic_tensors *ret, const struct layer_info_tensors *tensors)

@@ -386,7 +386,7 @@ static int add_collected(struct unrolling *unrolling, size_t i, struct text outp
     int64_t count = unrolling->count;
     size_t each = unrolling->collected.count / (size_t)count;
     const struct node_attribute axis = axis_attribute(unrolling->output_axes[i]);
-    struct text *rows = memory_alloc_zero((size_t)count, sizeof(*rows));
+    struct text *rows SCOPED_FREE = memory_alloc_zero((size_t)count, sizeof(*rows));
     int rc = 0;
 
     for (int64_t k = 0; rc == 0 && k < count; k++)
@@ -394,7 +394,6 @@ static int add_collected(struct unrolling *unrolling, size_t i, struct text outp
                          &rows[unrolling->output_backwards[i] ? count - 1 - k : k], err);
     if (rc == 0)
         add_new_node(unrolling, "Concat", rows, (size_t)count, output, &axis);
-    free(rows);
     return rc;
 }
 

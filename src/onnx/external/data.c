@@ -268,7 +268,7 @@ int external_data_hash(const struct model *model, struct hash *hash, struct erro
 
 static int copy_data_file(const char *from, const char *to, struct error *err)
 {
-    struct file_map map;
+    struct file_map map SCOPED(file_map_release) = {0};
     struct file_writer writer;
     struct stat status;
     int rc = file_map_open(from, &map, err);
@@ -286,7 +286,6 @@ static int copy_data_file(const char *from, const char *to, struct error *err)
             rc = file_writer_commit(&writer, FILE_INTERMEDIATE, err);
         file_writer_release(&writer);
     }
-    file_map_release(&map);
     return rc;
 }
 

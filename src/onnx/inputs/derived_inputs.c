@@ -493,7 +493,7 @@ void derived_inputs_init(struct derived_inputs *derived, const struct model *mod
 {
     struct derivation work = {.model = model, .derived = derived};
     struct dimension_system system;
-    struct value_readers readers;
+    struct value_readers readers SCOPED(value_readers_release) = {0};
     struct pass pass;
 
     *derived = (struct derived_inputs){.count = model->inputs.count};
@@ -512,7 +512,6 @@ void derived_inputs_init(struct derived_inputs *derived, const struct model *mod
     end_pass(&work.pass);
     dimension_system_release(&system);
     dimension_system_release(&work.system);
-    value_readers_release(&readers);
     name_map_release(&work.names);
     free(work.variables);
     free(work.notes);

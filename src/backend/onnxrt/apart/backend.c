@@ -124,7 +124,7 @@ static int answer_open(struct worker_question *question, struct worker_reply *re
 static int answer_run(struct worker_question *question, struct worker_reply *reply, struct error *err)
 {
     struct run_question run = {0};
-    struct tensor_list feed = {0};
+    struct tensor_list feed SCOPED(tensor_list_release) = {0};
     double seconds = 0;
     int rc;
 
@@ -136,7 +136,6 @@ static int answer_run(struct worker_question *question, struct worker_reply *rep
                                 &seconds, err);
     message_put_real(&reply->message, seconds);
     message_put_tensors(&reply->message, &reply->tensors);
-    tensor_list_release(&feed);
     return rc;
 }
 
@@ -315,7 +314,8 @@ static bool is_shared(const struct tensor *tensor, uint64_t session_generation)
 /* Values that both processes have are passed by address. */
 static void put_feed(struct message *question, const struct tensor_list *feed, uint64_t session_generation)
 {
-    struct tensor_list both_have = {0}, others = {0};
+    struct tensor_list both_have SCOPED(tensor_list_release) = {0};
+    struct tensor_list others SCOPED(tensor_list_release) = {0};
 
     for (size_t i = 0; i < feed->count; i++) {
         const struct tensor *from = &feed->items[i].tensor;
@@ -327,8 +327,6 @@ static void put_feed(struct message *question, const struct tensor_list *feed, u
     }
     message_put_shared_tensors(question, &both_have);
     message_put_tensors(question, &others);
-    tensor_list_release(&both_have);
-    tensor_list_release(&others);
 }
 
 static int apart_run(struct backend_session *base, const struct tensor_list *feed, const struct words *wanted,

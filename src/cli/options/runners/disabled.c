@@ -58,7 +58,7 @@ static void split_list(struct arena *arena, const char *list, const char *separa
 static int read_disabled_variable(struct parse *parse, struct word_list *ret, struct error *err)
 {
     const char *list = getenv(CHECK_DISABLED_VARIABLE);
-    char *content;
+    char *content SCOPED_FREE = NULL;
     size_t size;
     int rc;
 
@@ -71,7 +71,6 @@ static int read_disabled_variable(struct parse *parse, struct word_list *ret, st
     if (rc < 0)
         return error_context(err, CHECK_DISABLED_VARIABLE);
     split_list(parse_arena(parse), content, "\n", ret);
-    free(content);
     return 0;
 }
 
