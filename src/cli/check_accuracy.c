@@ -19,8 +19,7 @@ static const struct option options[] = {
 
 static const struct option_group check_accuracy_options = {
     .title = "Saved metrics",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* The options of a comparison that need outputs: metrics were computed without them, or with others. */
@@ -123,19 +122,6 @@ static const struct command_group groups[] = {
     {&check_accuracy_options, 0},
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"--compare",
-                                        "--atol",
-                                        "--rtol",
-                                        "--check-error-stat",
-                                        "--l2-threshold",
-                                        "--cosine-similarity-threshold",
-                                        "--psnr-threshold",
-                                        "--snr-threshold",
-                                        "--check-average",
-                                        "--save-accuracy-results",
-                                        NULL};
-
 const struct command cmd_check_accuracy = {
     .name = "accuracy",
     .summary = "judge saved metrics of a comparison again",
@@ -147,9 +133,9 @@ const struct command cmd_check_accuracy = {
         "an output does not pass.",
     .example = "polygraphy run model.onnx --onnxrt --trt --fp16 --iterations 100 --compare l2 psnr \\\n    "
                "--save-accuracy-results accuracy.json\npolygraphy check accuracy accuracy.json --psnr-threshold 25",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--compare --atol --rtol --check-error-stat --l2-threshold --cosine-similarity-threshold "
+                 "--psnr-threshold --snr-threshold --check-average --save-accuracy-results",
     .framed = true,
     COMMAND_RUN(check_accuracy_run),
 };

@@ -40,8 +40,7 @@ static int finish_lint(struct parse *parse, void *given, struct error *err)
 
 static const struct option_group lint_options = {
     .title = "Report",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_lint,
 };
 
@@ -174,10 +173,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct check_lint_settings, common.junit, junit_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o", "--input-shapes", "--load-inputs", "--json", "--sarif", "--junit", "-v",
-                                        NULL};
-
 const struct command cmd_check_lint = {
     .name = "lint",
     .summary = "find errors in a model and the nodes that cause them",
@@ -189,9 +184,8 @@ const struct command cmd_check_lint = {
         "that no output depends on, and warnings of ONNX Runtime. The report also lists the nodes that pass and those "
         "that fail; nodes downstream of a failing one are in neither list. --json is another name for --output.",
     .example = "polygraphy check lint model.onnx -o report.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --input-shapes --load-inputs --json --sarif --junit -v",
     .framed = true,
     COMMAND_RUN(check_lint_run),
 };

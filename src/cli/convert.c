@@ -122,8 +122,7 @@ static const struct option rows[] = {
 
 static const struct option_group convert_options = {
     .title = "Conversion",
-    .options = rows,
-    .count = ARRAY_LEN(rows),
+    OPTION_ROWS(rows),
     .finish = finish_convert,
 };
 
@@ -545,26 +544,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct convert_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o",
-                                        "--convert-to",
-                                        "--fp-to-fp16",
-                                        "--keep-float32",
-                                        "--fp16",
-                                        "--int8",
-                                        "--calibration-cache",
-                                        "--load-inputs",
-                                        "--layer-precisions",
-                                        "--precision-constraints",
-                                        "--save-tactics",
-                                        "--load-tactics",
-                                        "--save-timing-cache",
-                                        "--onnx-outputs",
-                                        "--save-external-data",
-                                        "--json",
-                                        "-v",
-                                        NULL};
-
 const struct command cmd_convert = {
     .name = "convert",
     .summary = "convert a model to float16, or compile it to an engine",
@@ -579,9 +558,10 @@ const struct command cmd_convert = {
         "# float16, except for one operator and the nodes of one subgraph\npolygraphy convert model.onnx -o half.onnx "
         "--fp-to-fp16 --keep-float32 Softmax 'head/*'\n# an engine whose layers store float16, with the tactic of each "
         "layer\npolygraphy convert model.onnx -o model.engine --fp16 --save-tactics replay.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --convert-to --fp-to-fp16 --keep-float32 --fp16 --int8 --calibration-cache --load-inputs "
+                 "--layer-precisions --precision-constraints --save-tactics --load-tactics --save-timing-cache "
+                 "--onnx-outputs --save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(convert_run),
 };

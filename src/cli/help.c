@@ -43,8 +43,7 @@ static const struct option options[] = {
 
 static const struct option_group help_command_options = {
     .title = "Help",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* Makes the command that the words name the innermost one. */
@@ -161,7 +160,6 @@ const struct command cmd_help = {
     .description = "Shows the same as `--help-all` of a command, or writes it as manuals.",
     .example = "polygraphy help debug reduce\n# write a manual and read it\npolygraphy help run --write-manuals "
                "manuals\nman -l manuals/polygraphy-run.1",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(help_run),
 };

@@ -16,8 +16,7 @@ const struct command cmd_check = {
     .description = "Finds errors in a model and the nodes that cause them, or judges the metrics of a comparison with "
                    "other thresholds.",
     .example = "polygraphy check lint model.onnx -o report.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .settings_size = sizeof(struct common_settings),
     .subcommands = check_tools,
     .subcommand_count = ARRAY_LEN(check_tools),
@@ -36,8 +35,7 @@ const struct command cmd_data = {
     .description = "Generates data for a model, and converts files that `run` has written into files that it reads.",
     .example = "# outputs of layers become inputs of a subgraph\npolygraphy data merge inputs.json "
                "layerwise_outputs.json -o layerwise_inputs.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .settings_size = sizeof(struct common_settings),
     .subcommands = data_tools,
     .subcommand_count = ARRAY_LEN(data_tools),
@@ -62,8 +60,7 @@ const struct command cmd_debug = {
                "debug reduce model.onnx -o reduced.onnx --mode minimal \\\n    --iter-inputs in.json --iter-golden "
                "golden.json \\\n    --check polygraphy run polygraphy_debug.onnx --trt --fp16 \\\n    --load-inputs "
                "in.json --load-outputs golden.json --atol 0.5 --rtol 0.1",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .settings_size = sizeof(struct common_settings),
     .subcommands = debug_tools,
     .subcommand_count = ARRAY_LEN(debug_tools),
@@ -81,8 +78,7 @@ const struct command cmd_inspect = {
                    "engines, and the tactics that may cause failures.",
     .example = "# the layers of a model, with their tensors and attributes\npolygraphy inspect model model.onnx --show "
                "layers attrs",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .settings_size = sizeof(struct common_settings),
     .subcommands = inspect_tools,
     .subcommand_count = ARRAY_LEN(inspect_tools),
@@ -100,8 +96,7 @@ const struct command cmd_surgeon = {
                    "unchanged, including unknown fields.",
     .example = "# the subgraph of model.onnx between two tensors\npolygraphy surgeon extract model.onnx -o part.onnx "
                "--inputs x:auto:auto --outputs y:auto",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .settings_size = sizeof(struct common_settings),
     .subcommands = surgeon_tools,
     .subcommand_count = ARRAY_LEN(surgeon_tools),

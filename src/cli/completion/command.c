@@ -52,8 +52,7 @@ static const struct option options[] = {
 
 static const struct option_group completion_options = {
     .title = "Completion",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* ---- Answers ---- */
@@ -168,8 +167,6 @@ static const struct command_group groups[] = {
     {&completion_options, 0},
 };
 
-static const char *const essential[] = {NULL};
-
 const struct command cmd_completion = {
     .name = "completion",
     .summary = "complete command lines in bash, zsh and fish",
@@ -184,8 +181,7 @@ const struct command cmd_completion = {
         "~/.config/fish/completions/polygraphy.fish` for new shells.\n\nThe scripts query this program, which reads "
         "the option tables and the index of the model. Nothing is loaded, run or written.",
     .example = "source <(polygraphy completion bash)",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "",
     COMMAND_RUN(completion_run),
 };

@@ -28,8 +28,7 @@ static const struct option options[] = {
 
 static const struct option_group concat_options = {
     .title = "Data",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* ---- Names that differ between iterations ---- */
@@ -187,7 +186,6 @@ const struct command cmd_data_concat = {
                    "instead.",
     .example = "# one data set of two\npolygraphy data concat first.json second.json -o inputs.json\npolygraphy run "
                "model.onnx --onnxrt --load-inputs inputs.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(data_concat_run),
 };

@@ -29,8 +29,7 @@ static const struct option options[] = {
 
 static const struct option_group generate_options = {
     .title = "Output",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* The rules, as JSON. What has no rule is in the log only here: the loader reports the others. */
@@ -130,10 +129,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct data_generate_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o",          "--input-shapes", "--seed", "--iterations",
-                                        "--val-range", "--json",         NULL};
-
 const struct command cmd_data_generate = {
     .name = "generate",
     .summary = "generate input data that a model accepts",
@@ -145,8 +140,7 @@ const struct command cmd_data_generate = {
         "to get data for a decoder with a cache, to change them, or to give them to another program.",
     .example = "polygraphy data generate decoder.onnx -o in.json --seed 3\npolygraphy run decoder.onnx --onnxrt "
                "--load-inputs in.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --input-shapes --seed --iterations --val-range --json",
     COMMAND_RUN(data_generate_run),
 };

@@ -30,8 +30,7 @@ static const struct option options[] = {
 
 static const struct option_group merge_options = {
     .title = "Data",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* Moves the arrays of `from` to `to`, and replaces those with the same name in place. Returns the name of one that was
@@ -186,8 +185,7 @@ const struct command cmd_data_merge = {
     .summary = "merge inputs and outputs into input data",
     .description = description,
     .example = example,
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(data_merge_run),
 };
 
@@ -196,7 +194,6 @@ const struct command cmd_data_to_input = {
     .summary = "the name of `merge` up to Polygraphy 0.49",
     .description = description,
     .example = example,
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(data_merge_run),
 };

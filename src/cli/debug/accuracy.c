@@ -88,8 +88,7 @@ static const struct option accuracy_rows[] = {
 
 static const struct option_group accuracy_options = {
     .title = "Investigation",
-    .options = accuracy_rows,
-    .count = ARRAY_LEN(accuracy_rows),
+    OPTION_ROWS(accuracy_rows),
     .finish = finish_accuracy,
 };
 
@@ -398,12 +397,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_accuracy_settings, engine, tensorrt_options),
 };
 
-/* What a page of help has. */
-static const char *const essential[] = {
-    "--onnxrt",   "--trt",    "--runner",         "--fp16", "--int8",   "--load-inputs", "--input-shapes",
-    "--atol",     "--rtol",   "--norm-tolerance", "-o",     "--builds", "--runs",        "--max-checks",
-    "--deadline", "--report", "--json",           "-v",     NULL};
-
 const struct command cmd_debug_accuracy = {
     .name = "accuracy",
     .summary = "find out automatically why a compiled model gives wrong outputs",
@@ -424,9 +417,9 @@ const struct command cmd_debug_accuracy = {
                "polygraphy debug accuracy model.onnx --onnxrt --trt --fp16 --load-inputs inputs.json\n"
                "# any other engine\n"
                "polygraphy debug accuracy model.onnx --onnxrt --runner './infer {model} {inputs} {outputs}' -o why",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--onnxrt --trt --runner --fp16 --int8 --load-inputs --input-shapes --atol --rtol --norm-tolerance -o "
+                 "--builds --runs --max-checks --deadline --report --json -v",
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_accuracy_run),

@@ -48,8 +48,7 @@ static const struct option explore_rows[] = {
 
 static const struct option_group explore_options = {
     .title = "Choice of tactics",
-    .options = explore_rows,
-    .count = ARRAY_LEN(explore_rows),
+    OPTION_ROWS(explore_rows),
     .finish = finish_explore,
 };
 
@@ -174,13 +173,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_build_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {
-    "--check",      "--until",   "--explore",     "--explore-within", "--save-tactics",
-    "--artifacts",  "--art-dir", "--fp16",        "--int8",           "--load-inputs",
-    "--fail-regex", "--flaky",   "--show-output", "--json",           "--report",
-    "-v",           NULL};
-
 const struct command cmd_debug_build = {
     .name = "build",
     .summary = "build an engine repeatedly and sort its tactics into good and bad",
@@ -201,9 +193,9 @@ const struct command cmd_debug_build = {
                "    --artifacts replay.json --artifacts-dir replays \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json\n"
                "polygraphy debug diff-tactics --dir replays",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--check --until --explore --explore-within --save-tactics --artifacts --art-dir --fp16 --int8 "
+                 "--load-inputs --fail-regex --flaky --show-output --json --report -v",
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_build_run),

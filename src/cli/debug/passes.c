@@ -96,8 +96,7 @@ static int finish_passes(struct parse *parse, void *given, struct error *err)
 
 static const struct option_group passes_options = {
     .title = "Decisions",
-    .options = passes_rows,
-    .count = ARRAY_LEN(passes_rows),
+    OPTION_ROWS(passes_rows),
     .finish = finish_passes,
 };
 
@@ -585,11 +584,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_passes_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {
-    "--check", "--atol",  "--rtol",   "--load-inputs", "--load-outputs", "--decisions",          "-o",
-    "--trt",   "--among", "--reduce", "--providers",   "--flaky",        DEBUG_SEARCH_ESSENTIAL, NULL};
-
 const struct command cmd_debug_passes = {
     .name = "passes",
     .summary = "find the optimizations that make a model wrong",
@@ -613,9 +607,9 @@ const struct command cmd_debug_passes = {
                "polygraphy debug passes model.onnx --atol 1e-3 --trt\n"
                "# with any command as the check\n"
                "polygraphy debug passes model.onnx --check python check.py {disabled}",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--check --atol --rtol --load-inputs --load-outputs --decisions -o --trt --among --reduce --providers "
+                 "--flaky " DEBUG_SEARCH_ESSENTIAL,
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_passes_run),

@@ -426,19 +426,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_precision_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {"--check",
-                                        "--fp16",
-                                        "--int8",
-                                        "--mode",
-                                        "--emit",
-                                        "--output-onnx",
-                                        "--load-inputs",
-                                        "--fail-regex",
-                                        "--flaky",
-                                        DEBUG_SEARCH_ESSENTIAL,
-                                        NULL};
-
 const struct command cmd_debug_precision = {
     .name = "precision",
     .summary = "find the layers that need higher precision",
@@ -461,9 +448,9 @@ const struct command cmd_debug_precision = {
                "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-outputs golden.json --atol 1e-2\n"
                "# checks in parallel\n"
                "polygraphy debug precision model.onnx --mode minimal --emit onnx -j 4 --check ./check.sh {artifact}",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential =
+        "--check --fp16 --int8 --mode --emit --output-onnx --load-inputs --fail-regex --flaky " DEBUG_SEARCH_ESSENTIAL,
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_precision_run),

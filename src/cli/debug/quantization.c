@@ -26,8 +26,7 @@ static const struct option quantization_rows[] = {
 
 static const struct option_group quantization_options = {
     .title = "Quantization",
-    .options = quantization_rows,
-    .count = ARRAY_LEN(quantization_rows),
+    OPTION_ROWS(quantization_rows),
 };
 
 struct quantization_command {
@@ -190,16 +189,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_quantization_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {"--float",     "--load-inputs",
-                                        "--val-range", "--check",
-                                        "--atol",      "--snr-threshold",
-                                        "-o",          "--emit",
-                                        "-j",          "--flaky",
-                                        "--providers", "--json",
-                                        "--report",    "-v",
-                                        NULL};
-
 const struct command cmd_debug_quantization = {
     .name = "quantization",
     .summary = "find the quantizers that cost accuracy",
@@ -211,9 +200,9 @@ const struct command cmd_debug_quantization = {
         "them, so that only quantization is measured. The difference from the runtime's own kernels is reported, too.",
     .example = "# which quantizers make the outputs worse than those of the float model?\n"
                "polygraphy debug quantization model_int8.onnx --float model.onnx --load-inputs inputs.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--float --load-inputs --val-range --check --atol --snr-threshold -o --emit -j --flaky --providers "
+                 "--json --report -v",
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_quantization_run),

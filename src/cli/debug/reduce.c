@@ -441,12 +441,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_reduce_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {
-    "--check", "-o",         "--mode",        "--load-inputs", "--fail-regex", "--check-timeout",
-    "--flaky", "--min-good", "--iter-inputs", "--iter-golden", "--simplify",   DEBUG_SEARCH_ESSENTIAL,
-    NULL};
-
 const struct command cmd_debug_reduce = {
     .name = "reduce",
     .summary = "reduce a failing ONNX model to the smallest subgraph that still fails",
@@ -486,9 +480,9 @@ const struct command cmd_debug_reduce = {
         "    --check polygraphy run polygraphy_debug.onnx --onnxrt --load-inputs in.json --load-outputs golden.json\n"
         "polygraphy debug reduce model.onnx -o minimal.onnx --mode minimal --all -j 8 --check ./check.sh {artifact}\n"
         "polygraphy debug reduce model.onnx -o reduced.onnx --mode linear --min-good passes.onnx --check ./check.sh",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--check -o --mode --load-inputs --fail-regex --check-timeout --flaky --min-good --iter-inputs "
+                 "--iter-golden --simplify " DEBUG_SEARCH_ESSENTIAL,
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_reduce_run),

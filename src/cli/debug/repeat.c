@@ -58,23 +58,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_repeat_settings, debug.common.junit, junit_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {"--check",
-                                        "--until",
-                                        "--artifacts",
-                                        "--art-dir",
-                                        "--fail-regex",
-                                        "--fail-code",
-                                        "--ignore-fail-code",
-                                        "--check-timeout",
-                                        "--on-timeout",
-                                        "--flaky",
-                                        "--show-output",
-                                        "--json",
-                                        "--report",
-                                        "-v",
-                                        NULL};
-
 const struct command cmd_debug_repeat = {
     .name = "repeat",
     .summary = "run a command repeatedly and sort its artifacts into good and bad",
@@ -89,9 +72,9 @@ const struct command cmd_debug_repeat = {
                "polygraphy debug repeat --until bad --artifacts log.txt --check \"./test.sh > log.txt\"\n"
                "# how often does it fail, or hang?\n"
                "polygraphy debug repeat --until 100 --check-timeout 60 --check ./test.sh",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--check --until --artifacts --art-dir --fail-regex --fail-code --ignore-fail-code --check-timeout "
+                 "--on-timeout --flaky --show-output --json --report -v",
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_repeat_run),

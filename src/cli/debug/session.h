@@ -12,7 +12,7 @@
 #include "onnx/model/model.h"
 
 /* Options of all searches in the short help, after those of the command. */
-#define DEBUG_SEARCH_ESSENTIAL "-j", "--load-debug-replay", "--show-output", "--json", "--report", "-v"
+#define DEBUG_SEARCH_ESSENTIAL "-j --load-debug-replay --show-output --json --report -v"
 
 /* Session settings from the options for the check, candidates, artifacts, replays and the model (`file`; NULL for a
  * command without one); also enables questions and progress on the terminal, and sets this program's path. Borrows from

@@ -70,8 +70,7 @@ static const struct option tactics_rows[] = {
 
 static const struct option_group tactics_options = {
     .title = "Replays",
-    .options = tactics_rows,
-    .count = ARRAY_LEN(tactics_rows),
+    OPTION_ROWS(tactics_rows),
     .finish = finish_tactics,
 };
 
@@ -395,11 +394,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct debug_tactics_settings, engine, tensorrt_options),
 };
 
-/* Options in the short help. */
-static const char *const essential[] = {"--check", "--dir",         "--good",       "--bad",   "--fp16",
-                                        "--int8",  "--load-inputs", "--fail-regex", "--flaky", DEBUG_SEARCH_ESSENTIAL,
-                                        NULL};
-
 const struct command cmd_debug_tactics = {
     .name = "tactics",
     .summary = "prove which tactics make a build fail",
@@ -419,9 +413,8 @@ const struct command cmd_debug_tactics = {
     .example = "# the replays come from debug build, see there\n"
                "polygraphy debug tactics model.onnx --dir replays \\\n"
                "    --check polygraphy run polygraphy_debug.engine --trt --load-outputs golden.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--check --dir --good --bad --fp16 --int8 --load-inputs --fail-regex --flaky " DEBUG_SEARCH_ESSENTIAL,
     .exact_names = true,
     .framed = true,
     COMMAND_RUN(debug_tactics_run),

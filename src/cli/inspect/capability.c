@@ -47,8 +47,7 @@ static const struct option options[] = {
 
 static const struct option_group capability_options = {
     .title = "Capability",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* An unsupported node, and the function calls that lead to it. */
@@ -451,9 +450,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct inspect_capability_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o", "--with-partitioning", "--providers", "--trt", "--json", "-v", NULL};
-
 const struct command cmd_inspect_capability = {
     .name = "capability",
     .summary = "list the nodes that TensorRT or the built-in engine does not support, or test what is installed",
@@ -473,9 +469,8 @@ const struct command cmd_inspect_capability = {
     .example = "# unsupported nodes, and the supported subgraphs\npolygraphy inspect capability model.onnx "
                "--with-partitioning -o parts\n\n# does --onnxrt --providers cuda work on this machine, and if not, "
                "why?\npolygraphy inspect capability --providers",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --with-partitioning --providers --trt --json -v",
     .framed = true,
     COMMAND_RUN(inspect_capability_run),
 };

@@ -73,8 +73,7 @@ static const struct option options[] = {
 
 static const struct option_group inspect_data_options = {
     .title = "Data",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* ---- Text ---- */
@@ -387,7 +386,6 @@ const struct command cmd_inspect_data = {
                    "arrays with \"name\", \"dtype\", \"shape\" and \"statistics\"; with --show-values their \"values\" "
                    "as one flat list; with --histogram the bins.",
     .example = "polygraphy inspect data outputs.json --show-values --histogram",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(inspect_data_run),
 };

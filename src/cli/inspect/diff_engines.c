@@ -33,8 +33,7 @@ static const struct option options[] = {
 
 static const struct option_group diff_engines_options = {
     .title = "Engines",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 struct engine_comparison {
@@ -383,7 +382,6 @@ const struct command cmd_inspect_diff_engines = {
         "the layers of only one engine (\"only_in_a\", \"only_in_b\").",
     .example = "# a fast or correct build, and one that is slower or wrong\npolygraphy inspect diff-engines "
                "good/layers.json bad/layers.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(diff_engines_run),
 };

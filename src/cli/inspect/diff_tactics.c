@@ -35,8 +35,7 @@ static const struct option options[] = {
 
 static const struct option_group diff_tactics_options = {
     .title = "Tactics",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 /* Loads the replays at `path`, or those of `kind`, "good" or "bad", in the folder `dir` when `path` is NULL. */
@@ -397,7 +396,6 @@ const struct command cmd_inspect_diff_tactics = {
         "of only bad builds (\"only_in_bad\") and the \"ranking\" with all suspects.",
     .example = "# builds whose outputs are sometimes wrong\npolygraphy debug repeat --until 20 --artifacts replay.json "
                "--art-dir replays --check ./build_and_test.sh\npolygraphy inspect diff-tactics --dir replays",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(diff_tactics_run),
 };

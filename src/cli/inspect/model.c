@@ -71,8 +71,7 @@ static const struct option options[] = {
 
 static const struct option_group inspect_model_own_options = {
     .title = "Inspection",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 static bool is_shown(const struct inspect_model_settings *values, const char *detail)
@@ -476,11 +475,6 @@ static const struct command_group groups[] = {
     {&tensorflow_inspect_options, 0},
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {
-    "--show",        "--layer-info", "--profile", "--list-unbounded-dds", "--convert-to", "--json", "--report",
-    "--save-visual", "-v",           NULL};
-
 const struct command cmd_inspect_model = {
     .name = "model",
     .summary = "show the contents of a model or an engine",
@@ -499,8 +493,7 @@ const struct command cmd_inspect_model = {
     .example = "polygraphy inspect model model.onnx --show layers attrs --shape-inference\n\n# layers of the engine of "
                "--trt, with the names that --layer-precisions accepts\npolygraphy inspect model model.onnx "
                "--display-as trt --show layers",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "--show --layer-info --profile --list-unbounded-dds --convert-to --json --report --save-visual -v",
     COMMAND_RUN(inspect_model_run),
 };

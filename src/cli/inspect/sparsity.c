@@ -114,8 +114,7 @@ const struct command cmd_inspect_sparsity = {
         "summed over are zero: accelerators multiply faster by these. Weights whose size does not allow the pattern "
         "are omitted.\n\n--json writes a list with \"name\", \"axis\" and \"sparse\" of each weight.",
     .example = "polygraphy inspect sparsity model.onnx",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     .framed = true,
     COMMAND_RUN(inspect_sparsity_run),
 };

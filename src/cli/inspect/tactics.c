@@ -23,8 +23,7 @@ static const struct option options[] = {
 
 static const struct option_group tactics_options = {
     .title = "Tactics",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 static void show_choices(const struct tactic_replay *replay, const char *path, struct log *log)
@@ -105,7 +104,6 @@ const struct command cmd_inspect_tactics = {
                    "layouts of its inputs and outputs, and the tactic's name if known; also the precision options of "
                    "the build and the timing cache that pins it, if the file contains them.",
     .example = "polygraphy inspect tactics replay.json",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
+    COMMAND_GROUPS(groups),
     COMMAND_RUN(inspect_tactics_run),
 };

@@ -12,8 +12,7 @@ static const struct option options[] = {
 
 const struct option_group metric_options = {
     .title = "Accuracy",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
 };
 
 int accuracy_values_check(const struct accuracy_values *values, const struct comparison_values *comparison,

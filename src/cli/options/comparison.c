@@ -292,8 +292,7 @@ static const struct option options[] = {
 
 const struct option_group comparison_options = {
     .title = "Comparison",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_comparison,
 };
 

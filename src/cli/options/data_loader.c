@@ -110,8 +110,7 @@ static const struct option options[] = {
 
 const struct option_group data_loader_options = {
     .title = "Input data",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_data_loader,
 };
 

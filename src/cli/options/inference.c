@@ -58,8 +58,7 @@ static const struct option options[] = {
 
 const struct option_group inference_options = {
     .title = "Inference",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_inference,
 };
 
@@ -100,8 +99,7 @@ const struct option_group runner_options = {
     .title = "Runners",
     .description = "The runners that run the model, in the order of the command line, which is also the order of "
                    "comparison. Each may be repeated.",
-    .options = runner_rows,
-    .count = ARRAY_LEN(runner_rows),
+    OPTION_ROWS(runner_rows),
     .finish = finish_runner_lines,
 };
 
@@ -114,6 +112,5 @@ static const struct option run_rows[] = {
 
 const struct option_group run_options = {
     .title = "Run",
-    .options = run_rows,
-    .count = ARRAY_LEN(run_rows),
+    OPTION_ROWS(run_rows),
 };

@@ -29,8 +29,7 @@ static int finish_junit(struct parse *parse, void *given, struct error *err)
 
 const struct option_group junit_options = {
     .title = "Continuous integration",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_junit,
 };
 

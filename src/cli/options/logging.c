@@ -102,8 +102,7 @@ struct common_settings *common_settings_of(const struct parse *parse)
 
 const struct option_group logging_options = {
     .title = "Logging",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_logging,
 };
 
@@ -116,6 +115,5 @@ static const struct option json_rows[] = {
 
 const struct option_group json_options = {
     .title = "Result",
-    .options = json_rows,
-    .count = ARRAY_LEN(json_rows),
+    OPTION_ROWS(json_rows),
 };

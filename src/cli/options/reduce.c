@@ -139,7 +139,6 @@ static const struct option options[] = {
 
 const struct option_group reduce_options = {
     .title = "Reduction",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_reduce,
 };

@@ -43,8 +43,7 @@ static int finish_report(struct parse *parse, void *given, struct error *err)
 
 const struct option_group report_options = {
     .title = "Report",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_report,
 };
 

@@ -12,7 +12,7 @@
  *   const struct command cmd_debug_repeat = {
  *       .name = "repeat",
  *       .summary = "run a command repeatedly and sort its artifacts into good and bad",
- *       .groups = groups, .group_count = ARRAY_LEN(groups),
+ *       COMMAND_GROUPS(groups),
  *       .exact_names = true, .framed = true,
  *       COMMAND_RUN(debug_repeat_run),
  *   };
@@ -55,9 +55,9 @@ struct command {
     size_t group_count;
     size_t settings_size; /* size of the struct that the groups fill */
 
-    /* Names of the options that --help shows, in this order, after the positional words, with the first paragraph of
-     * the description; NULL-terminated. --help-all shows everything. NULL: --help does, too. */
-    const char *const *essential;
+    /* Names of the options that --help shows, separated by blanks, in this order, after the positional words, with the
+     * first paragraph of the description. --help-all shows everything. NULL: --help does, too. */
+    const char *essential;
     const struct command *const *subcommands; /* if not NULL, the first positional word names one of these */
     size_t subcommand_count;
     const struct missing_command *missing; /* the last one has a NULL name; NULL: no commands */
@@ -70,6 +70,9 @@ struct command {
      * process terminates by the received signal, without the message. */
     int (*run)(const struct command_context *context, const void *settings, struct error *err);
 };
+
+/* The members `groups` and `group_count` of a command with these groups. */
+#define COMMAND_GROUPS(list) .groups = (list), .group_count = ARRAY_LEN(list)
 
 /* The members `settings_size` and `run` of a command whose function is `int function(const struct command_context *,
  * const type *, struct error *)`. The second macro follows the function and makes the compiler check its type. */

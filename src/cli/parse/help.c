@@ -295,13 +295,6 @@ static void add_groups_help(struct parse *parse, size_t width, struct string_bui
     }
 }
 
-static const struct option *find_option_of_command(const struct parse *parse, const char *name)
-{
-    struct option_match match;
-
-    return option_find(parse, text_of(name), &match) ? option_of(&match) : NULL;
-}
-
 static size_t count_options(const struct parse *parse)
 {
     size_t ret = 0;
@@ -329,12 +322,15 @@ static size_t add_essential_options(struct parse *parse, size_t width, struct st
             shown++;
         }
     }
-    for (size_t i = 0; command->essential[i] != NULL; i++) {
-        const struct option *option = find_option_of_command(parse, command->essential[i]);
+    for (const char *name = command->essential; *name != '\0'; name += strspn(name, " ")) {
+        size_t length = strcspn(name, " ");
+        struct option_match match;
+        bool found = option_find(parse, (struct text){name, length}, &match);
 
-        assert(option != NULL);
-        add_option_help(ret, option, HELP_PAGE, width);
+        assert(found);
+        add_option_help(ret, option_of(&match), HELP_PAGE, width);
         shown++;
+        name += length;
     }
     return count_options(parse) - shown;
 }

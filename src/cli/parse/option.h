@@ -33,6 +33,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/text/text.h"
 
 struct parse;
@@ -153,6 +154,9 @@ struct option_group {
      * earlier groups are complete. Warnings go to parse_log(). */
     int (*finish)(struct parse *parse, void *values, struct error *err);
 };
+
+/* The members `options` and `count` of a group with these rows. */
+#define OPTION_ROWS(rows) .options = (rows), .count = ARRAY_LEN(rows)
 
 /* A group of options in a command. */
 struct command_group {

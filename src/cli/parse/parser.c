@@ -22,14 +22,12 @@ static const struct option version_rows[] = {
 /* Groups before each command's own groups: -h, and -v for the root. */
 static const struct option_group help_options = {
     .title = "Options",
-    .options = help_rows,
-    .count = ARRAY_LEN(help_rows),
+    OPTION_ROWS(help_rows),
 };
 
 static const struct option_group version_options = {
     .title = "Options",
-    .options = version_rows,
-    .count = ARRAY_LEN(version_rows),
+    OPTION_ROWS(version_rows),
 };
 
 /* ---- The commands on the path and their groups ---- */

@@ -626,28 +626,6 @@ static const struct command_group groups[] = {
     {&tensorflow_run_options, 0},
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"--onnxrt",
-                                        "--trt",
-                                        "--runner",
-                                        "--load-inputs",
-                                        "--input-shapes",
-                                        "--save-inputs",
-                                        "--save-outputs",
-                                        "--load-outputs",
-                                        "--atol",
-                                        "--rtol",
-                                        "--compare",
-                                        "--validate",
-                                        "--onnx-outputs",
-                                        "--first-divergence",
-                                        "--fp16",
-                                        "--int8",
-                                        "--json",
-                                        "--report",
-                                        "-v",
-                                        NULL};
-
 const struct command cmd_run = {
     .name = "run",
     .summary = "run a model and compare its outputs between runners and files",
@@ -665,7 +643,9 @@ const struct command cmd_run = {
                "--onnxrt-optimization-level none --atol 1e-3",
     .groups = groups,
     .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    .essential =
+        "--onnxrt --trt --runner --load-inputs --input-shapes --save-inputs --save-outputs --load-outputs --atol "
+        "--rtol --compare --validate --onnx-outputs --first-divergence --fp16 --int8 --json --report -v",
     .framed = true,
     COMMAND_RUN(run_command),
 };

@@ -382,18 +382,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_extract_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o",
-                                        "--inputs",
-                                        "--outputs",
-                                        "--model-input-shapes",
-                                        "--load-inputs",
-                                        "--force-fallback-shape-inference",
-                                        "--save-external-data",
-                                        "--json",
-                                        "-v",
-                                        NULL};
-
 const struct command cmd_surgeon_extract = {
     .name = "extract",
     .summary = "extract a subgraph of an ONNX model",
@@ -407,9 +395,9 @@ const struct command cmd_surgeon_extract = {
     .example =
         "polygraphy surgeon extract model.onnx -o part.onnx --inputs x:[1,3,224,224]:float32 --outputs y:float32\n"
         "polygraphy surgeon extract model.onnx -o head.onnx --outputs features:auto",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --inputs --outputs --model-input-shapes --load-inputs --force-fallback-shape-inference "
+                 "--save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_extract_run),
 };

@@ -176,10 +176,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_insert_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {
-    "-o", "--inputs", "--outputs", "--op", "--name", "--attrs", "--save-external-data", "--json", "-v", NULL};
-
 const struct command cmd_surgeon_insert = {
     .name = "insert",
     .summary = "insert a node into an ONNX model",
@@ -193,8 +189,7 @@ const struct command cmd_surgeon_insert = {
         "functions, else the newest for its IR version.",
     .example = "# a Cast between the producer of t and its consumers\npolygraphy surgeon insert model.onnx -o out.onnx "
                "--inputs t --outputs t --op Cast --attrs to=10",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --inputs --outputs --op --name --attrs --save-external-data --json -v",
     COMMAND_RUN(surgeon_insert_run),
 };

@@ -123,9 +123,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct prune_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
-
 const struct command cmd_surgeon_prune = {
     .name = "prune",
     .summary = "give the weights of a model the 2:4 sparsity pattern",
@@ -136,9 +133,8 @@ const struct command cmd_surgeon_prune = {
         " of four. A Constant node that is such a weight becomes an initializer.\n\nUse the result to measure "
         "speed only: its outputs differ from those of the original.",
     .example = "polygraphy surgeon prune model.onnx -o pruned.onnx",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_prune_run),
 };

@@ -254,22 +254,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct surgeon_sanitize_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o",
-                                        "--fold-constants",
-                                        "--cleanup",
-                                        "--toposort",
-                                        "--inline-bodies",
-                                        "--outputs",
-                                        "--exclude-outputs",
-                                        "--override-input-shapes",
-                                        "--num-passes",
-                                        "--fold-size-threshold",
-                                        "--save-external-data",
-                                        "--json",
-                                        "-v",
-                                        NULL};
-
 const struct command cmd_surgeon_sanitize = {
     .name = "sanitize",
     .summary = "simplify a model: fold constants, remove unused nodes, sort nodes",
@@ -282,9 +266,9 @@ const struct command cmd_surgeon_sanitize = {
                    "its weights. A result that it refuses is not written, unless it also refuses the original.",
     .example = "# static shapes, with all tensors that depend only on them folded\npolygraphy surgeon sanitize "
                "model.onnx -o simple.onnx --fold-constants --override-input-shapes image:[1,3,224,224]",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --fold-constants --cleanup --toposort --inline-bodies --outputs --exclude-outputs "
+                 "--override-input-shapes --num-passes --fold-size-threshold --save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_sanitize_run),
 };

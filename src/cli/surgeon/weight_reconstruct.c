@@ -130,9 +130,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_reconstruct_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o", "--save-external-data", "--json", "-v", NULL};
-
 const struct command cmd_surgeon_weight_reconstruct = {
     .name = "weight-reconstruct",
     .summary = "replace stripped weights by proxies",
@@ -143,9 +140,8 @@ const struct command cmd_surgeon_weight_reconstruct = {
         "reconstruction gives the same model. The marks of stripped weights stay, because the "
         "values are not the original ones.",
     .example = "polygraphy surgeon weight-reconstruct stripped.onnx -o proxy.onnx",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --save-external-data --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_weight_reconstruct_run),
 };

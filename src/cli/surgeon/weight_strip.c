@@ -235,9 +235,6 @@ static const struct command_group groups[] = {
     COMMAND_GROUP(struct weight_strip_settings, json, json_options),
 };
 
-/* The options that --help shows. */
-static const char *const essential[] = {"-o", "--exclude-list", "--json", "-v", NULL};
-
 const struct command cmd_surgeon_weight_strip = {
     .name = "weight-strip",
     .summary = "remove the values of a model's weights",
@@ -251,9 +248,8 @@ const struct command cmd_surgeon_weight_strip = {
         "`TRT_WEIGHTLESS/SPARSE_2_4` if it had the 2:4 sparsity pattern. The doc_string of the model ends with "
         "`TRT_WEIGHTLESS`. `surgeon weight-reconstruct` fills them with other values.",
     .example = "polygraphy surgeon weight-strip model.onnx -o stripped.onnx",
-    .groups = groups,
-    .group_count = ARRAY_LEN(groups),
-    .essential = essential,
+    COMMAND_GROUPS(groups),
+    .essential = "-o --exclude-list --json -v",
     .framed = true,
     COMMAND_RUN(surgeon_weight_strip_run),
 };

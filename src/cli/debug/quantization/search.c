@@ -52,8 +52,7 @@ static int finish_search(struct parse *parse, void *given, struct error *err)
 const struct option_group quantization_search_options = {
     .title = "Search for the quantizers to disable",
     .description = "Runs if --check or a tolerance of a comparison defines a failure.",
-    .options = search_rows,
-    .count = ARRAY_LEN(search_rows),
+    OPTION_ROWS(search_rows),
     .finish = finish_search,
 };
 

@@ -47,7 +47,6 @@ static const struct option rows[] = {
 
 const struct option_group sanitize_options = {
     .title = "Sanitizing",
-    .options = rows,
-    .count = ARRAY_LEN(rows),
+    OPTION_ROWS(rows),
     .finish = finish_sanitize,
 };

@@ -133,8 +133,7 @@ static int finish_extract(struct parse *parse, void *given, struct error *err)
 
 const struct option_group extract_options = {
     .title = "Subgraph to extract",
-    .options = extract_rows,
-    .count = ARRAY_LEN(extract_rows),
+    OPTION_ROWS(extract_rows),
     .finish = finish_extract,
 };
 
@@ -250,8 +249,7 @@ static const struct option insert_rows[] = {
 
 const struct option_group insert_options = {
     .title = "Inserted node",
-    .options = insert_rows,
-    .count = ARRAY_LEN(insert_rows),
+    OPTION_ROWS(insert_rows),
 };
 
 /* ---- Weights that are kept ---- */
@@ -264,6 +262,5 @@ static const struct option weight_strip_rows[] = {
 
 const struct option_group weight_strip_options = {
     .title = "Weight stripping",
-    .options = weight_strip_rows,
-    .count = ARRAY_LEN(weight_strip_rows),
+    OPTION_ROWS(weight_strip_rows),
 };

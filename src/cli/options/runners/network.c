@@ -60,8 +60,7 @@ static const struct option network_rows[] = {
 
 const struct option_group engine_network_options = {
     .title = "Engine network",
-    .options = network_rows,
-    .count = ARRAY_LEN(network_rows),
+    OPTION_ROWS(network_rows),
 };
 
 static const struct option file_rows[] = {

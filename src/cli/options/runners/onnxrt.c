@@ -323,7 +323,6 @@ const struct option_group onnxrt_bounds_options = {
     .description = "This command runs ONNX Runtime in a worker process. It is killed when it exceeds the time limit or "
                    "a memory limit: 4 GB and eight times the model's size (with --max-memory: that, 1 GB, and three "
                    "times the model's size).",
-    .options = bounds_rows,
-    .count = ARRAY_LEN(bounds_rows),
+    OPTION_ROWS(bounds_rows),
     .finish = finish_bounds,
 };

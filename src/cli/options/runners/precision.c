@@ -77,7 +77,6 @@ static const struct option options[] = {
 
 const struct option_group precision_options = {
     .title = "Precision",
-    .options = options,
-    .count = ARRAY_LEN(options),
+    OPTION_ROWS(options),
     .finish = finish_precision,
 };

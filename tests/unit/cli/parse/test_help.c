@@ -35,14 +35,13 @@ static const struct command leaf = {.name = "leaf",
                                     .example = "program leaf m\nprogram leaf n",
                                     .groups = groups,
                                     .group_count = ARRAY_LEN(groups)};
-static const char *const essential[] = {"-p", "--until", NULL};
 static const struct command paged = {.name = "paged",
                                      .summary = "do more",
                                      .description = "First paragraph.\n\nSecond\nparagraph.",
                                      .example = "program paged m",
                                      .groups = groups,
                                      .group_count = ARRAY_LEN(groups),
-                                     .essential = essential};
+                                     .essential = "-p --until"};
 static const struct command *const leaves[] = {&leaf, &paged};
 static const struct command root = {.name = "program", .subcommands = leaves, .subcommand_count = ARRAY_LEN(leaves)};
 
