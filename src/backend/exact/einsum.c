@@ -157,7 +157,7 @@ static bool plan_sums(struct einsum_plan *plan, size_t operands, struct shape *r
     return (double)shape_elements(ret) * (double)plan->terms * (double)operands <= (double)EXACT_MOST_PRODUCTS;
 }
 
-int exact_compute_einsum(struct exact_call *call, struct error *err)
+static int compute_einsum(struct exact_call *call, struct error *err)
 {
     struct einsum_plan plan = {0};
     struct shape shape;
@@ -166,13 +166,8 @@ int exact_compute_einsum(struct exact_call *call, struct error *err)
     double *ret;
     int rc;
 
-    if (!node_is(call->node, "Einsum"))
-        return EXACT_NOT_MINE;
     if (call->input_count > MOST_OPERANDS)
         return exact_refuse(call, err, "so many operands are not computed in float64");
-    rc = exact_require_inputs(call, call->input_count > 0 ? call->input_count : 1, err);
-    if (rc < 0)
-        return rc;
     given = exact_text_attribute(call, "equation", "");
     for (size_t i = 0; i < given.size; i++)
         if (given.data[i] != ' ')
@@ -186,3 +181,5 @@ int exact_compute_einsum(struct exact_call *call, struct error *err)
         ret[i] = exact_round(call->options, sum_products(call, &plan, i));
     return rc;
 }
+
+const struct exact_operator exact_einsum_operators[] = {{"Einsum", EXACT_ALL_INPUTS, false, compute_einsum, NULL}, {0}};

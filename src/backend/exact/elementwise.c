@@ -12,136 +12,97 @@
 
 /* `p` are attributes. Formulas are those of ONNX's operator specification, in forms that lose nothing in float64. */
 
-static double compute_softplus(double x, const double *p)
-{
-    (void)p;
-    return fmax(x, 0) + log1p(exp(-fabs(x)));
-}
-
 static double clamp_to_unit(double x)
 {
     return fmin(1, fmax(0, x));
 }
 
-/* clang-format off */
-#define UNARY(name, formula)                                                                                           \
-    static double compute_##name(double x, const double *p)                                                            \
-    {                                                                                                                  \
-        (void)p;                                                                                                       \
-        return formula;                                                                                                \
-    }
-
-UNARY(abs, fabs(x))
-UNARY(negative, -x)
-UNARY(exponential, exp(x))
-UNARY(logarithm, log(x))
-UNARY(square_root, sqrt(x))
-UNARY(reciprocal, 1 / x)
-UNARY(floor, floor(x))
-UNARY(ceiling, ceil(x))
-UNARY(rounded, nearbyint(x))
-UNARY(sine, sin(x))
-UNARY(cosine, cos(x))
-UNARY(tangent, tan(x))
-UNARY(arc_sine, asin(x))
-UNARY(arc_cosine, acos(x))
-UNARY(arc_tangent, atan(x))
-UNARY(hyperbolic_sine, sinh(x))
-UNARY(hyperbolic_cosine, cosh(x))
-UNARY(hyperbolic_tangent, tanh(x))
-UNARY(arsinh, asinh(x))
-UNARY(arcosh, acosh(x))
-UNARY(artanh, atanh(x))
-UNARY(error_function, erf(x))
-UNARY(sign, x != x ? x : (x > 0) - (x < 0))
-UNARY(inverse, x == 0)
-UNARY(is_nan, x != x)
-UNARY(is_infinite, isinf(x) && (x > 0 ? p[1] != 0 : p[0] != 0))
-UNARY(relu, x < 0 ? 0 : x)
-UNARY(leaky_relu, x < 0 ? p[0] * x : x)
-UNARY(thresholded_relu, x > p[0] ? x : 0)
-UNARY(elu, x < 0 ? p[0] * expm1(x) : x)
-UNARY(celu, fmax(0, x) + fmin(0, p[0] * expm1(x / p[0])))
-UNARY(selu, x > 0 ? p[1] * x : p[1] * p[0] * expm1(x))
-UNARY(hard_sigmoid, clamp_to_unit(p[0] * x + p[1]))
-UNARY(hard_swish, x * clamp_to_unit(x / 6 + 0.5))
-UNARY(sigmoid, exact_sigmoid(x))
-UNARY(softsign, x / (1 + fabs(x)))
-UNARY(mish, x * tanh(compute_softplus(x, p)))
-UNARY(swish, x * exact_sigmoid(p[0] * x))
-UNARY(gelu, 0.5 * x * erfc(-x * 0.70710678118654752440))
-UNARY(tanh_gelu, 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
-/* clang-format on */
-
-struct unary_operator {
-    const char *name;
+/* The details of these operators. */
+struct unary_details {
     double (*compute)(double x, const double *p);
     const char *parameters[MOST_PARAMETERS];
     float defaults[MOST_PARAMETERS];
     bool is_boolean;
 };
 
-static const struct unary_operator unary_operators[] = {
-    {"Abs", compute_abs, {0}, {0}, false},
-    {"Neg", compute_negative, {0}, {0}, false},
-    {"Exp", compute_exponential, {0}, {0}, false},
-    {"Log", compute_logarithm, {0}, {0}, false},
-    {"Sqrt", compute_square_root, {0}, {0}, false},
-    {"Reciprocal", compute_reciprocal, {0}, {0}, false},
-    {"Floor", compute_floor, {0}, {0}, false},
-    {"Ceil", compute_ceiling, {0}, {0}, false},
-    {"Round", compute_rounded, {0}, {0}, false},
-    {"Sin", compute_sine, {0}, {0}, false},
-    {"Cos", compute_cosine, {0}, {0}, false},
-    {"Tan", compute_tangent, {0}, {0}, false},
-    {"Asin", compute_arc_sine, {0}, {0}, false},
-    {"Acos", compute_arc_cosine, {0}, {0}, false},
-    {"Atan", compute_arc_tangent, {0}, {0}, false},
-    {"Sinh", compute_hyperbolic_sine, {0}, {0}, false},
-    {"Cosh", compute_hyperbolic_cosine, {0}, {0}, false},
-    {"Tanh", compute_hyperbolic_tangent, {0}, {0}, false},
-    {"Asinh", compute_arsinh, {0}, {0}, false},
-    {"Acosh", compute_arcosh, {0}, {0}, false},
-    {"Atanh", compute_artanh, {0}, {0}, false},
-    {"Erf", compute_error_function, {0}, {0}, false},
-    {"Sign", compute_sign, {0}, {0}, false},
-    {"Not", compute_inverse, {0}, {0}, true},
-    {"IsNaN", compute_is_nan, {0}, {0}, true},
-    {"IsInf", compute_is_infinite, {"detect_negative", "detect_positive"}, {1, 1}, true},
-    {"Relu", compute_relu, {0}, {0}, false},
-    {"LeakyRelu", compute_leaky_relu, {"alpha"}, {0.01F}, false},
-    {"ThresholdedRelu", compute_thresholded_relu, {"alpha"}, {1}, false},
-    {"Elu", compute_elu, {"alpha"}, {1}, false},
-    {"Celu", compute_celu, {"alpha"}, {1}, false},
-    {"Selu", compute_selu, {"alpha", "gamma"}, {1.67326319217681884765625F, 1.05070102214813232421875F}, false},
-    {"HardSigmoid", compute_hard_sigmoid, {"alpha", "beta"}, {0.2F, 0.5F}, false},
-    {"HardSwish", compute_hard_swish, {0}, {0}, false},
-    {"Sigmoid", compute_sigmoid, {0}, {0}, false},
-    {"Softplus", compute_softplus, {0}, {0}, false},
-    {"Softsign", compute_softsign, {0}, {0}, false},
-    {"Mish", compute_mish, {0}, {0}, false},
-    {"Swish", compute_swish, {"alpha"}, {1}, false},
-    {"Gelu", compute_gelu, {0}, {0}, false},
-};
+/* clang-format off */
+#define UNARY_OPERATORS(PLAIN, FULL) \
+    PLAIN(abs, "Abs", fabs(x)) \
+    PLAIN(negative, "Neg", -x) \
+    PLAIN(exponential, "Exp", exp(x)) \
+    PLAIN(logarithm, "Log", log(x)) \
+    PLAIN(square_root, "Sqrt", sqrt(x)) \
+    PLAIN(reciprocal, "Reciprocal", 1 / x) \
+    PLAIN(floor, "Floor", floor(x)) \
+    PLAIN(ceiling, "Ceil", ceil(x)) \
+    PLAIN(rounded, "Round", nearbyint(x)) \
+    PLAIN(sine, "Sin", sin(x)) \
+    PLAIN(cosine, "Cos", cos(x)) \
+    PLAIN(tangent, "Tan", tan(x)) \
+    PLAIN(arc_sine, "Asin", asin(x)) \
+    PLAIN(arc_cosine, "Acos", acos(x)) \
+    PLAIN(arc_tangent, "Atan", atan(x)) \
+    PLAIN(hyperbolic_sine, "Sinh", sinh(x)) \
+    PLAIN(hyperbolic_cosine, "Cosh", cosh(x)) \
+    PLAIN(hyperbolic_tangent, "Tanh", tanh(x)) \
+    PLAIN(arsinh, "Asinh", asinh(x)) \
+    PLAIN(arcosh, "Acosh", acosh(x)) \
+    PLAIN(artanh, "Atanh", atanh(x)) \
+    PLAIN(error_function, "Erf", erf(x)) \
+    PLAIN(sign, "Sign", x != x ? x : (x > 0) - (x < 0)) \
+    FULL(inverse, "Not", x == 0, .is_boolean = true) \
+    FULL(is_nan, "IsNaN", x != x, .is_boolean = true) \
+    FULL(is_infinite, "IsInf", isinf(x) && (x > 0 ? p[1] != 0 : p[0] != 0), \
+         .is_boolean = true, .parameters = {"detect_negative", "detect_positive"}, .defaults = {1, 1}) \
+    PLAIN(relu, "Relu", x < 0 ? 0 : x) \
+    FULL(leaky_relu, "LeakyRelu", x < 0 ? p[0] * x : x, .parameters = {"alpha"}, .defaults = {0.01F}) \
+    FULL(thresholded_relu, "ThresholdedRelu", x > p[0] ? x : 0, .parameters = {"alpha"}, .defaults = {1}) \
+    FULL(elu, "Elu", x < 0 ? p[0] * expm1(x) : x, .parameters = {"alpha"}, .defaults = {1}) \
+    FULL(celu, "Celu", fmax(0, x) + fmin(0, p[0] * expm1(x / p[0])), .parameters = {"alpha"}, .defaults = {1}) \
+    FULL(selu, "Selu", x > 0 ? p[1] * x : p[1] * p[0] * expm1(x), \
+         .parameters = {"alpha", "gamma"}, .defaults = {1.67326319217681884765625F, 1.05070102214813232421875F}) \
+    FULL(hard_sigmoid, "HardSigmoid", clamp_to_unit(p[0] * x + p[1]), \
+         .parameters = {"alpha", "beta"}, .defaults = {0.2F, 0.5F}) \
+    PLAIN(hard_swish, "HardSwish", x * clamp_to_unit(x / 6 + 0.5)) \
+    PLAIN(sigmoid, "Sigmoid", exact_sigmoid(x)) \
+    PLAIN(softplus, "Softplus", fmax(x, 0) + log1p(exp(-fabs(x)))) \
+    PLAIN(softsign, "Softsign", x / (1 + fabs(x))) \
+    PLAIN(mish, "Mish", x * tanh(compute_softplus(x, p))) \
+    FULL(swish, "Swish", x * exact_sigmoid(p[0] * x), .parameters = {"alpha"}, .defaults = {1}) \
+    PLAIN(gelu, "Gelu", 0.5 * x * erfc(-x * 0.70710678118654752440))
 
-static int compute_unary(struct exact_call *call, const struct unary_operator *operator, struct error * err)
+#define UNARY_FUNCTION(function, name, formula)                                                                        \
+    static double compute_##function(double x, const double *p)                                                        \
+    {                                                                                                                  \
+        (void)p;                                                                                                       \
+        return formula;                                                                                                \
+    }
+#define UNARY_FUNCTION_OF(function, name, formula, ...) UNARY_FUNCTION(function, name, formula)
+#define UNARY_ROW(function, name, formula) UNARY_ROW_OF(function, name, formula, .is_boolean = false)
+#define UNARY_ROW_OF(function, name, formula, ...) \
+    {name, 1, false, compute_unary, &(const struct unary_details){.compute = compute_##function, __VA_ARGS__}},
+/* clang-format on */
+
+UNARY_OPERATORS(UNARY_FUNCTION, UNARY_FUNCTION_OF)
+UNARY_FUNCTION(tanh_gelu, , 0.5 * x * (1 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x))))
+
+static int compute_unary(struct exact_call *call, struct error *err)
 {
-    double (*compute)(double x, const double *p) = operator->compute;
-    const struct exact_value *input = exact_input(call, 0);
+    const struct unary_details *details = call->details;
+    double (*compute)(double x, const double *p) = details->compute;
+    const struct exact_value *input = call->inputs[0];
     double p[MOST_PARAMETERS], *ret;
-    int rc = exact_require_inputs(call, 1, err);
+    int rc = exact_allocate(call, 0, details->is_boolean ? DATA_BOOL : input->type, exact_shape(input), &ret, err);
 
-    if (rc == 0)
-        rc = exact_allocate(call, 0, operator->is_boolean ? DATA_BOOL : input->type, exact_shape(input), &ret, err);
     if (rc < 0)
         return rc;
     for (size_t i = 0; i < MOST_PARAMETERS; i++)
-        p[i] = operator->parameters[i] == NULL
-                   ? 0
-                   : (operator->is_boolean
-                          ? (double)node_attribute_integer(call->node->message, operator->parameters[i], 1)
-                          : (double)node_attribute_float(
-                                call->node->message, operator->parameters[i], operator->defaults[i]));
+        p[i] =
+            details->parameters[i] == NULL
+                ? 0
+                : (details->is_boolean ? (double)node_attribute_integer(call->node->message, details->parameters[i], 1)
+                                       : (double)node_attribute_float(call->node->message, details->parameters[i],
+                                                                      details->defaults[i]));
     if (compute == compute_gelu && text_equal_string(exact_text_attribute(call, "approximate", "none"), "tanh"))
         compute = compute_tanh_gelu;
     for (size_t i = 0; i < exact_count(input); i++)
@@ -151,69 +112,46 @@ static int compute_unary(struct exact_call *call, const struct unary_operator *o
 
 /* ---- Two inputs and more ---- */
 
-static double compute_power(double a, double b, bool is_integer)
-{
-    double ret = pow(a, b);
-
-    return is_integer ? trunc(ret) : ret;
-}
-
-static double compute_quotient(double a, double b, bool is_integer)
-{
-    return is_integer ? trunc(a / b) : a / b;
-}
+/* The details of these operators. */
+struct binary_details {
+    double (*compute)(double a, double b, bool is_integer);
+    bool is_boolean;
+};
 
 /* clang-format off */
-#define BINARY(name, formula)                                                                                          \
-    static double compute_##name(double a, double b, bool is_integer)                                                  \
+#define BINARY_OPERATORS(NUMBER, BOOLEAN) \
+    NUMBER(sum, "Add", a + b) \
+    NUMBER(difference, "Sub", a - b) \
+    NUMBER(product, "Mul", a * b) \
+    NUMBER(quotient, "Div", is_integer ? trunc(a / b) : a / b) \
+    NUMBER(power, "Pow", is_integer ? trunc(pow(a, b)) : pow(a, b)) \
+    NUMBER(least, "Min", a != a || b != b ? (double)NAN : fmin(a, b)) \
+    NUMBER(greatest, "Max", a != a || b != b ? (double)NAN : fmax(a, b)) \
+    NUMBER(parametric_relu, "PRelu", a < 0 ? a * b : a) \
+    NUMBER(modulo, "Mod", a - floor(a / b) * b) \
+    BOOLEAN(conjunction, "And", a != 0 && b != 0) \
+    BOOLEAN(disjunction, "Or", a != 0 || b != 0) \
+    BOOLEAN(exclusion, "Xor", (a != 0) != (b != 0)) \
+    BOOLEAN(equality, "Equal", a == b) \
+    BOOLEAN(is_greater, "Greater", a > b) \
+    BOOLEAN(is_less, "Less", a < b) \
+    BOOLEAN(is_not_less, "GreaterOrEqual", a >= b) \
+    BOOLEAN(is_not_greater, "LessOrEqual", a <= b)
+
+#define BINARY_FUNCTION(function, name, formula)                                                                       \
+    static double compute_##function(double a, double b, bool is_integer)                                              \
     {                                                                                                                  \
         (void)is_integer;                                                                                              \
         return formula;                                                                                                \
     }
-
-BINARY(sum, a + b)
-BINARY(difference, a - b)
-BINARY(product, a * b)
-BINARY(least, a != a || b != b ? (double)NAN : fmin(a, b))
-BINARY(greatest, a != a || b != b ? (double)NAN : fmax(a, b))
-BINARY(parametric_relu, a < 0 ? a * b : a)
-BINARY(modulo, a - floor(a / b) * b)
-BINARY(remainder, fmod(a, b))
-BINARY(conjunction, a != 0 && b != 0)
-BINARY(disjunction, a != 0 || b != 0)
-BINARY(exclusion, (a != 0) != (b != 0))
-BINARY(equality, a == b)
-BINARY(is_greater, a > b)
-BINARY(is_less, a < b)
-BINARY(is_not_less, a >= b)
-BINARY(is_not_greater, a <= b)
+#define BINARY_ROW(function, name, formula) BINARY_ROW_OF(function, name, false)
+#define BOOLEAN_ROW(function, name, formula) BINARY_ROW_OF(function, name, true)
+#define BINARY_ROW_OF(function, name, is_boolean) \
+    {name, EXACT_ALL_INPUTS, false, compute_binary, &(const struct binary_details){compute_##function, is_boolean}},
 /* clang-format on */
 
-static const struct binary_operator {
-    const char *name;
-    double (*compute)(double a, double b, bool is_integer);
-    bool is_boolean;
-} binary_operators[] = {
-    {"Add", compute_sum, false},
-    {"Sub", compute_difference, false},
-    {"Mul", compute_product, false},
-    {"Div", compute_quotient, false},
-    {"Pow", compute_power, false},
-    {"Min", compute_least, false},
-    {"Max", compute_greatest, false},
-    {"Sum", compute_sum, false},
-    {"Mean", compute_sum, false},
-    {"PRelu", compute_parametric_relu, false},
-    {"Mod", compute_modulo, false},
-    {"And", compute_conjunction, true},
-    {"Or", compute_disjunction, true},
-    {"Xor", compute_exclusion, true},
-    {"Equal", compute_equality, true},
-    {"Greater", compute_is_greater, true},
-    {"Less", compute_is_less, true},
-    {"GreaterOrEqual", compute_is_not_less, true},
-    {"LessOrEqual", compute_is_not_greater, true},
-};
+BINARY_OPERATORS(BINARY_FUNCTION, BINARY_FUNCTION)
+BINARY_FUNCTION(remainder, , fmod(a, b))
 
 /* The shape of all inputs together. */
 static int broadcast_inputs(const struct exact_call *call, struct shape *ret, struct error *err)
@@ -225,18 +163,17 @@ static int broadcast_inputs(const struct exact_call *call, struct shape *ret, st
     return 0;
 }
 
-static int compute_binary(struct exact_call *call, const struct binary_operator *operator, struct error * err)
+static int compute_binary(struct exact_call *call, struct error *err)
 {
-    bool is_mean = operator->name[0] == 'M' && operator->compute == compute_sum, is_integer;
-    double (*compute)(double a, double b, bool is_integer) = operator->compute, *ret;
-    int rc = exact_require_inputs(call, call->input_count, err);
+    const struct binary_details *details = call->details;
+    bool is_mean = node_is(call->node, "Mean"), is_integer;
+    double (*compute)(double a, double b, bool is_integer) = details->compute, *ret;
     struct shape shape;
     size_t elements;
+    int rc = broadcast_inputs(call, &shape, err);
 
     if (rc == 0)
-        rc = call->input_count == 0 ? exact_refuse_shapes(call, err) : broadcast_inputs(call, &shape, err);
-    if (rc == 0)
-        rc = exact_allocate(call, 0, operator->is_boolean ? DATA_BOOL : call->inputs[0]->type, &shape, &ret, err);
+        rc = exact_allocate(call, 0, details->is_boolean ? DATA_BOOL : call->inputs[0]->type, &shape, &ret, err);
     if (rc < 0)
         return rc;
     if (compute == compute_modulo && node_attribute_integer(call->node->message, "fmod", 0) != 0)
@@ -259,12 +196,10 @@ static int compute_binary(struct exact_call *call, const struct binary_operator 
 
 static int compute_where(struct exact_call *call, struct error *err)
 {
-    int rc = exact_require_inputs(call, 3, err);
     struct shape shape;
     double *ret;
+    int rc = broadcast_inputs(call, &shape, err);
 
-    if (rc == 0)
-        rc = broadcast_inputs(call, &shape, err);
     if (rc == 0)
         rc = exact_allocate(call, 0, call->inputs[1]->type, &shape, &ret, err);
     if (rc < 0)
@@ -296,11 +231,9 @@ static int compute_clip(struct exact_call *call, struct error *err)
 {
     double least = read_limit(call, 1, "min", (double)-INFINITY), *ret;
     double greatest = read_limit(call, 2, "max", (double)INFINITY);
-    const struct exact_value *input = exact_input(call, 0);
-    int rc = exact_require_inputs(call, 1, err);
+    const struct exact_value *input = call->inputs[0];
+    int rc = exact_allocate(call, 0, input->type, exact_shape(input), &ret, err);
 
-    if (rc == 0)
-        rc = exact_allocate(call, 0, input->type, exact_shape(input), &ret, err);
     for (size_t i = 0; rc == 0 && i < exact_count(input); i++) {
         double x = exact_items(input)[i];
 
@@ -323,12 +256,10 @@ static double cast_element(enum data_type from, enum data_type to, double x)
 static int compute_cast(struct exact_call *call, struct error *err)
 {
     enum data_type to = (enum data_type)node_attribute_integer(call->node->message, "to", 0);
-    const struct exact_value *input = exact_input(call, 0);
-    int rc = exact_require_inputs(call, 1, err);
+    const struct exact_value *input = call->inputs[0];
     double *ret;
+    int rc;
 
-    if (rc < 0)
-        return rc;
     if (node_is(call->node, "CastLike"))
         to = call->input_count > 1 && call->inputs[1] != NULL ? call->inputs[1]->type : DATA_UNDEFINED;
     if (to != DATA_BOOL && to != DATA_FLOAT16 && to != DATA_BFLOAT16 && to != DATA_FLOAT32 && to != DATA_FLOAT64 &&
@@ -340,19 +271,13 @@ static int compute_cast(struct exact_call *call, struct error *err)
     return rc;
 }
 
-int exact_compute_elementwise(struct exact_call *call, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(unary_operators); i++)
-        if (node_is(call->node, unary_operators[i].name))
-            return compute_unary(call, &unary_operators[i], err);
-    for (size_t i = 0; i < ARRAY_LEN(binary_operators); i++)
-        if (node_is(call->node, binary_operators[i].name))
-            return compute_binary(call, &binary_operators[i], err);
-    if (node_is(call->node, "Where"))
-        return compute_where(call, err);
-    if (node_is(call->node, "Clip"))
-        return compute_clip(call, err);
-    if (node_is(call->node, "Cast") || node_is(call->node, "CastLike"))
-        return compute_cast(call, err);
-    return EXACT_NOT_MINE;
-}
+const struct exact_operator exact_elementwise_operators[] = {
+    UNARY_OPERATORS(UNARY_ROW, UNARY_ROW_OF)           /* one input */
+    BINARY_OPERATORS(BINARY_ROW, BOOLEAN_ROW)          /* two, or any number */
+    BINARY_ROW(sum, "Sum", ) BINARY_ROW(sum, "Mean", ) /* the same */
+    {"Where", 3, false, compute_where, NULL},
+    {"Clip", 1, false, compute_clip, NULL},
+    {"Cast", 1, false, compute_cast, NULL},
+    {"CastLike", 1, false, compute_cast, NULL},
+    {0},
+};

@@ -86,7 +86,7 @@ static int read_feed(struct evaluation *evaluation, const struct tensor_list *fe
 /* ---- Nodes ---- */
 
 /* An empty tensor takes no memory, whatever its other dimensions are; the loops over those would not end. */
-static int check_inputs(const struct exact_call *call, struct error *err)
+static int check_extents(const struct exact_call *call, struct error *err)
 {
     for (size_t i = 0; i < call->input_count; i++) {
         const struct exact_value *value = exact_input(call, i);
@@ -115,21 +115,49 @@ static int check_outputs(const struct exact_call *call, struct error *err)
     return 0;
 }
 
+static int check_inputs(const struct exact_call *call, const struct exact_operator *operator, struct error * err)
+{
+    size_t needed = operator->inputs;
+
+    if (needed == EXACT_ALL_INPUTS)
+        needed = call->input_count > 0 ? call->input_count : 1;
+    for (size_t i = 0; i < needed; i++)
+        if (exact_input(call, i) == NULL)
+            return exact_refuse_as(call, ERR_INVALID, "an input is missing", err);
+    return 0;
+}
+
+static const struct exact_operator *find_operator(const struct node *node)
+{
+    static const struct exact_operator *const families[] = {
+        exact_elementwise_operators,  exact_product_operators,   exact_pooling_operators,
+        exact_reduction_operators,    exact_movement_operators,  exact_normalization_operators,
+        exact_quantization_operators, exact_recurrent_operators, exact_einsum_operators,
+        exact_selection_operators,    exact_resize_operators};
+
+    for (size_t i = 0; i < ARRAY_LEN(families); i++)
+        for (const struct exact_operator *operator= families[i]; operator->name != NULL; operator++)
+            if (node_is(node, operator->name))
+                return operator;
+    return NULL;
+}
+
 static int dispatch_call(struct exact_call *call, struct error *err)
 {
-    static int (*const families[])(struct exact_call * call, struct error * err) = {
-        exact_compute_elementwise, exact_compute_products,      exact_compute_pooling,      exact_compute_reductions,
-        exact_compute_movement,    exact_compute_normalization, exact_compute_quantization, exact_compute_recurrent,
-        exact_compute_einsum,      exact_compute_selection,     exact_compute_resize};
-    int rc = check_inputs(call, err);
+    const struct exact_operator *operator= find_operator(call->node);
+    int rc = check_extents(call, err);
 
     if (rc < 0)
         return rc;
-    rc = EXACT_NOT_MINE;
-    for (size_t i = 0; i < ARRAY_LEN(families) && rc == EXACT_NOT_MINE; i++)
-        rc = families[i](call, err);
-    if (rc == EXACT_NOT_MINE)
+    if (operator== NULL)
         return exact_refuse(call, err, "the operator is not computed in float64");
+    rc = check_inputs(call, operator, err);
+    if (rc < 0)
+        return rc;
+    if (operator->has_one_output && call->output_count> 1)
+        return exact_refuse(call, err, "its further outputs are not computed in float64");
+    call->details = operator->details;
+    rc = operator->compute(call, err);
     return rc < 0 ? rc : check_outputs(call, err);
 }
 

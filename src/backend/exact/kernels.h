@@ -6,7 +6,6 @@
 
 #define EXACT_MOST_PRODUCTS ((size_t)1 << 31)
 #define EXACT_MOST_OUTPUTS 64
-#define EXACT_NOT_MINE 1 /* the operator belongs to another family */
 
 struct exact_value {
     enum data_type type;  /* in the model */
@@ -22,20 +21,25 @@ struct exact_call {
     size_t input_count;
     struct exact_value *outputs; /* zeroed; exact_allocate() fills them */
     size_t output_count;
+    const void *details; /* of the operator */
 };
 
-/* The families. Each returns EXACT_NOT_MINE for operators that it does not know. */
-int exact_compute_elementwise(struct exact_call *call, struct error *err);
-int exact_compute_products(struct exact_call *call, struct error *err);
-int exact_compute_pooling(struct exact_call *call, struct error *err);
-int exact_compute_reductions(struct exact_call *call, struct error *err);
-int exact_compute_normalization(struct exact_call *call, struct error *err);
-int exact_compute_movement(struct exact_call *call, struct error *err);
-int exact_compute_quantization(struct exact_call *call, struct error *err);
-int exact_compute_recurrent(struct exact_call *call, struct error *err);
-int exact_compute_einsum(struct exact_call *call, struct error *err);
-int exact_compute_selection(struct exact_call *call, struct error *err);
-int exact_compute_resize(struct exact_call *call, struct error *err);
+#define EXACT_ALL_INPUTS SIZE_MAX /* those that the node has: one at least */
+
+/* An operator, and what is checked before it is computed. */
+struct exact_operator {
+    const char *name;
+    size_t inputs;       /* that it needs */
+    bool has_one_output; /* further ones are refused; else `compute` decides */
+    int (*compute)(struct exact_call *call, struct error *err);
+    const void *details; /* for operators that share `compute`; may be NULL */
+};
+
+/* The families. Each ends with an empty row. */
+extern const struct exact_operator exact_elementwise_operators[], exact_product_operators[], exact_pooling_operators[],
+    exact_reduction_operators[], exact_movement_operators[], exact_normalization_operators[],
+    exact_quantization_operators[], exact_recurrent_operators[], exact_einsum_operators[], exact_selection_operators[],
+    exact_resize_operators[];
 
 /* ---- Values ---- */
 
@@ -78,12 +82,10 @@ double exact_sigmoid(double x);
 /* The sum of `count` terms, `stride` elements apart, in the order of the options. */
 double exact_sum(const struct exact_options *options, const double *terms, size_t count, size_t stride);
 
-/* ERR_UNSUPPORTED or ERR_INVALID with the name of the node. */
+/* An error with the name of the node; the others are ERR_UNSUPPORTED and ERR_INVALID. */
+int exact_refuse_as(const struct exact_call *call, enum error_code code, const char *what, struct error *err);
 int exact_refuse(const struct exact_call *call, struct error *err, const char *what);
 int exact_refuse_shapes(const struct exact_call *call, struct error *err);
-
-/* ERR_INVALID unless the node has the inputs 0 to `count` - 1. */
-int exact_require_inputs(const struct exact_call *call, size_t count, struct error *err);
 
 /* A text attribute; `fallback` where it is missing. */
 struct text exact_text_attribute(const struct exact_call *call, const char *name, const char *fallback);

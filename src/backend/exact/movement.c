@@ -304,27 +304,31 @@ static int tile_input(struct exact_call *call, struct error *err)
     return rc < 0 ? rc : gather_axes(call, &maps, 0, err);
 }
 
+/* Output element i is the input's at indices[i]. Frees the indices; NULL: there was no memory for them. */
+static int gather_at(struct exact_call *call, const struct shape *shape, size_t *indices, struct error *err)
+{
+    size_t *from SCOPED_FREE = indices;
+    double *ret;
+    int rc;
+
+    if (from == NULL)
+        return tensor_refuse_size(DATA_FLOAT64, shape, SIZE_MAX, err);
+    rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
+    for (size_t i = 0; rc == 0 && i < shape_elements(shape); i++)
+        ret[i] = exact_items(call->inputs[0])[from[i]];
+    return rc;
+}
+
 static int expand_input(struct exact_call *call, struct error *err)
 {
     struct shape shape = {.rank = exact_count(call->inputs[1])};
-    size_t *from SCOPED_FREE = NULL;
-    double *ret;
-    int rc;
 
     if (shape.rank > TENSOR_MAX_RANK)
         return exact_refuse_shapes(call, err);
     exact_read_integers(call->inputs[1], shape.dims);
     if (!exact_broadcast_shape(&shape, exact_shape(call->inputs[0])))
         return exact_refuse_shapes(call, err);
-    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
-    if (rc < 0)
-        return rc;
-    from = exact_broadcast_indices(exact_shape(call->inputs[0]), &shape);
-    if (from == NULL)
-        return tensor_refuse_size(DATA_FLOAT64, &shape, SIZE_MAX, err);
-    for (size_t i = 0; i < shape_elements(&shape); i++)
-        ret[i] = exact_items(call->inputs[0])[from[i]];
-    return 0;
+    return gather_at(call, &shape, exact_broadcast_indices(exact_shape(call->inputs[0]), &shape), err);
 }
 
 static int transpose_input(struct exact_call *call, struct error *err)
@@ -332,11 +336,9 @@ static int transpose_input(struct exact_call *call, struct error *err)
     const struct shape *from = exact_shape(call->inputs[0]);
     int64_t permutation[TENSOR_MAX_RANK];
     size_t count = node_attribute_integers(call->node->message, "perm", permutation, TENSOR_MAX_RANK);
-    size_t order[TENSOR_MAX_RANK], *indices SCOPED_FREE = NULL;
+    size_t order[TENSOR_MAX_RANK];
     bool seen[TENSOR_MAX_RANK] = {false};
     struct shape shape = {.rank = from->rank};
-    double *ret;
-    int rc;
 
     if (count != 0 && count != from->rank)
         return exact_refuse_shapes(call, err);
@@ -349,15 +351,7 @@ static int transpose_input(struct exact_call *call, struct error *err)
         order[i] = (size_t)axis;
         shape.dims[i] = from->dims[axis];
     }
-    rc = exact_allocate(call, 0, call->inputs[0]->type, &shape, &ret, err);
-    if (rc < 0)
-        return rc;
-    indices = exact_transposed_indices(from, order);
-    if (indices == NULL)
-        return tensor_refuse_size(DATA_FLOAT64, &shape, SIZE_MAX, err);
-    for (size_t i = 0; i < shape_elements(&shape); i++)
-        ret[i] = exact_items(call->inputs[0])[indices[i]];
-    return 0;
+    return gather_at(call, &shape, exact_transposed_indices(from, order), err);
 }
 
 /* ---- Joins and parts ---- */
@@ -368,10 +362,8 @@ static int concatenate_inputs(struct exact_call *call, struct error *err)
     struct shape shape = *exact_shape(call->inputs[0]);
     size_t outer, inner, first = 0, total;
     double *ret;
-    int rc = exact_require_inputs(call, call->input_count, err);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     if (!exact_normalize_axis(&axis, shape.rank))
         return exact_refuse_shapes(call, err);
     for (size_t k = 1; k < call->input_count; k++) {
@@ -517,32 +509,22 @@ static int fill_shape(struct exact_call *call, struct error *err)
     return rc;
 }
 
-static const struct movement_operator {
-    const char *name;
-    size_t inputs; /* that it needs */
-    int (*compute)(struct exact_call *call, struct error *err);
-} movement_operators[] = {
-    {"Identity", 1, copy_input},       {"Dropout", 1, copy_input},
-    {"Reshape", 2, reshape_input},     {"Flatten", 1, flatten_input},
-    {"Squeeze", 1, squeeze_input},     {"Unsqueeze", 1, unsqueeze_input},
-    {"Slice", 1, slice_input},         {"Pad", 1, pad_input},
-    {"Tile", 2, tile_input},           {"Expand", 2, expand_input},
-    {"Transpose", 1, transpose_input}, {"Concat", 1, concatenate_inputs},
-    {"Split", 1, split_input},         {"Gather", 2, gather_slices},
-    {"Shape", 1, compute_shape},       {"ConstantOfShape", 1, fill_shape},
+const struct exact_operator exact_movement_operators[] = {
+    {"Identity", 1, true, copy_input, NULL},
+    {"Dropout", 1, true, copy_input, NULL},
+    {"Reshape", 2, true, reshape_input, NULL},
+    {"Flatten", 1, true, flatten_input, NULL},
+    {"Squeeze", 1, true, squeeze_input, NULL},
+    {"Unsqueeze", 1, true, unsqueeze_input, NULL},
+    {"Slice", 1, true, slice_input, NULL},
+    {"Pad", 1, true, pad_input, NULL},
+    {"Tile", 2, true, tile_input, NULL},
+    {"Expand", 2, true, expand_input, NULL},
+    {"Transpose", 1, true, transpose_input, NULL},
+    {"Concat", EXACT_ALL_INPUTS, true, concatenate_inputs, NULL},
+    {"Split", 1, false, split_input, NULL},
+    {"Gather", 2, true, gather_slices, NULL},
+    {"Shape", 1, true, compute_shape, NULL},
+    {"ConstantOfShape", 1, true, fill_shape, NULL},
+    {0},
 };
-
-int exact_compute_movement(struct exact_call *call, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(movement_operators); i++) {
-        int rc;
-
-        if (!node_is(call->node, movement_operators[i].name))
-            continue;
-        rc = exact_require_inputs(call, movement_operators[i].inputs, err);
-        if (rc == 0 && call->output_count > 1 && movement_operators[i].compute != split_input)
-            return exact_refuse(call, err, "its further outputs are not computed in float64");
-        return rc < 0 ? rc : movement_operators[i].compute(call, err);
-    }
-    return EXACT_NOT_MINE;
-}

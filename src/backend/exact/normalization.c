@@ -30,14 +30,11 @@ static int compute_softmax(struct exact_call *call, struct error *err)
 {
     bool joins_axes = model_opset(call->model) < 13;
     int64_t axis = node_attribute_integer(call->node->message, "axis", joins_axes ? 1 : -1);
-    int rc = exact_require_inputs(call, 1, err);
-    const struct shape *shape;
+    const struct shape *shape = exact_shape(call->inputs[0]);
     size_t inner, count;
     double *ret;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    shape = exact_shape(call->inputs[0]);
     if (!exact_normalize_axis(&axis, shape->rank))
         return exact_refuse_shapes(call, err);
     count = joins_axes ? exact_extent(shape, (size_t)axis, shape->rank) : (size_t)shape->dims[axis];
@@ -79,8 +76,9 @@ static bool has_elements(const struct exact_value *value, size_t count)
 }
 
 /* LayerNormalization, and RMSNormalization, which leaves the mean as it is. */
-static int normalize_last_axes(struct exact_call *call, bool has_mean, struct error *err)
+static int normalize_last_axes(struct exact_call *call, struct error *err)
 {
+    bool has_mean = node_is(call->node, "LayerNormalization");
     double epsilon = (double)node_attribute_float(call->node->message, "epsilon", 1e-5F);
     int64_t axis = node_attribute_integer(call->node->message, "axis", -1);
     const struct exact_value *scale = exact_input(call, 1), *bias = exact_input(call, 2);
@@ -205,42 +203,14 @@ static int normalize_by_norm(struct exact_call *call, struct error *err)
     return rc;
 }
 
-static int normalize_layer(struct exact_call *call, struct error *err)
-{
-    return normalize_last_axes(call, true, err);
-}
-
-static int normalize_root_mean_square(struct exact_call *call, struct error *err)
-{
-    return normalize_last_axes(call, false, err);
-}
-
-static const struct normalization_operator {
-    const char *name;
-    size_t inputs; /* that it needs */
-    int (*compute)(struct exact_call *call, struct error *err);
-} normalization_operators[] = {
-    {"LayerNormalization", 1, normalize_layer},
-    {"RMSNormalization", 1, normalize_root_mean_square},
-    {"LpNormalization", 1, normalize_by_norm},
-    {"BatchNormalization", 5, normalize_with_statistics},
-    {"GroupNormalization", 3, normalize_groups},
-    {"InstanceNormalization", 3, normalize_groups},
-    {"Softmax", 1, compute_softmax},
-    {"LogSoftmax", 1, compute_softmax},
+const struct exact_operator exact_normalization_operators[] = {
+    {"LayerNormalization", 1, true, normalize_last_axes, NULL},
+    {"RMSNormalization", 1, true, normalize_last_axes, NULL},
+    {"LpNormalization", 1, true, normalize_by_norm, NULL},
+    {"BatchNormalization", 5, true, normalize_with_statistics, NULL},
+    {"GroupNormalization", 3, true, normalize_groups, NULL},
+    {"InstanceNormalization", 3, true, normalize_groups, NULL},
+    {"Softmax", 1, true, compute_softmax, NULL},
+    {"LogSoftmax", 1, true, compute_softmax, NULL},
+    {0},
 };
-
-int exact_compute_normalization(struct exact_call *call, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(normalization_operators); i++) {
-        int rc;
-
-        if (!node_is(call->node, normalization_operators[i].name))
-            continue;
-        rc = exact_require_inputs(call, normalization_operators[i].inputs, err);
-        if (rc == 0 && call->output_count > 1)
-            return exact_refuse(call, err, "its further outputs are not computed in float64");
-        return rc < 0 ? rc : normalization_operators[i].compute(call, err);
-    }
-    return EXACT_NOT_MINE;
-}

@@ -76,16 +76,12 @@ static bool plan_product(const struct shape *left, const struct shape *right, st
 
 static int compute_matmul(struct exact_call *call, struct error *err)
 {
-    int rc = exact_require_inputs(call, 2, err);
+    const struct shape *left = exact_shape(call->inputs[0]), *right = exact_shape(call->inputs[1]);
     struct shape batch, shape, left_batch, right_batch;
-    const struct shape *left, *right;
     struct matrices sizes;
     double *ret;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    left = exact_shape(call->inputs[0]);
-    right = exact_shape(call->inputs[1]);
     if (left->rank == 0 || right->rank == 0 || !plan_product(left, right, &sizes, &batch, &shape))
         return exact_refuse_shapes(call, err);
     if (is_too_large(shape_elements(&shape), sizes.terms, 1))
@@ -134,16 +130,12 @@ static int compute_gemm(struct exact_call *call, struct error *err)
 {
     bool transposes_a = node_attribute_integer(call->node->message, "transA", 0) != 0;
     bool transposes_b = node_attribute_integer(call->node->message, "transB", 0) != 0;
-    int rc = exact_require_inputs(call, 2, err);
-    const struct shape *a, *b;
+    const struct shape *a = exact_shape(call->inputs[0]), *b = exact_shape(call->inputs[1]);
     struct matrices sizes;
     struct shape shape;
     double *ret;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    a = exact_shape(call->inputs[0]);
-    b = exact_shape(call->inputs[1]);
     if (a->rank != 2 || b->rank != 2 || a->dims[!transposes_a] != b->dims[transposes_b])
         return exact_refuse_shapes(call, err);
     sizes = (struct matrices){.rows = (size_t)a->dims[transposes_a],
@@ -211,14 +203,9 @@ static int read_convolution(struct exact_call *call, struct exact_convolution *c
                             struct error *err)
 {
     int64_t groups = node_attribute_integer(call->node->message, "group", 1);
-    int rc = exact_require_inputs(call, 2, err);
     const struct exact_value *bias = exact_input(call, 2);
-    const struct shape *input, *weights;
+    const struct shape *input = exact_shape(call->inputs[0]), *weights = exact_shape(call->inputs[1]);
 
-    if (rc < 0)
-        return rc;
-    input = exact_shape(call->inputs[0]);
-    weights = exact_shape(call->inputs[1]);
     if (input->rank < 3 || weights->rank != input->rank || groups < 1 || input->dims[1] % groups != 0)
         return exact_refuse_shapes(call, err);
     conv->groups = (size_t)groups;
@@ -367,15 +354,10 @@ static int compute_transposed(struct exact_call *call, struct error *err)
     return 0;
 }
 
-int exact_compute_products(struct exact_call *call, struct error *err)
-{
-    if (node_is(call->node, "MatMul"))
-        return compute_matmul(call, err);
-    if (node_is(call->node, "Gemm"))
-        return compute_gemm(call, err);
-    if (node_is(call->node, "Conv"))
-        return compute_convolution(call, err);
-    if (node_is(call->node, "ConvTranspose"))
-        return compute_transposed(call, err);
-    return EXACT_NOT_MINE;
-}
+const struct exact_operator exact_product_operators[] = {
+    {"MatMul", 2, false, compute_matmul, NULL},
+    {"Gemm", 2, false, compute_gemm, NULL},
+    {"Conv", 2, false, compute_convolution, NULL},
+    {"ConvTranspose", 2, false, compute_transposed, NULL},
+    {0},
+};

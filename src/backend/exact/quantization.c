@@ -37,20 +37,18 @@ static int read_scale_axis(struct exact_call *call, size_t *ret_plane, size_t *r
     return 0;
 }
 
-static int compute_quantizer(struct exact_call *call, bool is_inverse, struct error *err)
+static int compute_quantizer(struct exact_call *call, struct error *err)
 {
-    const struct exact_value *zeros = exact_input(call, 2), *input;
+    bool is_inverse = node_is(call->node, "DequantizeLinear");
+    const struct exact_value *zeros = exact_input(call, 2), *input = call->inputs[0];
     struct quantized_range range = {0};
     enum data_type type = zeros != NULL ? zeros->type : DATA_UINT8;
     size_t plane = 1, scales = 1;
     double *ret;
-    int rc = exact_require_inputs(call, 2, err);
+    int rc = read_scale_axis(call, &plane, &scales, err);
 
-    if (rc == 0)
-        rc = read_scale_axis(call, &plane, &scales, err);
     if (rc < 0)
         return rc;
-    input = call->inputs[0];
     if (!is_inverse && !find_quantized_range(type, &range))
         return exact_refuse(call, err, "quantization to that type is not computed in float64");
     if (zeros != NULL && exact_count(zeros) != scales)
@@ -66,11 +64,8 @@ static int compute_quantizer(struct exact_call *call, bool is_inverse, struct er
     return rc;
 }
 
-int exact_compute_quantization(struct exact_call *call, struct error *err)
-{
-    if (node_is(call->node, "QuantizeLinear"))
-        return compute_quantizer(call, false, err);
-    if (node_is(call->node, "DequantizeLinear"))
-        return compute_quantizer(call, true, err);
-    return EXACT_NOT_MINE;
-}
+const struct exact_operator exact_quantization_operators[] = {
+    {"QuantizeLinear", 2, false, compute_quantizer, NULL},
+    {"DequantizeLinear", 2, false, compute_quantizer, NULL},
+    {0},
+};

@@ -234,7 +234,7 @@ static void run_directions(const struct exact_call *call, struct recurrence *rnn
     free(buffer);
 }
 
-int exact_compute_recurrent(struct exact_call *call, struct error *err)
+static int compute_recurrent(struct exact_call *call, struct error *err)
 {
     bool is_lstm = node_is(call->node, "LSTM"), is_gru = node_is(call->node, "GRU");
     struct recurrence rnn = {.options = call->options,
@@ -246,11 +246,6 @@ int exact_compute_recurrent(struct exact_call *call, struct error *err)
     struct shape all, last;
     int rc;
 
-    if (!is_lstm && !is_gru && !node_is(call->node, "RNN"))
-        return EXACT_NOT_MINE;
-    rc = exact_require_inputs(call, 3, err);
-    if (rc < 0)
-        return rc;
     if (!is_supported(call, is_lstm || is_gru))
         return exact_refuse(call, err, "its activations, lengths or layout are not computed in float64");
     if (!read_sizes(call, &rnn))
@@ -267,3 +262,10 @@ int exact_compute_recurrent(struct exact_call *call, struct error *err)
     run_directions(call, &rnn, outputs);
     return 0;
 }
+
+const struct exact_operator exact_recurrent_operators[] = {
+    {"RNN", 3, false, compute_recurrent, NULL},
+    {"GRU", 3, false, compute_recurrent, NULL},
+    {"LSTM", 3, false, compute_recurrent, NULL},
+    {0},
+};

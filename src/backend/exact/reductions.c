@@ -9,6 +9,11 @@
 
 /* ---- Reductions ---- */
 
+/* The details of these operators. */
+struct reduction_details {
+    double (*reduce)(const struct exact_options *options, const double *terms, size_t count);
+};
+
 /* `terms` are `count` elements next to each other. */
 static double reduce_sum(const struct exact_options *options, const double *terms, size_t count)
 {
@@ -91,17 +96,6 @@ static double reduce_exponentials(const struct exact_options *options, const dou
     return greatest + log(sum);
 }
 
-static const struct reduction_operator {
-    const char *name;
-    double (*reduce)(const struct exact_options *options, const double *terms, size_t count);
-} reduction_operators[] = {
-    {"ReduceSum", reduce_sum},          {"ReduceMean", reduce_mean},
-    {"ReduceMax", reduce_to_greatest},  {"ReduceMin", reduce_to_least},
-    {"ReduceProd", reduce_product},     {"ReduceL1", reduce_magnitudes},
-    {"ReduceL2", reduce_norm},          {"ReduceSumSquare", reduce_squares},
-    {"ReduceLogSum", reduce_logarithm}, {"ReduceLogSumExp", reduce_exponentials},
-};
-
 /* Which axes are reduced: an attribute, or an input since version 13 of ReduceSum, and 18 of the others. */
 static int read_reduced_axes(struct exact_call *call, bool *ret_axes, struct error *err)
 {
@@ -146,16 +140,15 @@ static size_t plan_reduction(const struct shape *shape, const bool *reduced, boo
     return terms;
 }
 
-static int compute_reduction(struct exact_call *call, const struct reduction_operator *operator, struct error * err)
+static int compute_reduction(struct exact_call *call, struct error *err)
 {
+    const struct reduction_details *reduction = call->details;
     bool keeps_axes = node_attribute_integer(call->node->message, "keepdims", 1) != 0, reduced[TENSOR_MAX_RANK];
-    int rc = exact_require_inputs(call, 1, err);
+    int rc = read_reduced_axes(call, reduced, err);
     size_t order[TENSOR_MAX_RANK], terms;
     struct shape shape;
     double *ret;
 
-    if (rc == 0)
-        rc = read_reduced_axes(call, reduced, err);
     if (rc < 0)
         return rc;
     terms = plan_reduction(exact_shape(call->inputs[0]), reduced, keeps_axes, &shape, order);
@@ -169,19 +162,13 @@ static int compute_reduction(struct exact_call *call, const struct reduction_ope
         for (size_t i = 0; i < shape_elements(&shape); i++) {
             for (size_t k = 0; k < terms; k++)
                 items[k] = exact_items(call->inputs[0])[from[i * terms + k]];
-            ret[i] = exact_round(call->options, operator->reduce(call->options, items, terms));
+            ret[i] = exact_round(call->options, reduction->reduce(call->options, items, terms));
         }
     }
     return rc;
 }
 
 /* ---- Along one axis ---- */
-
-static int read_axis(struct exact_call *call, int64_t otherwise, int64_t *ret, struct error *err)
-{
-    *ret = node_attribute_integer(call->node->message, "axis", otherwise);
-    return exact_normalize_axis(ret, exact_shape(call->inputs[0])->rank) ? 0 : exact_refuse_shapes(call, err);
-}
 
 static size_t find_extreme(const double *items, size_t count, size_t stride, bool is_least, bool is_last)
 {
@@ -201,17 +188,14 @@ static int compute_arg_extreme(struct exact_call *call, struct error *err)
 {
     bool is_last = node_attribute_integer(call->node->message, "select_last_index", 0) != 0;
     bool keeps_axis = node_attribute_integer(call->node->message, "keepdims", 1) != 0;
-    int rc = exact_require_inputs(call, 1, err);
+    int64_t axis = node_attribute_integer(call->node->message, "axis", 0);
+    struct shape shape = *exact_shape(call->inputs[0]);
     size_t outer, inner, count;
-    struct shape shape;
-    int64_t axis;
     double *ret;
+    int rc;
 
-    if (rc == 0)
-        rc = read_axis(call, 0, &axis, err);
-    if (rc < 0)
-        return rc;
-    shape = *exact_shape(call->inputs[0]);
+    if (!exact_normalize_axis(&axis, shape.rank))
+        return exact_refuse_shapes(call, err);
     outer = exact_extent(&shape, 0, (size_t)axis);
     inner = exact_extent(&shape, (size_t)axis + 1, shape.rank);
     count = (size_t)shape.dims[axis];
@@ -246,15 +230,12 @@ static void accumulate_line(const struct exact_call *call, const double *items, 
 
 static int compute_cumulative_sum(struct exact_call *call, struct error *err)
 {
-    int rc = exact_require_inputs(call, 2, err);
-    size_t inner, count;
-    const struct shape *shape;
+    const struct shape *shape = exact_shape(call->inputs[0]);
     int64_t axes[TENSOR_MAX_RANK];
+    size_t inner, count;
     double *ret;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    shape = exact_shape(call->inputs[0]);
     if (exact_read_integers(call->inputs[1], axes) != 1 || !exact_normalize_axis(&axes[0], shape->rank))
         return exact_refuse_shapes(call, err);
     rc = exact_allocate(call, 0, call->inputs[0]->type, shape, &ret, err);
@@ -268,14 +249,27 @@ static int compute_cumulative_sum(struct exact_call *call, struct error *err)
     return rc;
 }
 
-int exact_compute_reductions(struct exact_call *call, struct error *err)
-{
-    for (size_t i = 0; i < ARRAY_LEN(reduction_operators); i++)
-        if (node_is(call->node, reduction_operators[i].name))
-            return compute_reduction(call, &reduction_operators[i], err);
-    if (node_is(call->node, "ArgMax") || node_is(call->node, "ArgMin"))
-        return compute_arg_extreme(call, err);
-    if (node_is(call->node, "CumSum"))
-        return compute_cumulative_sum(call, err);
-    return EXACT_NOT_MINE;
-}
+#define REDUCTION(name, function)                                                                                      \
+    {                                                                                                                  \
+        name, 1, false, compute_reduction, &(const struct reduction_details)                                           \
+        {                                                                                                              \
+            function                                                                                                   \
+        }                                                                                                              \
+    }
+
+const struct exact_operator exact_reduction_operators[] = {
+    REDUCTION("ReduceSum", reduce_sum),
+    REDUCTION("ReduceMean", reduce_mean),
+    REDUCTION("ReduceMax", reduce_to_greatest),
+    REDUCTION("ReduceMin", reduce_to_least),
+    REDUCTION("ReduceProd", reduce_product),
+    REDUCTION("ReduceL1", reduce_magnitudes),
+    REDUCTION("ReduceL2", reduce_norm),
+    REDUCTION("ReduceSumSquare", reduce_squares),
+    REDUCTION("ReduceLogSum", reduce_logarithm),
+    REDUCTION("ReduceLogSumExp", reduce_exponentials),
+    {"ArgMax", 1, false, compute_arg_extreme, NULL},
+    {"ArgMin", 1, false, compute_arg_extreme, NULL},
+    {"CumSum", 2, false, compute_cumulative_sum, NULL},
+    {0},
+};

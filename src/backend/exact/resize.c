@@ -185,19 +185,15 @@ done:
     return rc;
 }
 
-int exact_compute_resize(struct exact_call *call, struct error *err)
+static int compute_resize(struct exact_call *call, struct error *err)
 {
     struct resized_axis axes[TENSOR_MAX_RANK];
-    int rc;
 
-    if (!node_is(call->node, "Resize"))
-        return EXACT_NOT_MINE;
-    rc = exact_require_inputs(call, 1, err);
-    if (rc < 0)
-        return rc;
     if (!has_plain_attributes(call))
         return exact_refuse(call, err, "its mode is not computed in float64");
     if (!read_resized_axes(call, axes))
         return exact_refuse_shapes(call, err);
     return resize_all_axes(call, axes, err);
 }
+
+const struct exact_operator exact_resize_operators[] = {{"Resize", 1, false, compute_resize, NULL}, {0}};

@@ -40,15 +40,12 @@ static int compute_topk(struct exact_call *call, struct error *err)
 {
     int64_t axis = node_attribute_integer(call->node->message, "axis", -1), count = 0;
     double sign = node_attribute_integer(call->node->message, "largest", 1) != 0 ? 1 : -1;
-    int rc = exact_require_inputs(call, 2, err);
     double *values, *indices;
     struct ranked *row SCOPED_FREE = NULL;
-    struct shape shape;
+    struct shape shape = *exact_shape(call->inputs[0]);
     struct axis_rows rows;
+    int rc;
 
-    if (rc < 0)
-        return rc;
-    shape = *exact_shape(call->inputs[0]);
     if (!exact_normalize_axis(&axis, shape.rank) || exact_read_integers(call->inputs[1], &count) != 1 || count < 0 ||
         count > shape.dims[axis] || call->output_count != 2)
         return exact_refuse_shapes(call, err);
@@ -143,21 +140,20 @@ static int scatter_elements(struct exact_call *call, size_t axis, struct error *
     return 0;
 }
 
-int exact_compute_selection(struct exact_call *call, struct error *err)
+static int select_elements(struct exact_call *call, struct error *err)
 {
-    bool gathers = node_is(call->node, "GatherElements"), scatters = node_is(call->node, "ScatterElements");
     int64_t axis = node_attribute_integer(call->node->message, "axis", 0);
-    int rc;
 
-    if (node_is(call->node, "TopK"))
-        return compute_topk(call, err);
-    if (!gathers && !scatters)
-        return EXACT_NOT_MINE;
-    rc = exact_require_inputs(call, 2, err);
-    if (rc < 0)
-        return rc;
     if (!exact_normalize_axis(&axis, exact_shape(call->inputs[0])->rank) ||
         exact_shape(call->inputs[0])->rank != exact_shape(call->inputs[1])->rank)
         return exact_refuse_shapes(call, err);
-    return gathers ? gather_elements(call, (size_t)axis, err) : scatter_elements(call, (size_t)axis, err);
+    return node_is(call->node, "GatherElements") ? gather_elements(call, (size_t)axis, err)
+                                                 : scatter_elements(call, (size_t)axis, err);
 }
+
+const struct exact_operator exact_selection_operators[] = {
+    {"TopK", 2, false, compute_topk, NULL},
+    {"GatherElements", 2, false, select_elements, NULL},
+    {"ScatterElements", 2, false, select_elements, NULL},
+    {0},
+};

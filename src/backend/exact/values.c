@@ -5,7 +5,6 @@
 
 #include "backend/exact/kernels.h"
 #include "base/memory.h"
-#include "onnx/proto/attribute.h"
 #include "onnx/proto/node_attribute.h"
 
 /* ---- Values ---- */
@@ -65,7 +64,7 @@ double exact_sum(const struct exact_options *options, const double *terms, size_
     return ret;
 }
 
-static int refuse_call(const struct exact_call *call, enum error_code code, const char *what, struct error *err)
+int exact_refuse_as(const struct exact_call *call, enum error_code code, const char *what, struct error *err)
 {
     SCOPED_STRING(label);
 
@@ -75,31 +74,19 @@ static int refuse_call(const struct exact_call *call, enum error_code code, cons
 
 int exact_refuse(const struct exact_call *call, struct error *err, const char *what)
 {
-    return refuse_call(call, ERR_UNSUPPORTED, what, err);
+    return exact_refuse_as(call, ERR_UNSUPPORTED, what, err);
 }
 
 int exact_refuse_shapes(const struct exact_call *call, struct error *err)
 {
-    return refuse_call(call, ERR_INVALID, "the shapes of its inputs do not fit", err);
-}
-
-int exact_require_inputs(const struct exact_call *call, size_t count, struct error *err)
-{
-    for (size_t i = 0; i < count; i++)
-        if (exact_input(call, i) == NULL)
-            return refuse_call(call, ERR_INVALID, "an input is missing", err);
-    return 0;
+    return exact_refuse_as(call, ERR_INVALID, "the shapes of its inputs do not fit", err);
 }
 
 struct text exact_text_attribute(const struct exact_call *call, const char *name, const char *fallback)
 {
-    struct attribute attribute;
-    struct span message;
+    struct span text;
 
-    if (!node_attribute_find(call->node->message, name, &message))
-        return text_of(fallback);
-    attribute_read(message, &attribute);
-    return (struct text){(const char *)attribute.bytes.data, attribute.bytes.size};
+    return node_attribute_text(call->node->message, name, &text) ? span_text(text) : text_of(fallback);
 }
 
 /* ---- Shapes ---- */

@@ -203,26 +203,29 @@ static int compute_pool(struct exact_call *call, struct exact_window *window, bo
     return 0;
 }
 
-int exact_compute_pooling(struct exact_call *call, struct error *err)
+static int compute_pooling(struct exact_call *call, struct error *err)
 {
     bool is_global = node_is(call->node, "GlobalAveragePool") || node_is(call->node, "GlobalMaxPool");
     bool is_maximum = node_is(call->node, "MaxPool") || node_is(call->node, "GlobalMaxPool");
+    const struct shape *shape = exact_shape(call->inputs[0]);
     struct exact_window window = {0};
-    int rc;
 
-    if (!is_global && !is_maximum && !node_is(call->node, "AveragePool"))
-        return EXACT_NOT_MINE;
-    rc = exact_require_inputs(call, 1, err);
-    if (rc < 0)
-        return rc;
-    if (exact_shape(call->inputs[0])->rank < 3)
+    if (shape->rank < 3)
         return exact_refuse_shapes(call, err);
     if (call->output_count > 1)
         return exact_refuse(call, err, "indices of maxima are not computed in float64");
-    window.rank = exact_shape(call->inputs[0])->rank - 2;
+    window.rank = shape->rank - 2;
     for (size_t i = 0; i < window.rank; i++)
-        window.input[i] = window.kernel[i] = exact_shape(call->inputs[0])->dims[2 + i];
+        window.input[i] = window.kernel[i] = shape->dims[2 + i];
     if (!is_global)
         node_attribute_integers(call->node->message, "kernel_shape", window.kernel, window.rank);
     return compute_pool(call, &window, is_maximum, err);
 }
+
+const struct exact_operator exact_pooling_operators[] = {
+    {"MaxPool", 1, false, compute_pooling, NULL},
+    {"AveragePool", 1, false, compute_pooling, NULL},
+    {"GlobalMaxPool", 1, false, compute_pooling, NULL},
+    {"GlobalAveragePool", 1, false, compute_pooling, NULL},
+    {0},
+};
